@@ -1,0 +1,48 @@
+import type { Command } from "commander";
+import { table } from "../render/table.js";
+import { describeLock, stackLocks } from "../cluster/engine-locks.js";
+import { withStep } from "../progress.js";
+import { findingsFor, specOf, withStack } from "./context.js";
+import { runCommand } from "./session.js";
+
+export function registerDoctor(program: Command): void {
+  program
+    .command("doctor")
+    .description("check tools, configuration and cloud before anything is made; changes nothing")
+    .action(async (_options, command: Command) => {
+      const { stack } = command.optsWithGlobals<{ stack: string }>();
+      await runCommand(command, (session) =>
+        withStack(session, stack, async (context) => {
+          const { surroundings } = context;
+          const spec = specOf(context);
+          const findings = await withStep(session.progress, "Ask the cloud", 3, () =>
+            findingsFor(context, spec),
+          );
+          const facts = [
+            ["cloud", surroundings.env["OS_CLOUD"] ?? surroundings.env["OS_AUTH_URL"] ?? ""],
+            ["backend", surroundings.backend],
+            [
+              "login key",
+              surroundings.agent?.foreign === true ? "of the running ssh-agent" : "our own",
+            ],
+            ...surroundings.toolchain.pieces.map(({ name, version, origin }) => [
+              name,
+              `${version} (${origin})`,
+            ]),
+            ...stackLocks(surroundings.backend, "stackadm", stack).map((lock) => [
+              "lock",
+              describeLock(lock),
+            ]),
+          ];
+          session.print(table(["WHAT", ""], facts));
+          const rows = findings.map(({ severity, text }) => [severity, text]);
+          session.print(
+            `\n${rows.length === 0 ? "The cluster fits into this cloud." : table(["", "FOUND"], rows)}`,
+          );
+          const ok = findings.every(({ severity }) => severity === "warning");
+          session.emit({ type: "result", ok, findings });
+          return ok ? 0 : 3;
+        }),
+      );
+    });
+}

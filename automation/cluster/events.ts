@@ -1,0 +1,141 @@
+import { z } from "zod";
+import { phaseOf, type Phase } from "./phases.js";
+import { parseUrn, shortType } from "./urn.js";
+
+/** What happens to one resource. */
+export interface ResourceChange {
+  readonly urn: string;
+  readonly name: string;
+  readonly type: string;
+  readonly phase: Phase | undefined;
+  /** The engine's word: create, update, delete, replace, ... */
+  readonly operation: string;
+}
+
+/** What an operation says while it runs: the engine's events, without what nobody reads. */
+export type ClusterEvent =
+  | { readonly type: "started"; readonly at: number; readonly change: ResourceChange }
+  | {
+      readonly type: "finished";
+      readonly at: number;
+      readonly change: ResourceChange;
+      readonly id: string;
+    }
+  | { readonly type: "failed"; readonly at: number; readonly change: ResourceChange }
+  | { readonly type: "unchanged"; readonly at: number; readonly change: ResourceChange }
+  /** A line that a running command printed, or progress of a provider: shown and forgotten. */
+  | { readonly type: "log"; readonly at: number; readonly urn: string; readonly text: string }
+  | {
+      readonly type: "message";
+      readonly at: number;
+      readonly urn: string;
+      readonly severity: "info" | "warning" | "error";
+      readonly text: string;
+    }
+  | {
+      readonly type: "summary";
+      readonly at: number;
+      readonly seconds: number;
+      readonly changes: Readonly<Record<string, number>>;
+    };
+
+const metadataSchema = z.looseObject({
+  op: z.string(),
+  urn: z.string(),
+  new: z.looseObject({ id: z.string().optional(), custom: z.boolean().optional() }).nullish(),
+  old: z.looseObject({ id: z.string().optional(), custom: z.boolean().optional() }).nullish(),
+});
+const stepSchema = z.looseObject({ metadata: metadataSchema });
+const eventSchema = z.looseObject({
+  timestamp: z.number().default(0),
+  resourcePreEvent: stepSchema.optional(),
+  resOutputsEvent: stepSchema.optional(),
+  resOpFailedEvent: stepSchema.optional(),
+  diagnosticEvent: z
+    .looseObject({
+      urn: z.string().optional(),
+      message: z.string(),
+      severity: z.string(),
+      ephemeral: z.boolean().optional(),
+    })
+    .optional(),
+  summaryEvent: z
+    .looseObject({
+      durationSeconds: z.number().default(0),
+      resourceChanges: z.record(z.string(), z.number()).nullish(),
+    })
+    .optional(),
+});
+
+const boring = new Set(["same", "read", "refresh", "read-replacement"]);
+
+function changeOf(metadata: z.infer<typeof metadataSchema>): ResourceChange {
+  const { type, name } = parseUrn(metadata.urn);
+  return {
+    urn: metadata.urn,
+    name,
+    type: shortType(type),
+    phase: phaseOf(metadata.urn),
+    operation: metadata.op,
+  };
+}
+
+/** Escape sequences and the engine's own colour markup `<{%reset%}>`. */
+const escapes = new RegExp(`${String.fromCodePoint(27)}\\[[0-9;]*[A-Za-z]|<\\{%[^%]*%\\}>`, "g");
+export const plainText = (text: string): string => text.replaceAll(escapes, "");
+
+function severityOf(severity: string): "info" | "warning" | "error" | undefined {
+  if (severity === "error" || severity === "warning") return severity;
+  return severity.startsWith("info") ? "info" : undefined;
+}
+
+type Raw = z.infer<typeof eventSchema>;
+
+/** Components are no work of their own: only what is made for them is shown. */
+const isComponent = ({ old, new: next }: z.infer<typeof metadataSchema>): boolean =>
+  (next?.custom ?? old?.custom) !== true;
+
+const idOf = ({ old, new: next }: z.infer<typeof metadataSchema>): string =>
+  next?.id ?? old?.id ?? "";
+
+function decodeStep(event: Raw): ClusterEvent | undefined {
+  const {
+    timestamp: at,
+    resourcePreEvent: begun,
+    resOutputsEvent: ended,
+    resOpFailedEvent,
+  } = event;
+  const metadata = (begun ?? ended ?? resOpFailedEvent)?.metadata;
+  if (!metadata || isComponent(metadata)) return undefined;
+  const change = changeOf(metadata);
+  if (resOpFailedEvent) return { type: "failed", at, change };
+  const unchanged = boring.has(change.operation);
+  if (begun) return { type: unchanged ? "unchanged" : "started", at, change };
+  return unchanged ? undefined : { type: "finished", at, change, id: idOf(metadata) };
+}
+
+/** One engine event in our words; undefined for those that say nothing to a person. */
+export function decodeEvent(raw: unknown): ClusterEvent | undefined {
+  const parsed = eventSchema.safeParse(raw);
+  if (!parsed.success) return undefined;
+  const event = parsed.data;
+  const at = event.timestamp;
+  if (event.summaryEvent) {
+    const { durationSeconds, resourceChanges } = event.summaryEvent;
+    return { type: "summary", at, seconds: durationSeconds, changes: resourceChanges ?? {} };
+  }
+  return event.diagnosticEvent ? decodeMessage(at, event.diagnosticEvent) : decodeStep(event);
+}
+
+function decodeMessage(
+  at: number,
+  diagnostic: { urn?: string; message: string; severity: string; ephemeral?: boolean },
+): ClusterEvent | undefined {
+  const severity = severityOf(diagnostic.severity);
+  const text = plainText(diagnostic.message).trimEnd();
+  if (severity === undefined || text.trim() === "") return undefined;
+  const urn = diagnostic.urn ?? "";
+  return diagnostic.ephemeral === true
+    ? { type: "log", at, urn, text }
+    : { type: "message", at, urn, severity, text };
+}

@@ -1,0 +1,177 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ClusterError } from "./cluster-error.js";
+import { decodeEvent, type ClusterEvent } from "./events.js";
+import { explainAll, explainMessage, principal } from "./explain.js";
+import { cancelMessage, replySchema, type OperationRequest, type Reply } from "./protocol.js";
+
+export interface StackOutput {
+  readonly value: unknown;
+  readonly secret: boolean;
+}
+export type StackOutputs = Readonly<Record<string, StackOutput>>;
+
+export interface OperationOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** The current directory of the program. */
+  readonly cwd: string;
+  readonly onEvent: (event: ClusterEvent) => void;
+  /** What the program and the engine print beside the events. */
+  readonly onOutput?: (line: string) => void;
+  /** Aborting cancels in good order: running steps end, then the engine stops. */
+  readonly signal?: AbortSignal;
+  /** Aborting ends the engine at once; the next operation repairs what is left half-done. */
+  readonly killSignal?: AbortSignal;
+}
+
+/** How long the engine may take to end after it was told to end at once. */
+const graceMilliseconds = 10_000;
+
+/** The worker beside the running files: compiled when they are, else TypeScript with its loader. */
+function workerModule(): { readonly file: string; readonly execArgv: string[] } {
+  const compiled = join(__dirname, "worker.js");
+  if (existsSync(compiled)) return { file: compiled, execArgv: [] };
+  // By path: the worker's current directory is the project's, which need not have the loader.
+  const loader = pathToFileURL(require.resolve("tsx")).href;
+  return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
+}
+
+function startWorker(options: OperationOptions): ChildProcess {
+  const { file, execArgv } = workerModule();
+  return fork(file, [], {
+    cwd: options.cwd,
+    env: options.env,
+    execArgv,
+    // A group of its own: the terminal's Ctrl-C must not reach the engine a second time past us.
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+}
+
+function forwardLines(child: ChildProcess, onLine: (line: string) => void): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = "";
+    stream?.setEncoding("utf8").on("data", (part: string) => {
+      const lines = (rest + part).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) onLine(line);
+    });
+  }
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined || child.exitCode !== null) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    child.kill(signal); // the group is gone already
+  }
+}
+
+function listenToSignals(child: ChildProcess, options: OperationOptions): void {
+  const cancel = (): void => {
+    if (child.connected) child.send(cancelMessage);
+  };
+  const kill = (): void => {
+    signalGroup(child, "SIGINT");
+    setTimeout(() => {
+      signalGroup(child, "SIGKILL");
+    }, graceMilliseconds).unref();
+  };
+  for (const [signal, act] of [
+    [options.signal, cancel],
+    [options.killSignal, kill],
+  ] as const) {
+    if (signal?.aborted === true) act();
+    else signal?.addEventListener("abort", act, { once: true });
+  }
+}
+
+/** Runs one operation in its own process and answers the stack's outputs; throws a ClusterError. */
+export async function runOperation(
+  request: OperationRequest,
+  options: OperationOptions,
+): Promise<StackOutputs> {
+  const child = startWorker(options);
+  const printed: string[] = [];
+  forwardLines(child, (line) => {
+    printed.push(line);
+    options.onOutput?.(line);
+  });
+  const events: ClusterEvent[] = [];
+  let reply: Exclude<Reply, { type: "event" }> | undefined;
+  child.on("message", (message) => {
+    const received = replySchema.parse(message);
+    if (received.type !== "event") reply = received;
+    else {
+      const event = decodeEvent(received.event);
+      if (!event) return;
+      if (event.type === "message") events.push(event);
+      options.onEvent(event);
+    }
+  });
+  child.send(request);
+  listenToSignals(child, options);
+  await new Promise<void>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => {
+      resolve();
+    });
+  });
+  if (reply?.type === "done") return reply.outputs;
+  throw failureOf(reply, { events, printed, cancelled: options.signal?.aborted === true });
+}
+
+interface Circumstances {
+  readonly events: readonly ClusterEvent[];
+  readonly printed: readonly string[];
+  readonly cancelled: boolean;
+}
+
+function failureOf(
+  reply: Extract<Reply, { type: "failed" }> | undefined,
+  { events, printed, cancelled }: Circumstances,
+): ClusterError {
+  if (reply?.kind === "locked")
+    return new ClusterError(
+      "STACK_LOCKED",
+      "Another operation holds this stack.",
+      "Wait for it; if its process is gone, run `npx stackadm unlock`.",
+    );
+  if (reply?.kind === "not-found")
+    return new ClusterError("STACK_NOT_FOUND", "There is no such stack in this backend.");
+  if (cancelled)
+    return new ClusterError(
+      "CANCELLED",
+      "Stopped on request. What was done is kept.",
+      "Run the same command again to go on, or `npx stackadm destroy` to remove it.",
+    );
+  const explained = principal(explainAll(events));
+  if (explained) return explained;
+  const killed = reply === undefined || reply.kind === "killed";
+  if (killed)
+    return new ClusterError(
+      "ENGINE_KILLED",
+      `The engine ended without a result${lastWords(printed)}.`,
+      "Run the same command again: it finds what was left half-done and goes on.",
+    );
+  return explainMessage("", errorText(reply.text));
+}
+
+/** What a process that died said at last: its error, else its last line. */
+function lastWords(printed: readonly string[]): string {
+  const said = printed.filter((line) => line.trim() !== "");
+  const words = said.findLast((line) => /error/i.test(line)) ?? said.at(-1);
+  return words === undefined ? "" : `: ${words.trim()}`;
+}
+
+/** The useful lines of what the SDK reports: `code: ... stdout: ... stderr: ...`. */
+function errorText(text: string): string {
+  const stderr = /stderr: ([\s\S]*?)\n err\?:/.exec(text)?.[1] ?? text;
+  const lines = stderr.split("\n").filter((line) => /error:|fatal|panic|ERR/i.test(line));
+  return (lines.length > 0 ? lines.join("\n") : stderr)
+    .replace(/^Command failed[^\n]*\n/, "")
+    .trim();
+}

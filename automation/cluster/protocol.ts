@@ -1,0 +1,41 @@
+import { z } from "zod";
+
+/** Operations that run in a child process of their own. */
+export type OperationName = "up" | "preview" | "refresh" | "destroy";
+
+/** What the parent sends to the child first. */
+export const requestSchema = z.object({
+  type: z.literal("start"),
+  operation: z.enum(["up", "preview", "refresh", "destroy"]),
+  stack: z.string(),
+  project: z.string(),
+  /** Where Pulumi.yaml and the stack's settings lie. */
+  workDirectory: z.string(),
+  /** The module whose export is the program. */
+  program: z.string(),
+  refresh: z.boolean().optional(),
+  parallel: z.number().optional(),
+  expectNoChanges: z.boolean().optional(),
+  /** Run the program at destroy, so that its hooks and fresh credentials apply. */
+  runProgram: z.boolean().optional(),
+});
+export type OperationRequest = z.infer<typeof requestSchema>;
+
+/** What the parent may send later: cancel in good order. */
+export const cancelMessage = { type: "cancel" } as const;
+
+/** What the child sends. */
+export const replySchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("event"), event: z.unknown() }),
+  z.object({
+    type: z.literal("done"),
+    /** Stack outputs of `up`: value and secretness. */
+    outputs: z.record(z.string(), z.object({ value: z.unknown(), secret: z.boolean() })),
+  }),
+  z.object({
+    type: z.literal("failed"),
+    kind: z.enum(["locked", "not-found", "killed", "error"]),
+    text: z.string(),
+  }),
+]);
+export type Reply = z.infer<typeof replySchema>;

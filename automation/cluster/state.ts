@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { run } from "../run.js";
+import type { Workspace } from "./workspace.js";
+
+const resourceSchema = z.looseObject({
+  urn: z.string(),
+  type: z.string(),
+  custom: z.boolean().default(false),
+  id: z.string().optional(),
+  inputs: z.record(z.string(), z.unknown()).optional(),
+  outputs: z.record(z.string(), z.unknown()).optional(),
+});
+export type StateResource = z.infer<typeof resourceSchema>;
+
+const pendingSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
+export type PendingOperation = z.infer<typeof pendingSchema>;
+
+const exportSchema = z.looseObject({
+  version: z.number(),
+  deployment: z.looseObject({
+    resources: z.array(resourceSchema).nullish(),
+    pending_operations: z.array(pendingSchema).nullish(),
+  }),
+});
+export type StateExport = z.infer<typeof exportSchema>;
+
+export interface StateAccess {
+  readonly workspace: Workspace;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The Pulumi CLI in the stack's private directory. */
+export async function pulumi(
+  { workspace, env }: StateAccess,
+  args: readonly string[],
+  options: { accept?: readonly number[]; input?: string } = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  return run("pulumi", [...args, "--non-interactive", "--stack", workspace.stack], {
+    cwd: workspace.directory,
+    env,
+    ...options,
+  });
+}
+
+/** The stack's state with its secrets encrypted; undefined when there is no such stack. */
+export async function readState(access: StateAccess): Promise<StateExport | undefined> {
+  const { code, stdout, stderr } = await pulumi(access, ["stack", "export"], {
+    accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255],
+  });
+  if (code === 0) return exportSchema.parse(JSON.parse(stdout));
+  if (/no stack named/.test(stderr)) return undefined;
+  throw new Error(`The stack's state cannot be read: ${stderr.trim()}`);
+}
+
+/** Writes a state back. Secrets in it are still encrypted; none touches the disk in clear. */
+export async function writeState(access: StateAccess, state: StateExport): Promise<void> {
+  await pulumi(access, ["stack", "import"], { input: JSON.stringify(state) });
+}
+
+/** The ids of everything the stack holds in the cloud. */
+export const ownedIds = (state: StateExport | undefined): Set<string> =>
+  new Set((state?.deployment.resources ?? []).flatMap(({ id }) => (id === undefined ? [] : [id])));
+
+const outputsSchema = z.record(z.string(), z.unknown());
+
+/** The stack's outputs, secrets in clear: for use in this process only. */
+export async function readOutputs(access: StateAccess): Promise<Record<string, unknown>> {
+  const { stdout } = await pulumi(access, ["stack", "output", "--json", "--show-secrets"]);
+  return outputsSchema.parse(JSON.parse(stdout));
+}
+
+/** The kubeconfig that the stack's Kubernetes provider holds, also before the first `up` came to its end. */
+export async function readKubeconfig(access: StateAccess): Promise<string | undefined> {
+  const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);
+  const { deployment } = exportSchema.parse(JSON.parse(stdout));
+  const provider = deployment.resources?.find(({ type }) => type === "pulumi:providers:kubernetes");
+  const value = provider?.inputs?.["kubeconfig"];
+  const secret = z.looseObject({ plaintext: z.string() }).safeParse(value);
+  // A secret is exported as {plaintext: "<JSON of the value>"}.
+  if (secret.success) return z.string().parse(JSON.parse(secret.data.plaintext));
+  return typeof value === "string" ? value : undefined;
+}

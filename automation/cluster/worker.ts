@@ -1,0 +1,108 @@
+import { pathToFileURL } from "node:url";
+import {
+  CommandError,
+  ConcurrentUpdateError,
+  LocalWorkspace,
+  StackNotFoundError,
+  type PulumiFn,
+  type Stack,
+} from "@pulumi/pulumi/automation";
+import { replySchema, requestSchema, type OperationRequest, type Reply } from "./protocol.js";
+
+/*
+ * The child process in which one operation runs: the engine, and our program inline. The SDK's handlers for
+ * uncaught exceptions are process-wide, and a terminal's Ctrl-C reaches every process of the group: here both
+ * are contained. See docs/decisions/0010-one-process-per-operation.md.
+ */
+
+const send = (reply: Reply): void => {
+  if (process.connected) process.send?.(reply);
+};
+
+/** The program is what the module exports, as `pulumi up` takes it: the function itself, or its default. */
+async function loadProgram(path: string): Promise<PulumiFn> {
+  let exported = (await import(pathToFileURL(path).href)) as unknown;
+  // A CommonJS module arrives as the default of a namespace; a TypeScript default once deeper.
+  for (let depth = 0; depth < 3 && typeof exported !== "function"; depth += 1)
+    exported = (exported as { default?: unknown } | undefined)?.default;
+  if (typeof exported !== "function") throw new Error(`${path} does not export a program function`);
+  return exported as PulumiFn;
+}
+
+async function openStack(request: OperationRequest): Promise<Stack> {
+  const program = await loadProgram(request.program);
+  const target = { stackName: request.stack, projectName: request.project, program };
+  const options = { workDir: request.workDirectory };
+  return request.operation === "destroy"
+    ? LocalWorkspace.selectStack(target, options)
+    : LocalWorkspace.createOrSelectStack(target, options);
+}
+
+async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
+  const stack = await openStack(request);
+  const options = {
+    signal,
+    color: "never" as const,
+    parallel: request.parallel,
+    onEvent: (event: unknown) => {
+      send({ type: "event", event });
+    },
+  };
+  switch (request.operation) {
+    case "up": {
+      const { outputs } = await stack.up({
+        ...options,
+        refresh: request.refresh,
+        expectNoChanges: request.expectNoChanges,
+      });
+      return { type: "done", outputs };
+    }
+    case "preview":
+      await stack.preview({ ...options, refresh: request.refresh });
+      return { type: "done", outputs: {} };
+    case "refresh":
+      await stack.refresh(options);
+      return { type: "done", outputs: await stack.outputs() };
+    case "destroy":
+      await stack.destroy({
+        ...options,
+        refresh: request.refresh,
+        runProgram: request.runProgram,
+        remove: true,
+      });
+      return { type: "done", outputs: {} };
+  }
+}
+
+function failure(error: unknown): Reply {
+  const text = error instanceof Error ? error.message : String(error);
+  const kind =
+    error instanceof ConcurrentUpdateError
+      ? "locked"
+      : error instanceof StackNotFoundError
+        ? "not-found"
+        : error instanceof CommandError && /SIGKILL|SIGTERM|was killed/.test(text)
+          ? "killed"
+          : "error";
+  return { type: "failed", kind, text };
+}
+
+async function serve(request: OperationRequest): Promise<void> {
+  const cancel = new AbortController();
+  const abort = (): void => {
+    cancel.abort();
+  };
+  process.on("message", abort);
+  // The parent is gone: nobody waits for the result, so stop in good order.
+  process.on("disconnect", abort);
+  // A SIGINT to the group is meant for the engine: the second one makes it end at once.
+  process.on("SIGINT", () => undefined);
+  const reply = await perform(request, cancel.signal).catch(failure);
+  send(replySchema.parse(reply));
+  process.removeAllListeners("disconnect");
+  if (process.connected) process.disconnect();
+}
+
+process.once("message", (message) => {
+  void serve(requestSchema.parse(message));
+});

@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { isMap, parseDocument } from "yaml";
+import { stateDirectory } from "../paths.js";
+import { UserError } from "../user-error.js";
+
+/** The package's root: where Pulumi.yaml lies, whether sources or compiled files run. */
+export function packageRoot(): string {
+  const parent = resolve(__dirname, "..", "..");
+  return basename(parent) === "dist" ? resolve(parent, "..") : parent;
+}
+
+/** The program's module beside the running files: compiled when they are, TypeScript when they are not. */
+export function programModule(): string {
+  const base = resolve(__dirname, "..", "..", "index");
+  return existsSync(`${base}.js`) ? `${base}.js` : `${base}.ts`;
+}
+
+export interface Workspace {
+  readonly stack: string;
+  readonly project: string;
+  /** Private directory with Pulumi.yaml and the stack's settings; nothing in the checkout is written. */
+  readonly directory: string;
+}
+
+export interface WorkspaceOptions {
+  readonly stack: string;
+  /** Directory with `Pulumi.yaml` and `Pulumi.<stack>.yaml`. Default: the package's root. */
+  readonly projectDirectory?: string;
+  /** The stack's settings as text, instead of the file's. */
+  readonly settings?: string;
+  /** Identifies the backend: another backend has other salts. */
+  readonly backend: string;
+}
+
+const secretsKeys = ["encryptionsalt", "secretsprovider", "encryptedkey"] as const;
+
+/** The stack names Pulumi accepts; anything else would become a path. */
+const stackName = /^[A-Za-z0-9_.-]{1,100}$/;
+
+/** The stack's settings file; a stack without one is a mistake that is told before anything starts. */
+export function readStackFile(projectDirectory: string, stack: string): string {
+  if (!stackName.test(stack))
+    throw new UserError(`'${stack}' is not a stack name.`, "Letters, digits, - _ and . only.", 2);
+  const path = join(projectDirectory, `Pulumi.${stack}.yaml`);
+  if (existsSync(path)) return readFileSync(path, "utf8");
+  throw new UserError(
+    `There is no ${path}.`,
+    `Copy Pulumi.dev.yaml to Pulumi.${stack}.yaml and change what differs.`,
+    2,
+  );
+}
+
+/** Settings without a salt of their own get the one that belongs to the backend's stack. */
+export function withSecretsProvider(settings: string, earlier: string | undefined): string {
+  const document = parseDocument(settings);
+  if (!isMap(document.contents)) return withSecretsProvider("config: {}\n", earlier);
+  const own = secretsKeys.some((key) => document.has(key));
+  if (!own && earlier !== undefined) {
+    const before = parseDocument(earlier);
+    for (const key of secretsKeys) {
+      const value = before.get(key);
+      if (typeof value === "string") document.set(key, value);
+    }
+  }
+  return document.toString();
+}
+
+const directoryName = (backend: string): string =>
+  backend.replaceAll(/[^A-Za-z0-9]+/g, "-").slice(-120);
+
+/**
+ * Prepares the private directory in which the engine works. Pulumi writes the salt of a stack's secrets into its
+ * settings file; in the checkout that would be a change nobody made, so the file is copied here and the salt kept here.
+ */
+export function prepareWorkspace(options: WorkspaceOptions): Workspace {
+  const from = options.projectDirectory ?? packageRoot();
+  const settings = options.settings ?? readStackFile(from, options.stack);
+  const project = parseDocument(readFileSync(join(from, "Pulumi.yaml"), "utf8"));
+  const name = project.get("name");
+  if (typeof name !== "string") throw new UserError(`${from}/Pulumi.yaml has no name.`);
+  const directory = stateDirectory("work", directoryName(options.backend), options.stack);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const target = join(directory, `Pulumi.${options.stack}.yaml`);
+  const earlier = existsSync(target) ? readFileSync(target, "utf8") : undefined;
+  writeFileSync(target, withSecretsProvider(settings, earlier), { mode: 0o600 });
+  // The program runs inline: the options of the Node language host do not apply.
+  project.delete("main");
+  project.set("runtime", "nodejs");
+  writeFileSync(join(directory, "Pulumi.yaml"), project.toString());
+  return { stack: options.stack, project: name, directory };
+}

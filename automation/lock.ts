@@ -1,0 +1,91 @@
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { UserError } from "./user-error.js";
+
+export interface LockHolder {
+  readonly pid: number;
+  /** When the holder's process started, in clock ticks after boot: tells a reused pid from the holder. */
+  readonly started: string;
+  /** What the holder is doing, for people. */
+  readonly purpose: string;
+}
+
+export interface LockOptions {
+  /** What this process wants to do, shown to whoever waits. */
+  readonly purpose: string;
+  /** How long to wait for another holder, in ms. Default: 0, refuse at once. */
+  readonly waitMs?: number;
+  /** Called once when the lock is held by another process. */
+  readonly onWait?: (holder: LockHolder) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Runs `work` while this process alone holds `file`. A lock whose process is gone (killed, rebooted) is taken over.
+ * Throws UserError naming the holder when it does not get the lock in time.
+ */
+export async function withLock<T>(
+  file: string,
+  options: LockOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  mkdirSync(dirname(file), { recursive: true });
+  const deadline = Date.now() + (options.waitMs ?? 0);
+  let told = false;
+  for (;;) {
+    const holder = take(file, options.purpose);
+    if (!holder) break;
+    if (!told) options.onWait?.(holder);
+    told = true;
+    if (Date.now() >= deadline) {
+      throw new UserError(
+        `Process ${holder.pid} is busy here (${holder.purpose}).`,
+        "Wait until it has ended, or end it, and run this again.",
+      );
+    }
+    await delay(200, undefined, { signal: options.signal });
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+/** Takes the lock and returns undefined, or returns who has it. */
+function take(file: string, purpose: string): LockHolder | undefined {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    try {
+      const handle = openSync(file, "wx", 0o600);
+      const own: LockHolder = { pid: process.pid, started: startOf(process.pid) ?? "", purpose };
+      writeSync(handle, JSON.stringify(own));
+      closeSync(handle);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Error) || !("code" in error) || error.code !== "EEXIST") throw error;
+    }
+    const holder = read(file);
+    if (holder && startOf(holder.pid) === holder.started) return holder;
+    rmSync(file, { force: true });
+  }
+  return read(file) ?? { pid: 0, started: "", purpose: "unknown" };
+}
+
+function read(file: string): LockHolder | undefined {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as LockHolder;
+  } catch {
+    return undefined; // just removed, or half written by a process that died
+  }
+}
+
+/** Field 22 of /proc/PID/stat, or undefined when there is no such process. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid.toString()}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+import type { Progress } from "../progress.js";
+
+/** Progress as one JSON object a line, for programs: `{"type":"step", ...}`. */
+export function jsonProgress(
+  write: (line: string) => void,
+  now: () => number = Date.now,
+): Progress {
+  let next = 0;
+  const say = (fields: Readonly<Record<string, unknown>>): void => {
+    write(JSON.stringify({ at: new Date(now()).toISOString(), ...fields }));
+  };
+  return {
+    step: (title, expectedSeconds) => {
+      const id = (next += 1);
+      const since = now();
+      say({ type: "step", id, state: "started", title, expectedSeconds });
+      const end = (state: "done" | "failed", note?: string): void => {
+        say({ type: "step", id, state, title, seconds: (now() - since) / 1000, note });
+      };
+      return {
+        update: (detail) => {
+          say({ type: "step", id, state: "running", title, detail });
+        },
+        done: (note) => {
+          end("done", note);
+        },
+        failed: (note) => {
+          end("failed", note);
+        },
+      };
+    },
+    note: (text) => {
+      say({ type: "note", text });
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { ClusterEvent } from "../cluster/events.js";
+import { phaseFacts, type Phase } from "../cluster/phases.js";
+import type { Redactor } from "../cluster/redact.js";
+import { Timeline } from "../cluster/timeline.js";
+import { parseUrn } from "../cluster/urn.js";
+import type { Progress, Step } from "../progress.js";
+import { duration } from "./screen.js";
+
+export interface OperationViewOptions {
+  readonly progress: Progress;
+  readonly direction: "up" | "destroy";
+  readonly redactor: Redactor;
+  readonly now?: () => number;
+}
+
+/** Warnings of the engine that nobody can act on: where a plugin was found, arguments that the SDK itself sets. */
+const noise = /^using pulumi-\S+ from \$PATH|property "useOctavia" is deprecated/;
+
+/** Turns an operation's events into steps of a progress: one per phase, with the newest line of what runs in it. */
+export class OperationView {
+  readonly timeline = new Timeline();
+  private readonly open = new Map<Phase, Step>();
+  private readonly now: () => number;
+
+  constructor(private readonly options: OperationViewOptions) {
+    this.now = options.now ?? Date.now;
+  }
+
+  take(event: ClusterEvent): void {
+    if (event.type === "log") this.log(event.urn, event.text);
+    else if (event.type === "message") this.message(event);
+    else {
+      const phase = this.timeline.take(event, this.now());
+      if (phase !== undefined) this.changed(phase, event);
+    }
+  }
+
+  /** Ends the steps that are still open. */
+  finish(failed: boolean): void {
+    for (const [phase, step] of this.open) {
+      const record = this.timeline.times().find((time) => time.phase === phase);
+      if (record?.failed === true || (failed && this.timeline.running(phase).length > 0))
+        step.failed();
+      else step.done(this.count(phase));
+    }
+    this.open.clear();
+  }
+
+  private changed(phase: Phase, event: ClusterEvent): void {
+    const facts = phaseFacts[phase];
+    let step = this.open.get(phase);
+    if (!step && event.type === "started") {
+      const title = this.options.direction === "up" ? facts.title : `${facts.title}: removing`;
+      step = this.options.progress.step(title, facts[this.options.direction]);
+      this.open.set(phase, step);
+    }
+    const [longest] = this.timeline.running(phase);
+    if (longest) step?.update(`${longest.change.type} ${longest.change.name}`);
+    this.closeIdle(phase);
+  }
+
+  /** A phase in which nothing runs is over once something of a later stage has begun. */
+  private closeIdle(active: Phase): void {
+    const sign = this.options.direction === "up" ? 1 : -1;
+    const stage = (phase: Phase): number => sign * phaseFacts[phase].stage;
+    for (const [phase, step] of this.open) {
+      if (stage(phase) >= stage(active) || this.timeline.running(phase).length > 0) continue;
+      step.done(this.count(phase));
+      this.open.delete(phase);
+    }
+  }
+
+  /** The step ends later than its work, so the work's own time is said. */
+  private count(phase: Phase): string {
+    const time = this.timeline.times().find((record) => record.phase === phase);
+    const count = time?.resources ?? 0;
+    const took = duration((time?.endedAt ?? 0) - (time?.startedAt ?? 0));
+    return `${count} ${count === 1 ? "resource" : "resources"} in ${took}`;
+  }
+
+  private log(urn: string, text: string): void {
+    const phase = this.timeline.phaseOfRunning(urn);
+    const last = text.trim().split("\n").at(-1) ?? "";
+    if (phase === undefined || last === "") return;
+    const line = this.options.redactor.clean(`${parseUrn(urn).name}: ${last}`);
+    this.open.get(phase)?.update(line);
+  }
+
+  private message(event: Extract<ClusterEvent, { type: "message" }>): void {
+    if (noise.test(event.text)) return;
+    if (event.severity === "info") {
+      this.log(event.urn, event.text);
+      return;
+    }
+    const who = event.urn === "" ? "" : `${parseUrn(event.urn).name}: `;
+    const sign = event.severity === "error" ? "x" : "!";
+    this.options.progress.note(this.options.redactor.clean(`${sign} ${who}${event.text}`));
+  }
+}

@@ -1,0 +1,69 @@
+import { phaseFacts, type Phase } from "../cluster/phases.js";
+import type { PhaseTime } from "../cluster/timeline.js";
+import type { Verification } from "../verify/verify.js";
+import { duration } from "./screen.js";
+import { table } from "./table.js";
+
+/** One line of "how long it took". */
+export interface TimedPhase {
+  readonly title: string;
+  readonly milliseconds: number;
+  readonly resources?: number;
+}
+
+export const timedPhases = (times: readonly PhaseTime[]): TimedPhase[] =>
+  times.map(({ phase, startedAt, endedAt, resources }) => ({
+    title: phaseFacts[phase satisfies Phase].title,
+    milliseconds: endedAt - startedAt,
+    resources,
+  }));
+
+const dash = (text: string): string => (text === "" ? "-" : text);
+
+export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
+  return table(
+    ["NODE", "ROLE", "VERSION", "ADDRESS", "EXTERNAL", "ZONE", "READY"],
+    nodes.map((node) => [
+      node.name,
+      node.role,
+      node.version,
+      dash(node.internalAddress),
+      dash(node.externalAddress),
+      dash(node.zone),
+      node.ready ? "yes" : `no: ${node.reason}`,
+    ]),
+  );
+}
+
+export function checksTable({ services, claims }: Verification): string {
+  return table(
+    ["SAMPLE", "WHERE", "ANSWER"],
+    [...services, ...claims].map(({ name, where, ok, answer }) => [
+      name,
+      where,
+      ok ? answer : `FAILED: ${answer}`,
+    ]),
+  );
+}
+
+export function timesTable(phases: readonly TimedPhase[], total: number): string {
+  const rows = phases.map(({ title, milliseconds, resources }) => [
+    title,
+    duration(milliseconds),
+    resources === undefined ? "" : String(resources),
+  ]);
+  return table(["PHASE", "TOOK", "RESOURCES"], [...rows, ["In all", duration(total), ""]]);
+}
+
+/** What to do next, three lines. */
+export function nextCommands(stack: string, kubeconfig: string, onLab: boolean): string {
+  const other = stack === "dev" ? "" : ` --stack ${stack}`;
+  const commands = [
+    [`KUBECONFIG=${kubeconfig} kubectl get pods -A`, "look around"],
+    [`npx stackadm destroy${other}`, "take the cluster away"],
+    onLab
+      ? ["npx stackadm lab down", "stop the lab, with all that is in it"]
+      : [`npx stackadm status${other}`, "see how it is"],
+  ];
+  return table(["NEXT", ""], commands);
+}

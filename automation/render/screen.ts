@@ -1,0 +1,143 @@
+import type { Progress, Step } from "../progress.js";
+
+/** Where a screen writes, and what it knows about it. */
+export interface ScreenTarget {
+  write(text: string): void;
+  readonly isTTY: boolean;
+  readonly columns: number;
+  /** Milliseconds; a test gives its own. */
+  now(): number;
+}
+
+export interface Screen extends Progress {
+  /** Ends drawing; what is printed afterwards stays below. */
+  close(): void;
+}
+
+export interface OpenStep {
+  readonly title: string;
+  readonly since: number;
+  readonly expected?: number;
+  detail: string;
+}
+
+/** 5 s, 1 min 5 s. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  return seconds < 60
+    ? `${seconds} s`
+    : `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
+}
+
+/** `12 s of about 30 s`. */
+export function elapsed(step: OpenStep, now: number): string {
+  const took = duration(now - step.since);
+  return step.expected === undefined ? took : `${took} of about ${duration(step.expected * 1000)}`;
+}
+
+/** How often a terminal is drawn anew, and how long a plain log may stay silent. */
+const redraw = 250;
+const heartbeat = 15_000;
+
+/** The lines of the live block at the bottom of a terminal. */
+export function liveLines(steps: readonly OpenStep[], now: number, columns: number): string[] {
+  const spinner = "|/-\\"[Math.floor(now / redraw) % 4] ?? "|";
+  return steps.map((step) => {
+    const detail = step.detail === "" ? "" : `  ${step.detail}`;
+    return `${spinner} ${step.title}  ${elapsed(step, now)}${detail}`.slice(0, columns - 1);
+  });
+}
+
+const escape = "\u001B[";
+const withDetail = (text: string, { detail }: OpenStep): string =>
+  detail === "" ? text : `${text}; ${detail}`;
+
+class LineScreen implements Screen {
+  private readonly open: OpenStep[] = [];
+  private readonly timer: NodeJS.Timeout;
+  private drawn = 0;
+  private spokenAt: number;
+
+  constructor(private readonly target: ScreenTarget) {
+    this.spokenAt = target.now();
+    const tick = (): void => {
+      if (target.isTTY) this.draw();
+      else this.breathe();
+    };
+    this.timer = setInterval(tick, target.isTTY ? redraw : 1000);
+    this.timer.unref();
+  }
+
+  step(title: string, expected?: number): Step {
+    const entry: OpenStep = { title, since: this.target.now(), expected, detail: "" };
+    this.open.push(entry);
+    const about = expected === undefined ? "" : ` (about ${duration(expected * 1000)})`;
+    if (!this.target.isTTY) this.note(`> ${title}${about}`);
+    return {
+      update: (detail) => {
+        entry.detail = detail;
+      },
+      done: (note) => {
+        this.end(entry, "+", note);
+      },
+      failed: (note) => {
+        this.end(entry, "x", note);
+      },
+    };
+  }
+
+  note(text: string): void {
+    this.spokenAt = this.target.now();
+    this.erase();
+    this.target.write(`${text}\n`);
+    if (this.target.isTTY) this.draw();
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    this.erase();
+  }
+
+  private end(entry: OpenStep, sign: string, note = ""): void {
+    const index = this.open.indexOf(entry);
+    if (index < 0) return;
+    this.open.splice(index, 1);
+    const took = duration(this.target.now() - entry.since);
+    this.note(`${sign} ${entry.title} (${took})${note === "" ? "" : `: ${note}`}`);
+  }
+
+  private erase(): void {
+    if (this.drawn > 0) this.target.write(`${escape}${this.drawn}A${escape}0J`);
+    this.drawn = 0;
+  }
+
+  private draw(): void {
+    this.erase();
+    const lines = liveLines(this.open, this.target.now(), this.target.columns);
+    if (lines.length > 0) this.target.write(`${lines.join("\n")}\n`);
+    this.drawn = lines.length;
+  }
+
+  /** A sign of life when nothing was said for a while. */
+  private breathe(): void {
+    const now = this.target.now();
+    if (now - this.spokenAt < heartbeat) return;
+    for (const step of this.open)
+      this.note(withDetail(`... ${step.title}: ${elapsed(step, now)}`, step));
+  }
+}
+
+/** Live lines on a terminal; plain lines with a sign of life every 15 s elsewhere. */
+export const createScreen = (target: ScreenTarget): Screen => new LineScreen(target);
+
+/** The screen on a process's standard error, so that standard output stays for results. */
+export function terminalScreen(stream: NodeJS.WriteStream = process.stderr): Screen {
+  return createScreen({
+    write: (text) => stream.write(text),
+    isTTY: stream.isTTY && process.env["CI"] === undefined && process.env["TERM"] !== "dumb",
+    get columns() {
+      return stream.columns || 100;
+    },
+    now: () => Date.now(),
+  });
+}

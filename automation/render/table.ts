@@ -1,0 +1,18 @@
+/** Text in columns: as wide as their widest cell, two spaces apart, without trailing spaces. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) =>
+    Math.max(...all.map((row) => (row[column] ?? "").length)),
+  );
+  return all
+    .map((row) =>
+      widths
+        .map((width, column) => {
+          const cell = row[column] ?? "";
+          return cell.padEnd(width);
+        })
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

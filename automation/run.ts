@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { UserError } from "./user-error.js";
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Written to the command's standard input, then closed. */
+  readonly input?: string;
+  /** Called with every line of standard output and standard error. */
+  readonly onLine?: (line: string) => void;
+  /** Aborting it ends the command with SIGTERM. */
+  readonly signal?: AbortSignal;
+  /** Exit codes that are not a failure. Default: 0. */
+  readonly accept?: readonly number[];
+}
+
+export interface RunResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const tail = (text: string, lines: number): string =>
+  text.trimEnd().split("\n").slice(-lines).join("\n");
+
+/** Runs a command to its end without a shell. Throws a UserError with the last lines it printed when it fails. */
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<RunResult> {
+  const child = spawn(command, args, {
+    cwd: options.cwd,
+    env: options.env ?? process.env,
+    stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    signal: options.signal,
+  });
+  const text = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    const stream = child[name];
+    if (!stream) continue;
+    createInterface({ input: stream }).on("line", (line) => {
+      text[name] += line + "\n";
+      options.onLine?.(line);
+    });
+  }
+  child.stdin?.on("error", () => undefined).end(options.input);
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once("error", (error: NodeJS.ErrnoException) => {
+      reject(
+        error.code === "ENOENT"
+          ? new UserError(
+              `The command '${command}' is not installed.`,
+              `Install it and run this again.`,
+            )
+          : error,
+      );
+    });
+    child.once("close", (exit, signal) => {
+      resolve(exit ?? (signal ? 128 : 1));
+    });
+  });
+  if (!(options.accept ?? [0]).includes(code)) {
+    const said = tail(text.stderr, 8) || tail(text.stdout, 8);
+    throw new UserError(
+      `'${command} ${args.slice(0, 3).join(" ")}' ended with code ${code}: ${said}`,
+    );
+  }
+  return { code, ...text };
+}

@@ -1,0 +1,129 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import type { Toolchain } from "../../toolchain/toolchain.js";
+import { ClusterError } from "../cluster/cluster-error.js";
+import { stateDirectory } from "../paths.js";
+import type { Progress } from "../progress.js";
+import { ensureCommands } from "./commands.js";
+import { ensurePassphraseFile } from "./secrets.js";
+import { ensureAgent, type Agent } from "./ssh-agent.js";
+
+/** The facts of a running lab that matter here. */
+export interface LabSettings {
+  readonly cloud: string;
+  readonly cloudsFile: string;
+  readonly siteFile: string;
+}
+
+/** Where the lab leaves its facts while it runs. */
+export const labSettings = (): LabSettings => ({
+  cloud: "stackadm-lab",
+  cloudsFile: stateDirectory("lab", "clouds.yaml"),
+  siteFile: stateDirectory("lab", "site.yaml"),
+});
+
+export const labRuns = (): boolean => existsSync(labSettings().cloudsFile);
+
+const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
+
+/** Has the person named a cloud? */
+export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
+  isSet(env["OS_CLOUD"]) || isSet(env["OS_AUTH_URL"]);
+
+/** Is the lab the cloud to use: named as such, or none is named and it runs? */
+export function usesLab(env: NodeJS.ProcessEnv): boolean {
+  if (env["OS_CLOUD"] === labSettings().cloud) return true;
+  return !cloudIsNamed(env) && labRuns();
+}
+
+/** The variables that select the cloud. */
+export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+  if (!usesLab(env)) {
+    if (cloudIsNamed(env)) return {};
+    throw new ClusterError(
+      "CLOUD_NOT_CONFIGURED",
+      "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set, and the lab does not run.",
+      "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm lab up.",
+    );
+  }
+  const { cloud, cloudsFile, siteFile } = labSettings();
+  return {
+    OS_CLOUD: cloud,
+    OS_CLIENT_CONFIG_FILE: cloudsFile,
+    STACKADM_SITE: env["STACKADM_SITE"] ?? siteFile,
+  };
+}
+
+/** The backend: what is set; on the lab a directory that goes with the lab; else one of the user's own. */
+export function backendUrl(env: NodeJS.ProcessEnv): string {
+  const named = env["PULUMI_BACKEND_URL"];
+  if (isSet(named)) return named;
+  // The stacks of a lab describe machines that end with it: a new lab means new stacks.
+  const directory = usesLab(env) ? stateDirectory("lab", "pulumi") : stateDirectory("pulumi");
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return pathToFileURL(directory).href;
+}
+
+function passphraseEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+  if (env["PULUMI_CONFIG_PASSPHRASE"] !== undefined || isSet(env["PULUMI_CONFIG_PASSPHRASE_FILE"]))
+    return {};
+  return { PULUMI_CONFIG_PASSPHRASE_FILE: ensurePassphraseFile(stateDirectory("passphrase")) };
+}
+
+/** Everything an operation needs around it. */
+export interface Surroundings {
+  /** The whole environment for engine, plugins and program. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Only what differs from the environment given. */
+  readonly changes: Readonly<Record<string, string>>;
+  readonly backend: string;
+  readonly onLab: boolean;
+  readonly toolchain: Toolchain;
+  /** The login key's agent; absent when it was not asked for. */
+  readonly agent?: Agent;
+  close(): Promise<void>;
+}
+
+export interface SurroundingsOptions {
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+  /** Default: the process environment. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Start an agent when none runs. Default: true. */
+  readonly agent?: boolean;
+}
+
+const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
+
+/** Where the user's own key for clusters lies. */
+export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
+
+/** Finds or makes toolchain, cloud settings, backend, passphrase and login key. */
+export async function prepareSurroundings(options: SurroundingsOptions): Promise<Surroundings> {
+  const env = options.env ?? process.env;
+  const cloud = cloudEnvironment(env);
+  // Loaded late: commands that need no engine start without it.
+  const { ensureToolchain } = await import("../../toolchain/toolchain.js");
+  const toolchain = await ensureToolchain({ progress: options.progress, signal: options.signal });
+  const backend = backendUrl(env);
+  if (options.agent !== false) await ensureCommands(sshCommands, options.progress);
+  const agent = options.agent === false ? undefined : await ensureAgent(env, ownKeyFile());
+  const changes: Record<string, string> = {
+    ...toolchain.environment,
+    PULUMI_BACKEND_URL: backend,
+    ...passphraseEnvironment(env),
+    ...cloud,
+    ...(agent ? { SSH_AUTH_SOCK: agent.socket } : {}),
+  };
+  return {
+    env: { ...env, ...changes },
+    changes,
+    backend,
+    onLab: usesLab(env),
+    toolchain,
+    agent,
+    close: async () => {
+      await agent?.close();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { parse } from "yaml";
+import { z } from "zod";
+import { exchange, type HttpAnswer } from "../../cloud/http.js";
+import { UserError } from "../user-error.js";
+
+const entries = z.array(z.looseObject({ name: z.string() }));
+const kubeconfigSchema = z.looseObject({
+  "current-context": z.string(),
+  clusters: entries,
+  users: entries,
+  contexts: entries,
+});
+
+const decoded = (value: string | undefined): string | undefined =>
+  value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");
+
+/** What of a kubeconfig is needed to talk to its cluster. */
+export interface KubeAccess {
+  readonly server: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly token?: string;
+}
+
+const clusterSchema = z.object({
+  cluster: z.looseObject({
+    server: z.string(),
+    "certificate-authority-data": z.string().optional(),
+  }),
+});
+const userSchema = z.object({
+  user: z.looseObject({
+    "client-certificate-data": z.string().optional(),
+    "client-key-data": z.string().optional(),
+    token: z.string().optional(),
+  }),
+});
+const contextSchema = z.object({
+  context: z.looseObject({ cluster: z.string(), user: z.string() }),
+});
+
+/** Reads server, authority and credentials of the current context. */
+export function readKubeAccess(kubeconfig: string): KubeAccess {
+  const config = kubeconfigSchema.safeParse(parse(kubeconfig));
+  if (!config.success) throw new UserError("The stack's kubeconfig is not a kubeconfig.");
+  const { data } = config;
+  const entry = (list: readonly { name: string }[], name: string): unknown =>
+    list.find((candidate) => candidate.name === name);
+  const { context } = contextSchema.parse(entry(data.contexts, data["current-context"]));
+  const { cluster } = clusterSchema.parse(entry(data.clusters, context.cluster));
+  const { user } = userSchema.parse(entry(data.users, context.user));
+  return {
+    server: cluster.server.replace(/\/+$/, ""),
+    ca: decoded(cluster["certificate-authority-data"]),
+    cert: decoded(user["client-certificate-data"]),
+    key: decoded(user["client-key-data"]),
+    token: user.token,
+  };
+}
+
+/** A small client of the Kubernetes API: enough to look, and to delete one object. */
+export class KubernetesApi {
+  constructor(private readonly access: KubeAccess) {}
+
+  async send(method: string, path: string): Promise<HttpAnswer> {
+    const { server, ca, cert, key, token } = this.access;
+    return exchange(server + path, {
+      method,
+      ...{ ca, cert, key },
+      timeout: 15_000,
+      headers: {
+        accept: "application/json",
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+    });
+  }
+
+  /** The parsed answer of a GET; undefined when there is no such object. */
+  async get(path: string): Promise<unknown> {
+    const { status, body } = await this.send("GET", path);
+    if (status === 404) return undefined;
+    if (status !== 200)
+      throw new UserError(
+        `The Kubernetes API answered ${status} to GET ${path}: ${body.slice(0, 200)}`,
+      );
+    return JSON.parse(body);
+  }
+
+  async text(path: string): Promise<string> {
+    const { status, body } = await this.send("GET", path);
+    if (status !== 200)
+      throw new UserError(
+        `The Kubernetes API answered ${status} to GET ${path}: ${body.slice(0, 200)}`,
+      );
+    return body;
+  }
+
+  /** The URL path of one object, found by discovery: kinds have irregular plurals. */
+  async pathOf(object: {
+    apiVersion: string;
+    kind: string;
+    namespace?: string;
+    name: string;
+  }): Promise<string | undefined> {
+    const base = object.apiVersion.includes("/")
+      ? `/apis/${object.apiVersion}`
+      : `/api/${object.apiVersion}`;
+    const list = z
+      .looseObject({
+        resources: z.array(
+          z.looseObject({ name: z.string(), kind: z.string(), namespaced: z.boolean() }),
+        ),
+      })
+      .safeParse(await this.get(base));
+    const found = list.data?.resources.find(
+      ({ kind, name }) => kind === object.kind && !name.includes("/"),
+    );
+    if (!found) return undefined;
+    const scope = found.namespaced ? `/namespaces/${object.namespace ?? "default"}` : "";
+    return `${base}${scope}/${found.name}/${object.name}`;
+  }
+}

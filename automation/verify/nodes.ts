@@ -1,0 +1,73 @@
+import { z } from "zod";
+import type { KubernetesApi } from "./kubernetes-api.js";
+
+/** A node as the Kubernetes API shows it. */
+export interface NodeReport {
+  readonly name: string;
+  readonly role: string;
+  readonly version: string;
+  readonly internalAddress: string;
+  readonly externalAddress: string;
+  readonly zone: string;
+  /** `openstack:///<server UUID>`, empty when the cloud controller has not seen it. */
+  readonly providerId: string;
+  readonly ready: boolean;
+  /** Empty when ready. */
+  readonly reason: string;
+}
+
+const listSchema = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      metadata: z.looseObject({
+        name: z.string(),
+        labels: z.record(z.string(), z.string()).default({}),
+      }),
+      spec: z.looseObject({
+        providerID: z.string().default(""),
+        taints: z.array(z.looseObject({ key: z.string() })).optional(),
+      }),
+      status: z.looseObject({
+        nodeInfo: z.looseObject({ kubeletVersion: z.string() }),
+        addresses: z.array(z.object({ type: z.string(), address: z.string() })).default([]),
+        conditions: z
+          .array(
+            z.looseObject({ type: z.string(), status: z.string(), message: z.string().optional() }),
+          )
+          .default([]),
+      }),
+    }),
+  ),
+});
+
+const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
+
+/** The cluster's nodes, the control plane first. */
+export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
+  const { items } = listSchema.parse(await api.get("/api/v1/nodes"));
+  const nodes = items.map(({ metadata, spec, status }) => {
+    const address = (type: string): string =>
+      status.addresses.find((entry) => entry.type === type)?.address ?? "";
+    const condition = status.conditions.find(({ type }) => type === "Ready");
+    const waiting = spec.taints?.some(({ key }) => key === uninitialized) === true;
+    const ready = condition?.status === "True" && !waiting;
+    const controlPlane = "node-role.kubernetes.io/control-plane" in metadata.labels;
+    return {
+      name: metadata.name,
+      role: controlPlane ? "control plane" : (metadata.labels["stackadm.io/pool"] ?? "worker"),
+      version: status.nodeInfo.kubeletVersion,
+      internalAddress: address("InternalIP"),
+      externalAddress: address("ExternalIP"),
+      zone: metadata.labels["topology.kubernetes.io/zone"] ?? "",
+      providerId: spec.providerID,
+      ready,
+      reason: ready
+        ? ""
+        : waiting
+          ? "the cloud controller has not seen it"
+          : (condition?.message ?? "no Ready condition"),
+    };
+  });
+  const rank = (role: string): number => (role === "control plane" ? 0 : 1);
+  return nodes.sort((a, b) => rank(a.role) - rank(b.role) || a.name.localeCompare(b.name));
+}

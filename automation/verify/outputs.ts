@@ -1,0 +1,53 @@
+import { z } from "zod";
+import type { SshTarget } from "./ssh.js";
+
+/** The stack outputs of the program, as far as the tools read them. */
+const outputsSchema = z.looseObject({
+  kubeconfig: z.string(),
+  clusterName: z.string(),
+  apiEndpoint: z.string(),
+  nodes: z.array(
+    z.looseObject({
+      name: z.string(),
+      role: z.string(),
+      zone: z.string(),
+      address: z.string(),
+      sshHost: z.string().optional(),
+      serverId: z.string(),
+    }),
+  ),
+  /** Lines of a known_hosts file. */
+  hostKeys: z.array(z.string()),
+  samples: z
+    .looseObject({
+      namespace: z.string(),
+      external: z.string(),
+      internal: z.string(),
+      claim: z.string(),
+      writerPod: z.string(),
+    })
+    .nullish(),
+});
+export type ClusterOutputs = z.infer<typeof outputsSchema>;
+
+export const parseOutputs = (outputs: unknown): ClusterOutputs => outputsSchema.parse(outputs);
+
+/** The host key of `host` in lines of a known_hosts file. */
+export function hostKeyOf(lines: readonly string[], host: string): string | undefined {
+  for (const line of lines) {
+    const [hosts = "", algorithm = "", key = ""] = line.trim().split(/\s+/);
+    if (hosts.split(",").includes(host)) return `${algorithm} ${key}`;
+  }
+  return undefined;
+}
+
+/** How to log in to the control plane; undefined when it has no address for SSH or no known host key. */
+export function controlPlaneTarget(
+  outputs: ClusterOutputs,
+  login: { readonly user: string; readonly agentSocket: string },
+): SshTarget | undefined {
+  const host = outputs.nodes.find(({ sshHost }) => sshHost !== undefined)?.sshHost;
+  if (host === undefined) return undefined;
+  const hostKey = hostKeyOf(outputs.hostKeys, host);
+  return hostKey === undefined ? undefined : { host, hostKey, ...login };
+}

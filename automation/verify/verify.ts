@@ -1,0 +1,134 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { exchange } from "../../cloud/http.js";
+import { KubernetesApi, readKubeAccess } from "./kubernetes-api.js";
+import { readNodes, type NodeReport } from "./nodes.js";
+import type { ClusterOutputs } from "./outputs.js";
+import { fetchThrough, type Fetched, type SshTarget } from "./ssh.js";
+
+/** One check of the finished cluster and what was really seen. */
+export interface Check {
+  readonly name: string;
+  readonly where: string;
+  readonly ok: boolean;
+  /** The answer that was fetched, or why there is none. */
+  readonly answer: string;
+}
+
+export interface Verification {
+  readonly nodes: readonly NodeReport[];
+  readonly services: readonly Check[];
+  readonly claims: readonly Check[];
+  readonly ok: boolean;
+}
+
+export interface VerifyOptions {
+  readonly outputs: ClusterOutputs;
+  /** The control plane, from which internal addresses are asked. */
+  readonly controlPlane?: SshTarget;
+  readonly signal?: AbortSignal;
+  /** Milliseconds in which each check must succeed. Default: 60 000. */
+  readonly timeout?: number;
+  readonly onDetail?: (text: string) => void;
+}
+
+const interval = 1_000;
+
+/** Tries until it succeeds or the time is over; the last failure is the answer. */
+async function eventually<T>(
+  attempt: () => Promise<T>,
+  { timeout = 60_000, signal }: VerifyOptions,
+): Promise<T> {
+  const end = Date.now() + timeout;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (Date.now() > end || signal?.aborted === true) throw error;
+      await pause(interval, undefined, { signal });
+    }
+  }
+}
+
+const oneLine = (text: string): string => text.trim().split("\n")[0]?.slice(0, 80) ?? "";
+
+function accepted({ status, body }: Fetched): string {
+  if (status !== 200) throw new Error(`HTTP ${status}: ${oneLine(body)}`);
+  return `HTTP 200: ${oneLine(body)}`;
+}
+
+async function check(
+  name: string,
+  where: string,
+  { attempt, options }: { attempt: () => Promise<string>; options: VerifyOptions },
+): Promise<Check> {
+  options.onDetail?.(`${name} ${where}`);
+  try {
+    return { name, where, ok: true, answer: await eventually(attempt, options) };
+  } catch (error) {
+    return {
+      name,
+      where,
+      ok: false,
+      answer: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
+
+async function checkServices(options: VerifyOptions): Promise<Check[]> {
+  const { samples } = options.outputs;
+  if (!samples) return [];
+  const external = check("external service", `http://${samples.external}/`, {
+    options,
+    attempt: async () =>
+      accepted(await exchange(`http://${samples.external}/`, { timeout: 10_000 })),
+  });
+  const { controlPlane } = options;
+  const internal = check("internal service", `http://${samples.internal}/`, {
+    options,
+    attempt: async () => {
+      if (!controlPlane) throw new Error("no machine of the cluster can be reached by SSH");
+      return `${accepted(await fetchThrough(controlPlane, samples.internal))} (asked on the control plane)`;
+    },
+  });
+  return Promise.all([external, internal]);
+}
+
+async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<Check[]> {
+  const { samples } = options.outputs;
+  if (!samples) return [];
+  const { namespace, writerPod, claim } = samples;
+  const attempt = async (): Promise<string> => {
+    const log = await api.text(
+      `/api/v1/namespaces/${namespace}/pods/${writerPod}/log?tailLines=20`,
+    );
+    const proof = log.split("\n").findLast((line) => line.startsWith("read back:"));
+    if (proof === undefined) throw new Error(`${writerPod} has not read anything back yet`);
+    return proof;
+  };
+  return [await check("claim", `${namespace}/${claim}`, { attempt, options })];
+}
+
+/** Looks at the finished cluster from outside: nodes, sample services, the data on the claim. Changes nothing. */
+export async function verifyCluster(options: VerifyOptions): Promise<Verification> {
+  const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
+  const allReady = async (): Promise<NodeReport[]> => {
+    options.onDetail?.("nodes");
+    const found = await readNodes(api);
+    const late = found.find(({ ready }) => !ready);
+    const missing = options.outputs.nodes.length - found.length;
+    if (late) throw new Error(`${late.name} is not Ready: ${late.reason}`);
+    if (missing > 0) throw new Error(`${missing} machines have not joined`);
+    return found;
+  };
+  // What is there is shown even when some of it never becomes ready.
+  const nodes = await eventually(allReady, options).catch(() => readNodes(api));
+  const [services, claims] = await Promise.all([checkServices(options), checkClaims(api, options)]);
+  const complete =
+    nodes.length >= options.outputs.nodes.length && nodes.every(({ ready }) => ready);
+  return {
+    nodes,
+    services,
+    claims,
+    ok: complete && [...services, ...claims].every(({ ok }) => ok),
+  };
+}

@@ -1,0 +1,271 @@
+import { z } from "zod";
+import { CloudError, errorForStatus } from "./cloud-error.js";
+import {
+  findCloud,
+  type CloudSettings,
+  type Credential,
+  type Domain,
+  type Scope,
+} from "./clouds-file.js";
+import { exchange, type HttpAnswer } from "./http.js";
+
+export type Service = "compute" | "network" | "image" | "volumev3" | "load-balancer" | "identity";
+
+/** One project of one OpenStack cloud. */
+export interface CloudClient {
+  /**
+   * One API call; answers the parsed body (undefined when it is empty) and throws a CloudError otherwise.
+   * `path` follows the versioned endpoint: `/servers/detail`, `/networks`, `/lbaas/loadbalancers`.
+   */
+  request(service: Service, method: string, path: string, body?: unknown): Promise<unknown>;
+  /** True when the catalog offers the service in this region. */
+  offers(service: Service): boolean;
+  readonly projectId: string;
+  readonly userId: string;
+  readonly authUrl: string;
+  readonly region: string;
+  /** The cloud's name, for messages. */
+  readonly name: string;
+}
+
+export interface ConnectOptions {
+  /** Name in clouds.yaml. Default: OS_CLOUD, else the OS_* variables. */
+  readonly cloud?: string;
+  /** Default: the process environment. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Catalog types a service may be listed under, and the version its endpoint must end with. */
+const services: Readonly<Record<Service, { types: readonly string[]; version?: string }>> = {
+  compute: { types: ["compute"] },
+  network: { types: ["network"], version: "v2.0" },
+  image: { types: ["image"], version: "v2" },
+  volumev3: { types: ["volumev3", "block-storage", "block-store"] },
+  "load-balancer": { types: ["load-balancer"], version: "v2" },
+  identity: { types: ["identity"], version: "v3" },
+};
+
+const tokenSchema = z.object({
+  token: z.object({
+    expires_at: z.string(),
+    user: z.object({ id: z.string() }),
+    project: z.object({ id: z.string() }).optional(),
+    catalog: z
+      .array(
+        z.looseObject({
+          type: z.string(),
+          endpoints: z.array(
+            z.looseObject({
+              interface: z.string(),
+              region: z.string().nullish(),
+              url: z.string(),
+            }),
+          ),
+        }),
+      )
+      .default([]),
+  }),
+});
+type Token = z.infer<typeof tokenSchema>["token"];
+
+interface Session {
+  readonly id: string;
+  readonly token: Token;
+}
+
+const domainOf = (domain: Domain): Record<string, string> => ({ ...domain });
+
+function scopeOf(scope: Scope): Record<string, unknown> {
+  if (scope.projectId !== undefined) return { project: { id: scope.projectId } };
+  if (scope.projectName === undefined) return {};
+  return { project: { name: scope.projectName, domain: domainOf(scope.projectDomain) } };
+}
+
+/** The body of `POST /v3/auth/tokens`. */
+export function authenticationRequest(credential: Credential): unknown {
+  switch (credential.kind) {
+    case "password": {
+      const user =
+        credential.userId === undefined
+          ? { name: credential.username, domain: domainOf(credential.userDomain) }
+          : { id: credential.userId };
+      return {
+        auth: {
+          identity: {
+            methods: ["password"],
+            password: { user: { ...user, password: credential.password } },
+          },
+          scope: scopeOf(credential.scope),
+        },
+      };
+    }
+    case "application": {
+      const which =
+        credential.id === undefined
+          ? {
+              name: credential.name,
+              user: { name: credential.username, domain: domainOf(credential.userDomain) },
+            }
+          : { id: credential.id };
+      return {
+        auth: {
+          identity: {
+            methods: ["application_credential"],
+            application_credential: { ...which, secret: credential.secret },
+          },
+        },
+      };
+    }
+    case "token":
+      return {
+        auth: {
+          identity: { methods: ["token"], token: { id: credential.token } },
+          scope: scopeOf(credential.scope),
+        },
+      };
+  }
+}
+
+const identityUrl = (authUrl: string): string => {
+  const base = authUrl.replace(/\/+$/, "");
+  return /\/v3$/.test(base) ? base : `${base.replace(/\/v2\.0$/, "")}/v3`;
+};
+
+async function reach(
+  settings: CloudSettings,
+  url: string,
+  options: Parameters<typeof exchange>[1],
+): Promise<HttpAnswer> {
+  try {
+    return await exchange(url, { ...options, ca: settings.ca, verify: settings.verify });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new CloudError(
+      "unreachable",
+      `Cloud '${settings.name}' cannot be reached at ${new URL(url).origin} (${code ?? message}).`,
+      "Check auth_url, the network and whether the cloud is running; for the lab: npx stackadm lab status.",
+    );
+  }
+}
+
+async function authenticate(settings: CloudSettings): Promise<Session> {
+  const answer = await reach(settings, `${identityUrl(settings.authUrl)}/auth/tokens`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify(authenticationRequest(settings.credential)),
+    timeout: 20_000,
+  });
+  if (answer.status === 401) {
+    throw new CloudError(
+      "unauthenticated",
+      `Cloud '${settings.name}' refused the ${settings.credential.kind === "password" ? "user name or password" : `${settings.credential.kind} credential`} (401 from ${settings.authUrl}).`,
+      "Check the credentials in clouds.yaml or the OS_* variables; a credential may have expired.",
+      401,
+    );
+  }
+  if (answer.status >= 300) throw errorForStatus("Signing in", answer.status, answer.body);
+  const parsed = tokenSchema.safeParse(JSON.parse(answer.body));
+  const id = answer.headers["x-subject-token"];
+  if (!parsed.success || id === undefined)
+    throw new CloudError(
+      "failed",
+      `${settings.authUrl} does not answer like an identity service v3.`,
+    );
+  if (parsed.data.token.project === undefined)
+    throw new CloudError(
+      "configuration",
+      `The credentials for cloud '${settings.name}' are not scoped to a project.`,
+      "Set project_name and project_domain_name in clouds.yaml (OS_PROJECT_NAME, OS_PROJECT_DOMAIN_NAME).",
+    );
+  return { id, token: parsed.data.token };
+}
+
+function endpoint(settings: CloudSettings, token: Token, service: Service): string | undefined {
+  const { types, version } = services[service];
+  if (service === "identity") return identityUrl(settings.authUrl);
+  const entry = token.catalog.find(({ type }) => types.includes(type));
+  const found = entry?.endpoints.find(
+    (candidate) =>
+      candidate.interface === settings.interface &&
+      (settings.region === undefined || candidate.region === settings.region),
+  );
+  if (!found) return undefined;
+  const base = found.url.replace(/\/+$/, "");
+  return version === undefined || /\/v\d+(\.\d+)?$/.test(base) ? base : `${base}/${version}`;
+}
+
+/** Nova answers tags and server group policies in the shape we read from this microversion on (Queens). */
+const computeMicroversion = { "x-openstack-nova-api-version": "2.60" };
+
+class Client implements CloudClient {
+  constructor(
+    private readonly settings: CloudSettings,
+    private session: Session,
+  ) {}
+
+  get projectId(): string {
+    return this.session.token.project?.id ?? "";
+  }
+  get userId(): string {
+    return this.session.token.user.id;
+  }
+  get authUrl(): string {
+    return this.settings.authUrl;
+  }
+  get name(): string {
+    return this.settings.name;
+  }
+  get region(): string {
+    const first = this.session.token.catalog.flatMap(({ endpoints }) => endpoints)[0];
+    return this.settings.region ?? first?.region ?? "";
+  }
+
+  offers(service: Service): boolean {
+    return endpoint(this.settings, this.session.token, service) !== undefined;
+  }
+
+  async request(service: Service, method: string, path: string, body?: unknown): Promise<unknown> {
+    // A token is reused until a minute before it ends.
+    if (Date.parse(this.session.token.expires_at) - Date.now() < 60_000)
+      this.session = await authenticate(this.settings);
+    let answer = await this.send(service, method, path, body);
+    if (answer.status === 401) {
+      this.session = await authenticate(this.settings);
+      answer = await this.send(service, method, path, body);
+    }
+    if (answer.status >= 300)
+      throw errorForStatus(`${method} ${service} ${path}`, answer.status, answer.body);
+    return answer.body === "" ? undefined : (JSON.parse(answer.body) as unknown);
+  }
+
+  private async send(
+    service: Service,
+    method: string,
+    path: string,
+    body: unknown,
+  ): Promise<HttpAnswer> {
+    const base = endpoint(this.settings, this.session.token, service);
+    if (base === undefined)
+      throw new CloudError(
+        "configuration",
+        `Cloud '${this.settings.name}' offers no ${service} service${this.settings.region === undefined ? "" : ` in region ${this.settings.region}`}.`,
+        "Check region_name and interface in clouds.yaml against `openstack catalog list`.",
+      );
+    return reach(this.settings, base + path, {
+      method,
+      headers: {
+        accept: "application/json",
+        "x-auth-token": this.session.id,
+        ...(service === "compute" ? computeMicroversion : {}),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  }
+}
+
+/** Signs in to the cloud that `options` or the environment name. */
+export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
+  const settings = findCloud(options.cloud, options.env ?? process.env);
+  return new Client(settings, await authenticate(settings));
+}

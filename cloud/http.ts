@@ -1,0 +1,80 @@
+import { request as requestPlain, type IncomingMessage } from "node:http";
+import { request as requestTls } from "node:https";
+
+export interface HttpOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** PEM of the certificate authorities to trust instead of the system's. */
+  readonly ca?: string;
+  /** Client certificate and key, PEM. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** False accepts any certificate (`verify: false` in clouds.yaml). Default: true. */
+  readonly verify?: boolean;
+  /** Milliseconds without a byte before the request is given up. Default: 60 000. */
+  readonly timeout?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+async function text(answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of answer) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/**
+ * One HTTP exchange. `node:http` rather than `fetch`, because `fetch` cannot be given a certificate
+ * authority, and private clouds have their own.
+ */
+export async function exchange(url: string, options: HttpOptions = {}): Promise<HttpAnswer> {
+  const target = new URL(url);
+  const open = target.protocol === "https:" ? requestTls : requestPlain;
+  return new Promise<HttpAnswer>((resolve, reject) => {
+    const request = open(
+      target,
+      {
+        method: options.method ?? "GET",
+        headers: {
+          ...options.headers,
+          ...(options.body === undefined
+            ? {}
+            : { "content-length": String(Buffer.byteLength(options.body)) }),
+        },
+        signal: options.signal,
+        ...(target.protocol === "https:"
+          ? {
+              ca: options.ca,
+              cert: options.cert,
+              key: options.key,
+              rejectUnauthorized: options.verify ?? true,
+            }
+          : {}),
+      },
+      (answer) => {
+        text(answer).then((body) => {
+          resolve({ status: answer.statusCode ?? 0, headers: flat(answer), body });
+        }, reject);
+      },
+    );
+    request.setTimeout(options.timeout ?? 60_000, () => {
+      request.destroy(
+        Object.assign(new Error(`no answer from ${target.host}`), { code: "ETIMEDOUT" }),
+      );
+    });
+    request.once("error", reject);
+    request.end(options.body);
+  });
+}
+
+function flat(answer: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(", ")]),
+  );
+}

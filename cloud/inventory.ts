@@ -1,0 +1,128 @@
+import { z } from "zod";
+import type { CloudClient, Service } from "./client.js";
+import { listAll } from "./listing.js";
+
+/** Everything a project can hold that a cluster could make, in the order in which it must be deleted. */
+export const kinds = [
+  "load balancer",
+  "server",
+  "floating IP",
+  "volume",
+  "router",
+  "port",
+  "subnet",
+  "network",
+  "security group",
+  "server group",
+  "key pair",
+  "application credential",
+] as const;
+export type Kind = (typeof kinds)[number];
+
+/** One object of the project, whatever service it lives in. */
+export interface CloudObject {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly status: string;
+  /** Who holds a port or network: `compute:...`, `network:dhcp`. Empty for the others. */
+  readonly owner: string;
+}
+
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? "");
+const objectSchema = z
+  .looseObject({
+    id: z.string().optional(),
+    name: text,
+    description: text,
+    tags: z.array(z.string()).nullish(),
+    metadata: z.record(z.string(), z.string()).nullish(),
+    status: text,
+    provisioning_status: text,
+    device_owner: text,
+    floating_ip_address: text,
+    keypair: z.looseObject({ name: z.string() }).optional(),
+  })
+  .transform((raw) => ({
+    id: raw.id ?? raw.keypair?.name ?? raw.name,
+    name: raw.keypair?.name ?? (raw.name === "" ? raw.floating_ip_address : raw.name),
+    description: raw.description,
+    tags: raw.tags ?? [],
+    metadata: raw.metadata ?? {},
+    status: raw.provisioning_status === "" ? raw.status : raw.provisioning_status,
+    owner: raw.device_owner,
+  }));
+
+interface Source {
+  readonly service: Service;
+  readonly path: (client: CloudClient) => string;
+  readonly key: string;
+}
+
+const mine = (path: string) => (client: CloudClient) => `${path}?project_id=${client.projectId}`;
+const plain = (path: string) => () => path;
+
+const sources: Readonly<Record<Kind, Source>> = {
+  "load balancer": {
+    service: "load-balancer",
+    path: mine("/lbaas/loadbalancers"),
+    key: "loadbalancers",
+  },
+  server: { service: "compute", path: plain("/servers/detail"), key: "servers" },
+  "floating IP": { service: "network", path: mine("/floatingips"), key: "floatingips" },
+  volume: { service: "volumev3", path: plain("/volumes/detail"), key: "volumes" },
+  router: { service: "network", path: mine("/routers"), key: "routers" },
+  port: { service: "network", path: mine("/ports"), key: "ports" },
+  subnet: { service: "network", path: mine("/subnets"), key: "subnets" },
+  network: { service: "network", path: mine("/networks"), key: "networks" },
+  "security group": { service: "network", path: mine("/security-groups"), key: "security_groups" },
+  "server group": { service: "compute", path: plain("/os-server-groups"), key: "server_groups" },
+  "key pair": { service: "compute", path: plain("/os-keypairs"), key: "keypairs" },
+  "application credential": {
+    service: "identity",
+    path: (client) => `/users/${client.userId}/application_credentials`,
+    key: "application_credentials",
+  },
+};
+
+/** The objects of one kind. A service the cloud does not offer has none. */
+export async function listObjects(client: CloudClient, kind: Kind): Promise<CloudObject[]> {
+  const { service, path, key } = sources[kind];
+  if (!client.offers(service)) return [];
+  const found = await listAll(client, service, path(client), { key, schema: objectSchema });
+  return found.map((object) => ({ kind, ...object }));
+}
+
+/** A snapshot of everything in the project: take one before `up` and one after `destroy` and compare. */
+export async function takeInventory(client: CloudClient): Promise<CloudObject[]> {
+  const perKind = await Promise.all(kinds.map((kind) => listObjects(client, kind)));
+  return perKind.flat();
+}
+
+/** Ports that Neutron makes and removes by itself: they come and go with the network. */
+const selfMade = (object: CloudObject): boolean =>
+  object.kind === "port" && object.owner === "network:dhcp";
+
+export interface InventoryDifference {
+  readonly added: readonly CloudObject[];
+  readonly removed: readonly CloudObject[];
+}
+
+/** What came and what went between two snapshots. */
+export function compareInventories(
+  before: readonly CloudObject[],
+  after: readonly CloudObject[],
+): InventoryDifference {
+  const key = (object: CloudObject): string => `${object.kind}/${object.id}`;
+  const missing = (from: readonly CloudObject[], than: readonly CloudObject[]): CloudObject[] => {
+    const there = new Set(than.map(key));
+    return from.filter((object) => !there.has(key(object)) && !selfMade(object));
+  };
+  return { added: missing(after, before), removed: missing(before, after) };
+}

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import type { CloudClient, Service } from "./client.js";
+
+const linksSchema = z.array(z.object({ rel: z.string(), href: z.string() }));
+
+/** The page after this one: services name it `<key>_links`, `links.next` or `next`. */
+function nextPage(answer: Record<string, unknown>, key: string): string | undefined {
+  const links = linksSchema.safeParse(answer[`${key}_links`]);
+  if (links.success) return links.data.find(({ rel }) => rel === "next")?.href;
+  const plain = answer["next"];
+  if (typeof plain === "string") return plain;
+  const nested = answer["links"];
+  const next =
+    typeof nested === "object" && nested !== null ? (nested as { next?: unknown }).next : undefined;
+  return typeof next === "string" ? next : undefined;
+}
+
+/** Every element of a collection, page after page, each checked against `schema`. */
+export async function listAll<T>(
+  client: CloudClient,
+  service: Service,
+  path: string,
+  { key, schema }: { key: string; schema: z.ZodType<T> },
+): Promise<T[]> {
+  const found: T[] = [];
+  const seen = new Set<string>();
+  let page: string | undefined = path;
+  while (page !== undefined && !seen.has(page)) {
+    seen.add(page);
+    const answer = (await client.request(service, "GET", page)) as Record<string, unknown>;
+    found.push(...z.array(schema).parse(answer[key] ?? []));
+    page = sameCollection(nextPage(answer, key), path);
+  }
+  return found;
+}
+
+/** The link's query on our own path: a link may name another host or path prefix than the endpoint. */
+function sameCollection(href: string | undefined, path: string): string | undefined {
+  if (href === undefined) return undefined;
+  const query = new URL(href, "http://placeholder").search;
+  return (path.split("?")[0] ?? path) + query;
+}

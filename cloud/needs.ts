@@ -1,0 +1,35 @@
+/** What a cluster is going to ask of its cloud: the plan side of the preflight. */
+export interface ClusterNeeds {
+  readonly cluster: string;
+  /** Name or id of the image of the machines. */
+  readonly images: readonly string[];
+  /** Name or id of the external network. */
+  readonly externalNetwork: string;
+  /** Machines per flavor (name or id). */
+  readonly flavors: Readonly<Record<string, number>>;
+  readonly volumeTypes: readonly string[];
+  readonly zones: readonly string[];
+  /** Octavia provider, when one is chosen. */
+  readonly loadBalancerProvider?: string;
+  /** Names the cluster will use; nothing else in the project may carry them. */
+  readonly names: readonly {
+    readonly kind: "server" | "network" | "router";
+    readonly name: string;
+  }[];
+  /** How many of each the cluster will hold when it is complete. */
+  readonly counts: Readonly<Record<CountedResource, number>>;
+}
+
+export const countedResources = [
+  "networks",
+  "subnets",
+  "routers",
+  "ports",
+  "floating IPs",
+  "security groups",
+  "volumes",
+  "volume gigabytes",
+  "load balancers",
+  "server groups",
+] as const;
+export type CountedResource = (typeof countedResources)[number];

@@ -1,0 +1,141 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { z } from "zod";
+import { CloudError } from "./cloud-error.js";
+import type { CloudClient, Service } from "./client.js";
+import { kinds, listObjects, takeInventory, type CloudObject, type Kind } from "./inventory.js";
+import { claimOn, type Claim } from "./ownership.js";
+
+export interface Orphan extends CloudObject {
+  readonly claim: Claim;
+}
+
+/** Everything in the project that carries the cluster's tag, or that its CCM and CSI made. */
+export async function findOrphans(client: CloudClient, cluster: string): Promise<Orphan[]> {
+  const found: Orphan[] = [];
+  for (const object of await takeInventory(client)) {
+    const claim = claimOn(object, cluster);
+    if (claim !== undefined) found.push({ ...object, claim });
+  }
+  return found;
+}
+
+interface Deletion {
+  readonly service: Service;
+  readonly path: (object: CloudObject, client: CloudClient) => string;
+}
+
+const byId = (service: Service, collection: string, query = ""): Deletion => ({
+  service,
+  path: ({ id }) => `${collection}/${encodeURIComponent(id)}${query}`,
+});
+
+const deletions: Readonly<Record<Kind, Deletion>> = {
+  "load balancer": byId("load-balancer", "/lbaas/loadbalancers", "?cascade=true"),
+  server: byId("compute", "/servers"),
+  "floating IP": byId("network", "/floatingips"),
+  volume: byId("volumev3", "/volumes"),
+  router: byId("network", "/routers"),
+  port: byId("network", "/ports"),
+  subnet: byId("network", "/subnets"),
+  network: byId("network", "/networks"),
+  "security group": byId("network", "/security-groups"),
+  "server group": byId("compute", "/os-server-groups"),
+  "key pair": byId("compute", "/os-keypairs"),
+  "application credential": {
+    service: "identity",
+    path: ({ id }, { userId }) => `/users/${userId}/application_credentials/${id}`,
+  },
+};
+
+export interface DeleteOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds to wait until a deleted object is really gone. Default: 180 000. */
+  readonly timeout?: number;
+  /** Milliseconds between two looks. Default: 2 000. */
+  readonly interval?: number;
+}
+
+const gone = async (work: Promise<unknown>): Promise<boolean> => {
+  try {
+    await work;
+    return false;
+  } catch (error) {
+    if (error instanceof CloudError && error.kind === "not-found") return true;
+    throw error;
+  }
+};
+
+/** A router holds interfaces that must go before it does. */
+async function detachRouter(client: CloudClient, router: CloudObject): Promise<void> {
+  const answer = await client.request("network", "GET", `/ports?device_id=${router.id}`);
+  const { ports } = z
+    .object({ ports: z.array(z.looseObject({ id: z.string(), device_owner: z.string() })) })
+    .parse(answer);
+  for (const port of ports.filter(({ device_owner: owner }) => owner.includes("router_interface")))
+    await gone(
+      client.request("network", "PUT", `/routers/${router.id}/remove_router_interface`, {
+        port_id: port.id,
+      }),
+    );
+}
+
+/** Repeats `attempt` while the cloud says 409: something that uses the object is still going away. */
+async function whileInUse(
+  attempt: () => Promise<boolean>,
+  options: DeleteOptions,
+): Promise<boolean> {
+  const end = Date.now() + (options.timeout ?? 180_000);
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const inUse = error instanceof CloudError && error.kind === "conflict";
+      if (!inUse || Date.now() > end) throw error;
+      await pause(options.interval ?? 2_000, undefined, { signal: options.signal });
+    }
+  }
+}
+
+/** Deletes one object and waits until its service no longer lists it. */
+export async function deleteObject(
+  client: CloudClient,
+  object: CloudObject,
+  options: DeleteOptions = {},
+): Promise<void> {
+  const { service, path } = deletions[object.kind];
+  if (object.kind === "router") await detachRouter(client, object);
+  const target = path(object, client);
+  if (await whileInUse(() => gone(client.request(service, "DELETE", target)), options)) return;
+  const end = Date.now() + (options.timeout ?? 180_000);
+  while (await stillListed(client, object)) {
+    if (Date.now() > end)
+      throw new CloudError(
+        "failed",
+        `The ${object.kind} '${object.name}' (${object.id}) was deleted but is still there.`,
+        "Look at it with the openstack client; its service may be stuck.",
+      );
+    await pause(options.interval ?? 2_000, undefined, { signal: options.signal });
+  }
+}
+
+async function stillListed(client: CloudClient, object: CloudObject): Promise<boolean> {
+  const rest = await listObjects(client, object.kind);
+  return rest.some(({ id, status }) => id === object.id && status !== "DELETED");
+}
+
+/** Deletes orphans in an order in which nothing is still in use; reports each before it starts. */
+export async function deleteOrphans(
+  client: CloudClient,
+  orphans: readonly Orphan[],
+  options: DeleteOptions & { readonly onDelete?: (orphan: Orphan) => void } = {},
+): Promise<void> {
+  for (const kind of kinds) {
+    const ofKind = orphans.filter((orphan) => orphan.kind === kind);
+    await Promise.all(
+      ofKind.map(async (orphan) => {
+        options.onDelete?.(orphan);
+        await deleteObject(client, orphan, options);
+      }),
+    );
+  }
+}

@@ -1,0 +1,65 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+import { Component } from "../support/component.js";
+import type { Access } from "./manifests/access.js";
+
+/** How long a workload of the system may take until all its pods are ready. */
+export const workloadTimeouts = { create: "3m", update: "3m" };
+
+/** What every add-on can be told. */
+export interface AddonArgs {
+  /**
+   * Whatever ends the cluster when it is deleted. Objects that own nothing in the cloud then go
+   * with it, without a call to an API server that may be gone. Change: in place.
+   * @default each object is deleted
+   */
+  readonly deletedWith?: pulumi.Resource;
+}
+
+type ObjectConstructor<Made, Args> = new (
+  name: string,
+  args: Args,
+  opts?: pulumi.CustomResourceOptions,
+) => Made;
+
+/** A component made of Kubernetes objects. */
+export abstract class Addon extends Component {
+  readonly #deletedWith?: pulumi.Resource;
+
+  protected constructor(
+    type: string,
+    name: string,
+    args: AddonArgs,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
+    super(type, name, opts);
+    this.#deletedWith = args.deletedWith;
+  }
+
+  /** An object that owns nothing in the cloud. */
+  protected object<Made extends pulumi.Resource, Args>(
+    constructor: ObjectConstructor<Made, Args>,
+    role: string,
+    args: Args,
+    ...[opts]: [pulumi.CustomResourceOptions?]
+  ): Made {
+    return this.make(constructor, role, args, { ...opts, deletedWith: this.#deletedWith });
+  }
+
+  /** A service account with its rights; what comes back is what its pods must wait for. */
+  protected access(needs: Access): pulumi.Resource[] {
+    const { serviceAccount, clusterRole, clusterRoleBinding, namespaced } = needs;
+    const { v1: rbac } = kubernetes.rbac;
+    return [
+      this.object(kubernetes.core.v1.ServiceAccount, "account", serviceAccount),
+      this.object(rbac.ClusterRole, "cluster-role", clusterRole),
+      this.object(rbac.ClusterRoleBinding, "cluster-role-binding", clusterRoleBinding),
+      ...(namespaced === undefined
+        ? []
+        : [
+            this.object(rbac.Role, "role", namespaced.role),
+            this.object(rbac.RoleBinding, "role-binding", namespaced.roleBinding),
+          ]),
+    ];
+  }
+}

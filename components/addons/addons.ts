@@ -1,0 +1,144 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { Component } from "../support/component.js";
+import { BlockStorage } from "./block-storage.js";
+import { CloudConfig } from "./cloud-config.js";
+import { CloudController } from "./cloud-controller.js";
+import { imageTable } from "./images.js";
+import { NetworkPlugin } from "./network-plugin.js";
+import { Samples } from "./samples.js";
+import type { CloudAccess } from "./cloud-config.js";
+import type { ImageRegistry } from "./images.js";
+import type { StorageClassSettings } from "./manifests/storage-class.js";
+import type { PodNetwork } from "./network-plugin.js";
+
+/** What the cluster's farewell needs to know of the add-ons. */
+export interface AddonsResources {
+  readonly provider: kubernetes.Provider;
+  /** What releases load balancers and volumes, and must outlive the farewell: depend on these. */
+  readonly workloads: readonly pulumi.Resource[];
+}
+
+/** Arguments of {@link Addons}. */
+export interface AddonsArgs {
+  /** Unique in the project: on every load balancer and volume. Change: refused. */
+  readonly clusterName: string;
+  /** Like `1.36.3`; decides the versions of the add-ons. Change: in place. */
+  readonly kubernetesVersion: string;
+  /** The site's copies of the images. Change: in place. @default where they are published */
+  readonly registry?: ImageRegistry;
+  /** Administrator's kubeconfig, known only after the API server answers. Change: in place. */
+  readonly kubeconfig: pulumi.Input<string>;
+  /** The pod network. Change: refused. @default kube-router */
+  readonly podNetwork?: PodNetwork;
+  /** Range of pod addresses. Change: refused. */
+  readonly podCidr: string;
+  /** Range of cluster IPs. Change: refused. @default "10.96.0.0/12", kubeadm's */
+  readonly serviceCidr?: string;
+  /** MTU of the nodes' network, bytes. Change: in place, for new pods. */
+  readonly podMtu: pulumi.Input<number>;
+  /** The cloud, for the controllers inside the cluster. Change: in place. */
+  readonly cloud: CloudAccess;
+  /** Storage classes. Change: the class is replaced, its volumes are not touched. */
+  readonly storageClasses: readonly StorageClassSettings[];
+  /** Sample services and a sample claim. Change: in place. */
+  readonly samples: boolean;
+  /**
+   * Makes what, when it is deleted, waits until the cluster has released its load balancers and
+   * volumes. Called once; must depend on `workloads`. @default nothing waits
+   */
+  readonly farewell?: (resources: AddonsResources) => pulumi.Resource;
+  /**
+   * Whatever ends the cluster when it is deleted, like the resource that ran `kubeadm init`: objects
+   * that own nothing in the cloud are then not deleted one by one. Change: in place.
+   * @default each object is deleted
+   */
+  readonly deletedWith?: pulumi.Resource;
+}
+
+/**
+ * Everything that is deployed into a cluster that answers: cloud controller, pod network, block
+ * storage, samples. Neither of the first three waits for another or for workers: each retries until
+ * what it needs is there, so no circle can form.
+ *
+ * @example
+ * new Addons("addons", { clusterName: "dev", kubernetesVersion: "1.36.3", kubeconfig, podMtu, ... });
+ */
+export class Addons extends Component {
+  static readonly type = "stackadm:addons:Addons";
+
+  /** For more objects of the caller's own. */
+  readonly provider: kubernetes.Provider;
+  /** Absent when no samples are asked for. */
+  readonly samples?: Samples;
+
+  constructor(name: string, args: AddonsArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(Addons.type, name, opts);
+    const images = imageTable(args.kubernetesVersion, args.registry);
+    const { clusterName, deletedWith } = args;
+    this.provider = this.#createProvider(args);
+    const inside = { providers: { kubernetes: this.provider } };
+
+    const cloudConfig = this.make(
+      CloudConfig,
+      "cloud-config",
+      { cloud: args.cloud, deletedWith },
+      inside,
+    );
+    const controller = this.make(
+      CloudController,
+      "cloud-controller",
+      { image: images.cloudControllerManager, clusterName, cloudConfig, deletedWith },
+      inside,
+    );
+    const network = this.make(
+      NetworkPlugin,
+      "network",
+      {
+        network: args.podNetwork ?? { kind: "kube-router" as const },
+        podCidr: args.podCidr,
+        serviceCidr: args.serviceCidr ?? "10.96.0.0/12",
+        podMtu: args.podMtu,
+        ...{ images, deletedWith },
+      },
+      inside,
+    );
+    const storage = this.make(
+      BlockStorage,
+      "storage",
+      { images, clusterName, cloudConfig, storageClasses: args.storageClasses, deletedWith },
+      inside,
+    );
+    const workloads = [
+      ...[controller.daemonSet, network.daemonSet, storage.controller, storage.node],
+      ...storage.storageClasses,
+    ];
+    const farewell = args.farewell?.({ provider: this.provider, workloads });
+    if (args.samples) {
+      const after = farewell === undefined ? workloads : [...workloads, farewell];
+      this.samples = this.make(
+        Samples,
+        "samples",
+        { image: images.agnhost, after, deletedWith },
+        inside,
+      );
+    }
+    this.registerOutputs({});
+  }
+
+  #createProvider({ kubeconfig, clusterName }: AddonsArgs): kubernetes.Provider {
+    return this.make(kubernetes.Provider, "provider", {
+      kubeconfig: pulumi.secret(kubeconfig),
+      // Without it a new certificate in the kubeconfig would replace every object.
+      clusterIdentifier: clusterName,
+      enableServerSideApply: true,
+      // An update that was killed leaves objects that the state does not know; the names are ours,
+      // so the next update takes them over and its values win.
+      upsertExistingObjects: true,
+      enablePatchForce: true,
+      // A rotated credential changes the Secret in place instead of taking it from under its pods.
+      enableSecretMutable: true,
+      enableConfigMapMutable: true,
+    });
+  }
+}

@@ -1,0 +1,84 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+import { Addon, workloadTimeouts } from "./addon.js";
+import {
+  blockStorageAccess,
+  blockStorageController,
+  blockStorageNode,
+  blockStorageNodeAccount,
+} from "./manifests/block-storage.js";
+import { cinderCsiDriver, storageClass } from "./manifests/storage-class.js";
+import type { AddonArgs } from "./addon.js";
+import type { CloudConfig } from "./cloud-config.js";
+import type { ImageTable } from "./images.js";
+import type { StorageClassSettings } from "./manifests/storage-class.js";
+
+/** Arguments of {@link BlockStorage}. */
+export interface BlockStorageArgs extends AddonArgs {
+  /** Images of driver and sidecars. Change: in place. */
+  readonly images: ImageTable;
+  /** Unique in the project; written on every volume. Change: refused. */
+  readonly clusterName: string;
+  /** The configuration that the controller reads. Change: in place. */
+  readonly cloudConfig: CloudConfig;
+  /** Classes by name. Change: the class is replaced, its volumes are not touched. */
+  readonly storageClasses: readonly StorageClassSettings[];
+}
+
+/** Volumes from Cinder. */
+export class BlockStorage extends Addon {
+  static readonly type = "stackadm:addons:BlockStorage";
+
+  readonly controller: kubernetes.apps.v1.Deployment;
+  readonly node: kubernetes.apps.v1.DaemonSet;
+  readonly storageClasses: readonly kubernetes.storage.v1.StorageClass[];
+
+  constructor(name: string, args: BlockStorageArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(BlockStorage.type, name, args, opts);
+    const driver = this.object(kubernetes.storage.v1.CSIDriver, "driver", cinderCsiDriver());
+    this.controller = this.#createController(args, driver);
+    this.node = this.#createNode(args, driver);
+    this.storageClasses = args.storageClasses.map((settings) =>
+      this.object(
+        kubernetes.storage.v1.StorageClass,
+        `class-${settings.name}`,
+        storageClass(settings),
+        // Parameters cannot change in place, and two objects cannot have one name.
+        { deleteBeforeReplace: true },
+      ),
+    );
+    this.registerOutputs({});
+  }
+
+  #createController(args: BlockStorageArgs, driver: pulumi.Resource) {
+    const access = this.access(blockStorageAccess());
+    return this.object(
+      kubernetes.apps.v1.Deployment,
+      "controller",
+      blockStorageController<pulumi.Input<string>>({
+        images: args.images,
+        clusterName: args.clusterName,
+        configChecksum: args.cloudConfig.checksum,
+      }),
+      {
+        // order: pods without their account are refused, without its rights and Secret they fail.
+        dependsOn: [...access, driver, args.cloudConfig.secret],
+        // Its pod waits for the pod network and for the cloud controller to know its node.
+        customTimeouts: { create: "5m", update: "5m" },
+      },
+    );
+  }
+
+  #createNode(args: BlockStorageArgs, driver: pulumi.Resource) {
+    const account = this.object(
+      kubernetes.core.v1.ServiceAccount,
+      "node-account",
+      blockStorageNodeAccount(),
+    );
+    return this.object(kubernetes.apps.v1.DaemonSet, "node", blockStorageNode(args.images), {
+      // order: pods without their account are refused.
+      dependsOn: [account, driver],
+      customTimeouts: workloadTimeouts,
+    });
+  }
+}

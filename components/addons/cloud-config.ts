@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { Addon } from "./addon.js";
+import { renderCloudConf } from "./cloud-conf.js";
+import { caCertificateFile, cloudConfigSecretObject } from "./manifests/cloud-controller.js";
+import type { AddonArgs } from "./addon.js";
+
+/** What the cluster's own controllers must know about the cloud. */
+export interface CloudAccess {
+  /** Identity endpoint (Keystone v3). Change: in place. */
+  readonly authUrl: pulumi.Input<string>;
+  /** Region of all services. Change: in place. */
+  readonly region: pulumi.Input<string>;
+  /** The cluster's application credential. Change: in place, its users restart. */
+  readonly applicationCredentialId: pulumi.Input<string>;
+  readonly applicationCredentialSecret: pulumi.Input<string>;
+  /** Subnet of the nodes; load balancers get their addresses there. Change: in place, for new load balancers. */
+  readonly subnetId: pulumi.Input<string>;
+  /** Network of the nodes. Change: in place, for new load balancers. */
+  readonly networkId: pulumi.Input<string>;
+  /** External network of the services' floating IPs. Change: in place, for new load balancers. */
+  readonly floatingNetworkId: pulumi.Input<string>;
+  /** Octavia provider. Change: in place, for new load balancers. */
+  readonly loadBalancerProvider: string;
+  /** PEM certificate of the cloud's own authority. Change: in place. @default the public authorities */
+  readonly caCertificate?: string;
+}
+
+/** Arguments of {@link CloudConfig}. */
+export interface CloudConfigArgs extends AddonArgs {
+  readonly cloud: CloudAccess;
+}
+
+/** The Secret with cloud.conf, for the cloud controller and the storage controller. */
+export class CloudConfig extends Addon {
+  static readonly type = "stackadm:addons:CloudConfig";
+
+  readonly secret: kubernetes.core.v1.Secret;
+  /** Digest of the content, not a secret: changes when pods must read it again. */
+  readonly checksum: pulumi.Output<string>;
+
+  constructor(name: string, args: CloudConfigArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(CloudConfig.type, name, args, opts);
+    const { caCertificate, ...cloud } = args.cloud;
+    const caFile = caCertificate === undefined ? undefined : caCertificateFile;
+    const cloudConf = pulumi.secret(
+      pulumi.output({ ...cloud, caFile }).apply((known) => renderCloudConf(known)),
+    );
+    const certificate = caCertificate === undefined ? undefined : pulumi.output(caCertificate);
+    this.secret = this.object(
+      kubernetes.core.v1.Secret,
+      "secret",
+      cloudConfigSecretObject<pulumi.Input<string>>(cloudConf, certificate),
+    );
+    this.checksum = pulumi.unsecret(cloudConf.apply((text) => checksum(text, caCertificate)));
+    this.registerOutputs({});
+  }
+}
+
+/** SHA-256 over all parts, hexadecimal; a part that is absent differs from an empty one. */
+export function checksum(...parts: readonly (string | undefined)[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}

@@ -1,0 +1,44 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+import { Addon, workloadTimeouts } from "./addon.js";
+import { cloudControllerAccess, cloudControllerDaemonSet } from "./manifests/cloud-controller.js";
+import type { AddonArgs } from "./addon.js";
+import type { CloudConfig } from "./cloud-config.js";
+
+/** Arguments of {@link CloudController}. */
+export interface CloudControllerArgs extends AddonArgs {
+  /** Image of the controller. Change: in place, one control plane after the other. */
+  readonly image: string;
+  /** Unique in the project; part of the name of every load balancer. Change: refused. */
+  readonly clusterName: string;
+  /** The configuration that it reads. Change: in place. */
+  readonly cloudConfig: CloudConfig;
+}
+
+/** Names, addresses and zones of nodes from Nova, load balancers from Octavia. */
+export class CloudController extends Addon {
+  static readonly type = "stackadm:addons:CloudController";
+
+  /** Created means that it has logged in to the cloud. */
+  readonly daemonSet: kubernetes.apps.v1.DaemonSet;
+
+  constructor(name: string, args: CloudControllerArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(CloudController.type, name, args, opts);
+    const access = this.access(cloudControllerAccess());
+    this.daemonSet = this.object(
+      kubernetes.apps.v1.DaemonSet,
+      "daemon-set",
+      cloudControllerDaemonSet<pulumi.Input<string>>({
+        image: args.image,
+        clusterName: args.clusterName,
+        configChecksum: args.cloudConfig.checksum,
+      }),
+      {
+        // order: pods without their account are refused, without its rights and Secret they fail.
+        dependsOn: [...access, args.cloudConfig.secret],
+        customTimeouts: workloadTimeouts,
+      },
+    );
+    this.registerOutputs({});
+  }
+}

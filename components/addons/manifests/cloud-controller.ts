@@ -1,0 +1,160 @@
+/** The OpenStack cloud controller manager: its access, configuration and DaemonSet (pure). */
+import {
+  access,
+  leaderElection,
+  leaderElectionTimes,
+  reading,
+  rule,
+  systemNamespace,
+  writingEvents,
+} from "./access.js";
+import { appLabel, container, controlPlaneSelector, onControlPlane } from "./pod.js";
+import type { Access } from "./access.js";
+import type { DaemonSet, Secret, Toleration } from "./types.js";
+
+const name = "openstack-cloud-controller-manager";
+const configDirectory = "/etc/config";
+const port = 10258;
+
+/** Secret that holds cloud.conf; the name that upstream's manifests and documents use. */
+export const cloudConfigSecret = "cloud-config";
+/** Key of the certificate in that Secret, and its place in the containers. */
+export const caCertificateKey = "ca.crt";
+export const caCertificateFile = `${configDirectory}/${caCertificateKey}`;
+
+/** How the containers see the Secret. */
+export const cloudConfigVolume = {
+  volume: { name: "cloud-config", secret: { secretName: cloudConfigSecret } },
+  mount: { name: "cloud-config", mountPath: configDirectory, readOnly: true },
+  argument: `--cloud-config=${configDirectory}/cloud.conf`,
+};
+
+/** The Secret; the certificate travels with the configuration that names its file. */
+export function cloudConfigSecretObject<T>(cloudConf: T, caCertificate?: T): Secret<T> {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: cloudConfigSecret, namespace: systemNamespace },
+    type: "Opaque",
+    stringData: {
+      "cloud.conf": cloudConf,
+      ...(caCertificate === undefined ? {} : { [caCertificateKey]: caCertificate }),
+    },
+  };
+}
+
+/**
+ * What the controllers cloud-node, cloud-node-lifecycle and service call (k8s.io/cloud-provider
+ * 0.36, controllers/). Upstream's role also gives all secrets, service account tokens and
+ * persistent volumes; they are used only with other arguments than ours.
+ */
+export function cloudControllerAccess(): Access {
+  return access({
+    account: "cloud-controller-manager",
+    clusterRole: "system:cloud-controller-manager",
+    cluster: [
+      // delete: a node whose server is gone must go too (cloud-provider-openstack issue 3225).
+      rule("", ["nodes"], [...reading, "patch", "update", "delete"]),
+      rule("", ["nodes/status"], ["patch"]),
+      rule("", ["services"], ["list", "watch", "patch", "update"]),
+      rule("", ["services/status"], ["patch"]),
+      writingEvents,
+    ],
+    namespace: [
+      leaderElection,
+      // Start-up reads how the API server authenticates its clients.
+      {
+        ...rule("", ["configmaps"], reading),
+        resourceNames: ["extension-apiserver-authentication"],
+      },
+    ],
+  });
+}
+
+/** The controller runs before the pod network and before any node has its address. */
+const beforeNodesAreReady: Toleration[] = [
+  {
+    key: "node.cloudprovider.kubernetes.io/uninitialized",
+    operator: "Equal",
+    value: "true",
+    effect: "NoSchedule",
+  },
+  { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoSchedule" },
+  { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
+  onControlPlane,
+];
+
+/** Arguments of {@link cloudControllerDaemonSet}. */
+export interface CloudControllerSettings<T> {
+  readonly image: string;
+  /** Unique among all clusters of the project: load balancers are named after it. */
+  readonly clusterName: string;
+  /** Digest of cloud.conf and certificate: a changed one restarts the pods. */
+  readonly configChecksum: T;
+}
+
+/** One controller per control plane; the elected one works. */
+export function cloudControllerDaemonSet<T>(settings: CloudControllerSettings<T>): DaemonSet<T> {
+  const labels = appLabel(name);
+  return {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name, namespace: systemNamespace, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: "RollingUpdate" },
+      template: {
+        metadata: { labels, annotations: { "checksum/config": settings.configChecksum } },
+        spec: {
+          serviceAccountName: "cloud-controller-manager",
+          hostNetwork: true,
+          // The node's resolver: cluster DNS needs the pod network, which needs this controller.
+          dnsPolicy: "Default",
+          priorityClassName: "system-cluster-critical",
+          nodeSelector: controlPlaneSelector,
+          tolerations: beforeNodesAreReady,
+          securityContext: { runAsNonRoot: true, runAsUser: 1001 },
+          containers: [controllerContainer(settings.image, settings.clusterName)],
+          volumes: [cloudConfigVolume.volume],
+        },
+      },
+    },
+  };
+}
+
+function controllerContainer(image: string, clusterName: string) {
+  const healthz = {
+    path: "/healthz",
+    port,
+    host: "127.0.0.1",
+    scheme: "HTTPS" as const,
+  };
+  const { lease, renew, retry } = leaderElectionTimes;
+  return container({
+    name,
+    image,
+    command: ["/bin/openstack-cloud-controller-manager"],
+    args: [
+      "--v=2",
+      `--cluster-name=${clusterName}`,
+      cloudConfigVolume.argument,
+      "--cloud-provider=openstack",
+      "--use-service-account-credentials=false",
+      "--bind-address=127.0.0.1",
+      "--controllers=cloud-node,cloud-node-lifecycle,service",
+      `--leader-elect-lease-duration=${lease.toString()}s`,
+      `--leader-elect-renew-deadline=${renew.toString()}s`,
+      `--leader-elect-retry-period=${retry.toString()}s`,
+    ],
+    volumeMounts: [cloudConfigVolume.mount],
+    // It serves only after it has logged in to the cloud: ready means that the credential is good.
+    readinessProbe: { httpGet: healthz, periodSeconds: 2, failureThreshold: 3 },
+    livenessProbe: { httpGet: healthz, initialDelaySeconds: 20, periodSeconds: 10 },
+    resources: { requests: { cpu: "50m", memory: "64Mi" } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    },
+  });
+}

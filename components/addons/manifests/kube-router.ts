@@ -1,0 +1,151 @@
+/** kube-router as pod network and network policy: access, CNI configuration, DaemonSet (pure). */
+import { access, reading, rule, systemNamespace } from "./access.js";
+import { appLabel, container, everywhere, fromField } from "./pod.js";
+import type { Access } from "./access.js";
+import type { ConfigMap, DaemonSet } from "./types.js";
+
+const name = "kube-router";
+const configMapName = "kube-router-cni";
+const configKey = "cni.conflist";
+const cniDirectory = "/etc/cni/net.d";
+const cniFile = `${cniDirectory}/10-kuberouter.conflist`;
+const healthPort = 20244;
+
+/** What kube-router watches to route pods and to enforce policies; it changes nothing. */
+export function kubeRouterAccess(): Access {
+  return access({
+    account: name,
+    cluster: [
+      rule("", ["namespaces", "nodes", "pods", "services"], reading),
+      rule("discovery.k8s.io", ["endpointslices"], reading),
+      rule("networking.k8s.io", ["networkpolicies"], reading),
+    ],
+  });
+}
+
+/**
+ * The CNI configuration list. kube-router adds the node's pod range to it on each node.
+ *
+ * @param mtu of pod interfaces, bytes: the network's MTU, since nothing is encapsulated
+ */
+export function cniConfiguration(mtu: number): string {
+  const plugins = [
+    {
+      type: "bridge",
+      name: "kubernetes",
+      bridge: "kube-bridge",
+      isDefaultGateway: true,
+      hairpinMode: true,
+      mtu,
+      ipam: { type: "host-local" },
+    },
+    { type: "portmap", capabilities: { portMappings: true, snat: true } },
+  ];
+  const list = { cniVersion: "0.3.0", name: "stackadm", plugins };
+  return `${JSON.stringify(list, undefined, 2)}\n`;
+}
+
+/** Carries the CNI configuration to the nodes. */
+export function kubeRouterConfigMap<T>(configuration: T): ConfigMap<T> {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: configMapName, namespace: systemNamespace },
+    data: { [configKey]: configuration },
+  };
+}
+
+/** Arguments of {@link kubeRouterDaemonSet}. */
+export interface KubeRouterSettings<T> {
+  readonly image: string;
+  /** Range of cluster IPs: what policies treat as services. */
+  readonly serviceCidr: string;
+  /** Digest of the CNI configuration: a changed one restarts the pods, which install it. */
+  readonly configChecksum: T;
+}
+
+/**
+ * One router per node: an iBGP mesh without encapsulation. All nodes are in one subnet and their
+ * ports allow the pod range, so Neutron delivers pod addresses as they are.
+ */
+export function kubeRouterDaemonSet<T>(settings: KubeRouterSettings<T>): DaemonSet<T> {
+  const labels = appLabel(name);
+  return {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name, namespace: systemNamespace, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: "RollingUpdate" },
+      template: {
+        metadata: { labels, annotations: { "checksum/config": settings.configChecksum } },
+        spec: {
+          serviceAccountName: name,
+          hostNetwork: true,
+          priorityClassName: "system-node-critical",
+          tolerations: everywhere,
+          initContainers: [installConfiguration(settings.image)],
+          containers: [router(settings.image, settings.serviceCidr)],
+          volumes: [
+            { name: "cni", hostPath: { path: cniDirectory, type: "DirectoryOrCreate" } },
+            { name: "cni-configuration", configMap: { name: configMapName } },
+            { name: "modules", hostPath: { path: "/lib/modules", type: "DirectoryOrCreate" } },
+            {
+              name: "xtables-lock",
+              hostPath: { path: "/run/xtables.lock", type: "FileOrCreate" },
+            },
+          ],
+        },
+      },
+    },
+  };
+}
+
+function installConfiguration(image: string) {
+  return container({
+    name: "install-cni-configuration",
+    image,
+    command: ["cp", `/etc/kube-router/${configKey}`, cniFile],
+    volumeMounts: [
+      { name: "cni", mountPath: cniDirectory },
+      { name: "cni-configuration", mountPath: "/etc/kube-router", readOnly: true },
+    ],
+  });
+}
+
+function router(image: string, serviceCidr: string) {
+  const healthz = { path: "/healthz", port: healthPort, host: "127.0.0.1" };
+  return container({
+    name,
+    image,
+    args: [
+      "--run-router=true",
+      "--run-firewall=true",
+      // Services are kube-proxy's.
+      "--run-service-proxy=false",
+      "--enable-overlay=false",
+      "--bgp-graceful-restart=true",
+      // The MTU is Neutron's, written into the CNI configuration.
+      "--auto-mtu=false",
+      // For another cloud's metadata service; here it would only wait for it.
+      "--disable-source-dest-check=false",
+      `--service-cluster-ip-range=${serviceCidr}`,
+      "--health-addr=127.0.0.1",
+      `--health-port=${healthPort.toString()}`,
+    ],
+    env: [
+      fromField("NODE_NAME", "spec.nodeName"),
+      { name: "KUBE_ROUTER_CNI_CONF_FILE", value: cniFile },
+    ],
+    volumeMounts: [
+      { name: "cni", mountPath: cniDirectory },
+      { name: "modules", mountPath: "/lib/modules", readOnly: true },
+      { name: "xtables-lock", mountPath: "/run/xtables.lock" },
+    ],
+    readinessProbe: { httpGet: healthz, periodSeconds: 2, failureThreshold: 3 },
+    livenessProbe: { httpGet: healthz, initialDelaySeconds: 20, periodSeconds: 10 },
+    resources: { requests: { cpu: "50m", memory: "64Mi" } },
+    // Routes, iptables, ipsets and sysctls of the node.
+    securityContext: { privileged: true },
+  });
+}

@@ -1,0 +1,37 @@
+/** What containers and tolerations of all add-ons have in common (pure). */
+import type { Container, EnvVar, Toleration } from "./types.js";
+
+/** A container; images have fixed tags, so a copy on the node is the right one. */
+export function container(
+  spec: Omit<Container, "imagePullPolicy" | "terminationMessagePolicy">,
+): Container {
+  return {
+    ...spec,
+    imagePullPolicy: "IfNotPresent",
+    // The last log lines become the pod's message, which is what a failed `up` shows.
+    terminationMessagePolicy: "FallbackToLogsOnError",
+  };
+}
+
+/** An environment variable filled from a field of the pod. */
+export function fromField(name: string, fieldPath: string): EnvVar {
+  return { name, valueFrom: { fieldRef: { fieldPath } } };
+}
+
+/** Runs on every node at any time: what a node needs before it can be ready. */
+export const everywhere: Toleration[] = [{ operator: "Exists" }];
+
+/** Runs on control planes. */
+export const onControlPlane: Toleration = {
+  key: "node-role.kubernetes.io/control-plane",
+  operator: "Exists",
+  effect: "NoSchedule",
+};
+
+/** Label of control planes (kubeadm). */
+export const controlPlaneSelector = { "node-role.kubernetes.io/control-plane": "" };
+
+/** Label that names the add-on in selectors and for people. */
+export function appLabel(name: string): { "app.kubernetes.io/name": string } {
+  return { "app.kubernetes.io/name": name };
+}

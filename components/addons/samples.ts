@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { Addon } from "./addon.js";
+import {
+  dataClaim,
+  sampleClaim,
+  samplesNamespace,
+  samplesNamespaceObject,
+  sampleWriterPod,
+  webDeployment,
+  webService,
+  writerScript,
+  writerStatefulSet,
+} from "./manifests/samples.js";
+import type { AddonArgs } from "./addon.js";
+
+/** Arguments of {@link Samples}. */
+export interface SamplesArgs extends AddonArgs {
+  /** Image of agnhost. Change: in place. */
+  readonly image: string;
+  /** What must work before the samples begin, and stay until they are gone. */
+  readonly after: readonly pulumi.Resource[];
+}
+
+/** Load balancers take a while on real clouds: amphorae boot, deletion is serial. */
+const serviceTimeouts = { create: "5m", update: "5m", delete: "5m" };
+const volumeTimeouts = { create: "5m", update: "5m", delete: "5m" };
+
+/** An external and an internal load balancer in front of a web server, and a volume with data. */
+export class Samples extends Addon {
+  static readonly type = "stackadm:addons:Samples";
+
+  readonly namespace = samplesNamespace;
+  readonly claim = sampleClaim;
+  /** Pod whose log holds the line that was read back. */
+  readonly writerPod = sampleWriterPod;
+  /** Floating IP of the external load balancer. */
+  readonly externalAddress: pulumi.Output<string>;
+  /** Address of the internal load balancer in the network of the nodes. */
+  readonly internalAddress: pulumi.Output<string>;
+
+  constructor(name: string, args: SamplesArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(Samples.type, name, args, opts);
+    const namespace = this.object(
+      kubernetes.core.v1.Namespace,
+      "namespace",
+      samplesNamespaceObject(),
+      // order: nothing of the samples without load balancers, volumes and the sweep at the end.
+      { dependsOn: [...args.after] },
+    );
+    const web = this.#createWeb(args, namespace);
+    this.externalAddress = this.#createService("external", web);
+    this.internalAddress = this.#createService("internal", web);
+    this.#createWriter(args, namespace);
+    this.registerOutputs({
+      externalAddress: this.externalAddress,
+      internalAddress: this.internalAddress,
+    });
+  }
+
+  #createWeb(args: SamplesArgs, namespace: pulumi.Resource) {
+    return this.object(kubernetes.apps.v1.Deployment, "web", webDeployment(args.image), {
+      // order: objects need their namespace.
+      dependsOn: [namespace],
+      customTimeouts: { create: "3m", update: "3m" },
+    });
+  }
+
+  #createService(reach: "external" | "internal", web: pulumi.Resource) {
+    // Owns a load balancer, so it is always deleted and never just goes with the cluster.
+    const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, webService(reach), {
+      // order: the service is ready when a pod answers behind it.
+      dependsOn: [web],
+      customTimeouts: serviceTimeouts,
+    });
+    return service.status.loadBalancer.ingress.apply(([first]) => first?.ip ?? "");
+  }
+
+  #createWriter(args: SamplesArgs, namespace: pulumi.Resource) {
+    const script = readFileSync(join(__dirname, "scripts", "write-and-read-back.sh"), "utf8");
+    const scripts = this.object(kubernetes.core.v1.ConfigMap, "scripts", writerScript(script), {
+      // order: objects need their namespace.
+      dependsOn: [namespace],
+    });
+    // Owns a volume, and its pod keeps the claim from going: both are always deleted.
+    const claim = this.make(kubernetes.core.v1.PersistentVolumeClaim, "claim", dataClaim(), {
+      // order: objects need their namespace.
+      dependsOn: [namespace],
+      customTimeouts: volumeTimeouts,
+    });
+    this.make(kubernetes.apps.v1.StatefulSet, "writer", writerStatefulSet(args.image), {
+      // order: the pod mounts both; at the end it goes before the claim that it keeps in use.
+      dependsOn: [claim, scripts],
+      customTimeouts: volumeTimeouts,
+    });
+  }
+}

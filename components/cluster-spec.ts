@@ -1,0 +1,107 @@
+import { z } from "zod";
+import { overlaps } from "./network/address-plan.js";
+import {
+  kubernetes,
+  loadBalancer,
+  podNetwork,
+  samples,
+  storageClasses,
+} from "./spec/kubernetes.js";
+import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
+import { allowedCidrs, externalNetwork, network } from "./spec/network.js";
+import { doc, label, present, record } from "./spec/values.js";
+
+/** Every argument of a cluster: types, checks, defaults and documentation. There is no other declaration. */
+export const clusterShape = record({
+  image: present("an image").meta(
+    doc("replaces nodes", "Image of the machines, by name: a Debian or Ubuntu with cloud-init."),
+  ),
+  externalNetwork,
+  allowedCidrs,
+  controlPlane,
+  workers,
+  name: label("the name of a cluster").meta(
+    doc(
+      "replaces the cluster",
+      "Begins the name of everything in the cloud.",
+      "the name of the stack",
+    ),
+  ),
+  zones,
+  network,
+  ssh,
+  kubernetes,
+  podNetwork,
+  loadBalancer,
+  storageClasses,
+  samples,
+});
+
+type Checked = z.output<typeof clusterShape>;
+
+const overlapsFound = ({ network: ranges }: Checked): z.core.$ZodRawIssue[] => {
+  const pairs = [
+    ["pods", "nodes"],
+    ["services", "nodes"],
+    ["services", "pods"],
+  ] as const;
+  return pairs
+    .filter(([one, other]) => overlaps(ranges[one], ranges[other]))
+    .map(([one, other]) => ({
+      code: "custom",
+      path: ["network", one],
+      input: ranges[one],
+      message: `${ranges[one]} overlaps network.${other} (${ranges[other]}); choose another range`,
+    }));
+};
+
+const defaultClasses = ({ storageClasses: classes }: Checked): z.core.$ZodRawIssue[] => {
+  const names = classes.filter((one) => one.default).map((one) => one.name);
+  return names.length < 2
+    ? []
+    : [
+        {
+          code: "custom",
+          path: ["storageClasses"],
+          input: classes,
+          message: `${names.join(" and ")} are both the default; leave \`default: true\` on one of them`,
+        },
+      ];
+};
+
+/** Machines are named `<cluster>-<pool>-<position>`, and so is the control plane. */
+const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
+  Object.keys(pools)
+    .filter((pool) => pool === "control-plane")
+    .map((pool) => ({
+      code: "custom",
+      path: ["workers", pool],
+      input: pool,
+      message: "is the name of the control plane's machines; give the pool another name",
+    }));
+
+export const clusterSchema = clusterShape.check(({ value, issues }) => {
+  issues.push(...overlapsFound(value), ...defaultClasses(value), ...reservedPools(value));
+});
+
+type Written = z.input<typeof clusterSchema>;
+/** What a user writes. Without a name, the component's own is taken. */
+export type ClusterArgs = Omit<Written, "name"> & Partial<Pick<Written, "name">>;
+/** The same with every default filled in. */
+export type ClusterSpec = z.output<typeof clusterSchema>;
+
+export type SpecResult =
+  | { readonly spec: ClusterSpec }
+  | { readonly problems: readonly { readonly path: string; readonly message: string }[] };
+
+/** Checks everything at once. Paths begin with `root`: "cluster.network.pods". */
+export function parseClusterSpec(args: unknown, root = "cluster"): SpecResult {
+  const result = clusterSchema.safeParse(args);
+  if (result.success) return { spec: result.data };
+  return {
+    problems: result.error.issues.map(({ path, message }) => ({
+      path: [root, ...path].map(String).join("."),
+      message,
+    })),
+  };
+}

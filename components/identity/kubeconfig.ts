@@ -1,0 +1,36 @@
+import { parse, stringify } from "yaml";
+import { z } from "zod";
+
+const adminConf = z.object({
+  clusters: z.tuple([
+    z.object({ cluster: z.object({ "certificate-authority-data": z.string() }) }),
+  ]),
+  users: z.tuple([
+    z.object({
+      user: z.object({ "client-certificate-data": z.string(), "client-key-data": z.string() }),
+    }),
+  ]),
+});
+
+export interface KubeconfigNames {
+  readonly cluster: string;
+  /** Address and port at which the API is reached from outside: "203.0.113.7:6443". */
+  readonly endpoint: string;
+}
+
+/** The administrator's kubeconfig as kubeadm wrote it, told to use `endpoint`, with names that can be merged. */
+export function kubeconfigFor(admin: string, { cluster, endpoint }: KubeconfigNames): string {
+  const { clusters, users } = adminConf.parse(parse(admin));
+  const user = `admin@${cluster}`;
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [
+      { name: cluster, cluster: { ...clusters[0].cluster, server: `https://${endpoint}` } },
+    ],
+    users: [{ name: user, user: users[0].user }],
+    contexts: [{ name: user, context: { cluster, user } }],
+    "current-context": user,
+  };
+  return stringify(config, { lineWidth: 0 });
+}

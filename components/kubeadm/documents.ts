@@ -1,0 +1,126 @@
+import { stringify } from "yaml";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A machine as kubeadm and kubelet have to know it. */
+export interface Node {
+  /** Equals the server's name, by which the cloud controller finds it. */
+  readonly name: string;
+  readonly serverId: string;
+  readonly address: string;
+  /** Worker pool. */
+  readonly pool?: string;
+}
+
+export interface NodeSettings {
+  readonly ignorePreflightErrors: readonly string[];
+}
+
+export interface InitSettings extends NodeSettings {
+  readonly clusterName: string;
+  /** Without a leading v. */
+  readonly version: string;
+  /** `registry.k8s.io` means: leave kubeadm's default. */
+  readonly imageRepository: string;
+  readonly pods: string;
+  readonly services: string;
+  /** Further addresses in the API's certificate. */
+  readonly certificateAddresses: readonly string[];
+  /** Merged into KubeletConfiguration and KubeProxyConfiguration. */
+  readonly kubelet: Fields;
+  readonly kubeProxy: Fields;
+}
+
+export interface JoinSettings extends NodeSettings {
+  /** Host and port of the API inside the network. */
+  readonly endpoint: string;
+  readonly caCertHash: string;
+}
+
+export const apiPort = 6443;
+/** Stands in a join document for the token, which is minted on the way. */
+export const tokenPlaceholder = "@TOKEN@";
+
+const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
+/** How long kubeadm waits; the scripts' own bounds are longer. */
+const timeouts = {
+  controlPlaneComponentHealthCheck: "4m0s",
+  discovery: "1m0s",
+  kubeletHealthCheck: "4m0s",
+  kubernetesAPICall: "1m0s",
+  tlsBootstrap: "2m0s",
+};
+
+const registration = (node: Node, settings: NodeSettings): Fields => ({
+  name: node.name,
+  criSocket: "unix:///run/containerd/containerd.sock",
+  imagePullSerial: false,
+  ignorePreflightErrors: settings.ignorePreflightErrors,
+  kubeletExtraArgs: [
+    { name: "cloud-provider", value: "external" },
+    { name: "provider-id", value: `openstack:///${node.serverId}` },
+    { name: "node-ip", value: node.address },
+    ...(node.pool === undefined
+      ? []
+      : [{ name: "node-labels", value: `stackadm.io/pool=${node.pool}` }]),
+  ],
+});
+
+const documents = (parts: readonly Fields[]): string =>
+  parts.map((part) => stringify(part, { lineWidth: 0 })).join("---\n");
+
+/** The documents for `kubeadm init` on the first control plane. */
+export function initDocuments(node: Node, settings: InitSettings): string {
+  const init = {
+    apiVersion: kubeadmVersion,
+    kind: "InitConfiguration",
+    // Nobody joins with it: each joining machine gets a token of its own.
+    bootstrapTokens: [{ ttl: "1m0s", description: "kubeadm init" }],
+    localAPIEndpoint: { advertiseAddress: node.address, bindPort: apiPort },
+    nodeRegistration: registration(node, settings),
+    skipPhases: ["show-join-command"],
+    timeouts,
+  };
+  const upstream = settings.imageRepository === "registry.k8s.io";
+  const cluster = {
+    apiVersion: kubeadmVersion,
+    kind: "ClusterConfiguration",
+    clusterName: settings.clusterName,
+    kubernetesVersion: `v${settings.version}`,
+    ...(!upstream && { imageRepository: settings.imageRepository }),
+    controlPlaneEndpoint: `${node.address}:${String(apiPort)}`,
+    networking: { podSubnet: settings.pods, serviceSubnet: settings.services },
+    apiServer: { certSANs: [node.address, ...settings.certificateAddresses] },
+  };
+  const kubelet = {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    cgroupDriver: "systemd",
+    ...settings.kubelet,
+  };
+  const proxy = {
+    apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
+    kind: "KubeProxyConfiguration",
+    ...settings.kubeProxy,
+  };
+  return documents([init, cluster, kubelet, proxy]);
+}
+
+/** The document for `kubeadm join` of a worker, without its token. */
+export function joinDocument(node: Node, settings: JoinSettings): string {
+  return documents([
+    {
+      apiVersion: kubeadmVersion,
+      kind: "JoinConfiguration",
+      discovery: {
+        bootstrapToken: {
+          apiServerEndpoint: settings.endpoint,
+          token: tokenPlaceholder,
+          caCertHashes: [settings.caCertHash],
+        },
+      },
+      nodeRegistration: registration(node, settings),
+      timeouts,
+    },
+  ]);
+}

@@ -1,0 +1,42 @@
+export interface ContainerdSettings {
+  /** Same as kubelet's. */
+  readonly cgroupDriver: "systemd" | "cgroupfs";
+}
+
+/** Replaced on the machine by the pause image that kubeadm of the installed version names. */
+export const pausePlaceholder = "@PAUSE@";
+
+/** config.toml of containerd 2 (version 3 of its format): the difference to its defaults. */
+export function containerdConfig({ cgroupDriver }: ContainerdSettings): string {
+  return `version = 3
+
+[plugins."io.containerd.cri.v1.images".pinned_images]
+  sandbox = "${pausePlaceholder}"
+
+[plugins."io.containerd.cri.v1.images".registry]
+  config_path = "/etc/containerd/certs.d"
+
+[plugins."io.containerd.cri.v1.runtime"]
+  restrict_oom_score_adj = false
+
+[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc]
+  runtime_type = "io.containerd.runc.v2"
+
+[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc.options]
+  SystemdCgroup = ${String(cgroupDriver === "systemd")}
+`;
+}
+
+/** Host and port of an image prefix. */
+export const registryHost = (prefix: string): string => prefix.split("/")[0] ?? prefix;
+
+/** hosts.toml for a registry without TLS; nothing for one with it. */
+export function registryConfig(registry: { prefix: string; plainHttp: boolean }): string {
+  if (!registry.plainHttp) return "";
+  const server = `http://${registryHost(registry.prefix)}`;
+  return `server = "${server}"
+
+[host."${server}"]
+  capabilities = ["pull", "resolve"]
+`;
+}

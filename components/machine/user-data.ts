@@ -1,0 +1,52 @@
+import { stringify } from "yaml";
+import type { SshKey } from "../identity/host-keys.js";
+
+export interface UserData {
+  /** Name of the machine, of the server and of the node: all the same. */
+  readonly machine: string;
+  /** Who may log in. */
+  readonly login: { readonly user: string; readonly publicKey: string };
+  /** With which key the machine proves who it is. */
+  readonly hostKey: SshKey;
+  /** Server that this one replaces because it never came up; makes the data, and so the server, a new one. */
+  readonly replaces?: string;
+}
+
+/** Room for all machines to log in through this one at once; a connection that died is noticed after a minute. */
+const sshd = [
+  "MaxStartups 200:30:400",
+  "MaxSessions 200",
+  "ClientAliveInterval 15",
+  "ClientAliveCountMax 4",
+  "PasswordAuthentication no",
+  "",
+].join("\n");
+
+/** cloud-init's configuration of a machine. The host key is the only secret in it. */
+export function userData({ machine, login, hostKey, replaces }: UserData): string {
+  const config = {
+    hostname: machine,
+    prefer_fqdn_over_hostname: false,
+    manage_etc_hosts: "localhost",
+    ssh_deletekeys: true,
+    ssh_keys: { ed25519_private: hostKey.privateKey, ed25519_public: hostKey.publicKey },
+    ssh_pwauth: false,
+    disable_root: true,
+    users: [
+      {
+        name: login.user,
+        lock_passwd: true,
+        shell: "/bin/bash",
+        sudo: "ALL=(ALL) NOPASSWD:ALL",
+        ssh_authorized_keys: [login.publicKey],
+      },
+    ],
+    write_files: [
+      { path: "/etc/ssh/sshd_config.d/10-stackadm.conf", permissions: "0600", content: sshd },
+      // unattended-upgrades would hold the package lock while the machine is prepared.
+      { path: "/etc/apt/apt.conf.d/99stackadm", content: 'APT::Periodic::Enable "0";\n' },
+    ],
+  };
+  const reason = replaces === undefined ? "" : `# replaces ${replaces}\n`;
+  return `#cloud-config\n${reason}${stringify(config, { lineWidth: 0 })}`;
+}

@@ -1,0 +1,145 @@
+import { Address4 } from "ip-address";
+
+/** What a machine can be. */
+export const roles = ["control-plane", "worker"] as const;
+export type Role = (typeof roles)[number];
+
+/** Security groups: one per role, and one that all machines are in, so that no rule is written once per role. */
+export const groups = ["node", ...roles] as const;
+export type Group = (typeof groups)[number];
+
+/** The groups of a machine. */
+export const groupsOf = (role: Role): readonly Group[] => ["node", role];
+
+/** Who may connect: machines in a group (new ones are included at once), or an address range. */
+export type Source = { readonly group: Group } | { readonly range: string };
+
+export interface FirewallRule {
+  /** Names the resource; stable, so that a rule is never replaced by another one's coming or going. */
+  readonly key: string;
+  /** The group that the rule opens. */
+  readonly group: Group;
+  readonly from: Source;
+  readonly ethertype: "IPv4" | "IPv6";
+  /** Absent: every protocol. */
+  readonly protocol?: "tcp" | "udp" | "icmp" | "ipv6-icmp";
+  /** First and last port; absent: every port. */
+  readonly ports?: readonly [number, number];
+  /** Why the rule is there; kept in the cloud as its description. */
+  readonly reason: string;
+}
+
+export interface FirewallPlan {
+  readonly allowedCidrs: readonly string[];
+  readonly nodes: string;
+  readonly pods: string;
+  /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
+  readonly loadBalancerProvider: string;
+}
+
+type Row = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
+  readonly name: string;
+  readonly from: readonly Source[];
+};
+
+const rows = (plan: FirewallPlan): readonly Row[] => [
+  ...controlPlaneRows(plan),
+  ...nodeRows(plan),
+  ...balancerRows(plan),
+];
+
+const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly Row[] => {
+  const clients = allowedCidrs.map((range) => ({ range }));
+  return [
+    {
+      ...{ name: "api", group: "control-plane", from: [...clients, { group: "node" }] },
+      ...{ protocol: "tcp", ports: [6443, 6443], reason: "Kubernetes API" },
+    },
+    {
+      ...{ name: "ssh", group: "control-plane", from: clients },
+      ...{ protocol: "tcp", ports: [22, 22], reason: "SSH of the operator" },
+    },
+    {
+      ...{ name: "join-token", group: "control-plane", from: [{ group: "worker" }] },
+      ...{ protocol: "tcp", ports: [22, 22], reason: "A joining worker asks for its token" },
+    },
+    {
+      ...{ name: "etcd", group: "control-plane", from: [{ group: "control-plane" }] },
+      ...{ protocol: "tcp", ports: [2379, 2380], reason: "etcd clients and peers" },
+    },
+  ];
+};
+
+/**
+ * Pods have no address of their own for Neutron: what a node sends to a pod on another one (kube-proxy's masquerade, host
+ * network, the API server to webhooks) carries the node's address and the pod's port. So nodes reach each other on every
+ * port but SSH's and etcd's. kubelet and the exchange of routes are among them.
+ */
+const nodeToNode = { group: "node", from: [{ group: "node" }] } as const;
+
+const nodeRows = ({ pods }: FirewallPlan): readonly Row[] => [
+  {
+    ...{ ...nodeToNode, name: "nodes-tcp-low", protocol: "tcp", ports: [53, 2378] },
+    reason: "Nodes to pods and nodes, below etcd's ports",
+  },
+  {
+    ...{ ...nodeToNode, name: "nodes-tcp-high", protocol: "tcp", ports: [2381, 65535] },
+    reason: "Nodes to pods and nodes, above etcd's ports",
+  },
+  {
+    ...{ ...nodeToNode, name: "nodes-udp", protocol: "udp" },
+    reason: "Nodes to pods and nodes",
+  },
+  {
+    ...{ name: "ssh-onward", group: "worker", from: [{ group: "control-plane" }] },
+    ...{ protocol: "tcp", ports: [22, 22], reason: "SSH through the control plane" },
+  },
+  {
+    ...{ name: "pods", group: "node", from: [{ range: pods }] },
+    ...{ reason: "Pods reach each other without encapsulation" },
+  },
+  {
+    ...{ name: "ping", group: "node", from: [{ group: "node" }] },
+    ...{ protocol: "icmp", reason: "Path MTU discovery, ping" },
+  },
+];
+
+const balancerRows = (plan: FirewallPlan): readonly Row[] => {
+  const inside = { range: plan.nodes };
+  const clients = plan.allowedCidrs.map((range) => ({ range }));
+  const from = plan.loadBalancerProvider === "ovn" ? [inside, ...clients] : [inside];
+  const ports = { group: "node", from, ports: [30000, 32767] } as const;
+  const reason = "Load balancers to node ports";
+  return [
+    { ...ports, name: "node-ports-tcp", protocol: "tcp", reason },
+    { ...ports, name: "node-ports-udp", protocol: "udp", reason },
+    {
+      ...{ name: "service-health", group: "node", from: [inside] },
+      ...{ protocol: "tcp", ports: [10256, 10256], reason: "Load balancers' health monitors" },
+    },
+  ];
+};
+
+const nameOf = (source: Source): string =>
+  "group" in source ? source.group : source.range.replaceAll(/[/:]/g, "-");
+
+/** A range belongs to one ethertype, a group to both. */
+const ethertypes = (source: Source): readonly FirewallRule["ethertype"][] => {
+  if ("group" in source) return ["IPv4", "IPv6"];
+  return [Address4.isValid(source.range) ? "IPv4" : "IPv6"];
+};
+
+const expand = ({ name, from, ...row }: Row): FirewallRule[] =>
+  from.flatMap((source) =>
+    ethertypes(source).map((ethertype) => ({
+      ...row,
+      ...(row.protocol === "icmp" && ethertype === "IPv6" && { protocol: "ipv6-icmp" as const }),
+      ...{ from: source, ethertype },
+      key: `${row.group}-${name}-from-${nameOf(source)}-${ethertype === "IPv4" ? "v4" : "v6"}`,
+    })),
+  );
+
+/** Everything that may enter a machine, one row per rule. What is not here is closed; leaving is open. */
+export function firewallRules(plan: FirewallPlan): readonly FirewallRule[] {
+  return rows(plan).flatMap(expand);
+}

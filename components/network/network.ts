@@ -1,0 +1,51 @@
+import * as openstack from "@pulumi/openstack";
+import type * as pulumi from "@pulumi/pulumi";
+import { Component } from "../support/component.js";
+
+export interface NetworkArgs {
+  /** Begins the names in the cloud. */
+  readonly clusterName: string;
+  /** Range of the machines. */
+  readonly nodes: string;
+  readonly dns: readonly string[];
+  readonly externalNetworkId: pulumi.Input<string>;
+}
+
+/** The private network of the machines, with a router to the external network. */
+export class Network extends Component {
+  static readonly type = "stackadm:network:Network";
+  readonly networkId: pulumi.Output<string>;
+  readonly subnetId: pulumi.Output<string>;
+  /** MTU of the network in bytes, as Neutron found it. */
+  readonly mtu: pulumi.Output<number>;
+  /** Floating IPs and load balancers need it: without the route outside they cannot be made or freed. */
+  readonly routerInterface: pulumi.Resource;
+
+  constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(Network.type, name, opts);
+    const network = this.make(openstack.networking.Network, "network", {
+      name: args.clusterName,
+      adminStateUp: true,
+    });
+    const subnet = this.make(openstack.networking.Subnet, "subnet", {
+      name: args.clusterName,
+      networkId: network.id,
+      cidr: args.nodes,
+      ipVersion: 4,
+      dnsNameservers: [...args.dns],
+    });
+    const router = this.make(openstack.networking.Router, "router", {
+      name: args.clusterName,
+      adminStateUp: true,
+      externalNetworkId: args.externalNetworkId,
+    });
+    this.routerInterface = this.make(openstack.networking.RouterInterface, "router-interface", {
+      routerId: router.id,
+      subnetId: subnet.id,
+    });
+    this.networkId = network.id;
+    this.subnetId = subnet.id;
+    this.mtu = network.mtu;
+    this.registerOutputs({ networkId: this.networkId, subnetId: this.subnetId, mtu: this.mtu });
+  }
+}

@@ -1,0 +1,137 @@
+import { z } from "zod";
+import {
+  defaultKubernetesVersion,
+  minorOf,
+  supportedMinors,
+  upstreamPackages,
+} from "../support/versions.js";
+import { doc, list, present, record, settings, text, truth } from "./values.js";
+
+const version = text(
+  (value) =>
+    /^\d+\.\d+\.\d+$/.test(value) &&
+    (supportedMinors as readonly string[]).includes(minorOf(value)),
+  `is not a version that this release installs; write a patch release of ${supportedMinors.join(" or ")}, like ${defaultKubernetesVersion}`,
+)
+  .default(defaultKubernetesVersion)
+  .meta(doc("refused", "Kubernetes version, without a leading v."));
+
+/** Where machines get their packages. */
+const packages = record({
+  url: text(
+    (value) => /^https?:\/\/\S+\/$/.test(value),
+    "is not the address of a package repository; write one that begins with http and ends with a slash",
+  )
+    .default(upstreamPackages.url)
+    .meta(
+      doc(
+        "in place",
+        "Flat apt repository with kubeadm, kubelet, kubectl, cri-tools, kubernetes-cni and, unless the distribution has containerd 2, containerd.io. `{minor}` becomes the minor version; the signing key is `Release.key` in it.",
+      ),
+    ),
+  keyFingerprint: text(
+    (value) => /^[0-9A-F]{40}$/.test(value),
+    "is not a fingerprint; write 40 upper-case hexadecimal digits",
+  )
+    .default(upstreamPackages.keyFingerprint)
+    .meta(
+      doc("in place", "Fingerprint of the key that signs the repository. Another key is refused."),
+    ),
+}).prefault({});
+
+/** Where machines get their container images. */
+const registry = record({
+  prefix: text(
+    (value) => /^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._/-]+)?$/.test(value),
+    "is not an image prefix; write a registry and path, like registry.example.org/mirror",
+  )
+    .default("registry.k8s.io")
+    .meta(
+      doc(
+        "refused",
+        "Registry and path that stand in for each image's upstream registry. The default leaves every image where it is published.",
+      ),
+    ),
+  plainHttp: truth().default(false).meta(doc("in place", "The registry speaks HTTP without TLS.")),
+}).prefault({});
+
+export const kubernetes = record({
+  version,
+  packages,
+  registry,
+  kubelet: settings("KubeletConfiguration")
+    .default({})
+    .meta(
+      doc(
+        "refused",
+        "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's.",
+      ),
+    ),
+  kubeProxy: settings("KubeProxyConfiguration")
+    .default({})
+    .meta(doc("refused", "Fields merged into KubeProxyConfiguration.")),
+  ignorePreflightErrors: list(
+    present("a preflight check"),
+    0,
+    "a list of kubeadm's preflight checks",
+  )
+    .default([])
+    .meta(doc("in place", "Preflight checks of kubeadm that may fail.")),
+}).prefault({});
+
+export const podNetwork = z
+  .enum(["kube-router"], { error: "is not a pod network; write kube-router" })
+  .default("kube-router")
+  .meta(
+    doc(
+      "refused",
+      "What connects the pods. kube-router routes them by BGP, without encapsulation.",
+    ),
+  );
+
+export const loadBalancer = record({
+  provider: present("an Octavia provider")
+    .default("amphora")
+    .meta(doc("in place", "Octavia provider for Services of type LoadBalancer.")),
+}).prefault({});
+
+export const storageClasses = list(
+  record({
+    name: text(
+      (value) => /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(value),
+      "is not the name of a storage class; use lower-case letters, digits, dashes and dots",
+    ).meta(doc("in place", "Name of the StorageClass.")),
+    default: truth()
+      .default(false)
+      .meta(doc("in place", "Claims that name no class get this one.")),
+    type: present("a volume type")
+      .optional()
+      .meta(
+        doc(
+          "in place",
+          "Cinder volume type. A StorageClass is replaced, its volumes are not.",
+          "Cinder's default type",
+        ),
+      ),
+    availability: present("an availability zone of Cinder")
+      .optional()
+      .meta(
+        doc(
+          "in place",
+          "Cinder availability zone of the volumes.",
+          "the zone of the pod's machine",
+        ),
+      ),
+  }),
+  0,
+  "a list of storage classes",
+).default([{ name: "gold", default: true }]);
+
+export const samples = truth()
+  .default(false)
+  .meta(
+    doc(
+      "in place",
+      "Sample workloads: an external and an internal LoadBalancer service and a 1 GiB claim mounted in a pod that writes to it.",
+    ),
+  );

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { doc, label, list, present, record, text, whole } from "./values.js";
+
+const generation = whole(0, "a generation")
+  .default(0)
+  .meta(
+    doc(
+      "replaces nodes",
+      "Raise it to replace these machines by new ones with the present image, flavor, zone, user data and login key. Until then those are frozen.",
+    ),
+  );
+
+const flavor = present("a flavor").meta(doc("replaces nodes", "Flavor of each machine, by name."));
+
+/** The machine that runs the control plane. Another one would be another cluster, so it has no generation. */
+export const controlPlane = record({
+  flavor: present("a flavor").meta(
+    doc(
+      "replaces the cluster",
+      "Flavor of the control plane's machine, by name. Frozen while the cluster lives.",
+    ),
+  ),
+});
+
+/** Groups of equal workers by name; the name is part of the machines' names. */
+export const workers = z.record(
+  label("the name of a worker pool"),
+  record({
+    flavor,
+    count: whole(0, "the number of machines in the pool").meta(
+      doc(
+        "in place",
+        "How many machines the pool has. Machines are named by position; the last ones go first.",
+      ),
+    ),
+    generation,
+  }),
+  {
+    error: ({ code, input }) =>
+      code === "invalid_key"
+        ? "is not the name of a worker pool; use lower-case letters, digits and dashes"
+        : input === undefined
+          ? "is missing; write a pool like `general: {flavor: ..., count: 2}`"
+          : "is not a map of pools; write one like `general: {flavor: ..., count: 2}`",
+  },
+);
+
+export const zones = list(present("an availability zone"), 0, "a list of availability zones")
+  .default([])
+  .meta(
+    doc(
+      "replaces nodes",
+      "Availability zones over which the machines of each group are spread in turn. Empty: Nova chooses.",
+    ),
+  );
+
+const publicKey =
+  /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-\S+@openssh\.com) [A-Za-z0-9+/]+=*( .*)?$/;
+
+/** How the program, and people, log in to the machines. */
+export const ssh = record({
+  user: text(
+    (value) => /^[a-z_][a-z0-9_-]{0,31}$/.test(value),
+    "is not a login name; use lower-case letters, digits, dashes and underscores",
+  )
+    .default("debian")
+    .meta(
+      doc("replaces nodes", "Login name; made on the machines, with sudo and without a password."),
+    ),
+  publicKey: text(
+    (value) => publicKey.test(value),
+    "is not a public key; write one line like `ssh-ed25519 AAAA...`",
+    "start an ssh-agent with a key (`ssh-add`), or write one line like `ssh-ed25519 AAAA...`",
+  ).meta(
+    doc(
+      "replaces nodes",
+      "Public key that may log in. Its private half has to be in the ssh-agent while the program runs.",
+      "the first ed25519 key of the ssh-agent, else its first key",
+    ),
+  ),
+});

@@ -1,0 +1,145 @@
+import { Address4, Address6 } from "ip-address";
+import { z } from "zod";
+
+/**
+ * What changing an argument does to a cluster that exists. Every leaf of the schema names one:
+ * - `in place`: the next `up` applies it, nothing restarts
+ * - `restarts kubelet`: the next `up` applies it on every machine
+ * - `replaces nodes`: takes effect when the `generation` of the machines is raised, which replaces them
+ * - `replaces the cluster`: everything is made anew
+ * - `refused`: a living cluster keeps its value; `up` says so
+ */
+export const changes = [
+  "in place",
+  "restarts kubelet",
+  "replaces nodes",
+  "replaces the cluster",
+  "refused",
+] as const;
+export type Change = (typeof changes)[number];
+
+/** What the documentation says about one argument. */
+export interface Documentation {
+  readonly description: string;
+  readonly change: Change;
+  /** Shown instead of the default where the default is computed. */
+  readonly otherwise?: string;
+}
+
+/** The documentation in the form that the JSON schema carries. */
+export const doc = (
+  change: Change,
+  description: string,
+  otherwise?: string,
+): { description: string; change: Change; otherwise?: string } => ({
+  description,
+  change,
+  ...(otherwise !== undefined && { otherwise }),
+});
+
+/** The value in an error sentence, short enough to read. */
+export const shown = (value: unknown): string => {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+};
+
+/** A string that fulfils `test`; otherwise the sentence `wrong` after the value. */
+export const text = (
+  test: (value: string) => boolean,
+  wrong: string,
+  missing = wrong,
+): z.ZodType<string, string> =>
+  z
+    .string({
+      error: ({ input }) =>
+        input === undefined ? `is missing; ${missing}` : `${shown(input)} ${wrong}`,
+    })
+    .refine(test, { error: ({ input }) => `${shown(input)} ${wrong}` });
+
+export const present = (what: string): z.ZodType<string, string> =>
+  text(
+    (value) => value.trim() !== "",
+    `does not name ${what}; write its name`,
+    `write the name of ${what}`,
+  );
+
+/** RFC 1123 label, short enough that `<cluster>-<pool>-<number>` stays within 63 characters. */
+export const label = (what: string): z.ZodType<string, string> =>
+  text(
+    (value) => /^[a-z]([a-z0-9-]{0,26}[a-z0-9])?$/.test(value),
+    `is not ${what}; use at most 28 lower-case letters, digits and dashes, starting with a letter`,
+  );
+
+const isRange4 = (value: string): boolean =>
+  value.includes("/") &&
+  Address4.isValid(value) &&
+  new Address4(value).startAddress().address === value.split("/")[0];
+
+const isRange6 = (value: string): boolean =>
+  value.includes("/") &&
+  Address6.isValid(value) &&
+  new Address6(value).startAddress().correctForm() ===
+    new Address6(value.split("/")[0] ?? "").correctForm();
+
+/** An IPv4 range whose host bits are zero. */
+export const range4 = (example: string): z.ZodType<string, string> =>
+  text(isRange4, `is not an IPv4 range with its first address; write one like ${example}`);
+
+/** An IPv4 or IPv6 range whose host bits are zero. */
+export const range = (example: string): z.ZodType<string, string> =>
+  text(
+    (value) => isRange4(value) || isRange6(value),
+    `is not an address range with its first address; write one like ${example}`,
+  );
+
+export const address = text(
+  (value) => !value.includes("/") && (Address4.isValid(value) || Address6.isValid(value)),
+  "is not an IP address; write one like 10.0.0.53",
+);
+
+/** A whole number of at least `least`. */
+export const whole = (least: number, what: string): z.ZodType<number, number> => {
+  const error = ({ input }: { input?: unknown }): string =>
+    input === undefined
+      ? `is missing; write ${what}`
+      : `${shown(input)} is not ${what}; write a whole number of at least ${String(least)}`;
+  return z.number({ error }).int({ error }).min(least, { error });
+};
+
+export const truth = (): z.ZodType<boolean, boolean> =>
+  z.boolean({
+    error: ({ input }) => `${shown(input)} is neither true nor false; write one of them`,
+  });
+
+/** An object that knows all its keys; a mistyped key is named instead of ignored. */
+export const record = <Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> =>
+  z.strictObject(shape, {
+    error: ({ code, input, ...issue }) => {
+      if (code === "unrecognized_keys") {
+        const known = Object.keys(shape).join(", ");
+        return `does not know ${shown((issue as { keys?: unknown }).keys)}; it has ${known}`;
+      }
+      return input === undefined
+        ? `is missing; write ${Object.keys(shape).join(", ")}`
+        : `${shown(input)} is not an object; write ${Object.keys(shape).join(", ")}`;
+    },
+  });
+
+/** A list with at least `least` entries. */
+export const list = <Item extends z.ZodType>(
+  item: Item,
+  least: number,
+  what: string,
+): z.ZodArray<Item> => {
+  const error = ({ input }: { input?: unknown }): string =>
+    input === undefined ? `is missing; write ${what}` : `${shown(input)} is not ${what}`;
+  return z.array(item, { error }).min(least, { error: () => `is empty; write ${what}` });
+};
+
+/** Settings that belong to somebody else's schema: any object that JSON can carry. */
+export const settings = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> =>
+  z.record(z.string(), z.json(), {
+    error: ({ input }) => `${shown(input)} is not an object; write fields of ${of}`,
+  });

@@ -1,0 +1,29 @@
+import * as pulumi from "@pulumi/pulumi";
+
+type Constructor<Made, Args, Options> = new (name: string, args: Args, opts?: Options) => Made;
+
+/** A component whose children are named after it and belong to it, without losing an option of the caller. */
+export abstract class Component extends pulumi.ComponentResource {
+  readonly #name: string;
+
+  /** Raw arguments are kept out of the state: the children record what became of them. */
+  protected constructor(type: string, name: string, opts: pulumi.ComponentResourceOptions = {}) {
+    super(type, name, {}, opts);
+    this.#name = name;
+  }
+
+  /** Makes the child `<name>-<role>` with this component as its parent. */
+  protected make<Made extends pulumi.Resource, Args, Options extends pulumi.ResourceOptions>(
+    constructor: Constructor<Made, Args, Options>,
+    role: string,
+    args: Args,
+    ...[opts]: [Options?]
+  ): Made {
+    const mine: pulumi.ResourceOptions = { parent: this };
+    return new constructor(
+      `${this.#name}-${role}`,
+      args,
+      pulumi.mergeOptions(opts, mine) as Options,
+    );
+  }
+}

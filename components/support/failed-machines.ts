@@ -1,0 +1,136 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import { connectCloud } from "../../cloud/client.js";
+import { describeServer } from "../../cloud/diagnose.js";
+
+const suffix = ".failed";
+
+/** A machine as far as a failure has to name it. */
+export interface NamedServer {
+  readonly machine: string;
+  readonly serverId: pulumi.Output<string>;
+}
+
+/**
+ * Machines whose server runs but never answered. The engine takes such a server for a good one; a marker with the
+ * server's ID, one file per machine, makes the next run replace it.
+ */
+export class FailedMachines {
+  readonly #servers: ReadonlyMap<string, string>;
+
+  /** The markers of the stack that runs, below the directory that the program runs in. */
+  static ofStack(): FailedMachines {
+    return new FailedMachines(join(process.cwd(), ".stackadm", pulumi.getStack()));
+  }
+
+  /** @param directory where the markers are; it need not exist */
+  constructor(private readonly directory: string) {
+    this.#servers = new Map(
+      listMarkers(directory).map((file) => [
+        file.slice(0, -suffix.length),
+        readFileSync(join(directory, file), "utf8").trim(),
+      ]),
+    );
+  }
+
+  /** ID of the machine's server, if it never answered. */
+  serverOf(machine: string): string | undefined {
+    return this.#servers.get(machine);
+  }
+
+  /** The machine has a new server: takes the marker away. */
+  forget(machine: string): pulumi.ResourceHook {
+    return new pulumi.ResourceHook(`forget-failure-${machine}`, () => {
+      rmSync(this.marker(machine), { force: true });
+    });
+  }
+
+  /** When the server cannot be made: says why, which Nova knows and the provider does not pass on. */
+  explain(machine: string): pulumi.ErrorHook {
+    return new pulumi.ErrorHook(`explain-${machine}`, async ({ errors }) => {
+      const id = serverIn(errors.join("\n"));
+      if (id !== undefined) {
+        const sentence = `Nova could not make the machine ${machine}; the next \`up\` replaces it.`;
+        await pulumi.log.error(`${sentence} ${await this.evidence(id)}`);
+      }
+      return false;
+    });
+  }
+
+  /**
+   * When a script on a machine fails because of the machine: says so, with what Nova knows. Marks a machine that did not
+   * even answer its first script; one that worked before is never replaced because it is out of reach for a while.
+   */
+  examine({ machine, serverId }: NamedServer, script: string): pulumi.ErrorHook {
+    return new pulumi.ErrorHook(`examine-${machine}-${script}`, async (failure) => {
+      const kind = failureOf(failure.errors.join("\n"));
+      if (kind === "other") return false;
+      const id = await known(serverId);
+      const first = kind === "silent" && isFirst(script, failure.failedOperation);
+      const sentence = sentences[first ? "never" : kind](machine);
+      await pulumi.log.error(`${sentence} ${await this.evidence(id)}`);
+      if (first) {
+        mkdirSync(this.directory, { recursive: true });
+        writeFileSync(this.marker(machine), `${id}\n`);
+      }
+      return false;
+    });
+  }
+
+  private marker(machine: string): string {
+    return join(this.directory, `${machine}${suffix}`);
+  }
+
+  private async evidence(serverId: string): Promise<string> {
+    try {
+      return await describeServer(await connectCloud(), serverId);
+    } catch (error) {
+      return `Nova cannot be asked about server ${serverId}: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+}
+
+const sentences = {
+  silent: (machine: string) => `The machine ${machine} does not answer on SSH.`,
+  never: (machine: string) =>
+    `The machine ${machine} never answered on SSH; the next \`up\` replaces it.`,
+  imposter: (machine: string) =>
+    `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
+};
+
+/**
+ * What an error of the command plugin says about the machine itself. Behind a proxy, a machine that does not answer is a
+ * rejected channel; a proxy that does not answer says nothing about the machine.
+ */
+export function failureOf(message: string): "silent" | "imposter" | "other" {
+  if (/host key mismatch/i.test(message)) return "imposter";
+  if (/proxy:/.test(message)) return /rejected: connect failed/.test(message) ? "silent" : "other";
+  return /after \d+ failed attempts/.test(message) && /dial tcp|connection reset|EOF/.test(message)
+    ? "silent"
+    : "other";
+}
+
+/** Whether a machine has never been reached when this fails: nothing but its first script's first run. */
+export const isFirst = (script: string, operation: string): boolean =>
+  script === "prepare" && operation === "create";
+
+/** ID of the server that an error of the OpenStack provider is about. */
+export function serverIn(message: string): string | undefined {
+  return /instance \(?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)?/i.exec(message)?.[1];
+}
+
+const listMarkers = (directory: string): readonly string[] => {
+  try {
+    return readdirSync(directory).filter((file) => file.endsWith(suffix));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+};
+
+/** The value of an output that the engine already knows. */
+const known = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>
+  new Promise((resolve) => {
+    pulumi.output(output).apply(resolve);
+  });

@@ -1,0 +1,94 @@
+import * as pulumi from "@pulumi/pulumi";
+import * as command from "@pulumi/command";
+import { assignments } from "./shell.js";
+
+/** One machine that is reached over SSH. The host key is not optional: without it nothing would be verified. */
+export interface SshHop {
+  readonly host: pulumi.Input<string>;
+  readonly user: pulumi.Input<string>;
+  /** `ssh-ed25519 AAAA...`, the only key that the machine may answer with. */
+  readonly hostKey: pulumi.Input<string>;
+}
+
+/** The way to a machine: directly, or through another machine that is reachable. The login key is the ssh-agent's. */
+export interface Connection extends SshHop {
+  readonly proxy?: SshHop;
+}
+
+/**
+ * How long a machine that does not answer is dialled. The wait between two dials grows from 0.1 s by half to 5 s:
+ * 30 dials take 111 s when they are refused at once, and 111 s + 30 x 4 s = 231 s when packets are dropped.
+ */
+export const dialBudget = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
+
+export interface RemoteScriptArgs {
+  readonly connection: Connection;
+  /** Texts of static shell scripts, run one after another by one shell. */
+  readonly scripts: readonly string[];
+  /** What the scripts read. Travels by standard input, before them, so that no process list shows it. */
+  readonly values: Readonly<Record<string, pulumi.Input<string>>>;
+  /** `up`: runs when it is made and whenever anything in it changes. `farewell`: runs once, when it is deleted. */
+  readonly when: "up" | "farewell";
+}
+
+const shell = "sudo -n bash -s";
+
+/**
+ * Static scripts run as root on one machine: one SSH connection. No `triggers` (they replace, and a replacement runs
+ * the new script before the old one's farewell): scripts converge, so a changed input simply runs them again.
+ */
+export class RemoteScript extends command.remote.Command {
+  constructor(name: string, args: RemoteScriptArgs, opts?: pulumi.CustomResourceOptions) {
+    const { host, user, hostKey, proxy } = args.connection;
+    const stdin = pulumi
+      .all(args.values)
+      .apply((values) => assignments(values) + args.scripts.join("\n"));
+    super(
+      name,
+      {
+        connection: {
+          ...{ host, user, hostKey, ...dialBudget },
+          ...(proxy && { proxy: { ...proxy, ...dialBudget } }),
+        },
+        ...(args.when === "up" ? { create: shell } : { delete: shell }),
+        stdin: pulumi.secret(stdin),
+        addPreviousOutputInEnv: false,
+        // Standard error carries progress sentences of our own, standard output the result.
+        logging: command.types.enums.remote.Logging.Stderr,
+      },
+      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["stdout", "stderr"] }),
+    );
+  }
+
+  /** One value of the line of JSON that the script ended with; known only after it ran, and secret. */
+  result(key: string): pulumi.Output<string> {
+    return pulumi.secret(this.stdout).apply((line) => valueOf(line, key));
+  }
+}
+
+function valueOf(line: string, key: string): string {
+  const parsed: unknown = JSON.parse(line);
+  const fields = typeof parsed === "object" && parsed !== null ? Object.entries(parsed) : [];
+  const value: unknown = fields.find(([name]) => name === key)?.[1];
+  if (typeof value !== "string") throw new TypeError(`the script's result has no "${key}"`);
+  return value;
+}
+
+/** 32 random bytes, base64, made once on the machine that runs the program and kept as a secret. */
+export class RandomSeed extends command.local.Command {
+  constructor(name: string, _args: object, opts?: pulumi.CustomResourceOptions) {
+    super(
+      name,
+      {
+        create: "head -c 32 /dev/urandom | base64",
+        addPreviousOutputInEnv: false,
+        logging: command.types.enums.local.Logging.None,
+      },
+      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["stdout", "stderr"] }),
+    );
+  }
+
+  get seed(): pulumi.Output<string> {
+    return pulumi.secret(this.stdout);
+  }
+}

@@ -1,0 +1,133 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { format, resolveConfig } from "prettier";
+import { z } from "zod";
+import { clusterShape } from "../components/cluster-spec.js";
+import { changes } from "../components/spec/values.js";
+
+/*
+ * Writes docs/configuration.md and docs/config.schema.json from the schema. `--check` writes nothing and fails when
+ * they are stale.
+ */
+
+/** A JSON schema as far as it is read here. */
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly change?: string;
+  readonly otherwise?: string;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly enum?: readonly string[];
+}
+
+export interface Leaf {
+  /** As it is written: `workers.<pool>.count`. */
+  readonly path: string;
+  readonly description: string;
+  readonly change: string;
+  readonly default: string;
+}
+
+const isObject = (schema: Schema): boolean => schema.properties !== undefined;
+
+const keyed = (schema: Schema): Schema | undefined =>
+  typeof schema.additionalProperties === "object" && isObject(schema.additionalProperties)
+    ? schema.additionalProperties
+    : undefined;
+
+const listed = (schema: Schema): Schema | undefined =>
+  schema.items && isObject(schema.items) ? schema.items : undefined;
+
+const defaultOf = (schema: Schema, required: boolean): string => {
+  if (schema.otherwise !== undefined) return schema.otherwise;
+  if (schema.default !== undefined) return `\`${JSON.stringify(schema.default)}\``;
+  return required ? "**required**" : "none";
+};
+
+const leaf = (schema: Schema, path: string, required: boolean): Leaf => {
+  const { description, change } = schema;
+  if (description === undefined || !(changes as readonly string[]).includes(change ?? ""))
+    throw new Error(`${path}: the schema has no documentation for it`);
+  return { path, description, change: change ?? "", default: defaultOf(schema, required) };
+};
+
+/** Every value that can be written, in the order of the schema. */
+export function leaves(schema: Schema, path = "", required = true): readonly Leaf[] {
+  const [inKeys, inList] = [keyed(schema), listed(schema)];
+  if (inKeys) return leaves(inKeys, `${path}.<pool>`, required);
+  if (inList) return leaves(inList, `${path}[]`, false);
+  if (!schema.properties) return [leaf(schema, path, required)];
+  return Object.entries(schema.properties).flatMap(([key, value]) =>
+    leaves(
+      value,
+      path === "" ? key : `${path}.${key}`,
+      required && !!schema.required?.includes(key),
+    ),
+  );
+}
+
+const meanings = {
+  "in place": "the next `up` applies it; nothing restarts",
+  "restarts kubelet": "the next `up` applies it on every machine",
+  "replaces nodes":
+    "takes effect when the `generation` of the machines is raised, which replaces them",
+  "replaces the cluster": "everything is made anew",
+  refused: "a living cluster keeps its value, and `up` says so",
+} as const satisfies Record<(typeof changes)[number], string>;
+
+const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+
+/** The page for people. */
+export function page(all: readonly Leaf[]): string {
+  const used = changes.filter((change) => all.some((one) => one.change === change));
+  return [
+    "# Configuration",
+    "",
+    "Written by `npm run docs` from `components/cluster-spec.ts`; do not edit.",
+    "",
+    "All of it is one object, `stackadm:cluster` in `Pulumi.<stack>.yaml` or the argument of `new Cluster`. It is checked as a whole before anything is made: every problem is listed, with its path and with what to write. `Pulumi.dev.yaml` is a commented example. Values that hold for a whole site (package repository, registry) can be kept in a file of their own, named by the variable `STACKADM_SITE`; a stack's values win over it.",
+    "",
+    "What changing a value does to a cluster that exists:",
+    "",
+    ...used.map((change) => `- *${change}*: ${meanings[change]}.`),
+    "",
+    row(["Key", "Meaning", "Default", "Change"]),
+    row(["---", "---", "---", "---"]),
+    ...all.map((one) => row([`\`${one.path}\``, one.description, one.default, one.change])),
+    "",
+  ].join("\n");
+}
+
+/** The schema for editors. */
+export const jsonSchema = (): Schema =>
+  z.toJSONSchema(clusterShape, { io: "input", unrepresentable: "any" }) as Schema;
+
+async function formatted(text: string, file: string): Promise<string> {
+  return format(text, { ...(await resolveConfig(file)), filepath: file });
+}
+
+async function main(check: boolean): Promise<void> {
+  const schema = jsonSchema();
+  const files = [
+    ["configuration.md", page(leaves(schema))],
+    ["config.schema.json", JSON.stringify(schema)],
+  ] as const;
+  for (const [name, text] of files) {
+    const file = join(__dirname, name);
+    const wanted = await formatted(text, file);
+    if (!check) writeFileSync(file, wanted);
+    else if (readFileSync(file, "utf8") !== wanted)
+      throw new Error(`docs/${name} is stale; run npm run docs`);
+  }
+}
+
+if (require.main === module) {
+  main(process.argv.includes("--check")).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  });
+}

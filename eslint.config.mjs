@@ -1,0 +1,96 @@
+import tseslint from "typescript-eslint";
+
+const creatingResourcesInApply = {
+  selector:
+    "CallExpression[callee.property.name='apply'] NewExpression:not([callee.name=/Error$/]):not([callee.name=/^(Map|Set|URL|Date|RegExp)$/])",
+  message: "No resources inside apply: preview would not show them. Decide with plain values.",
+};
+const nestedApply = {
+  selector:
+    "CallExpression[callee.property.name='apply'] CallExpression[callee.property.name='apply']",
+  message: "No nested apply: use pulumi.all, pulumi.interpolate or a lifted property.",
+};
+const applyInTests = {
+  selector: "CallExpression[callee.property.name='apply']",
+  message: "An assertion inside apply passes whatever the value is: await value(output).",
+};
+const commandOnlyInRemoteScript = {
+  name: "@pulumi/command",
+  message: "Only components/support/remote-script.ts runs commands; use RemoteScript.",
+};
+const processEnv = {
+  selector: "MemberExpression[object.name='process'][property.name='env']",
+  message: "Hidden input: take it as an argument.",
+};
+/** Files that only render: no Pulumi, no network, no clock. Keep in step with docs/architecture.md. */
+const pureFiles = [
+  "components/cluster-spec.ts",
+  "components/spec/**/*.ts",
+  "components/**/*-rules.ts",
+  "components/**/*-plan.ts",
+  "components/**/*-documents.ts",
+  "components/**/documents.ts",
+  "components/**/user-data.ts",
+  "components/**/kubeconfig.ts",
+  "components/**/cloud-conf.ts",
+  "components/**/host-keys.ts",
+  "components/**/manifests/**/*.ts",
+  "components/support/shell.ts",
+  "components/support/versions.ts",
+];
+
+export default tseslint.config(
+  { ignores: ["dist/**", "node_modules/**", "**/*.mjs", "test/fixtures/**"] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: {
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/prefer-nullish-coalescing": "error",
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      "max-lines": ["error", { max: 300 }],
+      "max-lines-per-function": ["error", { max: 60 }],
+      complexity: ["error", 12],
+      "max-depth": ["error", 3],
+      "max-params": ["error", 4],
+      "no-console": "error",
+      eqeqeq: "error",
+      "no-restricted-syntax": ["error", creatingResourcesInApply, nestedApply],
+      "no-restricted-imports": ["error", { paths: [commandOnlyInRemoteScript] }],
+    },
+  },
+  {
+    files: ["components/**/*.ts", "index.ts"],
+    rules: { "no-restricted-syntax": ["error", creatingResourcesInApply, nestedApply, processEnv] },
+  },
+  { files: ["components/support/remote-script.ts"], rules: { "no-restricted-imports": "off" } },
+  {
+    files: pureFiles,
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            { group: ["@pulumi/*"], message: "This file only renders: keep Pulumi out of it." },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ["test/**/*.ts"],
+    rules: {
+      "no-restricted-syntax": ["error", applyInTests],
+      "no-restricted-imports": "off",
+      "max-lines-per-function": "off",
+      "@typescript-eslint/no-floating-promises": "error",
+    },
+  },
+);

@@ -1,0 +1,23 @@
+import { Cluster, lookUpCloud, wantedOf } from "./components/index.js";
+import { readConfig } from "./config.js";
+
+/**
+ * The program. `pulumi up` calls what the module exports; the Automation API takes the same function.
+ * Importing has no effect.
+ */
+async function program(): Promise<Record<string, unknown>> {
+  const spec = readConfig();
+  const cloud = await lookUpCloud(wantedOf(spec));
+  const cluster = new Cluster(spec.name, { ...spec, cloud });
+  return {
+    kubeconfig: cluster.kubeconfig,
+    apiEndpoint: cluster.apiEndpoint,
+    nodes: cluster.nodes,
+    hostKeys: cluster.hostKeys,
+    samples: cluster.samples,
+    clusterName: cluster.clusterName,
+    clusterId: cluster.clusterId,
+  };
+}
+
+export = program;

@@ -1,0 +1,157 @@
+"""What an operator puts into an empty cloud. Runs inside it, once, against its own APIs.
+
+bootstrap.py identities: service user, roles, catalog, the tenant's project and user.
+bootstrap.py offering:   image, flavors, zones, volume types, external network, quotas.
+
+Names and numbers come from /etc/lab/offering.json; passwords from the environment.
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+import openstack
+
+PATIENCE = 180      # seconds for any one thing to appear; a cold start on two busy cores takes 60
+
+
+def until(what, check):
+    """Return the first true result of check(), tried every half second."""
+    deadline = time.monotonic() + PATIENCE
+    problem = None
+    while time.monotonic() < deadline:
+        try:
+            result = check()
+            if result:
+                return result
+        except Exception as error:      # services that still start answer in many ways
+            problem = error
+        time.sleep(0.5)
+    sys.exit(f'{what} did not appear within {PATIENCE} s (last error: {problem})')
+
+
+def connect():
+    cloud = openstack.connect(
+        auth_url=os.environ['AUTH_URL'], region_name=os.environ['REGION'],
+        username='admin', password=os.environ['ADMIN_PASSWORD'], project_name='admin',
+        user_domain_name='Default', project_domain_name='Default')
+    until('the identity service', lambda: cloud.authorize())
+    return cloud
+
+
+def identities(cloud, offering):
+    identity = cloud.identity
+    domain = identity.find_domain('default')
+    roles = {role.name: role for role in identity.roles()}
+    for name in ('service', 'load-balancer_member'):
+        if name not in roles:
+            roles[name] = identity.create_role(name=name)
+    # Octavia's default policy wants a role of its own: every member gets it.
+    implied = f"/roles/{roles['member'].id}/implies/{roles['load-balancer_member'].id}"
+    identity.put(implied)
+
+    def user(name, password, project, role_names):
+        made = identity.create_user(name=name, password=password, domain_id=domain.id,
+                                    default_project_id=project.id)
+        for role in role_names:
+            identity.assign_project_role_to_user(project, made, roles[role])
+
+    service = identity.create_project(name='service', domain_id=domain.id)
+    user('svc', os.environ['SERVICE_PASSWORD'], service, ('admin', 'service'))
+    tenant = identity.create_project(name=offering['tenant'], domain_id=domain.id)
+    user(offering['tenant'], os.environ['DEMO_PASSWORD'], tenant, ('member',))
+    for entry in offering['catalog']:
+        made = identity.create_service(name=entry['name'], type=entry['type'])
+        for interface in ('public', 'internal', 'admin'):
+            identity.create_endpoint(service_id=made.id, interface=interface, url=entry['url'],
+                                     region_id=os.environ['REGION'])
+    print('identities and catalog are made', flush=True)
+
+
+def image(cloud, wanted):
+    until('the image service', lambda: list(cloud.image.images()) is not None)
+    cloud.create_image(
+        wanted['name'], filename=wanted['file'], id=wanted['id'], disk_format='raw',
+        container_format='bare', visibility='public', allow_duplicates=True, wait=True,
+        **wanted['properties'])
+    print(f"image {wanted['name']} is there", flush=True)
+
+
+def flavors(cloud, wanted):
+    until('the compute service', lambda: list(cloud.compute.flavors()) is not None)
+    for flavor in wanted:
+        cloud.compute.create_flavor(**flavor)
+    print(f'{len(wanted)} flavors are there', flush=True)
+
+
+def external_network(cloud, wanted):
+    until('the network service', lambda: list(cloud.network.networks()) is not None)
+    network = cloud.network.create_network(
+        name=wanted['name'], is_router_external=True, provider_network_type='flat',
+        provider_physical_network=wanted['physicalNetwork'])
+    cloud.network.create_subnet(
+        name=wanted['name'], network_id=network.id, ip_version=4, cidr=wanted['cidr'],
+        gateway_ip=wanted['gateway'], enable_dhcp=False,
+        allocation_pools=[{'start': wanted['first'], 'end': wanted['last']}])
+    print(f"external network {wanted['name']} is there", flush=True)
+
+
+def volume_types(cloud, wanted):
+    until('the volume service', lambda: list(cloud.block_storage.types()) is not None)
+    for volume_type in wanted:
+        cloud.block_storage.create_type(
+            name=volume_type['name'], description=volume_type['description'],
+            extra_specs=volume_type['extraSpecs'])
+    print(f'{len(wanted)} volume types are there', flush=True)
+
+
+def zones(cloud, wanted):
+    """One host aggregate per zone; a host joins once it has reported and is mapped to the cell."""
+    hosts = {zone['host'] for zone in wanted}
+
+    def mapped():
+        subprocess.run(['nova-manage', 'cell_v2', 'discover_hosts'], check=True,
+                       capture_output=True)
+        up = {s.host for s in cloud.compute.services() if s.binary == 'nova-compute'}
+        known = {h.hypervisor_hostname if hasattr(h, 'hypervisor_hostname') else h.name
+                 for h in cloud.compute.hypervisors(details=True)}
+        return hosts <= up and hosts <= known
+
+    until(f"the compute hosts {', '.join(sorted(hosts))}", mapped)
+    for zone in wanted:
+        aggregate = cloud.compute.create_aggregate(name=zone['name'],
+                                                   availability_zone=zone['name'])
+        cloud.compute.add_host_to_aggregate(aggregate, zone['host'])
+    print(f'{len(wanted)} availability zones are there', flush=True)
+
+
+def quotas(cloud, tenant, wanted):
+    project = cloud.identity.find_project(tenant)
+    cloud.set_compute_quotas(project.id, **wanted['compute'])
+    cloud.set_network_quotas(project.id, **wanted['network'])
+    cloud.set_volume_quotas(project.id, **wanted['volume'])
+    until('the load balancer service', lambda: list(cloud.load_balancer.providers()))
+    response = cloud.load_balancer.put(f'/lbaas/quotas/{project.id}',
+                                       json={'quota': wanted['loadBalancer']})
+    openstack.exceptions.raise_from_response(response)
+    print('quotas are set', flush=True)
+
+
+def offer(cloud, offering):
+    external_network(cloud, offering['externalNetwork'])
+    flavors(cloud, offering['flavors'])
+    image(cloud, offering['image'])
+    volume_types(cloud, offering['volumeTypes'])
+    quotas(cloud, offering['tenant'], offering['quotas'])
+    zones(cloud, offering['zones'])
+
+
+def main():
+    with open('/etc/lab/offering.json', encoding='utf-8') as file:
+        offering = json.load(file)
+    {'identities': identities, 'offering': offer}[sys.argv[1]](connect(), offering)
+
+
+if __name__ == '__main__':
+    main()

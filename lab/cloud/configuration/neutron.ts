@@ -1,0 +1,77 @@
+import { cloudDevices } from "../../settings.js";
+import type { Ini } from "../ini.js";
+import {
+  busAndLog,
+  database,
+  locks,
+  serviceLogin,
+  tokenCheck,
+  type CloudInputs,
+} from "./common.js";
+
+/** Name of the flat network under the external one. */
+export const physicalNetwork = "ext";
+
+export const neutron = (inputs: CloudInputs): Ini => ({
+  DEFAULT: {
+    ...busAndLog(inputs),
+    host: inputs.settings.hostname,
+    bind_host: inputs.settings.management.cloud,
+    core_plugin: "ml2",
+    service_plugins: "router",
+    auth_strategy: "keystone",
+    api_workers: 1,
+    rpc_workers: 1,
+    rpc_state_report_workers: 0,
+    global_physnet_mtu: inputs.settings.mtu,
+    notify_nova_on_port_status_changes: true,
+    notify_nova_on_port_data_changes: true,
+    dhcp_agents_per_network: 1,
+  },
+  // Debian's Neutron marks the Linux bridge driver as experimental and refuses it otherwise.
+  experimental: { linuxbridge: true },
+  database: database(inputs, "neutron"),
+  nova: serviceLogin(inputs),
+  agent: { root_helper: "sudo neutron-rootwrap /etc/neutron/rootwrap.conf" },
+  oslo_concurrency: locks("neutron"),
+  keystone_authtoken: tokenCheck(inputs),
+});
+
+export const ml2 = ({ settings }: CloudInputs): Ini => ({
+  ml2: {
+    type_drivers: "flat,vxlan",
+    tenant_network_types: "vxlan",
+    mechanism_drivers: "linuxbridge",
+    extension_drivers: "port_security",
+    path_mtu: settings.mtu,
+  },
+  ml2_type_flat: { flat_networks: physicalNetwork },
+  ml2_type_vxlan: { vni_ranges: "1:1000" },
+  securitygroup: { enable_ipset: true },
+});
+
+export const linuxBridgeAgent = ({ settings }: CloudInputs): Ini => ({
+  linux_bridge: { physical_interface_mappings: `${physicalNetwork}:${cloudDevices.external}` },
+  vxlan: { enable_vxlan: true, local_ip: settings.management.cloud, l2_population: false },
+  securitygroup: { firewall_driver: "iptables", enable_security_group: true, enable_ipset: true },
+  agent: { polling_interval: 1 },
+});
+
+export const l3Agent = (): Ini => ({ DEFAULT: { interface_driver: "linuxbridge" } });
+
+export const dhcpAgent = (): Ini => ({
+  DEFAULT: {
+    interface_driver: "linuxbridge",
+    enable_isolated_metadata: true,
+    // Servers that ask their DHCP server for names get the answers of the cloud's own resolvers.
+    dnsmasq_local_resolv: true,
+  },
+});
+
+export const metadataAgent = ({ settings, secrets }: CloudInputs): Ini => ({
+  DEFAULT: {
+    nova_metadata_host: settings.management.cloud,
+    metadata_proxy_shared_secret: secrets.metadata,
+    metadata_workers: 0,
+  },
+});

@@ -1,0 +1,68 @@
+import type { Zone } from "../../settings.js";
+import type { Ini } from "../ini.js";
+import {
+  busAndLog,
+  database,
+  locks,
+  ports,
+  serviceLogin,
+  tokenCheck,
+  type CloudInputs,
+} from "./common.js";
+
+const defaults = (inputs: CloudInputs) => {
+  const address = inputs.settings.management.cloud;
+  return {
+    ...busAndLog(inputs),
+    my_ip: address,
+    host: inputs.settings.hostname,
+    // Nova loads drivers only below nova.virt; the launcher gives ours that name.
+    compute_driver: "lab.LabDriver",
+    state_path: "/srv/lab/nova",
+    instances_path: "/srv/lab/nova/instances",
+    enabled_apis: "osapi_compute,metadata",
+    osapi_compute_listen: address,
+    osapi_compute_workers: 1,
+    metadata_listen: address,
+    metadata_workers: 1,
+    resume_guests_state_on_host_boot: true,
+    sync_power_state_interval: 20,
+    allow_resize_to_same_host: true,
+    cpu_allocation_ratio: 16,
+    ram_allocation_ratio: 4,
+    disk_allocation_ratio: 16,
+    vif_plugging_timeout: 60,
+    reclaim_instance_interval: 0,
+  };
+};
+
+export const nova = (inputs: CloudInputs): Ini => {
+  const login = serviceLogin(inputs);
+  const { settings, secrets } = inputs;
+  return {
+    DEFAULT: defaults(inputs),
+    api_database: database(inputs, "nova_api"),
+    database: database(inputs, "nova"),
+    conductor: { workers: 1 },
+    scheduler: { workers: 1 },
+    api: { auth_strategy: "keystone" },
+    vnc: { enabled: false },
+    glance: { api_servers: `http://${settings.management.cloud}:${ports.image}` },
+    placement: login,
+    neutron: {
+      service_metadata_proxy: true,
+      metadata_proxy_shared_secret: secrets.metadata,
+      ...login,
+    },
+    cinder: { catalog_info: "volumev3::publicURL", os_region_name: settings.region, ...login },
+    service_user: { send_service_user_token: true, ...login },
+    oslo_concurrency: locks("nova"),
+    upgrade_levels: { compute: "auto" },
+    // Read by the driver: all compute hosts share this machine and its one Neutron agent.
+    lab: { network_host: settings.hostname, hosts: settings.zones.length },
+    keystone_authtoken: tokenCheck(inputs),
+  };
+};
+
+/** Read after nova.conf by the nova-compute of one zone. */
+export const novaCompute = (zone: Zone): Ini => ({ DEFAULT: { host: zone.host } });

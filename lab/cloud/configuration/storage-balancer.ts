@@ -1,0 +1,70 @@
+import type { Zone } from "../../settings.js";
+import type { Ini } from "../ini.js";
+import {
+  busAndLog,
+  database,
+  locks,
+  ports,
+  serviceLogin,
+  tokenCheck,
+  type CloudInputs,
+} from "./common.js";
+
+/** One Cinder backend per zone: volumes are files in a folder of their own. */
+const backend = (zone: Zone, zones: readonly Zone[]) => ({
+  volume_driver: "labdriver.cinder.LabVolumeDriver",
+  volume_backend_name: "lab",
+  backend_availability_zone: zone.name,
+  lab_volume_dir: `/srv/lab/volumes/${zone.name}`,
+  // They share one disk: each reports its part of it.
+  lab_backends: zones.length,
+});
+
+export const cinder = (inputs: CloudInputs): Ini => {
+  const { settings } = inputs;
+  const [first] = settings.zones;
+  return {
+    DEFAULT: {
+      ...busAndLog(inputs),
+      my_ip: settings.management.cloud,
+      host: settings.hostname,
+      auth_strategy: "keystone",
+      osapi_volume_listen: settings.management.cloud,
+      osapi_volume_workers: 1,
+      enabled_backends: settings.zones.map(({ name }) => name).join(","),
+      default_volume_type: "standard",
+      // Seconds. The scheduler refuses volumes in a zone whose backend it has not heard of; the default is 60.
+      backend_stats_polling_interval: 10,
+      ...(first && { storage_availability_zone: first.name }),
+      glance_api_servers: `http://${settings.management.cloud}:${ports.image}`,
+      state_path: "/srv/lab/cinder",
+    },
+    database: database(inputs, "cinder"),
+    // The public interface: with the internal default, growing an attached volume never reaches Nova.
+    nova: { interface: "public", ...serviceLogin(inputs) },
+    oslo_concurrency: locks("cinder"),
+    keystone_authtoken: tokenCheck(inputs),
+    ...Object.fromEntries(settings.zones.map((zone) => [zone.name, backend(zone, settings.zones)])),
+  };
+};
+
+export const octavia = (inputs: CloudInputs): Ini => {
+  const { settings } = inputs;
+  return {
+    DEFAULT: busAndLog(inputs),
+    api_settings: {
+      bind_host: settings.management.cloud,
+      bind_port: ports.loadBalancer,
+      api_base_uri: `http://${settings.management.cloud}:${ports.loadBalancer}`,
+      enabled_provider_drivers: "lab:network namespaces with haproxy",
+      default_provider_driver: "lab",
+    },
+    database: database(inputs, "octavia"),
+    driver_agent: { enabled_provider_agents: "lab" },
+    service_auth: serviceLogin(inputs),
+    neutron: { region_name: settings.region },
+    lab: { network_host: settings.hostname },
+    oslo_messaging: { topic: "octavia" },
+    keystone_authtoken: tokenCheck(inputs),
+  };
+};

@@ -1,0 +1,166 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { renderIni } from "./ini.js";
+import type { CloudInputs } from "./configuration/common.js";
+import { glance, keystone, placement } from "./configuration/identity-image.js";
+import {
+  dhcpAgent,
+  l3Agent,
+  linuxBridgeAgent,
+  metadataAgent,
+  ml2,
+  neutron,
+} from "./configuration/neutron.js";
+import { nova, novaCompute } from "./configuration/nova.js";
+import { cinder, octavia } from "./configuration/storage-balancer.js";
+import { environment, offering } from "./offering.js";
+import { packageSite, registryConfiguration } from "./repositories.js";
+import {
+  baseDropIn,
+  baseServices,
+  maskedUnits,
+  renderUnit,
+  serverWeightUnit,
+  services,
+  unitName,
+} from "./units.js";
+
+/** A file in the cloud's root file system. */
+export interface CloudFile {
+  /** Absolute inside the cloud. */
+  readonly path: string;
+  readonly content: string;
+  /** Default: 0644. */
+  readonly mode?: number;
+}
+
+/** A link in the cloud's root file system. */
+export interface CloudLink {
+  readonly path: string;
+  readonly target: string;
+}
+
+const script = (name: string): CloudFile => ({
+  path: `/usr/local/lib/lab/${name}`,
+  content: readFileSync(join(__dirname, name), "utf8"),
+  mode: 0o755,
+});
+
+function serviceConfigurations(inputs: CloudInputs): CloudFile[] {
+  const files = {
+    "/etc/keystone/keystone.conf": keystone(inputs),
+    "/etc/glance/glance-api.conf": glance(inputs),
+    "/etc/placement/placement.conf": placement(inputs),
+    "/etc/nova/nova.conf": nova(inputs),
+    ...Object.fromEntries(
+      inputs.settings.zones.map((zone) => [
+        `/etc/nova/nova-compute-${zone.name}.conf`,
+        novaCompute(zone),
+      ]),
+    ),
+    "/etc/neutron/neutron.conf": neutron(inputs),
+    "/etc/neutron/plugins/ml2/ml2_conf.ini": ml2(inputs),
+    "/etc/neutron/plugins/ml2/linuxbridge_agent.ini": linuxBridgeAgent(inputs),
+    "/etc/neutron/l3_agent.ini": l3Agent(),
+    "/etc/neutron/dhcp_agent.ini": dhcpAgent(),
+    "/etc/neutron/metadata_agent.ini": metadataAgent(inputs),
+    "/etc/cinder/cinder.conf": cinder(inputs),
+    "/etc/octavia/octavia.conf": octavia(inputs),
+  };
+  return Object.entries(files).map(([path, ini]) => ({
+    path,
+    content: renderIni(ini),
+    mode: 0o640,
+  }));
+}
+
+/** `export` lines of a person's shell inside the cloud. */
+const openrc = ({ settings, secrets }: CloudInputs): string => {
+  const { AUTH_URL, REGION } = environment(settings, secrets);
+  return [
+    `export OS_AUTH_URL=${AUTH_URL ?? ""} OS_REGION_NAME=${REGION ?? ""} OS_IDENTITY_API_VERSION=3`,
+    `export OS_USERNAME=admin OS_PASSWORD=${secrets.admin} OS_PROJECT_NAME=admin`,
+    "export OS_USER_DOMAIN_NAME=Default OS_PROJECT_DOMAIN_NAME=Default",
+    "",
+  ].join("\n");
+};
+
+const databaseServer = `[mysqld]
+bind-address = 127.0.0.1
+max_connections = 400
+innodb_buffer_pool_size = 192M
+performance_schema = off
+# The cloud is thrown away, never recovered: no flush per commit, no double write, no binary log.
+innodb_flush_log_at_trx_commit = 0
+innodb_doublewrite = 0
+skip-log-bin
+`;
+
+const hosts = ({ settings }: CloudInputs): string =>
+  [
+    "127.0.0.1 localhost",
+    [settings.management.cloud, settings.hostname, ...settings.zones.map(({ host }) => host)].join(
+      " ",
+    ),
+    "",
+  ].join("\n");
+
+function baseFiles(inputs: CloudInputs): CloudFile[] {
+  const { settings, secrets } = inputs;
+  const values = Object.entries(environment(settings, secrets));
+  return [
+    { path: "/etc/hostname", content: `${settings.hostname}\n` },
+    { path: "/etc/hosts", content: hosts(inputs) },
+    {
+      path: "/etc/systemd/journald.conf.d/lab.conf",
+      content: "[Journal]\nStorage=persistent\nSystemMaxUse=200M\nRateLimitBurst=0\n",
+    },
+    { path: "/etc/mysql/mariadb.conf.d/90-lab.cnf", content: databaseServer },
+    // Written before the first boot: renamed later, rabbitmqctl and the stop hang for a minute.
+    {
+      path: "/etc/rabbitmq/rabbitmq-env.conf",
+      content: "NODENAME=rabbit@localhost\nNODE_IP_ADDRESS=127.0.0.1\n",
+    },
+    { path: "/etc/nginx/sites-available/lab", content: packageSite(settings) },
+    { path: "/etc/docker/registry/config.yml", content: registryConfiguration(settings) },
+    {
+      path: "/etc/lab/cloud.env",
+      content: values.map(([name, value]) => `export ${name}=${value}\n`).join(""),
+      mode: 0o600,
+    },
+    { path: "/etc/lab/offering.json", content: JSON.stringify(offering(settings), null, 2) },
+    { path: "/root/openrc", content: openrc(inputs), mode: 0o600 },
+    ...baseServices.map((name) => ({
+      path: `/etc/systemd/system/${name}.service.d/lab.conf`,
+      content: baseDropIn,
+    })),
+  ];
+}
+
+/** Every file that makes a tree of Debian packages the lab's cloud. */
+export function cloudFiles(inputs: CloudInputs): CloudFile[] {
+  return [
+    ...baseFiles(inputs),
+    ...serviceConfigurations(inputs),
+    { path: "/etc/systemd/system/lab-server-weight.service", content: serverWeightUnit },
+    ...services(inputs.settings).map((service) => ({
+      path: `/etc/systemd/system/${unitName(service)}`,
+      content: renderUnit(service),
+    })),
+    ...["wait-for-ports.sh", "first-boot.sh", "bootstrap.py", "ebtables.sh"].map(script),
+  ];
+}
+
+export const cloudLinks = (): CloudLink[] => [
+  ...maskedUnits.map((unit) => ({ path: `/etc/systemd/system/${unit}`, target: "/dev/null" })),
+  {
+    path: "/etc/systemd/system/multi-user.target.wants/lab-server-weight.service",
+    target: "/etc/systemd/system/lab-server-weight.service",
+  },
+  { path: "/etc/alternatives/ebtables", target: "/usr/local/lib/lab/ebtables.sh" },
+  { path: "/etc/nginx/sites-enabled/lab", target: "/etc/nginx/sites-available/lab" },
+  { path: "/etc/systemd/system/default.target", target: "/lib/systemd/system/multi-user.target" },
+];
+
+/** What Debian's packages put there and the cloud must not have. */
+export const removedFiles: readonly string[] = ["/etc/nginx/sites-enabled/default"];

@@ -1,0 +1,206 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { run } from "../../automation/run.js";
+import { withStep, type Progress, type Step } from "../../automation/progress.js";
+import { inContainer, removeContainer, startContainer } from "../host/container.js";
+import { debianTree } from "../host/debian-tree.js";
+import { setUpNetwork, tearDownNetwork } from "../host/network.js";
+import {
+  createSubvolume,
+  deleteSubvolume,
+  flushStore,
+  listTop,
+  snapshotSubvolume,
+} from "../host/store.js";
+import { buildImage, imageFile, imageKey } from "../image/image.js";
+import { heartbeat } from "../kubernetes/heartbeat.js";
+import { inputKey } from "../key.js";
+import { cloudPackages, suite } from "../packages.js";
+import type { LabPaths, LabSettings } from "../settings.js";
+import { cloudFiles, cloudLinks, removedFiles } from "./files.js";
+import { imageId } from "./offering.js";
+import { newSecrets, noSecrets, type LabSecrets } from "./secrets.js";
+
+/** What a build needs to know. */
+export interface GoldenBuild {
+  readonly settings: LabSettings;
+  readonly paths: LabPaths;
+  /** Folder of the drivers, mounted at /opt/lab. */
+  readonly drivers: string;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** A configured cloud that was booted once: every lab starts from a snapshot of its root. */
+export interface Golden {
+  readonly key: string;
+  readonly root: string;
+  readonly secrets: LabSecrets;
+}
+
+/** Changes whenever the steps in this file give another cloud from the same inputs. */
+const revision = 1;
+
+const treeKey = (): string => inputKey(suite, cloudPackages, revision);
+
+/** Key of the golden cloud: everything that decides what is in it, except passwords and the drivers' code. */
+export const goldenKey = (settings: LabSettings): string =>
+  inputKey(
+    ...[settings, treeKey(), imageKey(), revision],
+    ...[cloudFiles({ settings, secrets: noSecrets }), cloudLinks(), removedFiles],
+  );
+
+const goldenRoot = (paths: LabPaths, key: string) => join(paths.store, `golden-${key}`);
+const secretsFile = (paths: LabPaths, key: string) => join(paths.goldens, key, "secrets.json");
+
+/** The golden cloud that was kept for these settings, if any. The store must be open. */
+export async function keptGolden(
+  settings: LabSettings,
+  paths: LabPaths,
+): Promise<Golden | undefined> {
+  const key = goldenKey(settings);
+  const root = goldenRoot(paths, key);
+  const file = secretsFile(paths, key);
+  if (!existsSync(root) || !existsSync(file)) return undefined;
+  return { key, root, secrets: JSON.parse(await readFile(file, "utf8")) as LabSecrets };
+}
+
+/** The kept golden cloud, or a new one: Debian packages, server image, first boot. */
+export async function ensureGolden(build: GoldenBuild): Promise<Golden> {
+  const kept = await keptGolden(build.settings, build.paths);
+  if (kept) return kept;
+  const { progress, paths, signal } = build;
+  await dropParts(paths);
+  const tree = await ensurePackages(build);
+  if (!existsSync(imageFile(paths))) {
+    await withStep(progress, "Cloud: server image", 45, (step) => buildImage(paths, step, signal));
+  }
+  return withStep(progress, "Cloud: first boot", 110, (step) => firstBoot(build, tree, step));
+}
+
+/** Deletes what an interrupted build left in the store. */
+async function dropParts(paths: LabPaths): Promise<void> {
+  for (const name of await listTop(paths)) {
+    if (name.endsWith(".part")) await deleteSubvolume(paths, join(paths.store, name));
+  }
+}
+
+/** A subvolume with the cloud's Debian packages, unconfigured. */
+async function ensurePackages({ paths, progress, signal }: GoldenBuild): Promise<string> {
+  const tree = join(paths.store, `packages-${treeKey()}`);
+  if (existsSync(tree)) return tree;
+  const part = `${tree}.part`;
+  await createSubvolume(part);
+  await withStep(progress, "Cloud: Debian packages", 130, (step) =>
+    debianTree({ folder: part, packages: cloudPackages, step, ...(signal && { signal }) }),
+  );
+  await rename(part, tree);
+  return tree;
+}
+
+/** Writes configuration, units and scripts into a tree of Debian packages. */
+export async function configure(
+  root: string,
+  settings: LabSettings,
+  secrets: LabSecrets,
+): Promise<void> {
+  for (const path of removedFiles) await rm(join(root, path), { force: true });
+  for (const { path, content, mode } of cloudFiles({ settings, secrets })) {
+    const file = join(root, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, content);
+    await chmod(file, mode ?? 0o644);
+  }
+  for (const { path, target } of cloudLinks()) {
+    const file = join(root, path);
+    await mkdir(dirname(file), { recursive: true });
+    await rm(file, { force: true, recursive: true });
+    await symlink(target, file);
+  }
+  await writeFile(join(root, "etc/machine-id"), "");
+}
+
+async function firstBoot(build: GoldenBuild, tree: string, step: Step): Promise<Golden> {
+  const { settings, paths, drivers, signal } = build;
+  const key = goldenKey(settings);
+  const root = goldenRoot(paths, key);
+  const part = `${root}.part`;
+  const secrets = newSecrets();
+  await snapshotSubvolume(paths, tree, part);
+  await configure(part, settings, secrets);
+  await writeFile(join(part, "srv/image.tar.zst"), "");
+  const beat = heartbeat(step);
+  await setUpNetwork(settings, paths.kernelSettings);
+  try {
+    const mounts = { [drivers]: "/opt/lab", [imageFile(paths)]: "/srv/image.tar.zst" };
+    await startContainer({ settings, root: part, mounts });
+    await inContainer(settings.name, ["/usr/local/lib/lab/first-boot.sh"], {
+      onLine: beat.update,
+      ...(signal && { signal }),
+    });
+    beat.update("stopping the services");
+    await stopServices(settings.name);
+  } finally {
+    beat.stop();
+    await removeContainer(settings.name);
+    await tearDownNetwork(settings, paths.kernelSettings);
+  }
+  step.update("unpacking the server image for the first servers");
+  await prepareImageTree(paths, part);
+  await record(build, part, secrets);
+  await dropOldGoldens(paths, tree);
+  await rename(part, root);
+  return { key, root, secrets };
+}
+
+/** The databases must be whole on disk before the container is killed. */
+async function stopServices(name: string): Promise<void> {
+  await inContainer(name, ["systemctl", "stop", "os-*.service"]);
+  await inContainer(name, ["systemctl", "stop", "mariadb", "rabbitmq-server", "memcached"]);
+  await inContainer(name, ["journalctl", "--flush", "--rotate", "--vacuum-time=1s"]);
+}
+
+/** Nova unpacks an image when the first server wants it; done here, the first server starts as fast as the others. */
+async function prepareImageTree(paths: LabPaths, root: string): Promise<void> {
+  const tree = join(root, "srv/lab/nova/base", imageId);
+  if (existsSync(tree)) return;
+  await mkdir(dirname(tree), { recursive: true });
+  await createSubvolume(tree);
+  await run("tar", [
+    ...["--extract", "--use-compress-program", "zstd", "--file", imageFile(paths)],
+    ...["--directory", tree, "--numeric-owner", "--xattrs", "--xattrs-include=*"],
+  ]);
+}
+
+/** Keeps passwords and the versions of all packages beside the golden cloud. */
+async function record({ settings, paths }: GoldenBuild, root: string, secrets: LabSecrets) {
+  const folder = dirname(secretsFile(paths, goldenKey(settings)));
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const versions = await run("dpkg-query", [
+    `--admindir=${join(root, "var/lib/dpkg")}`,
+    ...["--show", "--showformat", "${Package} ${Version}\n"],
+  ]);
+  await writeFile(join(folder, "packages.txt"), versions.stdout);
+  await writeFile(secretsFile(paths, goldenKey(settings)), JSON.stringify(secrets), {
+    mode: 0o600,
+  });
+  await run("btrfs", ["filesystem", "sync", paths.store]);
+  await flushStore(paths);
+}
+
+/** Only the newest golden cloud and its packages are kept. */
+async function dropOldGoldens(paths: LabPaths, tree: string): Promise<void> {
+  for (const name of await listTop(paths)) {
+    const path = join(paths.store, name);
+    const old = /^(golden|packages)-[0-9a-f]+$/.test(name) && path !== tree;
+    if (old) await deleteSubvolume(paths, path);
+  }
+  const keys = existsSync(paths.goldens) ? await readdir(paths.goldens) : [];
+  const left = await listTop(paths);
+  for (const key of keys) {
+    if (!left.some((name) => name.startsWith(`golden-${key}`))) {
+      await rm(join(paths.goldens, key), { recursive: true, force: true });
+    }
+  }
+}

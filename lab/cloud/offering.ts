@@ -1,0 +1,108 @@
+import type { LabSettings } from "../settings.js";
+import { identityUrl, ports } from "./configuration/common.js";
+import { physicalNetwork } from "./configuration/neutron.js";
+import type { LabSecrets } from "./secrets.js";
+
+/** Project and user of the tenant, role `member` only. */
+export const tenant = "demo";
+export const imageName = "debian-12";
+export const externalNetworkName = "public";
+
+/** Fixed, so that the tree unpacked from the image can be prepared before Nova asks for it. */
+export const imageId = "6f1c7c52-0d5e-4f5e-9d0b-4c9c5f1d0d12";
+
+const flavor = (name: string, vcpus: number, ram: number, disk: number) => ({
+  name,
+  vcpus,
+  ram,
+  disk,
+});
+
+const catalog = ({ management }: LabSettings) => {
+  const at = (port: number, path = "") => `http://${management.cloud}:${port}${path}`;
+  return [
+    { type: "image", name: "glance", url: at(ports.image) },
+    { type: "placement", name: "placement", url: at(ports.placement) },
+    { type: "compute", name: "nova", url: at(ports.compute, "/v2.1") },
+    { type: "network", name: "neutron", url: at(ports.network) },
+    { type: "volumev3", name: "cinder", url: at(ports.volume, "/v3/%(project_id)s") },
+    { type: "block-storage", name: "cinder", url: at(ports.volume, "/v3/%(project_id)s") },
+    { type: "load-balancer", name: "octavia", url: at(ports.loadBalancer) },
+  ];
+};
+
+/** Of the tenant; -1 is unlimited. Enough for the largest example, small enough to be run into. */
+const quotas = {
+  compute: {
+    instances: 20,
+    cores: 40,
+    ram: 49_152,
+    key_pairs: 20,
+    server_groups: 20,
+    server_group_members: 20,
+  },
+  network: {
+    network: 20,
+    subnet: 20,
+    router: 10,
+    port: 200,
+    floatingip: 30,
+    security_group: 50,
+    security_group_rule: 500,
+  },
+  volume: { volumes: 50, gigabytes: 500, snapshots: 20 },
+  loadBalancer: { load_balancer: 20, listener: 50, pool: 50, member: 200, health_monitor: 50 },
+};
+
+/** What bootstrap.py reads: everything an operator puts into the empty cloud, except passwords. */
+export const offering = (settings: LabSettings) => ({
+  tenant,
+  catalog: catalog(settings),
+  image: {
+    id: imageId,
+    name: imageName,
+    file: "/srv/image.tar.zst",
+    properties: { os_distro: "debian", os_version: "12", os_admin_user: "debian" },
+  },
+  flavors: [
+    flavor("small", 1, 512, 5),
+    flavor("k8s-control-plane", 2, 3072, 20),
+    flavor("k8s-worker", 2, 2048, 20),
+  ],
+  externalNetwork: {
+    name: externalNetworkName,
+    physicalNetwork,
+    cidr: settings.external.cidr,
+    gateway: settings.external.host,
+    first: settings.external.first,
+    last: settings.external.last,
+  },
+  volumeTypes: [
+    {
+      name: "standard",
+      description: "files without any promise",
+      extraSpecs: { volume_backend_name: "lab" },
+    },
+    {
+      name: "gold",
+      description: "the same files, another name to ask for",
+      extraSpecs: { volume_backend_name: "lab" },
+    },
+  ],
+  zones: settings.zones,
+  quotas,
+});
+
+/** Environment of first-boot.sh and bootstrap.py. */
+export const environment = (
+  settings: LabSettings,
+  secrets: LabSecrets,
+): Record<string, string> => ({
+  REGION: settings.region,
+  AUTH_URL: identityUrl(settings),
+  DATABASE_PASSWORD: secrets.database,
+  BUS_PASSWORD: secrets.bus,
+  SERVICE_PASSWORD: secrets.service,
+  ADMIN_PASSWORD: secrets.admin,
+  DEMO_PASSWORD: secrets.demo,
+});

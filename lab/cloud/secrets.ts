@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto";
+
+/** Passwords of one golden cloud: made once with it, kept in a file of mode 0600 beside it. */
+export interface LabSecrets {
+  readonly database: string;
+  readonly bus: string;
+  /** The service user `svc` that the services use among themselves. */
+  readonly service: string;
+  /** Shared between Nova and Neutron's metadata agent. */
+  readonly metadata: string;
+  readonly admin: string;
+  readonly demo: string;
+}
+
+/** Letters and digits only: they stand in URLs, INI files and SQL. 24 characters, at least 120 bits. */
+const password = (): string => {
+  let text = "";
+  while (text.length < 24)
+    text += randomBytes(32)
+      .toString("base64")
+      .replaceAll(/[^A-Za-z0-9]/g, "");
+  return text.slice(0, 24);
+};
+
+export function newSecrets(): LabSecrets {
+  return {
+    database: password(),
+    bus: password(),
+    service: password(),
+    metadata: password(),
+    admin: password(),
+    demo: password(),
+  };
+}
+
+/** Stand in for the real ones where only the shape of a configuration counts: when it is hashed. */
+export const noSecrets: LabSecrets = {
+  database: "x",
+  bus: "x",
+  service: "x",
+  metadata: "x",
+  admin: "x",
+  demo: "x",
+};

@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { withStep, type Progress } from "../../automation/progress.js";
+import { removeContainer, startContainer } from "../host/container.js";
+import { cgroupFolders } from "../host/cpu-weight.js";
+import { networkRemains, setUpNetwork, tearDownNetwork } from "../host/network.js";
+import {
+  closeStore,
+  deleteSubvolume,
+  isMounted,
+  loopsIn,
+  releaseLoops,
+  snapshotSubvolume,
+} from "../host/store.js";
+import { writeState } from "../state.js";
+import type { LabPaths, LabSettings } from "../settings.js";
+import type { Golden } from "./golden.js";
+import { untilReady } from "./readiness.js";
+
+/** Subvolume of the running cloud. */
+export const runningRoot = (paths: LabPaths): string => join(paths.store, "running");
+
+export interface CloudStart {
+  readonly golden: Golden;
+  readonly settings: LabSettings;
+  readonly paths: LabPaths;
+  /** Folder of the drivers, mounted at /opt/lab. */
+  readonly drivers: string;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** Starts a fresh cloud from the golden one and waits until it can be used. Nothing of an earlier one may be there. */
+export async function startCloud(start: CloudStart): Promise<void> {
+  const { golden, settings, paths, drivers, progress, signal } = start;
+  const root = runningRoot(paths);
+  await withStep(progress, "Cloud: start", 45, async (step) => {
+    await snapshotSubvolume(paths, golden.root, root);
+    await mkdir(paths.site, { recursive: true });
+    await setUpNetwork(settings, paths.kernelSettings);
+    await writeState(paths, {
+      key: golden.key,
+      startedAt: new Date().toISOString(),
+      settings: { ...settings, zones: [...settings.zones] },
+    });
+    await startContainer({
+      settings,
+      root,
+      mounts: { [drivers]: "/opt/lab", [paths.site]: "/srv/site" },
+    });
+    await untilReady({
+      settings,
+      password: golden.secrets.admin,
+      step,
+      ...(signal && { signal }),
+    });
+  });
+}
+
+/**
+ * Takes the cloud and every trace of it off the host, however it ended: container, volumes' loop devices, links,
+ * rules, file systems. Caches stay.
+ */
+export async function removeCloud(settings: LabSettings, paths: LabPaths): Promise<void> {
+  await removeContainer(settings.name);
+  await tearDownNetwork(settings, paths.kernelSettings);
+  const root = runningRoot(paths);
+  if (await isMounted(paths.store)) {
+    await releaseLoops(root);
+    await deleteSubvolume(paths, root);
+  }
+  await closeStore(paths);
+}
+
+/** What of the lab is on the host, in words; empty after `lab down`. */
+export async function remains(settings: LabSettings, paths: LabPaths): Promise<string[]> {
+  const loops = await loopsIn(runningRoot(paths));
+  return [
+    ...(await networkRemains(settings)),
+    ...loops.map((name) => `loop device ${name}`),
+    ...(await cgroupFolders(settings.name)).map((folder) => `control group ${folder}`),
+    ...((await isMounted(paths.store)) ? [`mount ${paths.store}`] : []),
+    ...(existsSync(paths.state) ? [`folder ${paths.state}`] : []),
+  ];
+}

@@ -1,0 +1,159 @@
+import type { LabSettings } from "../settings.js";
+import { ports } from "./configuration/common.js";
+
+/** One OpenStack service as a systemd unit `os-<name>`. */
+export interface Service {
+  readonly name: string;
+  readonly command: string;
+  /** Ports that must listen before it starts: a service that calls another one too early loses a whole bus timeout of 60 s. */
+  readonly needs: readonly number[];
+  /** Agents leave their children (dnsmasq, metadata proxies) alone when they are restarted. */
+  readonly keepsChildren?: boolean;
+}
+
+const { database, bus, identity, placement, compute, network } = ports;
+
+const uwsgi = (address: string, port: number, file: string, processes = 1): string =>
+  [
+    `/usr/bin/uwsgi --plugin python3 --http-socket ${address}:${port} --wsgi-file ${file}`,
+    // Without --need-app a failed start answers 500 for ever instead of being tried again.
+    `--master --lazy-apps --need-app --processes ${processes} --buffer-size 65535`,
+    "--die-on-term --disable-logging --add-header 'Connection: close'",
+  ].join(" ");
+
+const main = (module: string, argv0: string): string =>
+  `/usr/bin/python3 -c 'import sys; sys.argv[0]="${argv0}"; from ${module} import main; main()'`;
+
+const agent = (name: string): Service => ({
+  name: `neutron-${name}`,
+  command: `/usr/bin/neutron-${name}-agent --config-file /etc/neutron/neutron.conf --config-file /etc/neutron/${name}_agent.ini`,
+  needs: [bus, network],
+  keepsChildren: true,
+});
+
+const ml2 =
+  "--config-file /etc/neutron/neutron.conf --config-file /etc/neutron/plugins/ml2/ml2_conf.ini";
+
+const data = [database, bus];
+
+const commands = (on: string): readonly Service[] => {
+  const nova = "--config-file /etc/nova/nova.conf";
+  const cinder = "--config-file /etc/cinder/cinder.conf";
+  const cinderService = (name: string): Service => ({
+    name: `cinder-${name}`,
+    command: `${main(`cinder.cmd.${name}`, `cinder-${name}`)} ${cinder}`,
+    needs: data,
+  });
+  const novaService = (name: string): Service => ({
+    name: `nova-${name}`,
+    command: `/usr/bin/nova-${name} ${nova}`,
+    needs: data,
+  });
+  const api = (name: string, port: number, file: string, processes = 1): Service => ({
+    name,
+    command: uwsgi(on, port, file, processes),
+    needs: data,
+  });
+  return [
+    api("keystone", identity, "/usr/bin/keystone-wsgi-public", 2),
+    api("placement", placement, "/usr/bin/placement-api"),
+    { name: "neutron-server", command: `/usr/bin/neutron-server ${ml2}`, needs: data },
+    ...["api", "conductor", "scheduler"].map(novaService),
+    {
+      name: "glance",
+      command: "/usr/bin/glance-api --config-file /etc/glance/glance-api.conf",
+      needs: data,
+    },
+    ...["api", "scheduler", "volume"].map(cinderService),
+    api("octavia-api", ports.loadBalancer, "/usr/bin/octavia-wsgi"),
+    {
+      name: "octavia-driver-agent",
+      command: "/usr/bin/octavia-driver-agent --config-file /etc/octavia/octavia.conf",
+      needs: [...data, identity],
+    },
+    {
+      name: "neutron-linuxbridge",
+      command: `/usr/bin/neutron-linuxbridge-agent ${ml2} --config-file /etc/neutron/plugins/ml2/linuxbridge_agent.ini`,
+      needs: [bus, network],
+    },
+    ...["l3", "dhcp", "metadata"].map(agent),
+  ];
+};
+
+/** All services of the cloud, in the order they are best started in. */
+export const services = ({ management, zones }: LabSettings): readonly Service[] => [
+  ...commands(management.cloud),
+  ...zones.map(({ name }) => ({
+    name: `nova-compute-${name}`,
+    command: `/usr/bin/python3 -m labdriver.nova_compute --config-file /etc/nova/nova.conf --config-file /etc/nova/nova-compute-${name}.conf`,
+    needs: [bus, identity, placement, compute, network],
+    keepsChildren: true,
+  })),
+];
+
+/** The unit's text. `TimeoutStopSec` is short: `lab down` throws the whole cloud away. */
+export const renderUnit = (service: Service): string => `[Unit]
+Description=OpenStack ${service.name}
+After=mariadb.service rabbitmq-server.service memcached.service network.target
+
+[Service]
+Environment=PYTHONPATH=/opt/lab OS_SVC=${service.name}
+RuntimeDirectory=octavia nova neutron cinder
+RuntimeDirectoryPreserve=yes
+ExecStartPre=/usr/local/lib/lab/wait-for-ports.sh ${service.needs.join(" ")}
+ExecStart=${service.command}
+TimeoutStartSec=180
+Restart=always
+RestartSec=2
+KillMode=${service.keepsChildren ? "process" : "mixed"}
+TimeoutStopSec=10
+LimitNOFILE=20000
+
+[Install]
+WantedBy=multi-user.target
+`;
+
+export const unitName = (service: Service): string => `os-${service.name}.service`;
+
+/**
+ * Units that must not run in the container: it shares the kernel with the host, so nothing in it may apply kernel
+ * settings or device rules, and Debian's own OpenStack units are replaced by ours.
+ */
+export const maskedUnits: readonly string[] = [
+  ..."systemd-udevd.service systemd-udevd-kernel.socket systemd-udevd-control.socket".split(" "),
+  ..."systemd-udev-trigger.service systemd-udev-settle.service systemd-sysctl.service".split(" "),
+  ..."systemd-modules-load.service apt-daily.timer apt-daily-upgrade.timer fstrim.timer".split(" "),
+  ..."dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service man-db.timer".split(" "),
+  ..."getty.target console-getty.service logrotate.timer ssh.service".split(" "),
+  ..."haproxy.service keepalived.service radvd.service epmd.socket epmd.service".split(" "),
+  ..."iscsid.service iscsid.socket open-iscsi.service multipathd.service multipathd.socket".split(
+    " ",
+  ),
+  ..."keystone.service glance-api.service placement-api.service uwsgi.service".split(" "),
+  ..."nova-api.service nova-api-metadata.service nova-conductor.service".split(" "),
+  ..."nova-scheduler.service neutron-linuxbridge-agent.service".split(" "),
+  ..."neutron-l3-agent.service neutron-dhcp-agent.service neutron-metadata-agent.service".split(
+    " ",
+  ),
+];
+
+/**
+ * All servers together are one control group, which with version 1 would weigh as much as any single process of the
+ * services: it gets the weight of eight.
+ */
+export const serverWeightUnit = `[Unit]
+Description=Processor weight of the servers
+ConditionPathIsDirectory=/sys/fs/cgroup/cpu
+
+[Service]
+Type=oneshot
+ExecStart=/bin/mkdir -p /sys/fs/cgroup/cpu/lab
+ExecStart=/bin/sh -c 'echo 8192 >/sys/fs/cgroup/cpu/lab/cpu.shares'
+
+[Install]
+WantedBy=multi-user.target
+`;
+
+/** Drop-in for the services below OpenStack: the container may neither raise limits nor lower OOM scores. */
+export const baseDropIn = "[Service]\nLimitNOFILE=20000\nOOMScoreAdjust=0\nTimeoutStopSec=20\n";
+export const baseServices = ["mariadb", "rabbitmq-server", "memcached"] as const;

@@ -1,0 +1,28 @@
+"""Config drive of a server: a read-only directory /config-drive in it.
+
+A real config drive is an iso9660 or vfat image labelled config-2. The kernels the lab runs on may
+have neither file system, and a system container cannot load one; cloud-init's ConfigDrive source
+reads the directory /config-drive before it looks for devices, with the same layout. Programs that
+only know the label (the cloud controller manager with search order configDrive,metadataService)
+find no device and go on to the metadata service.
+"""
+import os
+import shutil
+
+MOUNT_POINT = '/config-drive'
+
+
+def write(directory, files):
+    """Fill directory with (relative path, text or bytes) pairs, readable by root only."""
+    fresh = directory + '.new'
+    shutil.rmtree(fresh, ignore_errors=True)
+    os.makedirs(fresh, mode=0o700)
+    for name, content in files:
+        path = os.path.normpath(os.path.join(fresh, name))
+        if not path.startswith(fresh + os.sep):
+            raise ValueError('%s is outside of the config drive' % name)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o400), 'wb') as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+    shutil.rmtree(directory, ignore_errors=True)
+    os.rename(fresh, directory)

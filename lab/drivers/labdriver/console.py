@@ -1,0 +1,50 @@
+"""console.py LOG COMMAND...: run COMMAND on a terminal of its own, append what it prints to LOG.
+
+Ends with the status of COMMAND (128 + signal if one ended it). The log starts anew at 4 MiB. The
+signals of `systemctl stop` are ignored: the unit's ExecStop ends the server, and with it COMMAND.
+"""
+import os
+import pty
+import signal
+import sys
+
+LIMIT = 4 << 20
+IGNORED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+def copy(terminal, log):
+    """Append everything the terminal prints to the log, until it is closed."""
+    while True:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:     # EIO: the last process that had the terminal is gone
+            return
+        if not data:
+            return
+        if os.fstat(log).st_size > LIMIT:
+            os.ftruncate(log, 0)
+        os.write(log, data)
+
+
+def exit_status(wait_status):
+    """Exit status as a shell would report it."""
+    code = os.waitstatus_to_exitcode(wait_status)
+    return code if code >= 0 else 128 - code
+
+
+def main(log_path, *command):
+    """Run the command, return its exit status."""
+    for number in IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    pid, terminal = pty.fork()
+    if not pid:
+        for number in IGNORED:
+            signal.signal(number, signal.SIG_DFL)
+        os.execvp(command[0], command)
+    log = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    copy(terminal, log)
+    return exit_status(os.waitpid(pid, 0)[1])
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,35 @@
+"""A lock between processes and between the green threads of one process.
+
+flock() must not block: in nova-compute it would stop all green threads, among them the holder.
+"""
+import contextlib
+import fcntl
+import os
+import time
+
+INTERVAL = 0.1
+
+
+@contextlib.contextmanager
+def exclusive(path, timeout=600):
+    """Hold the lock file at path; raise TimeoutError after timeout seconds. The kernel releases
+    the lock of a killed process."""
+    deadline = time.monotonic() + timeout
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        while not acquired(descriptor):
+            if time.monotonic() > deadline:
+                raise TimeoutError('%s is held for longer than %s s' % (path, timeout))
+            time.sleep(INTERVAL)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def acquired(descriptor):
+    """Try to take the lock."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

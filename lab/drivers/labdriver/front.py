@@ -1,0 +1,142 @@
+"""One load balancer on this machine: a network namespace and, when there is a listener, haproxy.
+
+haproxy runs in a transient unit of its own and outlives the agent.
+"""
+import csv
+import os
+import shutil
+import socket
+import time
+
+from labdriver import haproxy, network
+from labdriver.shell import ANY_STATUS, CommandError, run, succeeds
+
+START_TIMEOUT = 5
+POLL = 0.05
+
+
+class FrontError(Exception):
+    """haproxy does not do what the load balancer asks for; trying again would not help."""
+
+
+class Front:
+    """Names, paths and actions of one load balancer."""
+
+    def __init__(self, directory, balancer):
+        self.balancer = balancer
+        self.namespace = 'lb-' + balancer.id[:13]
+        self.unit = 'lab-lb-%s.service' % balancer.id
+        self.directory = os.path.join(directory, balancer.id)
+        self.configuration = os.path.join(self.directory, 'haproxy.cfg')
+        self.socket = os.path.join(self.directory, 'stats')
+
+    def has_network(self):
+        """Tell whether the load balancer's address is reachable already."""
+        return (os.path.exists(network.NAMESPACES + self.namespace)
+                and os.path.exists(network.LINKS + network.tap_name(self.balancer.vip.port_id)))
+
+    def connect(self, port, prefix, gateway):
+        """Give the load balancer its address: port as for network.plug, prefix length, gateway."""
+        address = self.balancer.vip.ip_address
+        network.ensure_namespace(self.namespace)
+        network.plug(port, self.namespace, 'eth0')
+        v6 = ['nodad'] if ':' in address else []
+        run('ip', '-n', self.namespace, 'addr', 'replace', '%s/%s' % (address, prefix),
+            'dev', 'eth0', *v6)
+        if gateway:
+            run('ip', '-n', self.namespace, 'route', 'replace', 'default', 'via', gateway)
+
+    def apply(self):
+        """Let haproxy do what the database says; return when it does."""
+        os.makedirs(self.directory, exist_ok=True)
+        wanted = haproxy.render(self.balancer, self.socket)
+        runs = succeeds('systemctl', 'is-active', '--quiet', self.unit)
+        if not wanted:
+            self._stop()
+        elif wanted != self._current() or not runs:
+            self._write(wanted)
+            self._reload() if runs else self._start()
+            self._await()
+
+    def _current(self):
+        try:
+            with open(self.configuration, encoding='utf-8') as file:
+                return file.read()
+        except FileNotFoundError:
+            return ''
+
+    def _write(self, text):
+        """Replace the file only by one that haproxy accepts."""
+        fresh = self.configuration + '.new'
+        with open(fresh, 'w', encoding='utf-8') as file:
+            file.write(text)
+        try:
+            run('haproxy', '-c', '-q', '-f', fresh)
+        except CommandError as error:
+            raise FrontError('haproxy refuses the configuration: %s' % error) from error
+        os.rename(fresh, self.configuration)
+
+    def _start(self):
+        run('systemctl', 'reset-failed', self.unit, ok=ANY_STATUS)
+        run('systemd-run', '--quiet', '--collect', '--unit', self.unit,
+            '-p', 'Description=load balancer %s' % self.balancer.id,
+            '-p', 'NetworkNamespacePath=%s%s' % (network.NAMESPACES, self.namespace),
+            '-p', 'Restart=on-failure', '-p', 'KillMode=mixed', '-p', 'TimeoutStopSec=3',
+            '-p', 'SuccessExitStatus=143',
+            '/usr/sbin/haproxy', '-Ws', '-f', self.configuration)
+
+    def _reload(self):
+        run('systemctl', 'kill', '--kill-who=main', '--signal=USR2', self.unit)
+
+    def _await(self):
+        """Wait until the running haproxy has exactly the listeners and members wanted."""
+        wanted = haproxy.names(self.balancer)
+        deadline = time.monotonic() + START_TIMEOUT
+        while self.known() != wanted:
+            if time.monotonic() > deadline:
+                log = run('journalctl', '-q', '-o', 'cat', '-n', '5', '-u', self.unit,
+                          ok=ANY_STATUS)
+                raise FrontError('haproxy does not start: %s' % log.strip())
+            time.sleep(POLL)
+
+    def known(self):
+        """Ids of the listeners and members that the running haproxy has."""
+        try:
+            rows = self.statistics()
+        except OSError:
+            return None
+        return {row['pxname'] if row['svname'] == 'FRONTEND' else row['svname']
+                for row in rows if row['svname'] != 'BACKEND'}
+
+    def statistics(self):
+        """Rows of haproxy's `show stat`."""
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(2)
+            client.connect(self.socket)
+            client.sendall(b'show stat\n')
+            answer = b''
+            while chunk := client.recv(65536):
+                answer += chunk
+        return parse_statistics(answer.decode())
+
+    def is_listening(self):
+        """Tell whether haproxy has been started."""
+        return os.path.exists(self.socket)
+
+    def _stop(self):
+        run('systemctl', 'stop', self.unit, ok=ANY_STATUS)
+        for path in (self.socket, self.configuration):
+            if os.path.exists(path):
+                os.unlink(path)
+
+    def remove(self):
+        """Remove everything that belongs to the load balancer on this machine."""
+        self._stop()
+        network.unplug(self.balancer.vip.port_id)
+        network.remove_namespace(self.namespace)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def parse_statistics(text):
+    """Rows of haproxy's statistics, as dictionaries."""
+    return list(csv.DictReader(text.lstrip('# ').splitlines()))

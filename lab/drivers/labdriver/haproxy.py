@@ -1,0 +1,182 @@
+"""haproxy configuration of a load balancer, from Octavia's database objects (pure functions).
+
+Times are milliseconds where no unit is written: Octavia's and haproxy's default. Names are the
+objects' ids, so that statistics can be matched to them.
+"""
+BALANCE = {'ROUND_ROBIN': 'roundrobin', 'LEAST_CONNECTIONS': 'leastconn', 'SOURCE_IP': 'source',
+           'SOURCE_IP_PORT': 'source'}
+PROXY = {'PROXY': ' send-proxy', 'PROXYV2': ' send-proxy-v2'}
+DELETED = 'PENDING_DELETE'
+STICK_TIME = '30m'
+
+
+def present(thing):
+    """Tell whether an object (or None) is there and not about to be deleted."""
+    return thing is not None and thing.provisioning_status != DELETED
+
+
+def by_id(things):
+    """Objects in an order that does not depend on the database: same objects, same file."""
+    return sorted((thing for thing in things if present(thing)), key=lambda thing: thing.id)
+
+
+def active_listeners(balancer):
+    """Listeners that accept connections."""
+    if not balancer.enabled:
+        return []
+    return [listener for listener in by_id(balancer.listeners) if listener.enabled]
+
+
+def active_pools(balancer):
+    """(pool, a listener that uses it) pairs; a pool without listener takes no part."""
+    found = {}
+    for listener in active_listeners(balancer):
+        pool = listener.default_pool
+        if present(pool) and pool.enabled:
+            found.setdefault(pool.id, (pool, listener))
+    return list(found.values())
+
+
+def render(balancer, socket):
+    """The configuration; empty when there is nothing to listen to (haproxy would not start)."""
+    listeners = active_listeners(balancer)
+    if not listeners:
+        return ''
+    lines = ['global', '  stats socket %s mode 600 level admin expose-fd listeners' % socket,
+             '  maxconn 4000', '  hard-stop-after 30s',
+             'defaults', '  retries 3', '  option redispatch']
+    for listener in listeners:
+        lines += frontend(balancer, listener)
+    for pool, listener in active_pools(balancer):
+        lines += backend(pool, listener)
+    return '\n'.join(lines) + '\n'
+
+
+def names(balancer):
+    """Ids of all listeners and members that a running haproxy must know."""
+    found = {listener.id for listener in active_listeners(balancer)}
+    for pool, _ in active_pools(balancer):
+        found |= {member.id for member in by_id(pool.members)}
+    return found
+
+
+def host_port(address, port):
+    """Address and port as haproxy reads them."""
+    return ('[%s]:%s' if ':' in address else '%s:%s') % (address, port)
+
+
+def frontend(balancer, listener):
+    """Lines for one listener."""
+    http = listener.protocol == 'HTTP'
+    lines = ['frontend ' + listener.id,
+             '  bind ' + host_port(balancer.vip.ip_address, listener.protocol_port),
+             '  mode ' + ('http' if http else 'tcp'),
+             '  timeout client %d' % (listener.timeout_client_data or 50000)]
+    if (listener.connection_limit or 0) > 0:
+        lines.append('  maxconn %d' % listener.connection_limit)
+    if listener.allowed_cidrs:
+        cidrs = sorted(entry.cidr for entry in listener.allowed_cidrs)
+        lines.append('  tcp-request connection reject unless { src %s }' % ' '.join(cidrs))
+    if listener.timeout_tcp_inspect:
+        lines.append('  tcp-request inspect-delay %d' % listener.timeout_tcp_inspect)
+    if http:
+        lines += inserted_headers(listener.insert_headers or {})
+    pool = listener.default_pool
+    if present(pool) and pool.enabled:
+        lines.append('  default_backend ' + pool.id)
+    return lines
+
+
+def inserted_headers(headers):
+    """Lines for the headers that Octavia can insert."""
+    wanted = {name for name, value in headers.items() if str(value).lower() == 'true'}
+    lines = []
+    if 'X-Forwarded-For' in wanted:
+        lines.append('  option forwardfor')
+    if 'X-Forwarded-Port' in wanted:
+        lines.append('  http-request set-header X-Forwarded-Port %[dst_port]')
+    if 'X-Forwarded-Proto' in wanted:
+        lines.append('  http-request set-header X-Forwarded-Proto http')
+    return lines
+
+
+def backend(pool, listener):
+    """Lines for one pool."""
+    mode = 'http' if pool.protocol == 'HTTP' else 'tcp'
+    lines = ['backend ' + pool.id, '  mode ' + mode, '  balance ' + BALANCE[pool.lb_algorithm],
+             '  timeout connect %d' % (listener.timeout_member_connect or 5000),
+             '  timeout server %d' % (listener.timeout_member_data or 50000)]
+    lines += persistence(pool.session_persistence)
+    monitor = pool.health_monitor
+    check = ''
+    if present(monitor) and monitor.enabled:
+        lines += monitor_lines(monitor)
+        check = check_words(monitor)
+    lines += [server(member, pool, check) for member in by_id(pool.members)]
+    return lines
+
+
+def persistence(rule):
+    """Lines for session persistence."""
+    if not rule:
+        return []
+    if rule.type == 'HTTP_COOKIE':
+        return ['  cookie SRV insert indirect nocache']
+    if rule.type == 'APP_COOKIE':
+        return ['  stick-table type string len 64 size 10k expire ' + STICK_TIME,
+                '  stick store-response res.cook(%s)' % rule.cookie_name,
+                '  stick match req.cook(%s)' % rule.cookie_name]
+    return ['  stick-table type ipv6 size 10k expire ' + STICK_TIME, '  stick on src']
+
+
+def monitor_lines(monitor):
+    """Lines that say what a health check asks and expects."""
+    lines = ['  timeout check %ds' % monitor.timeout]
+    if monitor.type in ('HTTP', 'HTTPS'):
+        request = '  http-check send meth %s uri %s' % (monitor.http_method or 'GET',
+                                                        monitor.url_path or '/')
+        if monitor.http_version:
+            request += ' ver HTTP/%.1f' % monitor.http_version
+        if monitor.domain_name:
+            request += ' hdr Host ' + monitor.domain_name
+        lines += ['  option httpchk', request,
+                  '  http-check expect rstatus ^(%s)$' % status_pattern(monitor.expected_codes)]
+    elif monitor.type == 'TLS-HELLO':
+        lines.append('  option ssl-hello-chk')
+    return lines
+
+
+def status_pattern(codes):
+    """Regular expression for Octavia's expected codes: '200', '200,202' or '200-204'."""
+    codes = (codes or '200').replace(' ', '')
+    if '-' in codes:
+        first, last = codes.split('-')
+        return '|'.join(str(code) for code in range(int(first), int(last) + 1))
+    return '|'.join(codes.split(','))
+
+
+def check_words(monitor):
+    """Words that make a member checked."""
+    words = ' check inter %ds fall %d rise %d' % (monitor.delay, monitor.fall_threshold,
+                                                  monitor.rise_threshold)
+    return words + (' check-ssl verify none' if monitor.type == 'HTTPS' else '')
+
+
+def server(member, pool, check):
+    """Line for one member."""
+    words = '  server %s %s weight %d' % (
+        member.id, host_port(member.ip_address, member.protocol_port),
+        1 if member.weight is None else member.weight)
+    if check:
+        words += check
+        if member.monitor_address:
+            words += ' addr ' + member.monitor_address
+        if member.monitor_port:
+            words += ' port %d' % member.monitor_port
+    rule = pool.session_persistence
+    if rule and rule.type == 'HTTP_COOKIE':
+        words += ' cookie ' + member.id
+    words += PROXY.get(pool.protocol, '')
+    if pool.protocol in PROXY and check:
+        words += ' check-send-proxy'
+    return words + (' backup' if member.backup else '') + ('' if member.enabled else ' disabled')

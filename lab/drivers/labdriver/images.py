@@ -1,0 +1,48 @@
+"""Images of servers: tar archives, each unpacked once into a btrfs subvolume."""
+import os
+
+from labdriver import subvolumes
+from labdriver.file_lock import exclusive
+from labdriver.shell import CommandError, run
+
+
+class ImageError(Exception):
+    """The image cannot be used; str() says why in one sentence."""
+
+
+class ImageStore:
+    """Unpacked images below one directory, shared by all compute services of the machine."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        os.makedirs(directory, exist_ok=True)
+
+    def ensure(self, image_id, fetch):
+        """Path of the image's subvolume; the first caller has it fetched by fetch(path), others
+        that come meanwhile wait for it. An interrupted first time leaves nothing that counts."""
+        path = os.path.join(self.directory, image_id)
+        if os.path.isdir(path):
+            return path
+        with exclusive(path + '.lock'):
+            if not os.path.isdir(path):
+                self._unpack(path, fetch)
+        return path
+
+    def _unpack(self, path, fetch):
+        archive, part = path + '.tar', path + '.part'
+        subvolumes.delete(part)
+        try:
+            fetch(archive)
+            subvolumes.create(part)
+            run('tar', '-xf', archive, '-C', part, '--numeric-owner', '--xattrs',
+                '--xattrs-include=*')
+            if not os.path.lexists(part + '/sbin/init'):
+                raise ImageError('image %s has no /sbin/init' % os.path.basename(path))
+            os.rename(part, path)
+        except CommandError as error:
+            raise ImageError('image %s is not a tar archive: %s'
+                             % (os.path.basename(path), error.output[:100])) from error
+        finally:
+            subvolumes.delete(part)
+            if os.path.exists(archive):
+                os.unlink(archive)

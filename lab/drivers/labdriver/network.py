@@ -1,0 +1,78 @@
+"""Network namespaces and the veth pairs that join them to Neutron's bridges.
+
+Every function reaches a state rather than takes a step: calling it again changes nothing.
+"""
+import os
+
+from labdriver.shell import ANY_STATUS, run, succeeds
+
+LINKS = '/sys/class/net/'
+NAMESPACES = '/run/netns/'
+
+
+def tap_name(port_id):
+    """Host end of a port: the name by which the linuxbridge agent finds it."""
+    return 'tap' + port_id[:11]
+
+
+def ensure_namespace(name):
+    """Make the network namespace, its loopback up."""
+    if not os.path.exists(NAMESPACES + name):
+        run('ip', 'netns', 'add', name)
+    run('ip', '-n', name, 'link', 'set', 'lo', 'up')
+
+
+def remove_namespace(name):
+    """Remove the network namespace and with it every device that lives there only."""
+    if os.path.exists(NAMESPACES + name):
+        run('ip', 'netns', 'del', name, ok=ANY_STATUS)
+
+
+def ensure_bridge(name):
+    """Make a bridge as the linuxbridge agent does; it may make the same one at the same time."""
+    if not os.path.exists(LINKS + name):
+        if not succeeds('ip', 'link', 'add', name, 'type', 'bridge', 'forward_delay', 0):
+            if not os.path.exists(LINKS + name):
+                raise RuntimeError('bridge %s cannot be made' % name)
+    run('ip', 'link', 'set', name, 'up')
+
+
+def plug(port, namespace, device, bridge=None):
+    """Join a namespace to a port: tap here, `device` there.
+
+    port: {'id', 'mac', 'mtu'}. The linuxbridge agent takes taps into its bridges, but not those of
+    ports that belong to compute: for these the caller names the bridge.
+    """
+    tap = tap_name(port['id'])
+    if os.path.exists(LINKS + tap) and not has_device(namespace, device):
+        unplug(port['id'])
+    if not os.path.exists(LINKS + tap):
+        run('ip', 'link', 'add', tap, 'mtu', port['mtu'], 'type', 'veth', 'peer', 'name', device,
+            'address', port['mac'], 'mtu', port['mtu'], 'netns', namespace)
+    run('ip', '-n', namespace, 'link', 'set', device, 'up')
+    if bridge:
+        ensure_bridge(bridge)
+        run('ip', 'link', 'set', tap, 'master', bridge)
+    run('ip', 'link', 'set', tap, 'up')
+
+
+def has_device(namespace, device):
+    """Tell whether the namespace has a device of this name."""
+    return succeeds('ip', '-n', namespace, 'link', 'show', 'dev', device)
+
+
+def unplug(port_id):
+    """Remove both ends of a port."""
+    if os.path.exists(LINKS + tap_name(port_id)):
+        run('ip', 'link', 'del', tap_name(port_id), ok=ANY_STATUS)
+
+
+def device_names(namespace):
+    """Names of the namespace's devices."""
+    lines = run('ip', '-n', namespace, '-o', 'link').splitlines()
+    return {line.split(':')[1].strip().split('@')[0] for line in lines}
+
+
+def free_device(names):
+    """First of eth0, eth1, ... that is not in names."""
+    return next('eth%d' % i for i in range(len(names) + 1) if 'eth%d' % i not in names)

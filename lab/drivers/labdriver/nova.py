@@ -1,0 +1,238 @@
+"""Nova driver: servers are system containers of this machine.
+
+Not there: boot from volume, snapshots to images, rescue, pause, live migration.
+"""
+import os
+
+import eventlet
+import nova.conf
+import os_resource_classes as orc
+from nova import exception
+from nova.api.metadata import base as instance_metadata
+from nova.compute import power_state
+from nova.image import glance
+from nova.virt import configdrive, driver, event, hardware
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from labdriver import faults, inventory, loop_devices, network
+from labdriver.images import ImageError, ImageStore
+from labdriver.nova_operations import Operations
+from labdriver.power_watch import STARTED, PowerWatch
+from labdriver.server import Server, list_owned
+
+CONF = nova.conf.CONF
+LOG = logging.getLogger(__name__)
+OPTIONS = [
+    cfg.StrOpt('network_host', default='labcloud', help='Host of the Neutron agent.'),
+    cfg.IntOpt('hosts', default=2, min=1, help='Compute services that share this machine.'),
+    cfg.StrOpt('faults_dir', default='/srv/lab/faults', help='Requests of faults, see faults.py.'),
+]
+CONF.register_opts(OPTIONS, group='lab')
+WATCH_INTERVAL = 0.5
+
+
+class LabDriver(Operations, driver.ComputeDriver):
+    """The hypervisor of one compute host."""
+
+    capabilities = dict(driver.ComputeDriver.capabilities, supports_attach_interface=True,
+                        supports_extend_volume=True, supports_image_type_raw=True)
+
+    def init_host(self, host):
+        self.host = host
+        os.makedirs(CONF.instances_path, exist_ok=True)
+        self.images = ImageStore(os.path.join(CONF.state_path, 'base'))
+        eventlet.spawn_n(self._watch_power)
+
+    def _server(self, instance):
+        return Server(CONF.instances_path, instance.uuid)
+
+    # -- the machine
+
+    def get_available_nodes(self, refresh=False):
+        return [self.host]
+
+    def get_host_ip_addr(self):
+        return CONF.my_ip
+
+    def network_binding_host_id(self, context, instance):
+        return CONF.lab.network_host
+
+    def manages_network_binding_host_id(self):
+        # else Nova binds the ports again every minute: their host is not the compute host
+        return True
+
+    def _share(self):
+        with open('/proc/meminfo', encoding='utf-8') as meminfo:
+            return inventory.share(os.cpu_count(), meminfo.read(),
+                                   os.statvfs(CONF.instances_path), CONF.lab.hosts)
+
+    def get_available_resource(self, nodename):
+        share = self._share()
+        return dict(share, vcpus_used=0, hypervisor_type='lab', hypervisor_version=1,
+                    hypervisor_hostname=nodename, cpu_info='{}', numa_topology=None,
+                    disk_available_least=share['local_gb'] - share['local_gb_used'],
+                    supported_instances=[('x86_64', 'lxc', 'exe')])
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        share = self._share()
+        ratios = self._get_allocation_ratios(provider_tree.data(nodename).inventory)
+        totals = {orc.VCPU: share['vcpus'], orc.MEMORY_MB: share['memory_mb'],
+                  orc.DISK_GB: share['local_gb']}
+        provider_tree.update_inventory(nodename, {
+            name: inventory.placement(total, ratios[name]) for name, total in totals.items()})
+
+    # -- what runs
+
+    def list_instances(self):
+        return self.list_instance_uuids()
+
+    def list_instance_uuids(self):
+        return list_owned(CONF.instances_path, self.host)
+
+    def instance_exists(self, instance):
+        return self._server(instance).exists()
+
+    def get_info(self, instance, use_cache=True):
+        server = self._server(instance)
+        if not server.exists():
+            raise exception.InstanceNotFound(instance_id=instance.uuid)
+        return hardware.InstanceInfo(
+            power_state.RUNNING if server.pid() else power_state.SHUTDOWN)
+
+    def get_console_output(self, context, instance):
+        return self._server(instance).console_output()
+
+    def _watch_power(self):
+        """Report servers that switch themselves off (or come back) within a second."""
+        watch = PowerWatch()
+        while True:
+            eventlet.sleep(WATCH_INTERVAL)
+            try:
+                self._look(watch)
+            except Exception:
+                LOG.exception('the state of the servers cannot be seen; trying again')
+
+    def _look(self, watch):
+        servers = {uuid: Server(CONF.instances_path, uuid) for uuid in self.list_instance_uuids()}
+        now = {uuid: bool(server.pid()) for uuid, server in servers.items()}
+        for uuid, change in watch.changes(now, lambda uuid: servers[uuid].restarting()):
+            transition = (event.EVENT_LIFECYCLE_STARTED if change == STARTED
+                          else event.EVENT_LIFECYCLE_STOPPED)
+            self.emit_event(event.LifecycleEvent(uuid, transition))
+
+    # -- create and delete
+
+    def spawn(self, context, instance, image_meta, injected_files, admin_password, allocations,
+              network_info=None, block_device_info=None, power_on=True, accel_info=None):
+        try:
+            self._spawn(context, instance, image_meta, injected_files, admin_password,
+                        network_info, block_device_info, power_on)
+        except Exception as error:
+            self.destroy(context, instance, network_info, block_device_info)
+            if isinstance(error, exception.NovaException):
+                raise
+            # anything else would be retried on other hosts, with the reason lost
+            LOG.exception('spawn of %s', instance.uuid)
+            raise exception.BuildAbortException(
+                instance_uuid=instance.uuid, reason=str(error)) from error
+
+    def _spawn(self, context, instance, image_meta, injected_files, admin_password,
+               network_info, block_device_info, power_on):
+        fault = faults.take(CONF.lab.faults_dir, instance.display_name)
+        if fault == faults.ERROR:
+            raise ImageError('fault injected by a test: the hypervisor refuses this server')
+        if not image_meta.obj_attr_is_set('id') or not image_meta.id:
+            raise ImageError('servers without an image (boot from volume) are not supported')
+        server = self._server(instance)
+        with self._vifs_plugged(instance, network_info):
+            self.plug_vifs(instance, network_info)
+            server.create(self.host, self._image(context, image_meta.id))
+            if configdrive.required_by(instance):
+                server.write_config_drive(self._metadata(
+                    instance, injected_files, admin_password, network_info))
+        self._configure(server, instance, block_device_info, boots=fault != faults.NO_BOOT)
+        if power_on:
+            server.start()
+
+    def _vifs_plugged(self, instance, network_info):
+        names = [('network-vif-plugged', vif['id']) for vif in network_info
+                 if vif.get('active') is False]
+        return VifsPlugged(self.virtapi, instance, names if CONF.vif_plugging_timeout else [])
+
+    def _image(self, context, image_id):
+        return self.images.ensure(
+            image_id, lambda path: glance.API().download(context, image_id, dest_path=path))
+
+    @staticmethod
+    def _metadata(instance, injected_files, admin_password, network_info):
+        extra = {'admin_pass': admin_password} if admin_password else {}
+        return instance_metadata.InstanceMetadata(
+            instance, content=injected_files, extra_md=extra,
+            network_info=network_info).metadata_for_config_drive()
+
+    def destroy(self, context, instance, network_info, block_device_info=None, destroy_disks=True,
+                destroy_secrets=True):
+        self._server(instance).kill()
+        self.cleanup(context, instance, network_info, block_device_info, destroy_disks)
+
+    def cleanup(self, context, instance, network_info, block_device_info=None, destroy_disks=True,
+                migrate_data=None, destroy_vifs=True, destroy_secrets=True):
+        server = self._server(instance)
+        if destroy_vifs:
+            self.unplug_vifs(instance, network_info)
+            server.remove_network()
+        for mapping in driver.block_device_info_get_mapping(block_device_info):
+            loop_devices.detach(mapping['connection_info']['data']['path'])
+        if destroy_disks:
+            server.delete_disk()
+
+    # -- network
+
+    def plug_vifs(self, instance, network_info):
+        server = self._server(instance)
+        network.ensure_namespace(server.namespace)
+        for index, vif in enumerate(network_info):
+            server.plug(port_of(vif), vif['network']['bridge'], 'eth%d' % index)
+
+    def unplug_vifs(self, instance, network_info):
+        for vif in network_info or ():
+            network.unplug(vif['id'])
+
+    def attach_interface(self, context, instance, image_meta, vif):
+        self._server(instance).plug(port_of(vif), vif['network']['bridge'])
+
+    def detach_interface(self, context, instance, vif):
+        network.unplug(vif['id'])
+
+
+def port_of(vif):
+    """What network.plug needs of a Nova VIF."""
+    return {'id': vif['id'], 'mac': vif['address'], 'mtu': vif['network'].get_meta('mtu') or 1400}
+
+
+class VifsPlugged:
+    """Context whose end waits until Neutron has plugged the ports.
+
+    Nova's own context raises a bare eventlet Timeout, which its error path cannot report: the
+    server would stay in BUILD for ever.
+    """
+
+    def __init__(self, virtapi, instance, names):
+        self._context = virtapi.wait_for_instance_event(
+            instance, names, deadline=CONF.vif_plugging_timeout, error_callback=self._failed)
+
+    def __enter__(self):
+        return self._context.__enter__()
+
+    def __exit__(self, *raised):
+        try:
+            return self._context.__exit__(*raised)
+        except eventlet.timeout.Timeout:
+            self._failed('network-vif-plugged', None)
+            return False
+
+    @staticmethod
+    def _failed(_name, _instance):
+        if CONF.vif_plugging_is_fatal:
+            raise exception.VirtualInterfaceCreateException()

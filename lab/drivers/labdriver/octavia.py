@@ -1,0 +1,139 @@
+"""Octavia provider driver inside octavia-api: makes VIP ports, refuses what the lab cannot do.
+
+It accepts everything else without acting. Octavia calls a provider before it commits, so one that
+acts at once and reports a status races with its own row; labdriver.octavia_agent reads what was
+accepted from the database and makes it so.
+"""
+from octavia.common import clients
+from octavia_lib.api.drivers import exceptions
+from octavia_lib.api.drivers import provider_base
+from oslo_config import cfg
+
+LISTENER_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS')
+POOL_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'PROXY', 'PROXYV2')
+MONITORS = ('HTTP', 'HTTPS', 'TCP', 'TLS-HELLO')
+OWNER = 'Octavia'
+OPTIONS = [cfg.StrOpt('network_host', default='labcloud', help='Host of the Neutron agent.')]
+cfg.CONF.register_opts(OPTIONS, group='lab')
+
+
+def neutron():
+    """Neutron client with the service's credentials."""
+    return clients.NeutronAuth.get_neutron_client(region=cfg.CONF.neutron.region_name)
+
+
+def require(value, allowed, what):
+    """Refuse a value that the lab has nothing for. Unset values are fine (updates)."""
+    if isinstance(value, str) and value not in allowed:
+        text = '%s %s is not supported; this cloud has %s' % (what, value, ', '.join(allowed))
+        raise exceptions.UnsupportedOptionError(user_fault_string=text, operator_fault_string=text)
+
+
+def each(things):
+    """Items of a list of the provider data model that may be unset."""
+    return things if isinstance(things, list) else []
+
+
+class LabProviderDriver(provider_base.ProviderDriver):
+    """Everything that is not here (L7 policies, failover) answers "not implemented"."""
+
+    # -- addresses
+
+    def create_vip_port(self, loadbalancer_id, project_id, vip_dictionary, additional_vip_dicts):
+        if additional_vip_dicts:
+            require('additional VIPs', ('one VIP',), 'load balancer with')
+        # without port security Neutron lets everything in: allowed CIDRs are haproxy's rules
+        fields = {'device_id': 'lb-' + loadbalancer_id, 'device_owner': OWNER,
+                  'binding:host_id': cfg.CONF.lab.network_host, 'admin_state_up': True,
+                  'security_groups': [], 'port_security_enabled': False}
+        wanted = vip_dictionary.get('vip_port_id')
+        if wanted:
+            port = neutron().update_port(wanted, {'port': fields})['port']
+        else:
+            fields.update(self._new_port(loadbalancer_id, project_id, vip_dictionary))
+            port = neutron().create_port({'port': fields})['port']
+        address = port['fixed_ips'][0]
+        return {'vip_port_id': port['id'], 'vip_network_id': port['network_id'],
+                'vip_address': address['ip_address'], 'vip_subnet_id': address['subnet_id'],
+                'octavia_owned': not wanted}, []
+
+    @staticmethod
+    def _new_port(loadbalancer_id, project_id, vip):
+        address = {'subnet_id': vip.get('vip_subnet_id'), 'ip_address': vip.get('vip_address')}
+        address = {name: value for name, value in address.items() if value}
+        port = {'name': 'octavia-lb-' + loadbalancer_id, 'project_id': project_id,
+                'network_id': vip['vip_network_id']}
+        return dict(port, fixed_ips=[address]) if address else port
+
+    # -- what is refused
+
+    def loadbalancer_create(self, loadbalancer):
+        for listener in each(loadbalancer.listeners):
+            self.listener_create(listener)
+        for pool in each(loadbalancer.pools):
+            self.pool_create(pool)
+
+    def listener_create(self, listener):
+        require(listener.protocol, LISTENER_PROTOCOLS, 'listener protocol')
+
+    def pool_create(self, pool):
+        require(pool.protocol, POOL_PROTOCOLS, 'pool protocol')
+        monitor = pool.healthmonitor
+        if hasattr(monitor, 'type'):
+            self.health_monitor_create(monitor)
+
+    def health_monitor_create(self, healthmonitor):
+        require(healthmonitor.type, MONITORS, 'health monitor')
+
+    # -- what is accepted
+
+    def loadbalancer_delete(self, loadbalancer, cascade=False):
+        pass
+
+    def loadbalancer_update(self, old_loadbalancer, new_loadbalancer):
+        pass
+
+    def listener_delete(self, listener):
+        pass
+
+    def listener_update(self, old_listener, new_listener):
+        pass
+
+    def pool_delete(self, pool):
+        pass
+
+    def pool_update(self, old_pool, new_pool):
+        pass
+
+    def member_create(self, member):
+        pass
+
+    def member_delete(self, member):
+        pass
+
+    def member_update(self, old_member, new_member):
+        pass
+
+    def member_batch_update(self, pool_id, members):
+        pass
+
+    def health_monitor_delete(self, healthmonitor):
+        pass
+
+    def health_monitor_update(self, old_healthmonitor, new_healthmonitor):
+        pass
+
+    # -- flavors and availability zones: there is nothing to choose
+
+    def get_supported_flavor_metadata(self):
+        return {}
+
+    def validate_flavor(self, flavor_metadata):
+        require(next(iter(flavor_metadata), None), ('no capabilities',), 'flavor capability')
+
+    def get_supported_availability_zone_metadata(self):
+        return {}
+
+    def validate_availability_zone(self, availability_zone_metadata):
+        require(next(iter(availability_zone_metadata), None), ('no capabilities',),
+                'availability zone capability')

@@ -1,0 +1,142 @@
+"""Octavia provider agent: makes load balancers what Octavia's database says.
+
+Level-triggered: every 0.3 s it looks for load balancers that wait (PENDING_...) and for those it
+has not seen since it started; it may be killed at any time. What the machine cannot do at the
+moment (Neutron does not answer) is tried again for a minute; what haproxy refuses is an ERROR at
+once, with the reason in the log.
+"""
+import time
+
+from octavia.db import api as database
+from octavia.db import models
+from octavia_lib.api.drivers import driver_lib
+from oslo_log import log as logging
+
+from labdriver import statuses
+from labdriver.front import Front, FrontError
+from labdriver.octavia import neutron
+
+LOG = logging.getLogger(__name__)
+DIRECTORY = '/srv/lab/octavia'
+INTERVAL = 0.3
+HEALTH_INTERVAL = 1.5
+PATIENCE = 60
+
+
+class Agent:
+    """What the agent remembers between looks: nothing that it could not find out again."""
+
+    def __init__(self, library, clock=time.monotonic):
+        self.library = library
+        self.clock = clock
+        self.applied = set()
+        self.failing_since = {}
+        self.next_health = 0
+        self.last_statistics = {}
+
+    def look(self):
+        """Do what waits to be done."""
+        healthy = self.clock() >= self.next_health
+        if healthy:
+            self.next_health = self.clock() + HEALTH_INTERVAL
+        session = database.get_session()
+        try:
+            for balancer_id, status in self._ids(session):
+                pending = status.startswith('PENDING')
+                if pending or healthy or balancer_id not in self.applied:
+                    self._visit(session, balancer_id)
+        finally:
+            session.close()
+
+    @staticmethod
+    def _ids(session):
+        balancer = models.LoadBalancer
+        with session.begin():
+            return session.query(balancer.id, balancer.provisioning_status).filter(
+                balancer.provider == 'lab',
+                balancer.provisioning_status.notin_(('DELETED', 'ERROR'))).all()
+
+    def _visit(self, session, balancer_id):
+        with session.begin():
+            balancer = session.query(models.LoadBalancer).get(balancer_id)
+            try:
+                self._handle(balancer)
+                self.failing_since.pop(balancer_id, None)
+            except Exception as error:
+                self._fail(balancer, error)
+        session.expire_all()
+
+    def _handle(self, balancer):
+        front = Front(DIRECTORY, balancer)
+        if statuses.is_going(balancer):
+            self._remove(front)
+        elif statuses.is_pending(balancer) or balancer.id not in self.applied:
+            if not front.has_network():
+                connect(front)
+            front.apply()
+            self.applied.add(balancer.id)
+        elif front.is_listening():
+            self._report_health(front)
+            return
+        report = statuses.settled(balancer)
+        if report:
+            self.library.update_loadbalancer_status(report)
+
+    def _remove(self, front):
+        balancer = front.balancer
+        front.remove()
+        release_port(balancer)
+        self.applied.discard(balancer.id)
+        self.last_statistics.pop(balancer.id, None)
+
+    def _report_health(self, front):
+        rows = front.statistics()
+        report = statuses.observed(front.balancer, rows)
+        if report:
+            self.library.update_loadbalancer_status(report)
+        listeners = statuses.statistics(rows)
+        if listeners != self.last_statistics.get(front.balancer.id):
+            self.last_statistics[front.balancer.id] = listeners
+            self.library.update_listener_statistics({'listeners': listeners})
+
+    def _fail(self, balancer, error):
+        if balancer.id not in self.failing_since:
+            LOG.exception('load balancer %s', balancer.id)
+        self.applied.discard(balancer.id)   # something may be missing: make sure next time
+        since = self.failing_since.setdefault(balancer.id, self.clock())
+        final = isinstance(error, FrontError) or self.clock() - since > PATIENCE
+        if final and statuses.is_pending(balancer):
+            self.failing_since.pop(balancer.id)
+            self.library.update_loadbalancer_status(statuses.failed(balancer))
+
+
+def connect(front):
+    """Give a load balancer its address, with what Neutron knows about the port."""
+    client, vip = neutron(), front.balancer.vip
+    port = client.show_port(vip.port_id)['port']
+    subnet = client.show_subnet(vip.subnet_id)['subnet']
+    mtu = client.show_network(port['network_id'])['network']['mtu']
+    front.connect({'id': port['id'], 'mac': port['mac_address'], 'mtu': mtu},
+                  subnet['cidr'].split('/')[1], subnet['gateway_ip'])
+
+
+def release_port(balancer):
+    """Delete the VIP port, or give it back to whoever brought it."""
+    vip, client = balancer.vip, neutron()
+    try:
+        if vip.octavia_owned:
+            client.delete_port(vip.port_id)
+        else:
+            client.update_port(vip.port_id, {'port': {
+                'device_id': '', 'device_owner': '', 'binding:host_id': '',
+                'port_security_enabled': True}})
+    except Exception as error:
+        if getattr(error, 'status_code', None) != 404:
+            raise
+
+
+def main(exit_event):
+    """Run the agent until octavia-driver-agent ends; it starts again what ends by an exception."""
+    agent = Agent(driver_lib.DriverLibrary())
+    while not exit_event.wait(INTERVAL):
+        agent.look()

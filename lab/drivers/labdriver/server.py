@@ -1,0 +1,227 @@
+"""One server on this machine: its directory, its systemd unit, its processes.
+
+The directory holds everything that a restart of the compute service must find again: config.json
+(runc), server.json (what it was made from), console.log, rootfs, config-drive, owner, pid. The
+unit is transient and independent of the compute service: servers outlive it.
+"""
+import dataclasses
+import json
+import os
+import shutil
+import signal
+import time
+
+from labdriver import config_drive, network, runc_config, subvolumes, volumes
+from labdriver.shell import ANY_STATUS, run
+
+RUNC = ('/usr/bin/runc', '--root', '/run/lab-runc')
+CONSOLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'console.py')
+# systemd as PID 1 takes these for "power off" and "reboot"
+POWER_OFF = signal.SIGRTMIN + 4
+REBOOT = signal.SIGRTMIN + 5
+# how runc ends when PID 1 rebooted itself, powered itself off, was killed
+REBOOTED, POWERED_OFF, KILLED = 129, 130, 137
+POLL = 0.2
+CONSOLE_TAIL = 100 << 10
+
+
+def list_owned(instances, owner):
+    """UUIDs of the servers below the directory that belong to a compute host."""
+    return [name for name in os.listdir(instances) if Server(instances, name).owner() == owner]
+
+
+class Server:
+    """Names, paths and actions of one server."""
+
+    def __init__(self, instances, uuid):
+        self.uuid = uuid
+        self.namespace = 'srv-' + uuid[:13]
+        self.unit = 'lab-srv-%s.service' % uuid
+        self.directory = os.path.join(instances, uuid)
+        self.rootfs = self._path('rootfs')
+
+    def _path(self, name):
+        return os.path.join(self.directory, name)
+
+    # -- directory
+
+    def exists(self):
+        """Tell whether the server has a disk here."""
+        return os.path.isdir(self.directory)
+
+    def owner(self):
+        """Compute host that the server belongs to, None when there is no such server."""
+        return self._read('owner')
+
+    def own(self, owner):
+        """Give the server to a compute host."""
+        self._write('owner', owner)
+
+    def create(self, owner, image):
+        """Make the disk as a copy of an unpacked image; remains of an earlier try go away."""
+        self.delete_disk()
+        os.makedirs(self.directory)
+        self.own(owner)
+        subvolumes.snapshot(image, self.rootfs)
+
+    def delete_disk(self):
+        """Remove the directory. The disk first: without it the rest does not count as a server."""
+        subvolumes.delete(self.rootfs)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def write_config_drive(self, files):
+        """Give the server a config drive of (path, content) pairs."""
+        config_drive.write(self._path('config-drive'), files)
+
+    def console_output(self):
+        """Last 100 KiB of the console, as bytes."""
+        try:
+            with open(self._path('console.log'), 'rb') as log:
+                log.seek(max(0, os.fstat(log.fileno()).st_size - CONSOLE_TAIL))
+                return log.read()
+        except FileNotFoundError:
+            return b''
+
+    def _read(self, name):
+        try:
+            with open(self._path(name), encoding='utf-8') as file:
+                return file.read().strip()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def _write(self, name, text):
+        fresh = self._path(name + '.new')
+        with open(fresh, 'w', encoding='utf-8') as file:
+            file.write(text)
+        os.rename(fresh, self._path(name))
+
+    # -- configuration
+
+    def configure(self, hostname, memory_mb, vcpus, boots=True):
+        """Write what runc starts next time; the disks stay as they are."""
+        self._save({'hostname': hostname, 'memory_mb': memory_mb, 'vcpus': vcpus, 'boots': boots})
+        self.set_disks(self.disks())
+
+    def _save(self, facts):
+        self._write('server.json', json.dumps(facts))
+
+    def disks(self):
+        """The volumes of the server."""
+        return tuple(volumes.Disk(**disk) for disk in json.loads(self._read('disks.json') or '[]'))
+
+    def set_disks(self, disks):
+        """Set the volumes that the server has when it starts, and when it reboots itself."""
+        self._write('disks.json', json.dumps([dataclasses.asdict(disk) for disk in disks]))
+        facts = self._read('server.json')
+        if facts:
+            self._write('config.json', json.dumps(self._render(json.loads(facts), disks)))
+
+    def _render(self, facts, disks):
+        with open('/proc/self/status', encoding='utf-8') as status:
+            capabilities = runc_config.own_capabilities(status.read())
+        drive = self._path('config-drive')
+        return runc_config.render(runc_config.Machine(
+            uuid=self.uuid, rootfs=self.rootfs, namespace=self.namespace, disks=disks,
+            capabilities=capabilities, config_drive=drive if os.path.isdir(drive) else None,
+            **facts))
+
+    def attach(self, disk):
+        """Give the server a volume, at once if it runs."""
+        self.set_disks(volumes.add(self.disks(), disk))
+        pid = self.pid()
+        if pid:
+            volumes.show('/proc/%d/root' % pid, disk)
+
+    def detach(self, volume_id):
+        """Take a volume away, at once if the server runs."""
+        disks, pid = self.disks(), self.pid()
+        self.set_disks(volumes.remove(disks, volume_id=volume_id))
+        if pid:
+            for disk in disks:
+                if disk.volume_id == volume_id:
+                    volumes.hide('/proc/%d/root' % pid, disk)
+
+    # -- life
+
+    def pid(self):
+        """Process id of the server's PID 1, None if it does not run."""
+        try:
+            pid = int(self._read('pid') or 0)
+            with open('/proc/%d/cgroup' % pid, encoding='utf-8') as groups:
+                return pid if '/lab/' + self.uuid in groups.read() else None
+        except (OSError, ValueError):
+            return None
+
+    def restarting(self):
+        """Tell whether systemd is about to run the server again (it rebooted itself)."""
+        state = run('systemctl', 'show', '-P', 'ActiveState', self.unit, ok=ANY_STATUS).strip()
+        return state in ('active', 'activating')
+
+    def start(self):
+        """Start PID 1; its terminal is the console log."""
+        self.kill()
+        run('systemd-run', '--quiet', '--collect', '--unit', self.unit,
+            *(word for line in self._unit_properties() for word in ('-p', line)),
+            '/usr/bin/python3', '-I', CONSOLE, self._path('console.log'),
+            *RUNC, 'run', '--pid-file', self._path('pid'), '--bundle', self.directory, self.uuid)
+
+    def _unit_properties(self):
+        """A reboot from inside starts the server again; its ExecStop ends it at once."""
+        runc = ' '.join(RUNC)
+        return ('Description=server %s' % self.uuid, 'Restart=no', 'OOMScoreAdjust=0',
+                'RestartForceExitStatus=%d' % REBOOTED, 'StartLimitIntervalSec=0',
+                'SuccessExitStatus=%d %d %d' % (REBOOTED, POWERED_OFF, KILLED),
+                'ExecStop=-%s kill %s KILL' % (runc, self.uuid),
+                'ExecStopPost=-%s delete -f %s' % (runc, self.uuid),
+                'KillMode=mixed', 'TimeoutStopSec=10')
+
+    def kill(self):
+        """Switch the server off, as if its power failed."""
+        run('systemctl', 'stop', self.unit, ok=ANY_STATUS)
+        run('systemctl', 'reset-failed', self.unit, ok=ANY_STATUS)
+        if os.path.exists('%s/%s' % (RUNC[-1], self.uuid)):
+            run(*RUNC, 'delete', '-f', self.uuid, ok=ANY_STATUS)
+
+    def power_off(self, timeout):
+        """Switch the server off; init has timeout seconds to end its services."""
+        pid = self.pid()
+        if pid and timeout:
+            self._signal(pid, POWER_OFF)
+            self._wait(lambda: not self.pid(), timeout)
+        self.kill()
+
+    def reboot(self, timeout):
+        """Let init reboot the server; False if it did not within timeout seconds."""
+        pid = self.pid()
+        if not pid:
+            return False
+        self._signal(pid, REBOOT)
+        return self._wait(lambda: self.pid() not in (None, pid), timeout)
+
+    @staticmethod
+    def _signal(pid, number):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass    # it has just ended: the caller waits for exactly that
+
+    @staticmethod
+    def _wait(reached, timeout):
+        deadline = time.monotonic() + timeout
+        while not reached():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(POLL)
+        return True
+
+    # -- network
+
+    def plug(self, port, bridge, device=None):
+        """Join the server to a port as eth0, eth1, ... (or as the device named)."""
+        network.ensure_namespace(self.namespace)
+        device = device or network.free_device(network.device_names(self.namespace))
+        network.plug(port, self.namespace, device, bridge)
+
+    def remove_network(self):
+        """Remove the server's network namespace."""
+        network.remove_namespace(self.namespace)

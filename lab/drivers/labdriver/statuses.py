@@ -1,0 +1,118 @@
+"""Octavia statuses of a load balancer and its parts (pure functions).
+
+All return what DriverLibrary.update_loadbalancer_status takes: {kind: [{id, ..._status}]}.
+"""
+LOAD_BALANCERS = 'loadbalancers'
+# how haproxy's `show stat` words begin
+OPERATING = (('UP', 'ONLINE'), ('no check', 'NO_MONITOR'), ('MAINT', 'OFFLINE'),
+             ('DRAIN', 'DRAINING'), ('NOLB', 'DRAINING'), ('DOWN', 'ERROR'))
+
+
+def is_pending(thing):
+    """Tell whether an object waits for the driver."""
+    return thing.provisioning_status.startswith('PENDING')
+
+
+def is_going(thing):
+    """Tell whether an object is to be deleted."""
+    return thing.provisioning_status == 'PENDING_DELETE'
+
+
+def parts(balancer):
+    """(kind, object, is to be deleted) of everything in a load balancer, leaves first; what is in
+    something that goes, goes too."""
+    whole = is_going(balancer)
+    for pool in balancer.pools:
+        gone = whole or is_going(pool)
+        for member in pool.members:
+            yield 'members', member, gone or is_going(member)
+        monitor = pool.health_monitor
+        if monitor:
+            yield 'healthmonitors', monitor, gone or is_going(monitor)
+        yield 'pools', pool, gone
+    for listener in balancer.listeners:
+        yield 'listeners', listener, whole or is_going(listener)
+    yield LOAD_BALANCERS, balancer, whole
+
+
+def settled(balancer):
+    """What to report when a load balancer is as the database wants it."""
+    report = {}
+    for kind, thing, gone in parts(balancer):
+        if gone:
+            entry = {'id': thing.id, 'provisioning_status': 'DELETED'}
+            if kind == LOAD_BALANCERS:
+                entry['operating_status'] = 'OFFLINE'
+        elif is_pending(thing):
+            entry = {'id': thing.id, 'provisioning_status': 'ACTIVE'}
+            operating = first_operating_status(kind, thing)
+            if operating:
+                entry['operating_status'] = operating
+        else:
+            continue
+        report.setdefault(kind, []).append(entry)
+    return report
+
+
+def first_operating_status(kind, thing):
+    """Operating status until the health of the members has been seen; None leaves it as it is."""
+    if not thing.enabled:
+        return 'OFFLINE'
+    if kind != 'members':
+        return 'ONLINE'
+    monitor = thing.pool.health_monitor
+    monitored = monitor and monitor.enabled and not is_going(monitor)
+    return None if monitored else 'NO_MONITOR'
+
+
+def failed(balancer):
+    """What to report when a load balancer cannot be made as the database wants it."""
+    report = {}
+    for kind, thing, _ in parts(balancer):
+        if is_pending(thing) or kind == LOAD_BALANCERS:
+            report.setdefault(kind, []).append({
+                'id': thing.id, 'provisioning_status': 'ERROR', 'operating_status': 'ERROR'})
+    return report
+
+
+def operating_status(word, weight=None):
+    """Octavia's word for haproxy's word for a member and for its weight (text)."""
+    if word.startswith('UP') and weight == '0':
+        return 'DRAINING'
+    return next((status for begin, status in OPERATING if word.startswith(begin)), 'ERROR')
+
+
+def observed(balancer, rows):
+    """What to report from haproxy's statistics: only what differs from the database."""
+    words = {row['svname']: operating_status(row['status'], row['weight']) for row in rows}
+    report, worst = {}, 'ONLINE'
+
+    def note(kind, thing, status):
+        if thing.operating_status != status:
+            report.setdefault(kind, []).append({'id': thing.id, 'operating_status': status})
+
+    for pool in balancer.pools:
+        seen = [(member, words[member.id]) for member in pool.members if member.id in words]
+        for member, status in seen:
+            note('members', member, status)
+        status = summary([status for _, status in seen]) if pool.enabled else 'OFFLINE'
+        note('pools', pool, status)
+        worst = 'DEGRADED' if status in ('ERROR', 'DEGRADED') else worst
+    note(LOAD_BALANCERS, balancer, worst if balancer.enabled else 'OFFLINE')
+    return report
+
+
+def summary(members):
+    """Operating status of a pool, from those of its members."""
+    bad = members.count('ERROR')
+    if not bad:
+        return 'ONLINE'
+    return 'ERROR' if bad == len(members) else 'DEGRADED'
+
+
+def statistics(rows):
+    """Listener statistics, as DriverLibrary.update_listener_statistics takes them."""
+    fields = {'active_connections': 'scur', 'bytes_in': 'bin', 'bytes_out': 'bout',
+              'request_errors': 'ereq', 'total_connections': 'stot'}
+    return [dict({name: int(row[column] or 0) for name, column in fields.items()},
+                 id=row['pxname']) for row in rows if row['svname'] == 'FRONTEND']

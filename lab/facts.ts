@@ -1,0 +1,110 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { stringify } from "yaml";
+import { identityUrl, ports } from "./cloud/configuration/common.js";
+import { tenant } from "./cloud/offering.js";
+import type { LabSecrets } from "./cloud/secrets.js";
+import type { LabPaths, LabSettings } from "./settings.js";
+
+/** What whoever uses the lab gets to know about it. */
+export interface LabFacts {
+  /** Name in `cloudsFile`: the unprivileged tenant. */
+  readonly cloud: string;
+  /** clouds.yaml, mode 0600. */
+  readonly cloudsFile: string;
+  /** The same for the cloud's administrator; for tests only. */
+  readonly adminCloudsFile: string;
+  /** Defaults of the site: repositories, kubelet and load balancer settings. */
+  readonly siteFile: string;
+  /** Name of the podman container that is the cloud. */
+  readonly container: string;
+}
+
+export const adminCloudName = (settings: LabSettings): string => `${settings.name}-admin`;
+
+export const labFacts = (settings: LabSettings, paths: LabPaths): LabFacts => ({
+  cloud: settings.name,
+  cloudsFile: paths.cloudsFile,
+  adminCloudsFile: paths.adminCloudsFile,
+  siteFile: paths.siteFile,
+  container: settings.name,
+});
+
+interface User {
+  readonly cloud: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+/** A clouds.yaml with one cloud, for a user in the project of the same name. */
+export const renderClouds = (settings: LabSettings, { cloud, name, password }: User): string =>
+  stringify({
+    clouds: {
+      [cloud]: {
+        auth_type: "password",
+        auth: {
+          auth_url: identityUrl(settings),
+          username: name,
+          password,
+          project_name: name,
+          user_domain_name: "Default",
+          project_domain_name: "Default",
+        },
+        region_name: settings.region,
+        interface: "public",
+        identity_api_version: 3,
+      },
+    },
+  });
+
+/** The apt repository's signing key, as far as the site has one. */
+export interface SiteKey {
+  readonly keyFingerprint: string;
+}
+
+/** Defaults of this site, merged under the stack's `cluster` object. */
+export function renderSite({ management }: LabSettings, key: SiteKey): string {
+  const comment = "# Defaults of the lab, merged under the stack's `cluster` object.\n";
+  return (
+    comment +
+    stringify({
+      kubernetes: {
+        packages: {
+          url: `http://${management.cloud}:${ports.packages}/v{minor}/deb/`,
+          keyFingerprint: key.keyFingerprint,
+        },
+        registry: { prefix: `${management.cloud}:${ports.registry}`, plainHttp: true },
+        kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
+        kubeProxy: { mode: "iptables", conntrack: { maxPerCore: 0 } },
+        // The machines are containers: they show the host's kernel, memory and swap.
+        ignorePreflightErrors: [
+          "SystemVerification",
+          "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables",
+          "Swap",
+          "NumCPU",
+          "Mem",
+        ],
+      },
+      loadBalancer: { provider: "lab" },
+    })
+  );
+}
+
+/** Replaces the file as a whole; readable for its owner only from the first byte on. */
+export async function writePrivate(file: string, content: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const part = `${file}.part`;
+  await writeFile(part, content, { mode: 0o600 });
+  await rename(part, file);
+}
+
+export async function writeFacts(
+  settings: LabSettings,
+  paths: LabPaths,
+  secrets: LabSecrets,
+): Promise<void> {
+  const user = { cloud: settings.name, name: tenant, password: secrets.demo };
+  const admin = { cloud: adminCloudName(settings), name: "admin", password: secrets.admin };
+  await writePrivate(paths.cloudsFile, renderClouds(settings, user));
+  await writePrivate(paths.adminCloudsFile, renderClouds(settings, admin));
+}

@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { UserError } from "../../automation/user-error.js";
+
+export interface ContainedOptions {
+  readonly onLine?: (line: string) => void;
+  /** Aborting it kills the command with everything it has started, and waits for that. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Puts a command into process and mount namespaces of its own: when it ends, however it ends, or this process does,
+ * no process and no mount of it is left. For commands that take SIGTERM lightly, like mmdebstrap.
+ */
+export const containedArguments = (command: string, args: readonly string[]): string[] => [
+  ...["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"],
+  ...["--mount-proc", command, ...args],
+];
+
+/** Runs a command so contained to its end. Throws a UserError with the last lines it printed when it fails. */
+export async function runContained(
+  command: string,
+  args: readonly string[],
+  { onLine, signal }: ContainedOptions = {},
+): Promise<void> {
+  signal?.throwIfAborted();
+  const child = spawn("setpriv", containedArguments(command, args), {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on("line", (line) => {
+      said.push(line);
+      if (said.length > 12) said.shift();
+      onLine?.(line);
+    });
+  }
+  const kill = () => child.kill("SIGKILL");
+  signal?.addEventListener("abort", kill, { once: true });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  }).finally(() => {
+    signal?.removeEventListener("abort", kill);
+  });
+  signal?.throwIfAborted();
+  if (code !== 0) {
+    throw new UserError(`'${command}' ended with code ${code ?? "?"}: ${said.join("\n")}`);
+  }
+}

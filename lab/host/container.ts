@@ -1,0 +1,84 @@
+import { run, type RunOptions, type RunResult } from "../../automation/run.js";
+import type { LabSettings } from "../settings.js";
+import { cgroupParent, raiseCpuWeight, removeCgroups } from "./cpu-weight.js";
+import { isInstalled } from "./packages.js";
+
+/** The cloud as one system container. */
+export interface ContainerSpec {
+  readonly settings: LabSettings;
+  /** Folder that becomes `/`. */
+  readonly root: string;
+  /** Host path -> path inside, read-only. */
+  readonly mounts: Readonly<Record<string, string>>;
+}
+
+/**
+ * Arguments of podman. The runtime is named and nothing of the host's container configuration is changed or
+ * relied on. Default process limits would be for the whole cloud: hence none.
+ */
+export function runArguments({ settings, root, mounts }: ContainerSpec): string[] {
+  const parent = cgroupParent(settings.name);
+  return [
+    ...["--runtime", "runc", "run", "--detach", "--name", settings.name],
+    ...["--hostname", settings.hostname, "--privileged", "--systemd=always"],
+    ...(parent === undefined ? [] : ["--cgroup-parent", parent]),
+    ...["--cgroupns=private", "--pids-limit", "-1", "--log-driver", "none"],
+    ...["--ulimit", "nofile=20000:20000", "--ulimit", "nproc=16384:16384"],
+    ...["--network", `ns:/run/netns/${settings.name}`, "--no-hosts"],
+    ...["--tmpfs", "/run", "--tmpfs", "/tmp", "--label", "stackadm=lab"],
+    ...Object.entries(mounts).flatMap(([from, to]) => ["--volume", `${from}:${to}:ro`]),
+    ...["--rootfs", root, "/sbin/init"],
+  ];
+}
+
+export async function startContainer(spec: ContainerSpec): Promise<void> {
+  await run("podman", runArguments(spec));
+  await raiseCpuWeight(spec.settings.name);
+}
+
+/** Runs a command inside the cloud. */
+export const inContainer = (
+  name: string,
+  command: readonly string[],
+  options: RunOptions = {},
+): Promise<RunResult> =>
+  run(
+    "podman",
+    [
+      ...["--runtime", "runc", "exec"],
+      ...(options.input === undefined ? [] : ["-i"]),
+      name,
+      ...command,
+    ],
+    options,
+  );
+
+/** "running", "exited", ...; undefined when podman (if it is there at all) knows no such container. */
+export async function containerState(name: string): Promise<string | undefined> {
+  if (!isInstalled("podman")) return undefined;
+  const { code, stdout } = await run(
+    "podman",
+    ["container", "inspect", "--format", "{{.State.Status}}", name],
+    { accept: [0, 1, 125] },
+  );
+  return code === 0 ? stdout.trim() : undefined;
+}
+
+/** Process id, on the host, of the container's init. */
+export async function containerPid(name: string): Promise<number> {
+  const { stdout } = await run("podman", [
+    ...["container", "inspect", "--format", "{{.State.Pid}}", name],
+  ]);
+  return Number(stdout.trim());
+}
+
+/** Kills everything in it at once: what must be kept has been stopped before. Removes its control groups too. */
+export async function removeContainer(name: string): Promise<void> {
+  const remove = ["--runtime", "runc", "rm", "--force", "--time", "0", name];
+  if ((await containerState(name)) !== undefined) {
+    // Fails now and then while the kernel still frees the processes; the second time tells.
+    await run("podman", remove, { accept: [0, 1, 125] });
+    if ((await containerState(name)) !== undefined) await run("podman", remove);
+  }
+  await removeCgroups(name);
+}

@@ -1,0 +1,63 @@
+/** A mounted file system, from /proc/self/mountinfo. */
+export interface Mount {
+  readonly point: string;
+  readonly type: string;
+}
+
+const unescape = (text: string): string =>
+  text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
+
+export function parseMountinfo(text: string): Mount[] {
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => {
+      const words = line.split(" ");
+      return { point: unescape(words[4] ?? ""), type: words[words.indexOf("-") + 1] ?? "" };
+    });
+}
+
+/** Mount points at or below a folder, the deepest and newest first: the order to unmount them in. */
+export function mountsBelow(mountinfo: string, folder: string): string[] {
+  return parseMountinfo(mountinfo)
+    .map(({ point }) => point)
+    .filter((point) => point === folder || point.startsWith(`${folder}/`))
+    .reverse()
+    .sort((one, other) => other.split("/").length - one.split("/").length);
+}
+
+/** A loop device, from `losetup --json --output NAME,BACK-FILE,BACK-MAJ:MIN`. */
+export interface LoopDevice {
+  readonly name: string;
+  readonly file: string;
+  /** Device number "major:minor" of the file system (on btrfs: of the subvolume) that holds the file. */
+  readonly fileDevice: string;
+}
+
+export function parseLoops(json: string): LoopDevice[] {
+  if (json.trim() === "") return [];
+  const { loopdevices } = JSON.parse(json) as {
+    loopdevices: { name: string; "back-file"?: string | null; "back-maj:min"?: string | null }[];
+  };
+  return loopdevices.map((loop) => ({
+    name: loop.name,
+    file: loop["back-file"] ?? "",
+    fileDevice: (loop["back-maj:min"] ?? "").replaceAll(/\s/g, ""),
+  }));
+}
+
+/** A subvolume's path below the top of its btrfs, from `btrfs subvolume list <mount>`. */
+export function parseSubvolumes(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => /^ID \d+ gen \d+ top level \d+ path (.+)$/.exec(line)?.[1])
+    .filter((path) => path !== undefined);
+}
+
+/** "major:minor" of a stat's `dev`, as the kernel prints it. */
+export function deviceNumber(dev: number | bigint): string {
+  const number = BigInt(dev);
+  const major = ((number >> 8n) & 0xfffn) | ((number >> 32n) & ~0xfffn);
+  const minor = (number & 0xffn) | ((number >> 12n) & 0xffffff00n);
+  return `${String(major)}:${String(minor)}`;
+}

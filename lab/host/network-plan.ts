@@ -1,0 +1,135 @@
+import { Address4 } from "ip-address";
+import { cloudDevices, type LabNetwork, type LabSettings } from "../settings.js";
+
+/** A command and its arguments. */
+export type Command = readonly [string, ...string[]];
+
+/** Makes namespace, veth pairs and addresses. The namespace is always a new one: an old one keeps ebtables chains that Neutron's agent then fails on for ever. */
+export function linkCommands({ name, devices, management, external, mtu }: LabSettings): Command[] {
+  const inside = (...words: string[]): Command => ["ip", "-n", name, ...words];
+  const pair = (host: string, cloud: string): Command => [
+    ...(["ip", "link", "add", host, "mtu", String(mtu), "type", "veth"] as const),
+    ...["peer", "name", cloud, "mtu", String(mtu), "netns", name],
+  ];
+  const hostEnd = (device: string, network: LabNetwork): Command[] => [
+    ["ip", "addr", "add", `${network.host}/${network.prefixLength}`, "dev", device],
+    ["ip", "link", "set", device, "up"],
+  ];
+  return [
+    ["ip", "netns", "add", name],
+    inside("link", "set", "lo", "up"),
+    pair(devices.management, cloudDevices.management),
+    pair(devices.external, cloudDevices.external),
+    ...hostEnd(devices.management, management),
+    ...hostEnd(devices.external, external),
+    inside(
+      ...["addr", "add", `${management.cloud}/${management.prefixLength}`],
+      ...["dev", cloudDevices.management],
+    ),
+    inside("link", "set", cloudDevices.management, "up"),
+    inside("link", "set", cloudDevices.external, "up"),
+    inside("route", "add", "default", "via", management.host),
+  ];
+}
+
+/** What `iptables` gets: the way out for the cloud and its servers, and through a host that forwards nothing by default. */
+export function filterCommands({ name, devices, management, external }: LabSettings): Command[] {
+  const ours = ["-m", "comment", "--comment", name];
+  const masquerade = ({ cidr }: LabNetwork): Command => [
+    ...(["iptables", "-w", "-t", "nat", "-A", "POSTROUTING"] as const),
+    ...["-s", cidr, "!", "-d", cidr, ...ours, "-j", "MASQUERADE"],
+  ];
+  const forward = (direction: "-i" | "-o", device: string): Command => [
+    ...(["iptables", "-w", "-I", "FORWARD", direction, device] as const),
+    ...[...ours, "-j", "ACCEPT"],
+  ];
+  return [
+    masquerade(management),
+    masquerade(external),
+    ...Object.values(devices).flatMap((device) => [forward("-i", device), forward("-o", device)]),
+  ];
+}
+
+/** From the output of `iptables -t <table> -S`: the commands that delete the rules with our comment. */
+export function deletions(table: string, listing: string, comment: string): Command[] {
+  return listing
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(unquote))
+    .filter((words) => words[0] === "-A" && words[words.indexOf("--comment") + 1] === comment)
+    .map((words): Command => ["iptables", "-w", "-t", table, "-D", ...words.slice(1)]);
+}
+
+const unquote = (word: string): string => word.replace(/^"(.*)"$/, "$1");
+
+/** Something on the host that already uses addresses: a route, an interface, a name server, a mirror. */
+export interface UsedAddresses {
+  readonly cidr: string;
+  /** For the sentence: "route through eth1". */
+  readonly what: string;
+}
+
+interface IpRoute {
+  readonly dst?: string;
+  readonly dev?: string;
+}
+interface IpAddress {
+  readonly ifname?: string;
+  readonly addr_info?: readonly { readonly local?: string; readonly prefixlen?: number }[];
+}
+
+/** What a lab's own interfaces are called: they do not collide with themselves. */
+type Devices = LabSettings["devices"];
+const isOurs = (devices: Devices, device: string | undefined): boolean =>
+  Object.values(devices).includes(device ?? "");
+
+/** From the output of `ip -j -4 route show table all`, without the default route and our own. */
+export function usedByRoutes(json: string, devices: Devices): UsedAddresses[] {
+  return (JSON.parse(json || "[]") as IpRoute[])
+    .filter(({ dst, dev }) => dst !== undefined && Address4.isValid(dst) && !isOurs(devices, dev))
+    .map(({ dst = "", dev }) => ({ cidr: dst, what: `route through ${dev ?? "no interface"}` }));
+}
+
+/** From the output of `ip -j -4 addr`, without our own interfaces. */
+export function usedByInterfaces(json: string, devices: Devices): UsedAddresses[] {
+  return (JSON.parse(json || "[]") as IpAddress[])
+    .filter(({ ifname }) => !isOurs(devices, ifname))
+    .flatMap(({ ifname, addr_info }) =>
+      (addr_info ?? [])
+        .filter(({ local }) => local !== undefined)
+        .map(({ local = "", prefixlen = 32 }) => ({
+          cidr: `${local}/${prefixlen}`,
+          what: `interface ${ifname ?? "?"}`,
+        })),
+    );
+}
+
+/** From /etc/resolv.conf: the IPv4 name servers. */
+export function usedByNameServers(resolvConf: string): UsedAddresses[] {
+  return [...resolvConf.matchAll(/^nameserver\s+(\S+)/gm)]
+    .map(([, address = ""]) => address)
+    .filter((address) => Address4.isValid(address))
+    .map((address) => ({ cidr: `${address}/32`, what: "name server in /etc/resolv.conf" }));
+}
+
+/** True when the two IPv4 ranges share an address. */
+export function overlap(one: string, other: string): boolean {
+  const a = new Address4(one);
+  const b = new Address4(other);
+  return (
+    a.startAddress().bigInt() <= b.endAddress().bigInt() &&
+    b.startAddress().bigInt() <= a.endAddress().bigInt()
+  );
+}
+
+/** One sentence for every use that shares addresses with one of the lab's networks. */
+export function collisions(settings: LabSettings, used: readonly UsedAddresses[]): string[] {
+  const networks = [
+    { setting: "STACKADM_LAB_MANAGEMENT", cidr: settings.management.cidr },
+    { setting: "STACKADM_LAB_EXTERNAL", cidr: settings.external.cidr },
+  ];
+  return networks.flatMap(({ setting, cidr }) =>
+    used
+      .filter((use) => overlap(use.cidr, cidr))
+      .map((use) => `${cidr} (${setting}) collides with ${use.cidr}, ${use.what}`),
+  );
+}

@@ -1,0 +1,145 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { run } from "../../automation/run.js";
+import { UserError } from "../../automation/user-error.js";
+import type { LabPaths } from "../settings.js";
+import { isInstalled } from "./packages.js";
+import { deviceNumber, mountsBelow, parseLoops, parseSubvolumes } from "./kernel-lists.js";
+
+/** Size the btrfs believes it has. The file is sparse: it takes what is written, and gives back what is deleted. */
+const size = 80 * 2 ** 30;
+
+/**
+ * Without barriers: what is written is in the host's memory first, so that databases and etcd, which wait for the disk
+ * all the time, do not. If the host crashes meanwhile the store may be damaged: `openStore` notices.
+ */
+const options = "loop,noatime,discard=async,nobarrier";
+
+/** Names this boot of the host. Written beside the store while it is mounted. */
+const bootFile = "/proc/sys/kernel/random/boot_id";
+const mark = (paths: LabPaths) => `${paths.storeFile}.boot`;
+
+/** True when the host has gone down with the store mounted. */
+export const crashed = (marked: string | undefined, boot: string): boolean =>
+  marked !== undefined && marked.trim() !== boot.trim();
+
+/** Mounts the store, making it first when there is none, and anew when a crash of the host broke it: it only holds caches. */
+export async function openStore(paths: LabPaths): Promise<void> {
+  await mkdir(paths.store, { recursive: true, mode: 0o700 });
+  if (await isMounted(paths.store)) return;
+  const boot = await readFile(bootFile, "utf8");
+  const marked = await readFile(mark(paths), "utf8").catch(() => undefined);
+  const broken = crashed(marked, boot) && !(await isSound(paths.storeFile));
+  if (broken || !existsSync(paths.storeFile)) await makeStore(paths.storeFile);
+  const handle = await open(mark(paths), "w");
+  await handle.writeFile(boot);
+  await handle.sync();
+  await handle.close();
+  await run("mount", ["-o", options, paths.storeFile, paths.store]);
+  // The clouds in it hold passwords; what runs inside one never comes by here.
+  await chmod(paths.store, 0o700);
+}
+
+async function isSound(file: string): Promise<boolean> {
+  if (!existsSync(file)) return false;
+  const { code } = await run("btrfs", ["check", "--readonly", file], { accept: [0, 1] });
+  return code === 0;
+}
+
+/** Brings what the store's file has in the host's memory to the disk. */
+export async function flushStore(paths: LabPaths): Promise<void> {
+  const handle = await open(paths.storeFile, "r+");
+  await handle.sync();
+  await handle.close();
+}
+
+async function makeStore(file: string): Promise<void> {
+  const part = `${file}.part`;
+  await rm(part, { force: true });
+  const handle = await open(part, "wx", 0o600);
+  await handle.truncate(size);
+  await handle.close();
+  await run("mkfs.btrfs", ["--quiet", "--metadata", "single", part]);
+  await rename(part, file);
+}
+
+export async function isMounted(folder: string): Promise<boolean> {
+  return mountsBelow(await readFile("/proc/self/mountinfo", "utf8"), folder).includes(folder);
+}
+
+/** Unmounts the store with everything that hangs below it. */
+export async function closeStore(paths: LabPaths): Promise<void> {
+  const points = mountsBelow(await readFile("/proc/self/mountinfo", "utf8"), paths.store);
+  for (const point of points) await unmount(point);
+  if (points.length === 0) return;
+  await flushStore(paths);
+  await rm(mark(paths), { force: true });
+}
+
+/** The kernel frees a dead container's files a little after its last process: tried for 20 s. */
+async function unmount(point: string): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const { code, stderr } = await run("umount", [point], { accept: [0, 1, 32] });
+    if (code === 0 || stderr.includes("not mounted")) return;
+    if (Date.now() > deadline) {
+      throw new UserError(
+        `${point} cannot be unmounted: ${stderr.trim()}`,
+        `Find who uses it with 'fuser -vm ${point}', end it and run 'stackadm lab down' again.`,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+export const createSubvolume = (path: string) => run("btrfs", ["subvolume", "create", path]);
+
+/** Paths (absolute) of the subvolumes inside another one. */
+async function nested(paths: LabPaths, subvolume: string): Promise<string[]> {
+  const { stdout } = await run("btrfs", ["subvolume", "list", paths.store]);
+  return parseSubvolumes(stdout)
+    .map((path) => join(paths.store, path))
+    .filter((path) => path.startsWith(`${subvolume}/`));
+}
+
+/** Deletes a subvolume with the ones inside it; nothing happens when there is none. */
+export async function deleteSubvolume(paths: LabPaths, subvolume: string): Promise<void> {
+  if (!existsSync(subvolume)) return;
+  const inside = await nested(paths, subvolume);
+  for (const path of inside.sort((one, other) => other.length - one.length)) {
+    await run("btrfs", ["subvolume", "delete", path]);
+  }
+  await run("btrfs", ["subvolume", "delete", subvolume]);
+}
+
+/** Copies a subvolume, with the ones inside it, in no time and no space. */
+export async function snapshotSubvolume(paths: LabPaths, from: string, to: string): Promise<void> {
+  await run("btrfs", ["subvolume", "snapshot", from, to]);
+  const inside = await nested(paths, from);
+  for (const path of inside.sort((one, other) => one.length - other.length)) {
+    const copy = join(to, path.slice(from.length));
+    // A snapshot holds an empty folder where a nested subvolume was.
+    await rm(copy, { recursive: true, force: true });
+    await run("btrfs", ["subvolume", "snapshot", path, copy]);
+  }
+}
+
+export const listTop = async (paths: LabPaths): Promise<string[]> => {
+  const { stdout } = await run("btrfs", ["subvolume", "list", paths.store]);
+  return parseSubvolumes(stdout).filter((path) => path === basename(path));
+};
+
+/** Releases loop devices whose file lies in a subvolume: the volumes of servers that were never detached. */
+export async function releaseLoops(subvolume: string): Promise<void> {
+  for (const name of await loopsIn(subvolume)) await run("losetup", ["--detach", name]);
+}
+
+export async function loopsIn(subvolume: string): Promise<string[]> {
+  if (!existsSync(subvolume) || !isInstalled("losetup")) return [];
+  const device = deviceNumber((await stat(subvolume, { bigint: true })).dev);
+  const { stdout } = await run("losetup", ["--json", "--output", "NAME,BACK-FILE,BACK-MAJ:MIN"]);
+  return parseLoops(stdout)
+    .filter(({ fileDevice }) => fileDevice === device)
+    .map(({ name }) => name);
+}

@@ -1,0 +1,16 @@
+import { createHash } from "node:crypto";
+
+/** Stable JSON: keys in alphabetical order, so that the same inputs always give the same text. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(
+          Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)),
+        )
+      : inner,
+  );
+}
+
+/** Names what was built from these inputs: 12 hex digits of SHA-256. */
+export const inputKey = (...inputs: readonly unknown[]): string =>
+  createHash("sha256").update(canonical(inputs)).digest("hex").slice(0, 12);

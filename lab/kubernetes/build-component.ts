@@ -1,0 +1,181 @@
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Progress, Step } from "../../automation/progress.js";
+import { withStep } from "../../automation/progress.js";
+import { run } from "../../automation/run.js";
+import { UserError } from "../../automation/user-error.js";
+import type { Component, CSource, ModuleSource } from "./component.js";
+import { goBuildArguments, newer, renderModuleGoMod, renderProgramGoMod } from "./go-module.js";
+import type { GoModFile } from "./go-module.js";
+import { heartbeat } from "./heartbeat.js";
+import { minimumGo } from "./versions.js";
+
+export interface BuildOptions {
+  /** Folder of all finished components. */
+  readonly cache: string;
+  /** Go's build cache: lets an interrupted build continue, several GB. */
+  readonly goCache: string;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** A component as it lies in the cache. */
+export interface BuiltComponent {
+  readonly component: Component;
+  /** Holds one executable per program. */
+  readonly directory: string;
+  /** Changes with everything the executables are made from. */
+  readonly key: string;
+  /** Seconds it took now; 0 when it was there. */
+  readonly seconds: number;
+}
+
+const programs = join(__dirname, "programs");
+
+/** Digest of what decides the executables: how they are built and the lab's own source. 12 hex digits. */
+export function componentKey(component: Component): string {
+  const { name, version, source, programs: mains, tags, link, cgo } = component;
+  const hash = createHash("sha256");
+  hash.update(JSON.stringify({ name, version, source, mains, tags, link, cgo }));
+  if (component.source.kind === "program") {
+    const directory = join(programs, component.source.directory);
+    for (const file of readdirSync(directory).sort()) {
+      hash.update(file).update(readFileSync(join(directory, file)));
+    }
+  }
+  return hash.digest("hex").slice(0, 12);
+}
+
+/**
+ * The executables of a component, from the cache when they are there. A build happens in `<folder>.part` and is renamed
+ * when complete; Go's own cache makes a second attempt continue where the first was interrupted.
+ */
+export async function buildComponent(
+  component: Component,
+  options: BuildOptions,
+): Promise<BuiltComponent> {
+  const key = componentKey(component);
+  const directory = join(options.cache, `${component.name}-${component.version}-${key}`);
+  if (existsSync(directory)) return { component, directory, key, seconds: 0 };
+  const part = `${directory}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(join(part, "source"), { recursive: true });
+  const started = Date.now();
+  const title = `Build ${component.name} ${component.version}`;
+  await withStep(options.progress, title, component.expectedSeconds, async (step) => {
+    const beat = heartbeat(step);
+    try {
+      await compile(component, part, { ...options, step: beat });
+    } finally {
+      beat.stop();
+    }
+  });
+  rmSync(join(part, "source"), { recursive: true });
+  renameSync(part, directory);
+  return { component, directory, key, seconds: Math.round((Date.now() - started) / 1000) };
+}
+
+type CompileOptions = BuildOptions & { readonly step: Pick<Step, "update"> };
+
+async function compile(component: Component, part: string, options: CompileOptions): Promise<void> {
+  const source = join(part, "source");
+  switch (component.source.kind) {
+    case "c":
+      await compileC(component, component.source, part, options);
+      return;
+    case "program":
+      cpSync(join(programs, component.source.directory), source, { recursive: true });
+      writeFileSync(
+        join(source, "go.mod"),
+        renderProgramGoMod(component.name, component.source.require),
+      );
+      break;
+    case "module": {
+      const upstream = await moduleDirectory(component.source, component.version, options);
+      const { stdout } = await run("go", ["mod", "edit", "-json", join(upstream, "go.mod")]);
+      const file = JSON.parse(stdout) as GoModFile;
+      writeFileSync(join(source, "go.mod"), renderModuleGoMod(component, component.source, file));
+      break;
+    }
+  }
+  let packages = 0;
+  await run("go", goBuildArguments(component, part), {
+    cwd: source,
+    env: { ...goEnvironment(component.cgo === true), GOCACHE: options.goCache },
+    signal: options.signal,
+    onLine: (line) => {
+      if (line.startsWith("go: ")) options.step.update(line.slice(4));
+      else options.step.update(`${++packages} packages compiled, now ${line}`);
+    },
+  });
+}
+
+/** `-mod=mod`: what go.mod leaves open is decided by the modules' own requirements and checked against the checksum database. */
+function goEnvironment(cgo: boolean): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    CGO_ENABLED: cgo ? "1" : "0",
+    GOFLAGS: "-mod=mod -buildvcs=false",
+    GOOS: "linux",
+    GOARCH: "amd64",
+    GOWORK: "off",
+  };
+}
+
+/** Downloads a module (once) and says where its files are. */
+async function moduleDirectory(
+  source: ModuleSource | CSource,
+  version: string,
+  options: CompileOptions,
+): Promise<string> {
+  const module = `${source.module}@${source.moduleVersion ?? version}`;
+  options.step.update(`downloading ${module}`);
+  const { stdout } = await run("go", ["mod", "download", "-json", module], {
+    env: goEnvironment(false),
+    signal: options.signal,
+    accept: [0, 1],
+  });
+  const answer = JSON.parse(stdout) as { Dir?: string; Error?: string };
+  if (!answer.Dir) {
+    throw new UserError(
+      `The Go module ${module} cannot be downloaded: ${answer.Error ?? "no reason given"}.`,
+      "Check GOPROXY (go env GOPROXY) and the network, and run this again; what is built is kept.",
+    );
+  }
+  return answer.Dir;
+}
+
+async function compileC(
+  component: Component,
+  source: CSource,
+  part: string,
+  options: CompileOptions,
+): Promise<void> {
+  const upstream = await moduleDirectory(source, component.version, options);
+  const output = join(part, Object.keys(component.programs).join(""));
+  const version = `-DVERSION=v${component.version}`;
+  const flags = ["-Os", "-Wall", "-static", "-s", version];
+  await run("gcc", [...flags, "-o", output, join(upstream, source.file)], {
+    signal: options.signal,
+  });
+}
+
+/** Throws UserError when there is no Go, or one too old. */
+export async function requireGo(): Promise<void> {
+  const hint = `Install Go ${minimumGo} or later (https://go.dev/dl/), put it on PATH and run this again.`;
+  let version: string;
+  try {
+    version = (await run("go", ["env", "GOVERSION"])).stdout.trim().replace(/^go/, "");
+  } catch {
+    throw new UserError("The lab builds Kubernetes from Go modules and there is no Go here.", hint);
+  }
+  const plain = version.split(/[^0-9.]/)[0] ?? "";
+  if (newer(plain, minimumGo) !== plain) {
+    throw new UserError(
+      `The lab builds Kubernetes from Go modules; Go ${version} is too old for that.`,
+      hint,
+    );
+  }
+}

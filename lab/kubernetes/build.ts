@@ -1,0 +1,214 @@
+import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { withLock, type LockHolder } from "../../automation/lock.js";
+import { cacheDirectory } from "../../automation/paths.js";
+import { withStep, type Progress, type Step } from "../../automation/progress.js";
+import { writeAptRepository } from "./apt-repository.js";
+import { buildComponent, requireGo, type BuiltComponent } from "./build-component.js";
+import type { Image, Release } from "./component.js";
+import { heartbeat, type Heartbeat } from "./heartbeat.js";
+import { ensureBuildTools } from "./host-tools.js";
+import { debianLayer, emptyLayer, programLayer, type LayerOptions } from "./layers.js";
+import { imageLabels, renderImage, type Blob } from "./oci.js";
+import { debPackages } from "./packages.js";
+import { RegistryStore } from "./registry-store.js";
+import { signingKey } from "./signing-key.js";
+import * as sites from "./site.js";
+import { release as releaseOf } from "./versions.js";
+
+export { defaultKubernetesVersion, supportedKubernetesVersions } from "./versions.js";
+
+export interface KubernetesOptions {
+  /** Without `v`, one of `supportedKubernetesVersions`. */
+  readonly version: string;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** Where the apt repository and the registry's storage for one Kubernetes version lie. */
+export interface KubernetesSite {
+  readonly version: string;
+  /** Holds `apt/` (repositories of all minors) and `registry/` (storage folder of docker-registry). */
+  readonly directory: string;
+  /** Below `apt/`, such as v1.36/deb. */
+  readonly aptPath: string;
+  /** The repository's armored public key. */
+  readonly keyFile: string;
+  /** 40 hex digits. */
+  readonly keyFingerprint: string;
+}
+
+/**
+ * Everything nodes of a Kubernetes version install: built from Go modules at the first call (about 16 minutes on 2 cores),
+ * from the cache afterwards. Can be interrupted at any time and continues where it was. A second process waits.
+ */
+export async function ensureKubernetes(options: KubernetesOptions): Promise<KubernetesSite> {
+  const release = releaseOf(options.version);
+  const cache = cacheDirectory("lab", "kubernetes");
+  const ready = readySite(release, cache);
+  if (ready) return ready;
+  await requireGo();
+  await ensureBuildTools(options.progress, options.signal);
+  const wait = waiting(options.progress);
+  const lock = {
+    purpose: `building Kubernetes ${release.version} for the lab`,
+    waitMs: 45 * 60_000,
+    onWait: wait.begin,
+    ...(options.signal && { signal: options.signal }),
+  };
+  try {
+    return await withLock(join(cache, "lock"), lock, async () => {
+      wait.end();
+      return readySite(release, cache) ?? (await buildSite(release, cache, options));
+    });
+  } finally {
+    wait.end();
+  }
+}
+
+interface Waiting {
+  readonly begin: (holder: LockHolder) => void;
+  readonly end: () => void;
+}
+
+/** A step for the time in which another process has the lock; none when it is free. */
+function waiting(progress: Progress): Waiting {
+  let current: { readonly step: Step; readonly beat: Heartbeat } | undefined;
+  return {
+    begin: ({ pid, purpose }) => {
+      const step = progress.step(`Wait for process ${pid}`);
+      const beat = heartbeat(step);
+      current = { step, beat };
+      beat.update(purpose);
+    },
+    end: () => {
+      current?.beat.stop();
+      current?.step.done();
+      current = undefined;
+    },
+  };
+}
+
+function aptPathOf(release: Release): string {
+  return `v${release.minor}/deb`;
+}
+
+/** The site if it is complete and made of what the tables say today. */
+function readySite(release: Release, cache: string): KubernetesSite | undefined {
+  const site = join(cache, "site");
+  const manifest = sites.readSiteManifest(site, release.version);
+  if (manifest?.key !== sites.siteKey(release)) return undefined;
+  const store = new RegistryStore(join(site, "registry"));
+  const complete = manifest.images.every(
+    ({ repositories, tags, manifest: digest, blobs }) =>
+      [digest, ...blobs].every((blob) => store.has(blob)) &&
+      repositories.every((name) => tags.every((tag) => store.tagged(name, tag) === digest)),
+  );
+  const facts = siteFacts(release, site, manifest.apt.keyFingerprint);
+  return complete && existsSync(facts.keyFile) ? facts : undefined;
+}
+
+function siteFacts(release: Release, directory: string, keyFingerprint: string): KubernetesSite {
+  const aptPath = aptPathOf(release);
+  const keyFile = join(directory, "apt", aptPath, "Release.key");
+  return { version: release.version, directory, aptPath, keyFile, keyFingerprint };
+}
+
+type Built = Map<string, BuiltComponent>;
+
+async function buildSite(
+  release: Release,
+  cache: string,
+  options: KubernetesOptions,
+): Promise<KubernetesSite> {
+  const { progress, signal } = options;
+  const site = join(cache, "site");
+  mkdirSync(join(site, "registry"), { recursive: true });
+  const key = await signingKey(join(cache, "key"));
+  const built: Built = new Map();
+  const goCache = join(cache, "go-build");
+  const build = async (names: readonly string[]) => {
+    for (const component of release.components.filter(({ name }) => names.includes(name))) {
+      signal?.throwIfAborted();
+      const directory = join(cache, "components");
+      const result = await buildComponent(component, { ...options, cache: directory, goCache });
+      built.set(component.name, result);
+    }
+  };
+  const node = componentsOf(debPackages.map(({ programs }) => programs));
+  const rest = release.components.map(({ name }) => name).filter((name) => !node.includes(name));
+  await build(node);
+  await withStep(progress, "Write the apt repository", 8, (step) => {
+    const directory = join(site, "apt", aptPathOf(release));
+    return writeAptRepository({ release, built, key, directory, step, ...(signal && { signal }) });
+  });
+  await build(rest);
+  const images = await withStep(progress, "Write the images", 90, (step) =>
+    writeImages(release.images, built, site, {
+      cache: join(cache, "layers"),
+      step,
+      ...(signal && { signal }),
+    }),
+  );
+  sites.writeSiteManifest(site, {
+    version: release.version,
+    key: sites.siteKey(release),
+    apt: { path: aptPathOf(release), keyFingerprint: key.fingerprint },
+    components: sites.siteComponents(built),
+    images,
+  });
+  new RegistryStore(join(site, "registry")).prune(sites.blobsInUse(site));
+  // 8 GB that only an interrupted build needs; the executables are kept
+  rmSync(goCache, { recursive: true, force: true });
+  return siteFacts(release, site, key.fingerprint);
+}
+
+/** Names of the components that programs (`component/program`) come from, each once. */
+function componentsOf(programs: readonly Readonly<Record<string, string>>[]): string[] {
+  const names = programs.flatMap((files) => Object.values(files));
+  return [...new Set(names.map((name) => name.split("/")[0] ?? ""))];
+}
+
+async function writeImages(
+  images: readonly Image[],
+  built: Built,
+  site: string,
+  options: LayerOptions,
+): Promise<sites.SiteImage[]> {
+  mkdirSync(options.cache, { recursive: true });
+  const store = new RegistryStore(join(site, "registry"));
+  options.step.update("making the Debian layer");
+  const debian = await debianLayer(options);
+  const bases: Record<Image["base"], Blob> = {
+    debian: await addCopy(store, debian, options),
+    empty: await addCopy(store, await emptyLayer(debian, options), options),
+  };
+  const written: sites.SiteImage[] = [];
+  for (const image of images) {
+    options.signal?.throwIfAborted();
+    options.step.update(`${image.repository} (${written.length + 1} of ${images.length})`);
+    const own = await store.addFile(await programLayer(image, built, options));
+    const layers = [bases[image.base], own];
+    const labels = imageLabels(image, built);
+    const rendered = renderImage(image, layers, labels);
+    const repositories = [image.repository, ...(image.aliases ?? [])];
+    for (const name of repositories) store.publish(name, image.tags, rendered, layers);
+    const differs = labels["stackadm.lab/differs"];
+    written.push({
+      upstream: image.upstream,
+      repositories,
+      tags: image.tags,
+      manifest: rendered.digest,
+      blobs: [rendered.configDigest, ...layers.map(({ digest }) => digest)],
+      ...(differs !== undefined && { differs }),
+    });
+  }
+  return written;
+}
+
+/** Adds a file that stays in the cache too. */
+async function addCopy(store: RegistryStore, file: string, options: LayerOptions): Promise<Blob> {
+  const copy = join(options.cache, "copy.tar");
+  copyFileSync(file, copy);
+  return store.addFile(copy);
+}

@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { withStep, type Progress } from "../../automation/progress.js";
+import { run } from "../../automation/run.js";
+import { UserError } from "../../automation/user-error.js";
+
+/** A file that shows a tool to be there (a command on PATH, or an absolute path), and the Debian package it comes from. */
+export const buildTools: Readonly<Record<string, string>> = {
+  gcc: "gcc",
+  "/usr/include/stdio.h": "libc6-dev",
+  gpg: "gnupg",
+  "dpkg-deb": "dpkg",
+  mmdebstrap: "mmdebstrap",
+  tar: "tar",
+};
+
+/** Packages of the build tools that are not on this host. */
+export function missingBuildTools(path: string, exists: (file: string) => boolean): string[] {
+  const folders = path.split(":").filter((folder) => folder !== "");
+  const there = (tool: string) =>
+    tool.startsWith("/") ? exists(tool) : folders.some((folder) => exists(join(folder, tool)));
+  return Object.entries(buildTools)
+    .filter(([tool]) => !there(tool))
+    .map(([, name]) => name);
+}
+
+/** Installs missing build tools by apt-get as root on Debian; elsewhere names them in a UserError. */
+export async function ensureBuildTools(progress: Progress, signal?: AbortSignal): Promise<void> {
+  const wanted = missingBuildTools(process.env["PATH"] ?? "", existsSync);
+  if (wanted.length === 0) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    throw new UserError(
+      `Building Kubernetes for the lab needs the packages ${wanted.join(", ")} on this host.`,
+      "Install them with the package manager (on Debian as root the lab does it itself).",
+    );
+  }
+  await withStep(progress, `Install ${wanted.join(", ")}`, 30, async (step) => {
+    const options = {
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+      onLine: step.update.bind(step),
+      signal,
+    };
+    const patience = ["-o", "DPkg::Lock::Timeout=300"];
+    await run("apt-get", [...patience, "update"], options);
+    const install = ["install", "--yes", "--no-install-recommends", ...wanted];
+    await run("apt-get", [...patience, ...install], options);
+  });
+}

@@ -1,0 +1,120 @@
+import type { Image } from "./component.js";
+
+export interface ImageVersions {
+  readonly version: string;
+  readonly etcd: string;
+  readonly coredns: string;
+  readonly pause: string;
+  readonly cloudProvider: string;
+}
+
+/** `registry.k8s.io/coredns/coredns` -> `coredns/coredns`. */
+export function repositoryOf(name: string): string {
+  return name.split("/").slice(1).join("/");
+}
+
+interface Short extends Partial<Omit<Image, "repository" | "upstream" | "tags">> {
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** An image under upstream's name; `name` has the registry host, the first tag is upstream's. */
+function image(name: string, tags: readonly string[], rest: Short): Image {
+  return {
+    base: "empty",
+    ...rest,
+    repository: repositoryOf(name),
+    upstream: `${name}:${tags[0] ?? ""}`,
+    tags,
+  };
+}
+
+function controlPlaneImages(versions: ImageVersions): Image[] {
+  const kubernetes = (name: string, base: Image["base"] = "empty"): Image =>
+    image(`registry.k8s.io/${name}`, [`v${versions.version}`], {
+      base,
+      files: { [`/usr/local/bin/${name}`]: `kubernetes/${name}` },
+      entrypoint: [name],
+    });
+  return [
+    image("registry.k8s.io/pause", [versions.pause], {
+      files: { "/pause": "pause/pause" },
+      entrypoint: ["/pause"],
+      user: "65535:65535",
+    }),
+    kubernetes("kube-apiserver"),
+    kubernetes("kube-controller-manager"),
+    kubernetes("kube-scheduler"),
+    kubernetes("kube-proxy", "debian"),
+    image("registry.k8s.io/etcd", [`${versions.etcd.slice(1)}-0`], {
+      files: {
+        "/usr/local/bin/etcd": "etcd/etcd",
+        "/usr/local/bin/etcdctl": "etcdctl/etcdctl",
+        "/usr/local/bin/etcdutl": "etcdutl/etcdutl",
+      },
+      command: ["etcd"],
+    }),
+    image("registry.k8s.io/coredns/coredns", [versions.coredns], {
+      // kubeadm with another image repository asks for <prefix>/coredns
+      aliases: ["coredns"],
+      files: { "/coredns": "coredns/coredns" },
+      entrypoint: ["/coredns"],
+      deviation: "runs as root: upstream gives the file cap_net_bind_service and uses another user",
+    }),
+  ];
+}
+
+function cloudImages(versions: ImageVersions): Image[] {
+  const cloud = (name: string, base: Image["base"]): Image =>
+    image(`registry.k8s.io/provider-os/${name}`, [versions.cloudProvider], {
+      base,
+      files: { [`/bin/${name}`]: `cloud-provider-openstack/${name}` },
+      command: [`/bin/${name}`],
+    });
+  const sidecar = (name: string, tag: string): Image =>
+    image(`registry.k8s.io/sig-storage/${name}`, [tag], {
+      files: { [`/${name}`]: `${name}/${name}` },
+      entrypoint: [`/${name}`],
+    });
+  return [
+    cloud("openstack-cloud-controller-manager", "empty"),
+    cloud("cinder-csi-plugin", "debian"),
+    sidecar("csi-attacher", "v4.12.0"),
+    sidecar("csi-provisioner", "v5.1.0"),
+    sidecar("csi-resizer", "v1.14.0"),
+    sidecar("csi-node-driver-registrar", "v2.15.0"),
+    sidecar("livenessprobe", "v2.17.0"),
+  ];
+}
+
+/** Every image of a Kubernetes version and its add-ons. */
+export function images(versions: ImageVersions): Image[] {
+  return [
+    ...controlPlaneImages(versions),
+    ...cloudImages(versions),
+    image("docker.io/cloudnativelabs/kube-router", ["v2.10.0"], {
+      base: "debian",
+      files: { "/usr/local/bin/kube-router": "kube-router/kube-router" },
+      entrypoint: ["/usr/local/bin/kube-router"],
+      deviation: "Debian instead of Alpine; without gobgp and the copies of CNI plugins",
+    }),
+    image("ghcr.io/flannel-io/flannel", ["v0.26.7"], {
+      base: "debian",
+      files: { "/opt/bin/flanneld": "flannel/flanneld" },
+      entrypoint: ["/opt/bin/flanneld"],
+      deviation: "Debian instead of Alpine; without strongswan and wireguard-tools",
+    }),
+    image("ghcr.io/flannel-io/flannel-cni-plugin", ["v1.6.2-flannel1"], {
+      base: "debian",
+      files: { "/flannel": "flannel-cni-plugin/flannel" },
+      command: ["/flannel"],
+    }),
+    image("registry.k8s.io/e2e-test-images/agnhost", ["2.53", "2.63.0"], {
+      base: "debian",
+      files: { "/agnhost": "agnhost/agnhost" },
+      links: { "/agnhost-2": "agnhost" },
+      entrypoint: ["/agnhost"],
+      command: ["pause"],
+      deviation: "Debian instead of Alpine; without dig, iperf and the bundled CoreDNS",
+    }),
+  ];
+}

@@ -1,0 +1,153 @@
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import type { Step } from "../../automation/progress.js";
+import { run } from "../../automation/run.js";
+import { debianTree } from "../host/debian-tree.js";
+import { suite } from "../packages.js";
+import { programFile } from "./apt-repository.js";
+import type { BuiltComponent } from "./build-component.js";
+import type { Image } from "./component.js";
+import { digestOf } from "./digest.js";
+import { pathOnDebian } from "./oci.js";
+
+/** What the shared Debian layer holds beside a minimal Debian with its shell and coreutils. */
+export const debianLayerPackages: readonly string[] = [
+  ...["iptables", "nftables", "ipset", "iproute2", "conntrack", "kmod"],
+  ...["e2fsprogs", "xfsprogs", "mount", "ca-certificates", "curl", "netcat-openbsd"],
+];
+
+/** Half of that Debian, which nothing in an image runs: languages of scripts that come along, tables of character sets. */
+const unused: readonly RegExp[] = [
+  /^usr\/(bin|lib|share)\/(python3|perl5?$|perl5\.)/,
+  /^usr\/lib\/x86_64-linux-gnu\/(perl(-base)?$|gconv$|libperl\.|libicu|libpython)/,
+  /^var\/lib\/apt$/,
+];
+/** Folders that are there but empty. */
+const emptied = ["dev", "proc", "sys", "run", "tmp", "var/cache/apt", "var/log"];
+
+/** Same content, same digest. */
+const epoch = "2026-01-01 00:00:00Z";
+
+export interface LayerOptions {
+  /** Folder for finished base layers and for work. */
+  readonly cache: string;
+  readonly step: Step;
+  readonly signal?: AbortSignal;
+}
+
+/** The Debian base layer as a tar file in the cache, made at the first call (about a minute). */
+export async function debianLayer(options: LayerOptions): Promise<string> {
+  const key = digestOf([suite, ...debianLayerPackages, ...unused].join(" ")).slice(0, 12);
+  const file = join(options.cache, `debian-${suite}-${key}.tar`);
+  if (existsSync(file)) return file;
+  const root = freshRoot(options);
+  await debianTree({
+    folder: root,
+    packages: debianLayerPackages,
+    step: options.step,
+    ...(options.signal && { signal: options.signal }),
+  });
+  thin(root);
+  options.step.update("writing the layer");
+  await pack(root, `${file}.part`, options);
+  renameSync(`${file}.part`, file);
+  return file;
+}
+
+function thin(root: string): void {
+  const remove = (path: string) => {
+    rmSync(join(root, path), { recursive: true, force: true });
+  };
+  for (const folder of ["usr/bin", "usr/lib", "usr/share", "usr/lib/x86_64-linux-gnu", "var/lib"]) {
+    for (const entry of readdirSync(join(root, folder))) {
+      if (isUnused(`${folder}/${entry}`)) remove(`${folder}/${entry}`);
+    }
+  }
+  for (const folder of emptied) {
+    for (const entry of readdirSync(join(root, folder))) remove(`${folder}/${entry}`);
+  }
+  for (const name of ["etc/hostname", "etc/resolv.conf", "etc/machine-id"]) remove(name);
+}
+
+/** Whether a path of the Debian tree is left out of the layer. */
+export function isUnused(path: string): boolean {
+  return unused.some((pattern) => pattern.test(path));
+}
+
+/** The layer of images without a distribution: folders, users and the CA certificates of the Debian layer. */
+export async function emptyLayer(debian: string, options: LayerOptions): Promise<string> {
+  const certificates = "etc/ssl/certs/ca-certificates.crt";
+  const file = debian.replace(/\.tar$/, "-certificates.tar");
+  if (existsSync(file)) return file;
+  const root = freshRoot(options);
+  for (const name of ["etc", "proc", "sys", "dev", "run", "tmp", "var"]) {
+    mkdirSync(join(root, name), { recursive: true, mode: 0o755 });
+  }
+  chmodSync(join(root, "tmp"), 0o1777);
+  writeFileSync(join(root, "etc/passwd"), passwd.join("\n") + "\n");
+  writeFileSync(join(root, "etc/group"), "root:x:0:\nnonroot:x:65532:\nnobody:x:65534:\n");
+  writeFileSync(join(root, "etc/nsswitch.conf"), "hosts: files dns\n");
+  await run("tar", ["-xf", debian, "-C", root, `./${certificates}`]);
+  await pack(root, `${file}.part`, options);
+  renameSync(`${file}.part`, file);
+  return file;
+}
+
+const passwd = [
+  "root:x:0:0:root:/root:/sbin/nologin",
+  "nonroot:x:65532:65532:nonroot:/:/sbin/nologin",
+  "nobody:x:65534:65534:nobody:/:/sbin/nologin",
+];
+
+/** The layer with an image's own executables, as a tar file that the caller moves away. */
+export async function programLayer(
+  image: Image,
+  built: ReadonlyMap<string, BuiltComponent>,
+  options: LayerOptions,
+): Promise<string> {
+  const root = freshRoot(options);
+  const place = (path: string): string => {
+    const target = join(root, image.base === "debian" ? pathOnDebian(path) : path);
+    mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
+    return target;
+  };
+  for (const [path, name] of Object.entries(image.files)) {
+    linkSync(programFile(built, name), place(path));
+  }
+  for (const [path, target] of Object.entries(image.links ?? {})) symlinkSync(target, place(path));
+  const file = join(options.cache, "layer.tar");
+  await pack(root, file, options);
+  return file;
+}
+
+function freshRoot(options: LayerOptions): string {
+  const root = join(options.cache, "root");
+  rmSync(root, { recursive: true, force: true });
+  mkdirSync(root, { recursive: true, mode: 0o755 });
+  return root;
+}
+
+/** A tar whose bytes depend on names, modes and contents only. */
+async function pack(root: string, file: string, options: LayerOptions): Promise<void> {
+  const owner = ["--owner=0", "--group=0", "--numeric-owner"];
+  const modes = ["--mode=u+rwX,go+rX"]; // whatever the builder's umask is
+  const order = [
+    "--format=ustar",
+    "--sort=name",
+    `--mtime=${epoch}`,
+    "--hard-dereference",
+    ...modes,
+  ];
+  await run("tar", [...order, ...owner, "-C", root, "-cf", file, "."], { signal: options.signal });
+  rmSync(root, { recursive: true });
+}

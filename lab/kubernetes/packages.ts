@@ -1,0 +1,108 @@
+/** One deb package for a node, under the name that Kubernetes' or Docker's own repository gives it. */
+export interface DebPackage {
+  readonly name: string;
+  readonly summary: string;
+  readonly depends: readonly string[];
+  /** Takes the place of these packages: Provides, Conflicts and Replaces. */
+  readonly instead?: readonly string[];
+  /** Path on the node -> `component/program`. Mode 0755. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** Path on the node -> file in `packages/`. Mode 0644. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Has a systemd unit that the maintainer scripts enable and start. Default: false. */
+  readonly unit?: boolean;
+}
+
+const units = "/usr/lib/systemd/system";
+const cniDirectory = "/opt/cni/bin";
+const cniPlugins = [
+  ...["bridge", "loopback", "ptp", "host-device", "host-local", "static"],
+  ...["portmap", "bandwidth", "firewall", "tuning"],
+];
+
+/** The packages of the apt repository. */
+export const debPackages: readonly DebPackage[] = [
+  {
+    name: "kubeadm",
+    summary: "Command-line utility for administering a Kubernetes cluster",
+    depends: ["cri-tools (>= 1.30.0)"],
+    programs: { "/usr/bin/kubeadm": "kubernetes/kubeadm" },
+    files: { [`${units}/kubelet.service.d/10-kubeadm.conf`]: "10-kubeadm.conf" },
+  },
+  {
+    name: "kubelet",
+    summary: "Node agent for Kubernetes clusters",
+    depends: [
+      ...["iptables (>= 1.4.21)", "kubernetes-cni (>= 1.2.0)", "iproute2", "socat", "util-linux"],
+      ...["mount", "ebtables", "ethtool", "conntrack"],
+    ],
+    programs: { "/usr/bin/kubelet": "kubernetes/kubelet" },
+    files: { [`${units}/kubelet.service`]: "kubelet.service" },
+    unit: true,
+  },
+  {
+    name: "kubectl",
+    summary: "Command-line utility for interacting with a Kubernetes cluster",
+    depends: [],
+    programs: { "/usr/bin/kubectl": "kubernetes/kubectl" },
+  },
+  {
+    name: "cri-tools",
+    summary: "Command-line utility for interacting with a container runtime",
+    depends: [],
+    programs: { "/usr/bin/crictl": "cri-tools/crictl" },
+  },
+  {
+    name: "kubernetes-cni",
+    summary: "Binaries required to provision kubernetes container networking",
+    depends: [],
+    programs: Object.fromEntries(
+      cniPlugins.map((name) => [`${cniDirectory}/${name}`, `cni-plugins/${name}`]),
+    ),
+  },
+  {
+    name: "containerd.io",
+    summary: "An open and reliable container runtime",
+    depends: ["runc"],
+    instead: ["containerd"],
+    programs: Object.fromEntries(
+      ["containerd", "containerd-shim-runc-v2", "ctr"].map((name) => [
+        `/usr/bin/${name}`,
+        `containerd/${name}`,
+      ]),
+    ),
+    files: { [`${units}/containerd.service`]: "containerd.service" },
+    unit: true,
+  },
+];
+
+/** The control file of a package (deb-control(5)). `installedKiB`: size of its files. */
+export function renderControl(
+  debPackage: DebPackage,
+  version: string,
+  installedKiB: number,
+): string {
+  const list = (name: string, values: readonly string[] = []): string[] =>
+    values.length === 0 ? [] : [`${name}: ${values.join(", ")}`];
+  return [
+    `Package: ${debPackage.name}`,
+    `Version: ${version}`,
+    "Architecture: amd64",
+    "Maintainer: stackadm lab <lab@stackadm.test>",
+    "Section: admin",
+    "Priority: optional",
+    `Installed-Size: ${installedKiB}`,
+    ...list("Depends", debPackage.depends),
+    ...list("Provides", debPackage.instead),
+    ...list("Conflicts", debPackage.instead),
+    ...list("Replaces", debPackage.instead),
+    `Description: ${debPackage.summary}`,
+    " Built by the stackadm lab from upstream's Go modules; not upstream's own package.",
+    "",
+  ].join("\n");
+}
+
+/** `kubeadm_1.36.3-1.1_amd64.deb` */
+export function debFileName(name: string, version: string): string {
+  return `${name}_${version}_amd64.deb`;
+}

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "../../automation/run.js";
+
+/** The key of the lab's apt repository. It signs nothing but lab packages and stays in this cache. */
+export interface SigningKey {
+  /** 40 hex digits, upper case. */
+  readonly fingerprint: string;
+  /** Armored. */
+  readonly publicKey: string;
+  /** Signs a Release file: clear-signed for InRelease, detached and armored for Release.gpg. */
+  sign(text: string): Promise<{ readonly inline: string; readonly detached: string }>;
+}
+
+const owner = "stackadm lab repository";
+
+/**
+ * The key in `directory` (secret.asc, mode 0600), made at the first call. gpg works in a temporary home of its own:
+ * nothing of the user's keyring is read or changed, and its agent is ended with the home.
+ */
+export async function signingKey(directory: string): Promise<SigningKey> {
+  const secret = join(directory, "secret.asc");
+  if (!existsSync(secret)) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const armored = await withHome(async (gpg) => {
+      await gpg(["--passphrase", "", "--quick-generate-key", owner, "ed25519", "sign", "never"]);
+      return gpg(["--armor", "--export-secret-keys"]);
+    });
+    writeFileSync(`${secret}.part`, armored, { mode: 0o600 });
+    renameSync(`${secret}.part`, secret);
+  }
+  const material = readFileSync(secret, "utf8");
+  const [publicKey, listing] = await withHome(async (gpg) => {
+    await gpg(["--import"], material);
+    return [await gpg(["--armor", "--export"]), await gpg(["--with-colons", "--list-keys"])];
+  });
+  return {
+    fingerprint: fingerprintOf(listing),
+    publicKey,
+    sign: (text) =>
+      withHome(async (gpg) => {
+        await gpg(["--import"], material);
+        const options = ["--digest-algo", "SHA512", "--armor"];
+        return {
+          inline: await gpg([...options, "--clear-sign"], text),
+          detached: await gpg([...options, "--detach-sign"], text),
+        };
+      }),
+  };
+}
+
+/** The primary key's fingerprint in the output of `gpg --with-colons`. */
+export function fingerprintOf(listing: string): string {
+  const line = listing.split("\n").find((candidate) => candidate.startsWith("fpr:"));
+  const fingerprint = line?.split(":")[9];
+  if (!fingerprint) throw new Error("gpg lists no key after importing one");
+  return fingerprint;
+}
+
+type Gpg = (args: readonly string[], input?: string) => Promise<string>;
+
+async function withHome<T>(work: (gpg: Gpg) => Promise<T>): Promise<T> {
+  // short on purpose: the agent's socket lies in it and a socket's path has at most 107 bytes
+  const home = mkdtempSync(join(tmpdir(), "stackadm-gpg-"));
+  const env = { ...process.env, GNUPGHOME: home };
+  const common = ["--batch", "--quiet", "--no-tty", "--pinentry-mode", "loopback"];
+  try {
+    return await work(async (args, input) => {
+      return (await run("gpg", [...common, ...args], { env, input })).stdout;
+    });
+  } finally {
+    await run("gpgconf", ["--kill", "all"], { env });
+    rmSync(home, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,85 @@
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { BuiltComponent } from "./build-component.js";
+import { componentKey } from "./build-component.js";
+import { madeFrom, type Release } from "./component.js";
+import { digestOf } from "./digest.js";
+import { debianLayerPackages } from "./layers.js";
+import { debPackages } from "./packages.js";
+
+/** One image as the registry holds it. */
+export interface SiteImage {
+  readonly upstream: string;
+  readonly repositories: readonly string[];
+  readonly tags: readonly string[];
+  /** SHA-256 of manifest, configuration and layers, hex. */
+  readonly manifest: string;
+  readonly blobs: readonly string[];
+  readonly differs?: string;
+}
+
+/** `site/site-v<version>.json`: what was built, from what, and in what it is not upstream's. */
+export interface SiteManifest {
+  readonly version: string;
+  /** Equal when nothing has to be built again. */
+  readonly key: string;
+  readonly apt: { readonly path: string; readonly keyFingerprint: string };
+  readonly components: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly madeFrom: string;
+    readonly differs?: string;
+  }[];
+  readonly images: readonly SiteImage[];
+}
+
+/** Digest of everything that decides what a site holds. */
+export function siteKey(release: Release): string {
+  return digestOf(
+    JSON.stringify([
+      release.components.map((component) => [component.name, componentKey(component)]),
+      release.images,
+      release.packageVersions,
+      debPackages,
+      debianLayerPackages,
+    ]),
+  );
+}
+
+export function siteComponents(
+  built: ReadonlyMap<string, BuiltComponent>,
+): SiteManifest["components"] {
+  return [...built.values()].map(({ component }) => ({
+    name: component.name,
+    version: component.version,
+    madeFrom: madeFrom(component),
+    ...(component.deviation !== undefined && { differs: component.deviation }),
+  }));
+}
+
+const fileOf = (site: string, version: string) => join(site, `site-v${version}.json`);
+
+export function readSiteManifest(site: string, version: string): SiteManifest | undefined {
+  const file = fileOf(site, version);
+  if (!existsSync(file)) return undefined;
+  return JSON.parse(readFileSync(file, "utf8")) as SiteManifest;
+}
+
+export function writeSiteManifest(site: string, manifest: SiteManifest): void {
+  const file = fileOf(site, manifest.version);
+  writeFileSync(`${file}.part`, JSON.stringify(manifest, null, 2) + "\n");
+  renameSync(`${file}.part`, file);
+}
+
+/** Blobs that some version's images in this site need. */
+export function blobsInUse(site: string): Set<string> {
+  const versions = readdirSync(site).flatMap(
+    (name) => /^site-v(.+)\.json$/.exec(name)?.slice(1) ?? [],
+  );
+  const manifests = versions.flatMap((version) => readSiteManifest(site, version) ?? []);
+  return new Set(
+    manifests.flatMap(({ images }) =>
+      images.flatMap(({ manifest, blobs }) => [manifest, ...blobs]),
+    ),
+  );
+}

@@ -1,0 +1,300 @@
+import { UserError } from "../../automation/user-error.js";
+import type { Component, ModuleSource, Release } from "./component.js";
+import { images } from "./images.js";
+
+/** What differs between minors; tags are those of `kubeadm config images list`. */
+interface Minor {
+  readonly versions: readonly string[];
+  readonly etcd: string;
+  readonly coredns: string;
+  readonly pause: string;
+  readonly cloudProvider: string;
+}
+
+const minors: Readonly<Record<string, Minor>> = {
+  "1.36": {
+    versions: ["1.36.3"],
+    etcd: "v3.6.8",
+    coredns: "v1.14.2",
+    pause: "3.10.2",
+    cloudProvider: "v1.36.0",
+  },
+  "1.35": {
+    versions: ["1.35.4"],
+    etcd: "v3.6.6",
+    coredns: "v1.13.1",
+    pause: "3.10.1",
+    cloudProvider: "v1.35.0",
+  },
+};
+
+export const defaultKubernetesVersion = "1.36.3";
+export const supportedKubernetesVersions: readonly string[] = Object.values(minors).flatMap(
+  (minor) => minor.versions,
+);
+
+/** The oldest Go that builds all of it: what containerd and the newest Kubernetes ask for. */
+export const minimumGo = "1.26.0";
+
+const containerd = "v2.3.7";
+const criTools = "v1.36.0";
+const cniPlugins = "v1.9.1";
+/** agnhost comes from one Kubernetes version, so that its tag means the same beside every minor. */
+const agnhostFrom = "1.36.3";
+
+/** What the two CSI helper programs stand on. */
+const csiProgramModules = [
+  "github.com/container-storage-interface/spec v1.12.0",
+  "google.golang.org/grpc v1.79.3",
+];
+
+const kubernetesTags = ["selinux", "notest", "grpcnotrace"];
+
+function kubernetesLink(version: string): Record<string, string> {
+  const [major = "", minor = ""] = version.split(".");
+  const at = "k8s.io/component-base/version";
+  return {
+    [`${at}.gitVersion`]: `v${version}`,
+    [`${at}.gitMajor`]: major,
+    [`${at}.gitMinor`]: minor,
+    [`${at}.gitTreeState`]: "clean",
+  };
+}
+
+/** `cmd/<name>` of one module, under the same name. */
+function commands(prefix: string, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, `${prefix}/${name}`]));
+}
+
+function kubernetesSource(version: string): ModuleSource {
+  const stagingVersion = `v0.${version.split(".").slice(1).join(".")}`;
+  return { kind: "module", module: "k8s.io/kubernetes", stagingVersion };
+}
+
+function nodeComponents(version: string): Component[] {
+  const containerdModule = "github.com/containerd/containerd/v2";
+  const cniModule = "github.com/containernetworking/plugins";
+  return [
+    {
+      name: "kubernetes",
+      version: `v${version}`,
+      source: kubernetesSource(version),
+      programs: commands("k8s.io/kubernetes/cmd", [
+        ...["kubeadm", "kubelet", "kubectl", "kube-apiserver"],
+        ...["kube-controller-manager", "kube-scheduler", "kube-proxy"],
+      ]),
+      tags: kubernetesTags,
+      link: kubernetesLink(version),
+      expectedSeconds: 300,
+    },
+    {
+      name: "containerd",
+      version: containerd,
+      source: { kind: "module", module: containerdModule },
+      programs: commands(`${containerdModule}/cmd`, [
+        "containerd",
+        "containerd-shim-runc-v2",
+        "ctr",
+      ]),
+      tags: ["no_btrfs", "no_zfs", "no_devmapper", "no_aufs"],
+      link: { [`${containerdModule}/version.Version`]: containerd },
+      expectedSeconds: 65,
+      deviation: "without the btrfs, zfs, devmapper and aufs snapshotters",
+    },
+    {
+      name: "cri-tools",
+      version: criTools,
+      source: { kind: "module", module: "sigs.k8s.io/cri-tools" },
+      programs: commands("sigs.k8s.io/cri-tools/cmd", ["crictl"]),
+      link: { "sigs.k8s.io/cri-tools/pkg/version.Version": criTools },
+      expectedSeconds: 40,
+      deviation: "the same crictl for every Kubernetes minor; without critest",
+    },
+    {
+      name: "cni-plugins",
+      version: cniPlugins,
+      source: { kind: "module", module: cniModule },
+      programs: {
+        ...commands(`${cniModule}/plugins/main`, ["bridge", "loopback", "ptp", "host-device"]),
+        ...commands(`${cniModule}/plugins/ipam`, ["host-local", "static"]),
+        ...commands(`${cniModule}/plugins/meta`, ["portmap", "bandwidth", "firewall", "tuning"]),
+      },
+      link: { [`${cniModule}/pkg/utils/buildversion.BuildVersion`]: cniPlugins },
+      expectedSeconds: 15,
+      deviation: "ten of the plugins: no dhcp, dummy, ipvlan, macvlan, sbr, tap, vlan, vrf",
+    },
+  ];
+}
+
+function controlPlaneComponents(version: string, minor: Minor): Component[] {
+  const etcd = (name: string, part: string): Component => ({
+    name,
+    version: minor.etcd,
+    source: { kind: "module", module: `go.etcd.io/etcd/${part}/v3` },
+    programs: { [name]: `go.etcd.io/etcd/${part}/v3` },
+    expectedSeconds: part === "server" ? 50 : 5,
+  });
+  return [
+    {
+      name: "pause",
+      version: minor.pause,
+      source: {
+        kind: "c",
+        module: "k8s.io/kubernetes",
+        moduleVersion: `v${version}`,
+        file: "build/pause/linux/pause.c",
+      },
+      programs: { pause: "" },
+      expectedSeconds: 2,
+    },
+    etcd("etcd", "server"),
+    etcd("etcdctl", "etcdctl"),
+    etcd("etcdutl", "etcdutl"),
+    {
+      name: "coredns",
+      version: minor.coredns,
+      source: { kind: "module", module: "github.com/coredns/coredns" },
+      programs: { coredns: "github.com/coredns/coredns" },
+      expectedSeconds: 100,
+    },
+  ];
+}
+
+function podNetworkComponents(): Component[] {
+  const router = "github.com/cloudnativelabs/kube-router/v2";
+  const flannel = "github.com/flannel-io/flannel";
+  return [
+    {
+      name: "kube-router",
+      version: "v2.10.0",
+      source: {
+        kind: "module",
+        module: router,
+        replace: { "github.com/vishvananda/netlink": "github.com/vishvananda/netlink v1.3.1" },
+      },
+      programs: commands(`${router}/cmd`, ["kube-router"]),
+      link: { [`${router}/pkg/version.Version`]: "v2.10.0" },
+      expectedSeconds: 70,
+      deviation:
+        "with vishvananda/netlink v1.3.1, the published version nearest to the one it names",
+    },
+    {
+      name: "flannel",
+      version: "v0.26.7",
+      source: { kind: "module", module: flannel },
+      programs: { flanneld: flannel },
+      link: { [`${flannel}/pkg/version.Version`]: "v0.26.7" },
+      cgo: true,
+      expectedSeconds: 60,
+    },
+    {
+      name: "flannel-cni-plugin",
+      version: "v1.6.2",
+      source: {
+        kind: "program",
+        directory: "flannel-cni-plugin",
+        require: ["github.com/containernetworking/cni v1.3.0"],
+      },
+      programs: { flannel: "." },
+      expectedSeconds: 5,
+      deviation: "the lab's own program: upstream's is not published as a Go module",
+    },
+  ];
+}
+
+function cloudComponents(version: string): Component[] {
+  const cloudProvider = "k8s.io/cloud-provider-openstack";
+  const csi = "github.com/kubernetes-csi";
+  const sidecar = (name: string, module: string, sidecarVersion: string): Component => ({
+    name: `csi-${name}`,
+    version: sidecarVersion,
+    source: { kind: "module", module },
+    programs: commands(`${module}/cmd`, [`csi-${name}`]),
+    link: { "main.version": sidecarVersion },
+    expectedSeconds: 50,
+  });
+  return [
+    {
+      name: "cloud-provider-openstack",
+      version,
+      source: { kind: "module", module: cloudProvider },
+      programs: commands(`${cloudProvider}/cmd`, [
+        "openstack-cloud-controller-manager",
+        "cinder-csi-plugin",
+      ]),
+      link: {
+        "k8s.io/component-base/version.gitVersion": version,
+        [`${cloudProvider}/pkg/version.Version`]: version,
+      },
+      expectedSeconds: 120,
+    },
+    sidecar("attacher", `${csi}/external-attacher/v4`, "v4.12.0"),
+    sidecar("provisioner", `${csi}/external-provisioner/v5`, "v5.1.0"),
+    sidecar("resizer", `${csi}/external-resizer`, "v1.14.0"),
+    {
+      name: "csi-node-driver-registrar",
+      version: "v2.15.0",
+      source: {
+        kind: "program",
+        directory: "node-driver-registrar",
+        require: [...csiProgramModules, "k8s.io/kubelet v0.36.3"],
+      },
+      programs: { "csi-node-driver-registrar": "." },
+      expectedSeconds: 10,
+      deviation: "the lab's own program: upstream's is not published as a Go module",
+    },
+    {
+      name: "livenessprobe",
+      version: "v2.17.0",
+      source: { kind: "program", directory: "livenessprobe", require: csiProgramModules },
+      programs: { livenessprobe: "." },
+      expectedSeconds: 10,
+      deviation: "the lab's own program: upstream's is not published as a Go module",
+    },
+    {
+      name: "agnhost",
+      version: "2.63.0",
+      source: { ...kubernetesSource(agnhostFrom), moduleVersion: `v${agnhostFrom}` },
+      programs: { agnhost: "k8s.io/kubernetes/test/images/agnhost" },
+      tags: kubernetesTags,
+      expectedSeconds: 60,
+      deviation: "agnhost 2.63.0 of Kubernetes v1.36.3, also under the tag 2.53",
+    },
+  ];
+}
+
+/** The minor of a version: `1.36` of `1.36.3`. */
+export function minorOf(version: string): string {
+  return version.split(".").slice(0, 2).join(".");
+}
+
+/** Everything that is built for a Kubernetes version. Throws UserError when it is not one of `supportedKubernetesVersions`. */
+export function release(version: string): Release {
+  const minor = minors[minorOf(version)];
+  if (!minor?.versions.includes(version)) {
+    throw new UserError(
+      `The lab cannot build Kubernetes ${version}; it knows ${supportedKubernetesVersions.join(" and ")}.`,
+      `Use --kubernetes ${defaultKubernetesVersion}.`,
+    );
+  }
+  const components = [
+    ...nodeComponents(version),
+    ...controlPlaneComponents(version, minor),
+    ...cloudComponents(minor.cloudProvider),
+    ...podNetworkComponents(),
+  ];
+  return {
+    version,
+    minor: minorOf(version),
+    components,
+    images: images({ version, ...minor }),
+    packageVersions: {
+      ...Object.fromEntries(
+        ["kubeadm", "kubelet", "kubectl"].map((name) => [name, `${version}-1.1`]),
+      ),
+      "cri-tools": `${criTools.slice(1)}-1.1`,
+      "kubernetes-cni": `${cniPlugins.slice(1)}-1.1`,
+      "containerd.io": `${containerd.slice(1)}-1`,
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { existsSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { withLock } from "../automation/lock.js";
+import { withStep, type Progress } from "../automation/progress.js";
+import { ensureGolden, goldenKey } from "./cloud/golden.js";
+import { removeCloud, startCloud } from "./cloud/start.js";
+import { labFacts, writeFacts, type LabFacts } from "./facts.js";
+import { checkCollisions } from "./host/network.js";
+import { ensureHostPackages, hostAptSources } from "./host/packages.js";
+import { checkHost } from "./host/requirements.js";
+import { openStore } from "./host/store.js";
+import { labPaths, labSettings, type LabPaths, type LabSettings } from "./settings.js";
+import { ensureSite, writeSite } from "./site.js";
+import { readState, settingsOf } from "./state.js";
+import { labProblems } from "./status.js";
+
+export type { LabFacts } from "./facts.js";
+export { labStatus, type LabStatus } from "./status.js";
+
+export interface LabUpOptions {
+  /** Kubernetes version that the lab's repositories must offer. Default: that of the builds. */
+  readonly kubernetes?: string;
+  readonly progress: Progress;
+  /** Aborting it stops the work; what was started is taken away again. */
+  readonly signal?: AbortSignal;
+}
+
+/** The drivers of the working tree: mounted into the cloud, not copied. */
+const drivers = join(__dirname, "drivers");
+
+interface Work extends LabUpOptions {
+  readonly paths: LabPaths;
+  readonly settings: LabSettings;
+  readonly drivers: string;
+}
+
+/**
+ * Makes the lab run: nothing when a healthy one does, else a fresh cloud from the kept golden one, which is built
+ * first where there is none. Safe to interrupt and to run again.
+ */
+export async function labUp(options: LabUpOptions): Promise<LabFacts> {
+  const wanted = labSettings();
+  const paths = labPaths(wanted.name);
+  return withLock(paths.lock, { purpose: "lab up" }, async () => {
+    const state = await readState(paths);
+    if (state && (await labProblems(state)).length === 0) {
+      if (state.key !== goldenKey(state.settings)) {
+        options.progress.note(
+          "The running lab was built from older files; 'stackadm lab down' and 'lab up' take the new ones.",
+        );
+      }
+      const site = await ensureSite(options);
+      await writeSite(state.settings, paths, site);
+      return labFacts(state.settings, paths);
+    }
+    return start({ ...options, paths, settings: wanted, drivers });
+  });
+}
+
+async function start(work: Work): Promise<LabFacts> {
+  const { paths, settings, progress, signal } = work;
+  await mkdir(paths.cache, { recursive: true, mode: 0o700 });
+  await ensureHostPackages(progress, signal);
+  await prepareHost(work);
+  try {
+    await openStore(paths);
+    const golden = await ensureGolden(work);
+    const site = await ensureSite(work);
+    signal?.throwIfAborted();
+    await startCloud({ ...work, golden });
+    await writeFacts(settings, paths, golden.secrets);
+    await writeSite(settings, paths, site);
+    return labFacts(settings, paths);
+  } catch (error) {
+    await withStep(progress, "Take away what was started", 5, () => destroy(paths));
+    throw error;
+  }
+}
+
+/** Checks the host, and takes away what an earlier lab left on it. */
+async function prepareHost({ paths, settings, progress }: Work): Promise<void> {
+  await withStep(progress, "Check this host", 3, async (step) => {
+    await checkHost(paths.cache);
+    step.update("taking away what an earlier lab left");
+    await destroy(paths);
+    step.update("comparing the lab's networks with those in use");
+    const hosts = (await hostAptSources()).map(({ uri }) => new URL(uri).hostname);
+    await checkCollisions(settings, [...new Set(hosts)]);
+  });
+}
+
+/** Destroys the running cloud and its facts. */
+async function destroy(paths: LabPaths): Promise<void> {
+  await removeCloud(settingsOf(await readState(paths)), paths);
+  await rm(paths.state, { recursive: true, force: true });
+}
+
+/** Destroys the cloud with everything in it. Leaves nothing on the host but caches. */
+export async function labDown({ progress }: { progress: Progress }): Promise<void> {
+  const paths = labPaths(labSettings().name);
+  if (!existsSync(paths.cache) && !existsSync(paths.state)) return;
+  await withLock(paths.lock, { purpose: "lab down" }, () =>
+    withStep(progress, "Destroy the lab", 8, () => destroy(paths)),
+  );
+}

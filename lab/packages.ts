@@ -1,0 +1,42 @@
+/** Debian release of the cloud and of the server image. OpenStack is the release it carries (Zed). */
+export const suite = "bookworm";
+
+/**
+ * The cloud. Not installed on purpose: nova-compute, cinder-api, cinder-volume, octavia-api; they bring libvirt,
+ * lvm2 and tgt, while their code is in the python3-* packages.
+ */
+export const cloudPackages: readonly string[] = [
+  // system
+  ..."systemd systemd-sysv dbus sudo procps kmod iproute2 iputils-ping iputils-arping iptables".split(
+    " ",
+  ),
+  ..."ebtables bridge-utils ipset conntrack curl ca-certificates btrfs-progs e2fsprogs xfsprogs".split(
+    " ",
+  ),
+  ..."zstd runc haproxy qemu-utils genisoimage openssh-client".split(" "),
+  // what the services stand on, and the two repositories for the servers
+  ..."mariadb-server rabbitmq-server memcached python3-memcache python3-pymysql".split(" "),
+  ..."uwsgi-plugin-python3 nginx-light docker-registry".split(" "),
+  // OpenStack
+  ..."keystone glance-api placement-api nova-api nova-conductor nova-scheduler python3-nova".split(
+    " ",
+  ),
+  ..."neutron-common neutron-linuxbridge-agent neutron-l3-agent neutron-dhcp-agent".split(" "),
+  ..."neutron-metadata-agent cinder-common python3-cinder octavia-common python3-octavia".split(
+    " ",
+  ),
+  ..."python3-openstackclient python3-octaviaclient".split(" "),
+];
+
+/**
+ * The server image: a small system with cloud-init, and what Kubernetes packages depend on. net-tools: cloud-init's
+ * fixed addresses call `route`.
+ */
+export const imagePackages: readonly string[] = [
+  ..."systemd systemd-sysv dbus udev openssh-server cloud-init sudo iproute2 iputils-ping".split(
+    " ",
+  ),
+  ..."ifupdown isc-dhcp-client netcat-openbsd curl ca-certificates e2fsprogs xfsprogs".split(" "),
+  ..."procps python3 libpam-systemd less net-tools".split(" "),
+  ..."conntrack ipset ethtool socat ebtables iptables nftables kmod runc gnupg".split(" "),
+];

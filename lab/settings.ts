@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import { Address4 } from "ip-address";
+import { UserError } from "../automation/user-error.js";
+import { cacheDirectory, stateDirectory } from "../automation/paths.js";
+
+/** One of the two networks between the host and the cloud. */
+export interface LabNetwork {
+  readonly cidr: string;
+  /** The host's own address in it: the first one. */
+  readonly host: string;
+  readonly prefixLength: number;
+}
+
+export interface Zone {
+  readonly name: string;
+  /** Name of the Nova host (service nova-compute) in this zone. */
+  readonly host: string;
+}
+
+/** Everything about the cloud that is decided before it exists. Change: builds a new cloud. */
+export interface LabSettings {
+  /** Container, network namespace, control group, comment of the packet filter rules. */
+  readonly name: string;
+  /** Host ends of the two veth pairs. */
+  readonly devices: { readonly management: string; readonly external: string };
+  readonly hostname: string;
+  readonly region: string;
+  readonly management: LabNetwork & { readonly cloud: string };
+  readonly external: LabNetwork & { readonly first: string; readonly last: string };
+  /** Of both networks and so the ceiling of all tenant networks, bytes. */
+  readonly mtu: number;
+  readonly zones: readonly Zone[];
+}
+
+/** Cloud ends of the two veth pairs. */
+export const cloudDevices = { management: "eth0", external: "ext0" } as const;
+
+function network(cidr: string, setting: string): LabNetwork & { at: (index: number) => string } {
+  if (!Address4.isValid(cidr)) throw new UserError(`${setting}: ${cidr} is not an IPv4 network.`);
+  const parsed = new Address4(cidr);
+  const base = parsed.startAddress();
+  if (parsed.subnetMask !== 24 || base.correctForm() !== parsed.correctForm()) {
+    throw new UserError(`${setting}: ${cidr} must be a /24 given by its first address.`);
+  }
+  const at = (index: number) => Address4.fromBigInt(base.bigInt() + BigInt(index)).correctForm();
+  return { cidr, prefixLength: 24, host: at(1), at };
+}
+
+const usualName = "stackadm-lab";
+
+/** Name of the lab; its interfaces are named after it, and the kernel allows them 15 characters. */
+function labName(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "devices"> {
+  const name = env["STACKADM_LAB_NAME"] ?? usualName;
+  if (name === usualName) return { name, devices: { management: "labmgmt", external: "labext" } };
+  if (!/^[a-z][a-z0-9-]{0,9}$/.test(name)) {
+    throw new UserError(
+      `STACKADM_LAB_NAME: ${name} must be at most 10 lower case letters, digits and hyphens.`,
+    );
+  }
+  return { name, devices: { management: `${name}-mgmt`, external: `${name}-ext` } };
+}
+
+/**
+ * The lab's settings. `STACKADM_LAB_MANAGEMENT` and `STACKADM_LAB_EXTERNAL` (a /24 each) move the two networks where
+ * the defaults collide with something the host uses. `STACKADM_LAB_NAME`, with networks of its own, makes a second
+ * lab beside the first; it shares nothing with it but the Kubernetes builds.
+ */
+export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
+  const { at: managementAt, ...management } = network(
+    env["STACKADM_LAB_MANAGEMENT"] ?? "172.29.0.0/24",
+    "STACKADM_LAB_MANAGEMENT",
+  );
+  const { at: externalAt, ...external } = network(
+    env["STACKADM_LAB_EXTERNAL"] ?? "172.29.1.0/24",
+    "STACKADM_LAB_EXTERNAL",
+  );
+  if (management.cidr === external.cidr) {
+    throw new UserError(`The lab's two networks are both ${external.cidr}; give it two.`);
+  }
+  return {
+    ...labName(env),
+    hostname: "labcloud",
+    region: "lab",
+    management: { ...management, cloud: managementAt(2) },
+    external: { ...external, first: externalAt(50), last: externalAt(250) },
+    mtu: 1400,
+    zones: [
+      { name: "zone-a", host: "labcloud-a" },
+      { name: "zone-b", host: "labcloud-b" },
+    ],
+  };
+}
+
+export interface LabPaths {
+  /** Caches: kept by `lab down`. */
+  readonly cache: string;
+  /** Sparse file with the btrfs that holds package trees, golden clouds and the running one. */
+  readonly storeFile: string;
+  /** Where that file is mounted while the lab is used. */
+  readonly store: string;
+  readonly images: string;
+  /** Secrets and package versions of every golden cloud, one folder per key. */
+  readonly goldens: string;
+  readonly lock: string;
+  /** What settings of the host were before the lab raised them; absent when none had to be. */
+  readonly kernelSettings: string;
+  /** What is built for Kubernetes, served from inside the cloud. */
+  readonly site: string;
+  /** Facts of the running lab: removed by `lab down`. */
+  readonly state: string;
+  readonly stateFile: string;
+  readonly cloudsFile: string;
+  readonly adminCloudsFile: string;
+  readonly siteFile: string;
+}
+
+export function labPaths(name: string = usualName): LabPaths {
+  const folder = name === usualName ? "lab" : name;
+  const cache = cacheDirectory(folder);
+  const state = stateDirectory(folder);
+  return {
+    cache,
+    storeFile: join(cache, "store.btrfs"),
+    store: join(cache, "store"),
+    images: join(cache, "images"),
+    goldens: join(cache, "golden"),
+    lock: join(cache, "lock"),
+    kernelSettings: join(cache, "kernel-settings"),
+    site: cacheDirectory("lab", "kubernetes", "site"),
+    state,
+    stateFile: join(state, "lab.json"),
+    cloudsFile: join(state, "clouds.yaml"),
+    adminCloudsFile: join(state, "admin-clouds.yaml"),
+    siteFile: join(state, "site.yaml"),
+  };
+}

@@ -1,0 +1,34 @@
+import type { Progress } from "../automation/progress.js";
+import { renderSite, writePrivate } from "./facts.js";
+import {
+  defaultKubernetesVersion,
+  ensureKubernetes,
+  type KubernetesSite,
+} from "./kubernetes/build.js";
+import type { LabPaths, LabSettings } from "./settings.js";
+
+export interface SiteOptions {
+  /** Kubernetes version that the repositories must offer, e.g. "1.36.3". Default: that of the builds. */
+  readonly kubernetes?: string;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** The repositories of the lab: built at the first call, from the cache afterwards. */
+export const ensureSite = ({
+  kubernetes,
+  progress,
+  signal,
+}: SiteOptions): Promise<KubernetesSite> =>
+  ensureKubernetes({
+    version: kubernetes ?? defaultKubernetesVersion,
+    progress,
+    ...(signal && { signal }),
+  });
+
+/** Writes the defaults of the site. */
+export const writeSite = (
+  settings: LabSettings,
+  paths: LabPaths,
+  { keyFingerprint }: KubernetesSite,
+): Promise<void> => writePrivate(paths.siteFile, renderSite(settings, { keyFingerprint }));

@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { writePrivate } from "./facts.js";
+import { labSettings, type LabPaths, type LabSettings } from "./settings.js";
+
+const network = z.object({ cidr: z.string(), host: z.string(), prefixLength: z.number() });
+
+/** What must be known about the running lab to judge it and to take it away again. */
+const schema = z.object({
+  /** Key of the golden cloud it was started from. */
+  key: z.string(),
+  startedAt: z.string(),
+  settings: z.object({
+    name: z.string(),
+    devices: z.object({ management: z.string(), external: z.string() }),
+    hostname: z.string(),
+    region: z.string(),
+    management: network.extend({ cloud: z.string() }),
+    external: network.extend({ first: z.string(), last: z.string() }),
+    mtu: z.number(),
+    zones: z.array(z.object({ name: z.string(), host: z.string() })),
+  }),
+});
+
+export type LabState = z.infer<typeof schema>;
+
+/** The running lab's state; undefined when there is none (or it was written by another version). */
+export async function readState(paths: LabPaths): Promise<LabState | undefined> {
+  try {
+    return schema.parse(JSON.parse(await readFile(paths.stateFile, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+export const writeState = (paths: LabPaths, state: LabState): Promise<void> =>
+  writePrivate(paths.stateFile, JSON.stringify(state, null, 2));
+
+/** Settings the lab was started with; those of the environment when none is known. */
+export const settingsOf = (state: LabState | undefined): LabSettings =>
+  state?.settings ?? labSettings();

@@ -1,0 +1,111 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { goldenKey } from "./cloud/golden.js";
+import { silentApis } from "./cloud/readiness.js";
+import { remains } from "./cloud/start.js";
+import { services, unitName } from "./cloud/units.js";
+import { labFacts, type LabFacts } from "./facts.js";
+import { containerState, inContainer } from "./host/container.js";
+import { residentMemory } from "./host/memory.js";
+import { labPaths, labSettings, type LabPaths } from "./settings.js";
+import { readState, settingsOf, type LabState } from "./state.js";
+
+export interface LabStatus {
+  /**
+   * `busy`: another process starts or destroys it now. `broken`: something of a lab is on the host, but it cannot be
+   * used; `lab up` or `lab down` mends that.
+   */
+  readonly state: "up" | "down" | "busy" | "broken";
+  /** What is wrong, a sentence each; empty when up or down. */
+  readonly problems: readonly string[];
+  /** Of a lab that is up. */
+  readonly facts?: LabFacts;
+  /** Key of the golden cloud it was started from. */
+  readonly key?: string;
+  /** False when the files in the repository would give another cloud: `lab down` and `lab up` take them. */
+  readonly current?: boolean;
+  readonly startedAt?: string;
+  /** Resident memory of the cloud with all its servers, MiB. */
+  readonly memory?: number;
+  /** Versions of the OpenStack packages inside. */
+  readonly versions?: Readonly<Record<string, string>>;
+}
+
+/** Units that do not run, from `systemctl is-active` over the same names. */
+export const inactiveUnits = (names: readonly string[], output: string): string[] => {
+  const states = output.trim().split("\n");
+  return names
+    .map((name, index) => ({ name, state: states[index]?.trim() ?? "unknown" }))
+    .filter(({ state }) => state !== "active")
+    .map(({ name, state }) => `${name} is ${state}`);
+};
+
+/** What keeps a started lab from being usable. Takes about half a second. */
+export async function labProblems(state: LabState): Promise<string[]> {
+  const { settings } = state;
+  const container = await containerState(settings.name);
+  if (container !== "running") return [`container ${settings.name} is ${container ?? "not there"}`];
+  const names = services(settings).map(unitName);
+  const [units, silent] = await Promise.all([
+    inContainer(settings.name, ["systemctl", "is-active", ...names], { accept: [0, 1, 3] }),
+    silentApis(settings),
+  ]);
+  return [
+    ...inactiveUnits(names, units.stdout),
+    ...silent.map((name) => `${name} accepts no connection`),
+  ];
+}
+
+const shown = ["keystone", "nova-common", "neutron-common", "cinder-common", "octavia-common"];
+
+async function openStackVersions(paths: LabPaths, key: string): Promise<Record<string, string>> {
+  const file = join(paths.goldens, key, "packages.txt");
+  if (!existsSync(file)) return {};
+  const lines = (await readFile(file, "utf8")).split("\n").map((line) => line.split(" "));
+  return Object.fromEntries(
+    lines.flatMap(([name = "", version = ""]) => (shown.includes(name) ? [[name, version]] : [])),
+  );
+}
+
+const lockHolder = z.object({ pid: z.number(), purpose: z.string() });
+
+/** Who works on the lab now, as a sentence, from the content of its lock. */
+export function workOf(lock: string, alive: (pid: number) => boolean): string | undefined {
+  try {
+    const { pid, purpose } = lockHolder.parse(JSON.parse(lock));
+    return alive(pid) ? `process ${pid} is at work: ${purpose}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the lab is doing. Changes nothing. */
+export async function labStatus(): Promise<LabStatus> {
+  const wanted = labSettings();
+  const paths = labPaths(wanted.name);
+  const lock = await readFile(paths.lock, "utf8").catch(() => "");
+  const work = workOf(lock, (pid) => existsSync(`/proc/${pid}`));
+  if (work !== undefined) return { state: "busy", problems: [work] };
+  const state = await readState(paths);
+  if (!state) {
+    const left = await remains(wanted, paths);
+    const container = await containerState(wanted.name);
+    if (container !== undefined) left.push(`container ${wanted.name}`);
+    return { state: left.length === 0 ? "down" : "broken", problems: left };
+  }
+  const settings = settingsOf(state);
+  const problems = await labProblems(state);
+  const common = { key: state.key, startedAt: state.startedAt, problems };
+  if (problems.length > 0) return { state: "broken", ...common };
+  const memory = await residentMemory(settings.name);
+  return {
+    state: "up",
+    ...common,
+    facts: labFacts(settings, paths),
+    current: state.key === goldenKey(settings),
+    versions: await openStackVersions(paths, state.key),
+    ...(memory !== undefined && { memory }),
+  };
+}

@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { ClusterError, type ErrorCode } from "../../automation/cluster/cluster-error.js";
+import {
+  createClusterService,
+  type ClusterEvent,
+  type ClusterService,
+} from "../../automation/cluster/cluster-service.js";
+import { toolDirectory } from "./support/tools.js";
+
+const modules = resolve(__dirname, "..", "..", "node_modules");
+
+/** A program with one resource that takes as long as SECONDS says, and a secret output. */
+const program = `
+const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
+const command = require(${JSON.stringify(join(modules, "@pulumi/command"))});
+const fs = require("node:fs");
+const [seconds, mode] = fs.readFileSync(__dirname + "/behaviour", "utf8").split(" ");
+module.exports = async () => {
+  if (mode === "invalid") throw new pulumi.RunError("Pulumi.dev.yaml is not valid:\\n  cluster.image: is missing");
+  if (mode === "stray") Promise.reject(new Error("nobody awaits me"));
+  const slow = new command.local.Command("slow", { create: "echo begun >&2; sleep " + seconds + "; echo done" });
+  return { said: slow.stdout, kubeconfig: pulumi.secret("a-secret-kubeconfig") };
+};
+`;
+
+describe("the cluster service on a real engine", function () {
+  this.timeout(300_000);
+  let directory: string;
+  let backend: string;
+  let env: NodeJS.ProcessEnv;
+  const stateHome = process.env["XDG_STATE_HOME"];
+  const behave = (seconds: number, mode = "well"): void => {
+    writeFileSync(join(directory, "behaviour"), `${seconds} ${mode}`);
+  };
+  const service = (): ClusterService =>
+    createClusterService({
+      env,
+      backend,
+      projectDirectory: directory,
+      program: join(directory, "index.js"),
+    });
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "stackadm-service-"));
+    mkdirSync(join(directory, "backend"));
+    backend = pathToFileURL(join(directory, "backend")).href;
+    process.env["XDG_STATE_HOME"] = join(directory, "state");
+    env = {
+      ...process.env,
+      PATH: `${toolDirectory()}${delimiter}${process.env["PATH"] ?? ""}`,
+      PULUMI_HOME: process.env["STACKADM_PULUMI_HOME"] ?? join(directory, "home"),
+      PULUMI_BACKEND_URL: backend,
+      PULUMI_CONFIG_PASSPHRASE: "engine-tests",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    };
+    writeFileSync(join(directory, "Pulumi.yaml"), "name: service\nruntime: nodejs\n");
+    writeFileSync(join(directory, "Pulumi.dev.yaml"), "config: {}\n");
+    writeFileSync(join(directory, "index.js"), program);
+    behave(0);
+  });
+  afterEach(() => {
+    if (stateHome === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = stateHome;
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const failure = async (work: Promise<unknown>): Promise<ClusterError> => {
+    try {
+      await work;
+    } catch (error) {
+      assert.ok(error instanceof ClusterError, String(error));
+      return error;
+    }
+    return assert.fail("ended well");
+  };
+  const expectCode = async (work: Promise<unknown>, code: ErrorCode): Promise<ClusterError> => {
+    const error = await failure(work);
+    assert.equal(error.code, code, error.message);
+    return error;
+  };
+  /** Resolves when the resource is being made. */
+  const begun = (): { onEvent: (event: ClusterEvent) => void; promise: Promise<void> } => {
+    let onEvent: (event: ClusterEvent) => void = () => undefined;
+    const promise = new Promise<void>((ready) => {
+      onEvent = (event) => {
+        if (event.type === "started" && event.change.name === "slow") ready();
+      };
+    });
+    return { onEvent, promise };
+  };
+  /** Lets a test look at the failure later than it happens. */
+  const handled = <T>(work: Promise<T>): Promise<T> => {
+    work.catch(() => undefined);
+    return work;
+  };
+  /** Process ids of the engines that work on our backend. */
+  const engines = (): number[] =>
+    readdirSync("/proc")
+      .filter((entry) => /^\d+$/.test(entry))
+      .filter((pid) => {
+        try {
+          const ours = readFileSync(`/proc/${pid}/environ`, "utf8").includes(backend);
+          return ours && readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "pulumi";
+        } catch {
+          return false; // it ended while we looked
+        }
+      })
+      .map(Number);
+
+  it("makes, keeps and takes away, with secret outputs marked", async () => {
+    const clusters = service();
+    const events: ClusterEvent[] = [];
+    const onEvent = (event: ClusterEvent): void => {
+      events.push(event);
+    };
+    await clusters.preview("dev", { onEvent });
+    assert.ok(events.some((event) => event.type === "started" && event.change.name === "slow"));
+    const outputs = await clusters.up("dev", { onEvent });
+    assert.deepEqual(outputs["said"], { value: "done", secret: false });
+    assert.deepEqual(outputs["kubeconfig"], { value: "a-secret-kubeconfig", secret: true });
+    assert.deepEqual(await clusters.outputs("dev"), {
+      said: "done",
+      kubeconfig: "a-secret-kubeconfig",
+    });
+    await clusters.up("dev", { expectNoChanges: true });
+    const state = JSON.stringify(await clusters.state("dev"));
+    assert.doesNotMatch(state + JSON.stringify(events), /a-secret-kubeconfig/);
+    await clusters.destroy("dev");
+    assert.equal(await clusters.state("dev"), undefined);
+    await clusters.destroy("dev");
+  });
+
+  it("leaves the checkout as it is", async () => {
+    await service().up("dev");
+    assert.equal(readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8"), "config: {}\n");
+  });
+
+  it("says what is wrong with the configuration, all of it, and makes nothing", async () => {
+    behave(0, "invalid");
+    const error = await expectCode(service().up("dev"), "INVALID_CONFIG");
+    assert.match(error.message, /cluster\.image: is missing/);
+    assert.equal(error.exitCode, 2);
+  });
+
+  it("survives a program whose promise nobody awaits", async () => {
+    behave(0, "stray");
+    const error = await failure(service().up("dev"));
+    assert.match(error.message, /nobody awaits me/);
+  });
+
+  it("stops in good order: what runs ends, what was done is kept", async () => {
+    behave(4);
+    const clusters = service();
+    const cancel = new AbortController();
+    const { onEvent, promise } = begun();
+    const running = handled(clusters.up("dev", { onEvent, signal: cancel.signal }));
+    await Promise.race([promise, running]);
+    cancel.abort();
+    await expectCode(running, "CANCELLED");
+    const pending = (await clusters.state("dev"))?.deployment.pending_operations ?? [];
+    assert.equal(pending.length, 0);
+    behave(0);
+    assert.deepEqual((await clusters.up("dev"))["said"], { value: "done", secret: false });
+  });
+
+  it("stops at once when asked twice, and the next run goes on", async () => {
+    behave(60);
+    const clusters = service();
+    const [cancel, kill] = [new AbortController(), new AbortController()];
+    const { onEvent, promise } = begun();
+    const options = { onEvent, signal: cancel.signal, killSignal: kill.signal };
+    const running = handled(clusters.up("dev", options));
+    await Promise.race([promise, running]);
+    cancel.abort();
+    await pause(500);
+    const since = Date.now();
+    kill.abort();
+    await expectCode(running, "CANCELLED");
+    assert.ok(Date.now() - since < 20_000);
+    behave(0);
+    await clusters.up("dev");
+  });
+
+  it("repairs by itself what a killed engine left: lock and half-made resource", async () => {
+    behave(60);
+    const clusters = service();
+    const { onEvent, promise } = begun();
+    const running = handled(clusters.up("dev", { onEvent }));
+    await Promise.race([promise, running]);
+    const pids = engines();
+    assert.ok(pids.length > 0, "no engine found");
+    for (const pid of pids) process.kill(pid, "SIGKILL");
+    await expectCode(running, "ENGINE_KILLED");
+    behave(0);
+    const notes: string[] = [];
+    const outputs = await clusters.up("dev", { onNote: (text) => notes.push(text) });
+    assert.deepEqual(outputs["said"], { value: "done", secret: false });
+    assert.match(notes.join("\n"), /lock of process \d+ .* is removed/);
+    assert.match(notes.join("\n"), /interrupted; it is repaired: Command 'slow'/);
+  });
+
+  it("refuses a second operation of another process, and says who holds the stack", async () => {
+    behave(8);
+    const { onEvent, promise } = begun();
+    const running = service().up("dev", { onEvent });
+    await Promise.race([promise, running]);
+    const error = await expectCode(service().up("dev"), "STACK_LOCKED");
+    assert.match(error.message, /process \d+ of \S+ on \S+, since/);
+    await expectCode(service().unlock("dev"), "STACK_LOCKED");
+    await running;
+    assert.deepEqual(await service().unlock("dev"), []);
+  });
+
+  it("lets operations of one service on one stack wait for each other", async () => {
+    const clusters = service();
+    const [one, two] = await Promise.all([clusters.up("dev"), clusters.up("dev")]);
+    assert.deepEqual(one["said"], two["said"]);
+  });
+
+  it("has no outputs of a stack that is not there", async () => {
+    await expectCode(service().outputs("dev"), "STACK_NOT_FOUND");
+  });
+});

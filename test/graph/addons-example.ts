@@ -1,0 +1,150 @@
+/** The add-ons of one example cluster, built without an engine. */
+import assert from "node:assert/strict";
+import * as pulumi from "@pulumi/pulumi";
+import { Addons } from "../../components/addons/addons.js";
+import { graph } from "../support/graph.js";
+import type { AddonsArgs } from "../../components/addons/addons.js";
+import type { Fields, GraphOptions, Row } from "../support/graph.js";
+
+export const canary = "canary-credential-secret";
+
+/** Values that a cloud would give: known in an update, unknown in a first preview. */
+const given = (preview: boolean) => {
+  const output = <T>(known: T): pulumi.Output<T> =>
+    new Source(`${typeof known}-${String(known)}`, known, preview).value as pulumi.Output<T>;
+  return output;
+};
+
+/** Stands for whatever in the graph publishes a value that is unknown in a preview. */
+class Source extends pulumi.CustomResource {
+  declare readonly value: pulumi.Output<unknown>;
+  constructor(name: string, known: unknown, preview: boolean) {
+    super("test:index:Source", name, preview ? { value: undefined } : { value: known });
+  }
+}
+
+export class Marker extends pulumi.ComponentResource {
+  constructor(name: string, opts?: pulumi.ComponentResourceOptions) {
+    super("test:index:Marker", name, {}, opts);
+  }
+}
+
+export const example = (preview: boolean): AddonsArgs => {
+  const output = given(preview);
+  return {
+    clusterName: "dev",
+    kubernetesVersion: "1.36.3",
+    registry: { prefix: "registry.example" },
+    kubeconfig: output("kubeconfig"),
+    podCidr: "10.244.0.0/16",
+    serviceCidr: "10.112.0.0/12",
+    podMtu: output(1350),
+    cloud: {
+      authUrl: output("https://identity.example/v3"),
+      region: "example",
+      applicationCredentialId: output("credential"),
+      applicationCredentialSecret: pulumi.secret(output(canary)),
+      ...{ subnetId: output("subnet"), networkId: output("network") },
+      floatingNetworkId: output("public"),
+      loadBalancerProvider: "amphora",
+    },
+    storageClasses: [{ name: "gold", default: true }],
+    samples: true,
+  };
+};
+
+export const answers: GraphOptions = {
+  outputs: {
+    "kubernetes:core/v1:Service": (_inputs, name) => ({
+      status: {
+        loadBalancer: { ingress: [{ ip: name.endsWith("internal") ? "10.0.0.9" : "203.0.113.9" }] },
+      },
+    }),
+  },
+};
+
+interface Run {
+  readonly rows: readonly Row[];
+  readonly addons: Addons;
+}
+
+export async function run(change: Partial<AddonsArgs> = {}, preview = false): Promise<Run> {
+  let addons: Addons | undefined;
+  const rows = await graph(
+    () => {
+      addons = new Addons("addons", { ...example(preview), ...change });
+    },
+    { ...answers, preview },
+  );
+  assert.ok(addons);
+  return { rows, addons };
+}
+
+export const named = (rows: readonly Row[], name: string): Row => {
+  const found = rows.find((row) => row.name === name);
+  assert.ok(found, `no ${name} among ${rows.map((row) => row.name).join(", ")}`);
+  return found;
+};
+export const objectsOf = (rows: readonly Row[]) =>
+  rows.filter(({ type }) => type.startsWith("kubernetes:"));
+export const shape = (rows: readonly Row[]) =>
+  rows.filter(({ type }) => !type.startsWith("test:")).map(({ urn, type }) => `${type} ${urn}`);
+
+export const systemNames = [
+  "addons-cloud-config-secret",
+  "addons-cloud-controller-account",
+  "addons-cloud-controller-cluster-role",
+  "addons-cloud-controller-cluster-role-binding",
+  "addons-cloud-controller-daemon-set",
+  "addons-cloud-controller-role",
+  "addons-cloud-controller-role-binding",
+  "addons-network-kube-router-account",
+  "addons-network-kube-router-cluster-role",
+  "addons-network-kube-router-cluster-role-binding",
+  "addons-network-kube-router-cni",
+  "addons-network-kube-router-daemon-set",
+  "addons-storage-account",
+  "addons-storage-class-gold",
+  "addons-storage-cluster-role",
+  "addons-storage-cluster-role-binding",
+  "addons-storage-controller",
+  "addons-storage-driver",
+  "addons-storage-node",
+  "addons-storage-node-account",
+  "addons-storage-role",
+  "addons-storage-role-binding",
+];
+export const sampleNames = [
+  "addons-samples-claim",
+  "addons-samples-namespace",
+  "addons-samples-scripts",
+  "addons-samples-web",
+  "addons-samples-web-external",
+  "addons-samples-web-internal",
+  "addons-samples-writer",
+];
+
+/** A cloud whose values are all known from the start. */
+export const knownCloud = {
+  ...{ authUrl: "https://identity.example/v3", region: "example" },
+  ...{ applicationCredentialId: "credential", applicationCredentialSecret: canary },
+  ...{ subnetId: "subnet", networkId: "network", floatingNetworkId: "public" },
+  loadBalancerProvider: "amphora",
+};
+
+/** Whether `from` is `to` or depends on it through others. */
+export function reaches(rows: readonly Row[], from: string, to: string): boolean {
+  const row = rows.find(({ urn }) => urn === from);
+  return from === to || (row?.dependencies ?? []).some((urn) => reaches(rows, urn, to));
+}
+
+export function annotationsOf(row: Row): Fields {
+  const { spec } = row.inputs as { spec: { template: { metadata: { annotations?: Fields } } } };
+  return spec.template.metadata.annotations ?? {};
+}
+
+/** A secret reaches the mocks as an object with the signature of a secret. */
+export function isSecret(input: unknown): boolean {
+  const signature = "4dabf18193072939515e22adb298388d";
+  return typeof input === "object" && input !== null && signature in input;
+}

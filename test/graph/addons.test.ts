@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { value } from "../support/value.js";
+import {
+  annotationsOf,
+  canary,
+  isSecret,
+  knownCloud,
+  named,
+  objectsOf,
+  run,
+  sampleNames,
+  shape,
+  systemNames,
+} from "./addons-example.js";
+import type { Fields } from "../support/graph.js";
+
+describe("graph: add-ons", () => {
+  it("registers each object once, under names that say what it is", async () => {
+    const { rows } = await run();
+    const names = objectsOf(rows).map(({ name }) => name);
+    assert.deepEqual(names.sort(), [...systemNames, ...sampleNames].sort());
+  });
+
+  it("shows the same rows in a preview without cloud and cluster", async () => {
+    const { rows: planned } = await run({}, true);
+    const { rows: made } = await run();
+    assert.deepEqual(shape(planned), shape(made));
+  });
+
+  it("makes no sample when none is asked for", async () => {
+    const { rows, addons } = await run({ samples: false });
+    assert.equal(addons.samples, undefined);
+    assert.deepEqual(
+      objectsOf(rows).filter(({ name }) => name.includes("samples")),
+      [],
+    );
+  });
+
+  it("uses one provider of its own, by secret kubeconfig and a name that survives rotation", async () => {
+    const { rows } = await run();
+    const provider = named(rows, "addons-provider");
+    assert.equal(provider.inputs["clusterIdentifier"], "dev");
+    assert.ok(isSecret(provider.inputs["kubeconfig"]));
+    for (const row of objectsOf(rows)) {
+      assert.ok(row.provider.startsWith(provider.urn), `${row.name}: ${row.provider}`);
+    }
+  });
+
+  it("takes over what a killed update left, and changes Secrets in place", async () => {
+    const { rows } = await run();
+    const { inputs } = named(rows, "addons-provider");
+    for (const setting of [
+      ...["enableServerSideApply", "enablePatchForce", "upsertExistingObjects"],
+      ...["enableSecretMutable", "enableConfigMapMutable"],
+    ]) {
+      assert.equal(inputs[setting], "true", setting);
+    }
+    assert.equal("deleteUnreachable" in inputs, false);
+  });
+
+  it("takes all images from the site's registry", async () => {
+    const { rows } = await run();
+    const references = JSON.stringify(rows.map(({ inputs }) => inputs)).match(/"image":"[^"]+"/g);
+    assert.equal(references?.length, 13);
+    for (const reference of references) {
+      assert.match(reference, /^"image":"registry\.example\//);
+    }
+  });
+
+  it("passes the network's MTU and the range of cluster IPs to the pod network", async () => {
+    const { rows } = await run();
+    const configuration = JSON.stringify(named(rows, "addons-network-kube-router-cni").inputs);
+    assert.match(configuration, /\\"mtu\\": 1350/);
+    const router = JSON.stringify(named(rows, "addons-network-kube-router-daemon-set").inputs);
+    assert.match(router, /--service-cluster-ip-range=10\.112\.0\.0\/12/);
+  });
+
+  it("publishes the addresses that the cloud gave", async () => {
+    const { addons } = await run();
+    assert.ok(addons.samples);
+    assert.equal(await value(addons.samples.externalAddress), "203.0.113.9");
+    assert.equal(await value(addons.samples.internalAddress), "10.0.0.9");
+    assert.equal(addons.samples.namespace, "stackadm-samples");
+    assert.equal(addons.samples.claim, "data");
+    assert.equal(addons.samples.writerPod, "writer-0");
+  });
+
+  it("refuses a version that it has no images for, before anything is registered", async () => {
+    await assert.rejects(run({ kubernetesVersion: "1.20.0" }), /no add-ons for 1\.20\.0/);
+  });
+});
+
+describe("graph: secrets of the add-ons", () => {
+  it("has the cloud's credential in one secret place only", async () => {
+    const { rows } = await run();
+    const holders = rows.filter(
+      ({ type, inputs }) => !type.startsWith("test:") && JSON.stringify(inputs).includes(canary),
+    );
+    assert.deepEqual(
+      holders.map(({ name }) => name),
+      ["addons-cloud-config-secret"],
+    );
+    const data = (holders[0]?.inputs["stringData"] ?? {}) as Fields;
+    assert.ok(isSecret(holders[0]?.inputs["stringData"]) || isSecret(data["cloud.conf"]));
+  });
+
+  it("restarts the two readers of cloud.conf when it changes, by a digest that is not secret", async () => {
+    const digests = async (region: string) => {
+      const { rows } = await run({ cloud: { ...knownCloud, region } });
+      return ["addons-cloud-controller-daemon-set", "addons-storage-controller"].map((name) => {
+        const annotations = annotationsOf(named(rows, name));
+        return annotations["checksum/config"];
+      });
+    };
+    const [first, second] = await digests("one");
+    assert.match(String(first), /^[0-9a-f]{64}$/);
+    assert.equal(first, second);
+    assert.deepEqual(await digests("one"), [first, second]);
+    assert.notEqual((await digests("two"))[0], first);
+  });
+
+  it("mounts the certificate of a cloud with its own authority beside cloud.conf", async () => {
+    const { rows } = await run({
+      cloud: { ...knownCloud, caCertificate: "-----BEGIN CERTIFICATE-----" },
+    });
+    const text = JSON.stringify(named(rows, "addons-cloud-config-secret").inputs);
+    assert.match(text, /"ca\.crt":"-----BEGIN CERTIFICATE-----"/);
+    assert.match(text, /ca-file = /);
+  });
+});

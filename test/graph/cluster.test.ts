@@ -1,0 +1,259 @@
+import { strict as assert } from "node:assert";
+import { Cluster } from "../../components/cluster.js";
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { canaryCredential, canarySeed, cloudAnswers } from "../support/cloud-answers.js";
+import { golden } from "../support/golden.js";
+import { graph, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
+
+const args: ClusterArgs = { ...smallest, zones: ["zone-a", "zone-b"], samples: true };
+const build = (over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
+  graph(() => new Cluster("dev", { ...args, ...over }), cloudAnswers);
+
+const short = (urn: string): string =>
+  urn.split("::").slice(-2).join("::").split("$").at(-1) ?? urn;
+const named = (rows: readonly Row[], name: string, type = ""): Row => {
+  const found = rows.find((row) => row.name === name && row.type.includes(type));
+  assert.ok(found, name);
+  return found;
+};
+const ofType = (rows: readonly Row[], type: string): readonly Row[] =>
+  rows.filter((row) => row.type.includes(type));
+
+/** The mark of a secret among the inputs that the mocks were given. */
+const isSecret = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.values(value).includes("1b47061264138c4ac30d75fd1eb44270");
+
+/** Everything in `value` that is not inside a secret, as text. */
+const clear = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner: unknown) => (isSecret(inner) ? "[secret]" : inner));
+
+/** Plain text of a value that may be secret. */
+const plain = (value: unknown): string =>
+  String(isSecret(value) ? (value as { value: unknown }).value : value);
+
+/** One line per registration, without what is random. */
+const line = (row: Row): string => {
+  const options = [
+    row.dependencies.length > 0 && `after: ${row.dependencies.map(short).join(", ")}`,
+    row.deletedWith && `deletedWith: ${short(row.deletedWith)}`,
+    row.ignoreChanges.length > 0 && `ignoreChanges: ${row.ignoreChanges.join(", ")}`,
+    row.replaceOnChanges.length > 0 && `replaceOnChanges: ${row.replaceOnChanges.join(", ")}`,
+    row.deleteBeforeReplace && "deleteBeforeReplace",
+    row.hooks.length > 0 && `hooks: ${row.hooks.join(", ")}`,
+  ].filter(Boolean);
+  const inputs = Object.keys(row.inputs).sort().join(", ");
+  return [
+    `${row.type} ${row.name}`,
+    `  parent: ${short(row.parent)}`,
+    ...(inputs ? [`  inputs: ${inputs}`] : []),
+    ...options.map((option) => `  ${String(option)}`),
+  ].join("\n");
+};
+
+describe("the graph", () => {
+  let rows: readonly Row[];
+  before(async () => {
+    rows = await build();
+  });
+
+  it("is the one that a person reviewed", () => {
+    golden("graph/dev.txt", `${rows.map(line).join("\n\n")}\n`);
+  });
+
+  it("is the same in a preview of an empty stack, where nothing is known", async () => {
+    const preview = await graph(() => new Cluster("dev", args), { ...cloudAnswers, preview: true });
+    const keys = (some: readonly Row[]): string[] =>
+      some.map((row) =>
+        [row.urn, row.custom, row.ignoreChanges, row.deletedWith, row.hooks].map(String).join(" "),
+      );
+    assert.deepEqual(keys(preview), keys(rows));
+  });
+
+  it("has one component above every resource, up to the cluster", () => {
+    for (const row of rows.filter(
+      ({ type }) => !/^(pulumi:pulumi:Stack|stackadm:index)/.test(type),
+    ))
+      assert.match(row.parent, /stackadm:\w+:\w+::[^:]+$/, row.name);
+  });
+
+  it("names every child after its parent", () => {
+    for (const row of rows) {
+      const parent = row.parent.split("::").at(-1) ?? "";
+      if (!row.parent.includes("pulumi:pulumi:Stack") && row.parent !== "")
+        assert.ok(row.name.startsWith(`${parent}-`), `${row.name} below ${parent}`);
+    }
+  });
+
+  describe("machines", () => {
+    it("are one control plane and the workers, in turn over the zones", () => {
+      const servers = ofType(rows, "compute/instance").map(({ inputs }) => [
+        inputs["name"],
+        inputs["availabilityZone"],
+      ]);
+      assert.deepEqual(servers, [
+        ["dev-control-plane-0", "zone-a"],
+        ["dev-general-0", "zone-a"],
+        ["dev-general-1", "zone-b"],
+      ]);
+    });
+
+    it("have the groups and the routed ranges on the port, not on the server", () => {
+      for (const { name, inputs } of ofType(rows, "networking/port")) {
+        assert.deepEqual(inputs["allowedAddressPairs"], [
+          { ipAddress: "10.244.0.0/16" },
+          { ipAddress: "10.96.0.0/12" },
+        ]);
+        const role = name.includes("control-plane") ? "control-plane" : "worker";
+        assert.deepEqual(inputs["securityGroupIds"], [
+          "dev-firewall-node-id",
+          `dev-firewall-${role}-id`,
+        ]);
+      }
+      for (const { inputs } of ofType(rows, "compute/instance"))
+        assert.equal(inputs["securityGroups"], undefined);
+    });
+
+    it("are replaced when they are in error, and keep image and user data otherwise", () => {
+      for (const row of ofType(rows, "compute/instance")) {
+        assert.deepEqual(row.replaceOnChanges, ["#initerror"]);
+        assert.ok(row.deleteBeforeReplace);
+        assert.deepEqual([...row.ignoreChanges].sort(), [
+          ...["availabilityZone", "flavorId", "imageId", "imageName", "keyPair", "userData"],
+        ]);
+        assert.equal(row.inputs["configDrive"], true);
+      }
+    });
+
+    it("have no floating IP but the first control plane", () => {
+      const [one, ...more] = ofType(rows, "networking/floatingIp");
+      assert.deepEqual(more, []);
+      assert.equal(one?.inputs["portId"], "dev-control-plane-0-port-id");
+    });
+  });
+
+  describe("scripts", () => {
+    const scripts = (): readonly Row[] => ofType(rows, "command:remote");
+
+    it("are at most two per worker and three on the control plane", () => {
+      const count = (prefix: string): number =>
+        scripts().filter(({ name }) => name.startsWith(prefix)).length;
+      assert.equal(count("dev-workers-general-0-"), 2);
+      assert.equal(count("dev-workers-general-1-"), 2);
+      assert.equal(count("dev-control-plane-"), 3);
+    });
+
+    it("pin the host key on every hop", () => {
+      for (const { name, inputs } of scripts()) {
+        const connection = inputs["connection"] as { value?: object };
+        const hop = (isSecret(connection) ? connection.value : connection) as {
+          hostKey?: unknown;
+          proxy?: { hostKey?: unknown };
+        };
+        assert.match(plain(hop.hostKey), /^ssh-ed25519 AAAA/, name);
+        if (name.includes("workers"))
+          assert.match(plain(hop.proxy?.hostKey), /^ssh-ed25519 AAAA/, name);
+      }
+    });
+
+    it("run again instead of being replaced: no triggers, and nothing but a farewell on delete", () => {
+      for (const { name, inputs } of scripts()) {
+        assert.equal(inputs["triggers"], undefined);
+        assert.equal("delete" in inputs, name.endsWith("farewell"), name);
+        assert.equal("create" in inputs, !name.endsWith("farewell"), name);
+        assert.equal(inputs["addPreviousOutputInEnv"], false);
+      }
+    });
+
+    it("get everything by standard input, as a secret, and give only secrets back", () => {
+      for (const row of scripts()) {
+        assert.ok(isSecret(row.inputs["stdin"]), row.name);
+        assert.equal(row.inputs["environment"], undefined);
+        assert.match(plain(row.inputs["create"] ?? row.inputs["delete"]), /^sudo -n bash -s$/);
+        assert.deepEqual([...row.secretOutputs].sort(), ["connection", "stderr", "stdout"]);
+      }
+    });
+
+    it("do not wait for another machine's preparation", () => {
+      const depends = (name: string): readonly string[] =>
+        named(rows, name).dependencies.map((urn) => short(urn).split("::").at(-1) ?? "");
+      assert.ok(!depends("dev-workers-general-0-join").includes("dev-workers-general-1-prepare"));
+      assert.ok(!depends("dev-workers-general-1-prepare").includes("dev-control-plane-0-prepare"));
+    });
+
+    it("keep the same text when a worker is added, for every machine that is there", async () => {
+      const more = await build({ workers: { general: { flavor: "medium", count: 3 } } });
+      const stdin = (some: readonly Row[], name: string): string =>
+        plain(named(some, name).inputs["stdin"]).replaceAll(/10\.0\.0\.\d+/g, "ADDRESS");
+      for (const { name } of scripts()) assert.equal(stdin(more, name), stdin(rows, name), name);
+      assert.equal(ofType(more, "command:remote").length, scripts().length + 2);
+    });
+  });
+
+  describe("secrets", () => {
+    it("are in no input that is not marked as one", () => {
+      for (const row of rows) {
+        const text = clear(row.inputs);
+        for (const canary of [canarySeed, canaryCredential, "CANARY-KEY", "BEGIN OPENSSH"])
+          assert.ok(!text.includes(canary), `${row.name} shows ${canary}`);
+        assert.ok(!text.includes(Buffer.from("CANARY-KEY").toString("base64")), row.name);
+      }
+    });
+
+    it("include the user data, which holds the host key", () => {
+      for (const { inputs } of ofType(rows, "compute/instance"))
+        assert.ok(isSecret(inputs["userData"]));
+    });
+
+    it("of the cluster are its own: an application credential without the operator's other roles", () => {
+      const { inputs } = named(rows, "dev-credential-credential");
+      assert.deepEqual(inputs["roles"], ["load-balancer_member", "member"]);
+      assert.equal(inputs["unrestricted"], false);
+    });
+  });
+
+  describe("workloads", () => {
+    it("use a provider that knows the cluster by its name, with a kubeconfig from the gate", () => {
+      const provider = named(rows, "dev-addons-provider");
+      assert.equal(plain(provider.inputs["clusterIdentifier"]), "dev");
+      assert.match(plain(provider.inputs["kubeconfig"]), /https:\/\/203\.0\.113\.7:6443/);
+    });
+
+    it("wait for no worker, but for the samples", () => {
+      const waits = rows
+        .filter(({ type }) => type.startsWith("kubernetes:"))
+        .filter(({ dependencies }) => dependencies.some((urn) => urn.includes("join")));
+      assert.deepEqual(waits, []);
+      const farewell = named(rows, "dev-control-plane-farewell");
+      assert.ok(farewell.dependencies.some((urn) => urn.endsWith("general-1-join")));
+    });
+
+    it("are left before the machines: samples, then the farewell, then everything else", () => {
+      const after = (name: string): string => named(rows, name).dependencies.join(" ");
+      assert.match(after("dev-addons-samples-namespace"), /dev-control-plane-farewell/);
+      assert.match(after("dev-control-plane-farewell"), /dev-addons-cloud-controller-daemon-set/);
+      assert.match(after("dev-control-plane-farewell"), /dev-addons-storage-controller/);
+    });
+  });
+
+  it("frees its security group rules with their group", () => {
+    for (const row of ofType(rows, "secGroupRule")) {
+      const group = short(row.deletedWith).split("::").at(-1) ?? "";
+      assert.equal(`${group}-id`, row.inputs["securityGroupId"]);
+    }
+  });
+
+  it("is refused as a whole, with every problem, before anything is registered", async () => {
+    const seen: string[] = [];
+    await assert.rejects(
+      graph(() => new Cluster("dev", { ...args, image: "", externalNetwork: "" }), {
+        ...cloudAnswers,
+        outputs: { "openstack:networking/network:Network": () => (seen.push("network"), {}) },
+      }),
+      /cluster\.image: [\s\S]*cluster\.externalNetwork: /,
+    );
+    assert.deepEqual(seen, []);
+  });
+});

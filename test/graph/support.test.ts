@@ -1,0 +1,229 @@
+import { strict as assert } from "node:assert";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import { ApplicationCredential } from "../../components/identity/application-credential.js";
+import { Component } from "../../components/support/component.js";
+import { ArgumentError, ConfigError } from "../../components/support/errors.js";
+import { FailedMachines } from "../../components/support/failed-machines.js";
+import { dialBudget, RandomSeed, RemoteScript } from "../../components/support/remote-script.js";
+import { Machine } from "../../components/machine/machine.js";
+import { canarySeed, cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type Row } from "../support/graph.js";
+import { secret, value } from "../support/value.js";
+
+/** How long dialling goes on: the plugin's waits grow from 0.1 s by half to 5 s. */
+const seconds = (perDial: number): number => {
+  let [total, wait] = [0, 0.1];
+  for (let dial = 0; dial < dialBudget.dialErrorLimit; dial++) {
+    total += perDial + wait;
+    wait = Math.min(wait * 1.5, 5);
+  }
+  return total;
+};
+
+describe("the budget for dialling a machine", () => {
+  it("waits long enough for a machine that still boots: its connections are refused at once", () => {
+    assert.ok(seconds(0) > 100, String(seconds(0)));
+  });
+
+  it("ends within four minutes when packets are dropped", () => {
+    assert.ok(seconds(dialBudget.perDialTimeout) < 240, String(seconds(dialBudget.perDialTimeout)));
+  });
+});
+
+class Parent extends Component {
+  static readonly type = "test:test:Parent";
+  readonly child: pulumi.Resource;
+  constructor(name: string, childOptions: pulumi.CustomResourceOptions = {}) {
+    super(Parent.type, name);
+    this.child = this.make(RandomSeed, "child", {}, childOptions);
+    this.registerOutputs({});
+  }
+}
+
+describe("a component", () => {
+  it("names its children after itself and is their parent", async () => {
+    const rows = await graph(() => new Parent("a"), cloudAnswers);
+    const child = rows.find(({ custom }) => custom);
+    assert.ok(child);
+    assert.equal(child.name, "a-child");
+    assert.match(child.parent, /test:test:Parent::a$/);
+  });
+
+  it("loses no option of a child", async () => {
+    const rows = await graph(
+      () => new Parent("a", { ignoreChanges: ["create"], protect: true }),
+      cloudAnswers,
+    );
+    const child = rows.find(({ custom }) => custom);
+    assert.deepEqual(child?.ignoreChanges, ["create"]);
+    assert.equal(child.protect, true);
+  });
+
+  it("keeps no arguments of its own in the state", async () => {
+    const rows = await graph(() => new Parent("a"), cloudAnswers);
+    assert.deepEqual(rows.find(({ type }) => type === Parent.type)?.inputs, {});
+  });
+});
+
+describe("errors", () => {
+  const problems = [
+    { path: "cluster.image", message: "is missing; write one" },
+    { path: "cluster.name", message: "is long; write less" },
+  ];
+
+  it("list every problem of a configuration, without a stack trace", () => {
+    const error = new ConfigError("Pulumi.dev.yaml", problems);
+    assert.ok(pulumi.RunError.isInstance(error));
+    assert.equal(
+      error.message,
+      "Pulumi.dev.yaml is not valid:\n  cluster.image: is missing; write one\n  cluster.name: is long; write less",
+    );
+  });
+
+  it("list every problem of arguments, beside the component", async () => {
+    let error: ArgumentError | undefined;
+    await graph(() => {
+      error = new ArgumentError(new Parent("a"), problems);
+    }, cloudAnswers);
+    assert.ok(pulumi.ResourceError.isInstance(error));
+    assert.equal(error.hideStack, true);
+    assert.match(error.message, /cluster\.image: [\s\S]*cluster\.name: /);
+  });
+});
+
+describe("a script for a machine", () => {
+  const connection = { host: "10.0.0.7", user: "debian", hostKey: "ssh-ed25519 AAAA" };
+  const script = async (
+    when: "up" | "farewell",
+    look: (made: RemoteScript) => Promise<void> = () => Promise.resolve(),
+  ): Promise<Row> => {
+    let made: RemoteScript | undefined;
+    const rows = await graph(() => {
+      made = new RemoteScript("a-init", {
+        ...{ connection, when, scripts: ["first", "second"] },
+        values: { B: "it's", A: pulumi.secret("x") },
+      });
+    }, cloudAnswers);
+    assert.ok(made);
+    await look(made);
+    const [row] = rows.filter(({ type }) => type === "command:remote:Command");
+    assert.ok(row);
+    return row;
+  };
+
+  it("travels by standard input: values, then scripts", async () => {
+    const { inputs } = await script("up");
+    assert.equal(
+      (inputs["stdin"] as { value: string }).value,
+      "A='x'\nB='it'\\''s'\nfirst\nsecond",
+    );
+  });
+
+  it("runs when it is made and when it changes, or only when it is deleted", async () => {
+    const [up, farewell] = [await script("up"), await script("farewell")];
+    assert.deepEqual([up.inputs["create"], up.inputs["delete"]], ["sudo -n bash -s", undefined]);
+    assert.deepEqual(
+      [farewell.inputs["create"], farewell.inputs["delete"]],
+      [undefined, "sudo -n bash -s"],
+    );
+  });
+
+  it("gives back the values of its last line, as secrets", async () => {
+    await script("up", async (made) => {
+      const uid = made.result("uid");
+      assert.equal(await value(uid), "11111111-2222-3333-4444-555555555555");
+      assert.equal(await secret(uid), true);
+    });
+  });
+
+  it("fails with the name of a value that is not there", async () => {
+    await script("up", async (made) => {
+      await assert.rejects(value(made.result("token")), /the script's result has no "token"/);
+    });
+  });
+});
+
+describe("the seed", () => {
+  it("is random, made on the machine that runs the program, and a secret", async () => {
+    let seed: pulumi.Output<string> | undefined;
+    const rows = await graph(() => {
+      ({ seed } = new RandomSeed("seed", {}));
+    }, cloudAnswers);
+    assert.ok(seed);
+    assert.equal(await value(seed), canarySeed);
+    assert.equal(await secret(seed), true);
+    const row = rows.find(({ type }) => type === "command:local:Command");
+    assert.match(String(row?.inputs["create"]), /urandom/);
+    assert.equal(row?.inputs["logging"], "none");
+    assert.deepEqual([...row.secretOutputs].sort(), ["stderr", "stdout"]);
+  });
+});
+
+describe("the application credential", () => {
+  const rolesOf = async (roles: string[]): Promise<unknown> => {
+    const scope = { authUrl: "https://k/v3", region: "r", roles };
+    const rows = await graph(
+      () => new ApplicationCredential("c", { clusterName: "dev", scope }),
+      cloudAnswers,
+    );
+    return rows.find(({ custom }) => custom)?.inputs["roles"];
+  };
+
+  it("never carries more than it needs", async () => {
+    assert.deepEqual(await rolesOf(["admin", "member", "reader"]), ["member"]);
+  });
+
+  it("carries all roles on a cloud that calls them otherwise", async () => {
+    assert.deepEqual(await rolesOf(["tenant-user"]), ["tenant-user"]);
+  });
+});
+
+describe("a machine that never answered", () => {
+  let directory = "";
+  beforeEach(() => {
+    directory = join(mkdtempSync(join(tmpdir(), "stackadm-failed-")), "dev");
+  });
+  afterEach(() => {
+    rmSync(join(directory, ".."), { recursive: true });
+  });
+  const server = async (): Promise<Row> => {
+    const rows = await graph(
+      () =>
+        new Machine("m", {
+          ...{ machine: "dev-general-0", generation: 0, imageId: "i", flavorId: "f" },
+          ...{ networkId: "n", subnetId: "s", securityGroupIds: ["g"], serverGroupId: "sg" },
+          ...{ routedRanges: [], login: { user: "debian", publicKey: "ssh-ed25519 AAAA" } },
+          ...{ seed: pulumi.secret(canarySeed), failed: new FailedMachines(directory) },
+        }),
+      cloudAnswers,
+    );
+    const [row] = rows.filter(({ type }) => type.includes("Instance"));
+    assert.ok(row);
+    return row;
+  };
+  const userData = ({ inputs }: Row): string => (inputs["userData"] as { value: string }).value;
+
+  it("gets user data that name the server it replaces, and no longer ignores them", async () => {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "dev-general-0.failed"), "5ee5a1c4\n");
+    const row = await server();
+    assert.ok(!row.ignoreChanges.includes("userData"));
+    assert.match(userData(row), /^#cloud-config\n# replaces 5ee5a1c4\n/);
+  });
+
+  it("is the only one: any other keeps its user data", async () => {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "dev-general-1.failed"), "5ee5a1c4\n");
+    const row = await server();
+    assert.ok(row.ignoreChanges.includes("userData"));
+    assert.doesNotMatch(userData(row), /replaces/);
+  });
+
+  it("is looked at when it is made and when the first script fails", async () => {
+    const { hooks } = await server();
+    assert.deepEqual([...hooks].sort(), ["explain-dev-general-0", "forget-failure-dev-general-0"]);
+  });
+});

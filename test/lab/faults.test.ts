@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { ClusterError } from "../../automation/cluster/cluster-error.js";
+import {
+  controlPlaneTarget,
+  parseOutputs,
+  type ClusterOutputs,
+} from "../../automation/verify/outputs.js";
+import { verifyCluster } from "../../automation/verify/verify.js";
+import {
+  compareInventories,
+  listObjects,
+  takeInventory,
+  type CloudObject,
+} from "../../cloud/inventory.js";
+import { enginesOf } from "./support/engine.js";
+import { until } from "./support/foreign.js";
+import { changes, labCluster, type LabCluster } from "./support/lab-cluster.js";
+import { inServer, injectFault } from "./support/machines.js";
+
+const minutes = 60_000;
+const stack = "faults";
+
+describe("faults on the lab", function () {
+  this.timeout(10 * minutes);
+  let cluster: LabCluster;
+  let initially: CloudObject[];
+  let outputs: ClusterOutputs;
+
+  before(async () => {
+    cluster = await labCluster(stack);
+    initially = await takeInventory(cluster.cloud);
+  });
+  after(async () => {
+    await cluster.close();
+  });
+
+  const up = () =>
+    cluster.service.up(stack, { settings: cluster.settings(), ...cluster.recording() });
+  const serverId = async (name: string): Promise<string> => {
+    const servers = await listObjects(cluster.cloud, "server");
+    return servers.find((server) => server.name === `${stack}-${name}`)?.id ?? "";
+  };
+
+  it("names a server that Nova puts in ERROR, with Nova's fault", async () => {
+    await injectFault(`${stack}-general-0`, "error");
+    await injectFault(`${stack}-general-1`, "no-boot");
+    const error = await failure(up());
+    assert.equal(error.code, "SERVER_ERROR");
+    assert.match(error.message, /faults-general-0/);
+    assert.match(error.message, /fault/i);
+  });
+
+  it("replaces that server by itself, and loses nothing when the engine is killed inside kubeadm init", async () => {
+    const failed = await serverId("general-0");
+    const running = failure(up());
+    const name = "control-plane-0";
+    await until(async () => {
+      const id = await serverId(name);
+      return (
+        id !== "" && (await inServer(id, "pgrep -f 'kubeadm init' || :").catch(() => "")) !== ""
+      );
+    }, 300);
+    const engines = enginesOf(stack);
+    assert.ok(engines.length > 0, "no engine runs");
+    for (const pid of engines) process.kill(pid, "SIGKILL");
+    assert.equal((await running).code, "ENGINE_KILLED");
+    assert.notEqual(await serverId("general-0"), failed);
+  });
+
+  it("names a machine that never boots within five minutes, with its console", async () => {
+    const begun = Date.now();
+    const error = await failure(up());
+    assert.ok(Date.now() - begun < 5 * minutes);
+    assert.equal(error.code, "SERVER_NEVER_BOOTED");
+    assert.match(error.message, /faults-general-1/);
+    assert.match(error.message, /panic/i);
+  });
+
+  it("converges to one whole cluster, nothing doubled", async () => {
+    const silent = await serverId("general-1");
+    outputs = parseOutputs(unwrap(await up()));
+    assert.notEqual(await serverId("general-1"), silent);
+    const agentSocket = cluster.surroundings.agent?.socket ?? "";
+    const controlPlane = controlPlaneTarget(outputs, { user: "debian", agentSocket });
+    const proof = await verifyCluster({ outputs, controlPlane });
+    assert.equal(proof.ok, true, JSON.stringify(proof, undefined, 2));
+    assert.equal(proof.nodes.length, 3);
+    const made = compareInventories(initially, await takeInventory(cluster.cloud)).added;
+    const named = made.filter(
+      ({ kind }) => kind === "server" || kind === "network" || kind === "router",
+    );
+    const names = named.map(({ kind, name }) => `${kind} ${name}`).sort();
+    assert.deepEqual(names, [
+      "network faults",
+      "router faults",
+      "server faults-control-plane-0",
+      "server faults-general-0",
+      "server faults-general-1",
+    ]);
+  });
+
+  it("has nothing to do afterwards", async () => {
+    cluster.seen.events.length = 0;
+    await up();
+    assert.deepEqual(changes(cluster.seen.events), {});
+  });
+
+  it("refuses a machine that answers with another host key", async () => {
+    const id = await serverId("general-0");
+    const file = "/etc/ssh/ssh_host_ed25519_key";
+    await inServer(
+      id,
+      `cp ${file} /root/kept && rm ${file} && ssh-keygen -q -t ed25519 -N '' -f ${file}`,
+    );
+    await inServer(id, "systemctl restart ssh");
+    // A changed preparation runs again on every machine.
+    const ignored = [
+      "SystemVerification",
+      "Swap",
+      "NumCPU",
+      "Mem",
+      "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables",
+      "Hostname",
+    ];
+    const settings = cluster.settings({ kubernetes: { ignorePreflightErrors: ignored } });
+    const error = await failure(cluster.service.up(stack, { settings, ...cluster.recording() }));
+    assert.equal(error.code, "HOST_KEY_MISMATCH");
+    assert.match(error.message, /faults-general-0/);
+    await inServer(id, `cp /root/kept ${file} && systemctl restart ssh`);
+    await cluster.service.up(stack, { settings, ...cluster.recording() });
+  });
+
+  it("goes away and leaves nothing", async () => {
+    await cluster.service.destroy(stack, { settings: cluster.settings(), ...cluster.recording() });
+    const left = compareInventories(initially, await takeInventory(cluster.cloud));
+    assert.deepEqual(left, { added: [], removed: [] });
+  });
+});
+
+/** The error that the work ends with; fails when it ends well. */
+async function failure(work: Promise<unknown>): Promise<ClusterError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof ClusterError) return error;
+    throw error;
+  }
+  throw new Error("it ended well");
+}
+
+function unwrap(
+  outputs: Readonly<Record<string, { readonly value: unknown }>>,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
+}

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { ownKeyFile } from "../../automation/setup/surroundings.js";
+import {
+  controlPlaneTarget,
+  parseOutputs,
+  type ClusterOutputs,
+} from "../../automation/verify/outputs.js";
+import { verifyCluster, type Verification } from "../../automation/verify/verify.js";
+import { compareInventories, takeInventory, type CloudObject } from "../../cloud/inventory.js";
+import { changes, labCluster, linesOf, rows, type LabCluster } from "./support/lab-cluster.js";
+import { cloudWrites, inServer, processLists, scriptRuns, sshLogins } from "./support/machines.js";
+import { foreignObjects } from "./support/foreign.js";
+import { secretsOf } from "./support/secrets.js";
+
+const minutes = 60_000;
+
+describe("a cluster's life on the lab", function () {
+  this.timeout(10 * minutes);
+  let cluster: LabCluster;
+  let initially: CloudObject[];
+  let foreign: Awaited<ReturnType<typeof foreignObjects>>;
+  let outputs: ClusterOutputs;
+  let proof: Verification;
+  let previewed: string[];
+  const processes: string[] = [];
+
+  before("lab, cluster, foreign objects", async () => {
+    cluster = await labCluster("life");
+    foreign = await foreignObjects(cluster.cloud);
+    initially = await takeInventory(cluster.cloud);
+  });
+  after(async () => {
+    await foreign.remove();
+    await cluster.close();
+  });
+
+  it("previews every resource while nothing is there", async () => {
+    await cluster.service.preview("life", { settings: cluster.settings(), ...cluster.recording() });
+    previewed = rows(cluster.seen.events);
+    for (const type of ["Instance", "Command", "DaemonSet", "Service", "PersistentVolumeClaim"]) {
+      assert.ok(
+        previewed.some((row) => row.includes(type)),
+        `no ${type} in ${previewed.join("\n")}`,
+      );
+    }
+    assert.deepEqual(compareInventories(initially, await takeInventory(cluster.cloud)), {
+      added: [],
+      removed: [],
+    });
+  });
+
+  it("comes up in one update, with the rows that the preview showed", async () => {
+    cluster.seen.events.length = 0;
+    const watch = setInterval(() => {
+      void processLists().then((list) => processes.push(list));
+    }, 3000);
+    try {
+      await cluster.service.up("life", { settings: cluster.settings(), ...cluster.recording() });
+    } finally {
+      clearInterval(watch);
+    }
+    assert.deepEqual(rows(cluster.seen.events), previewed);
+    outputs = parseOutputs(await cluster.service.outputs("life"));
+  });
+
+  it("answers: nodes Ready, services over HTTP, the claim's data read back", async () => {
+    const agentSocket = cluster.surroundings.agent?.socket ?? "";
+    const controlPlane = controlPlaneTarget(outputs, { user: "debian", agentSocket });
+    proof = await verifyCluster({ outputs, controlPlane });
+    assert.equal(proof.ok, true, JSON.stringify(proof, undefined, 2));
+    assert.equal(proof.nodes.length, 3);
+    assert.deepEqual(
+      [...proof.services, ...proof.claims].map(({ ok }) => ok),
+      [true, true, true],
+    );
+  });
+
+  it("registers nodes with provider ID, zone and cloud address, without the uninitialized taint", () => {
+    for (const node of proof.nodes) {
+      const made = outputs.nodes.find(({ name }) => name === node.name);
+      assert.equal(node.providerId, `openstack:///${made?.serverId ?? "?"}`);
+      assert.equal(node.internalAddress, made?.address);
+      assert.equal(node.zone, made?.zone);
+    }
+  });
+
+  it("changes nothing the second time: no SSH, no writes to the cloud", async () => {
+    const logins = () => Promise.all(outputs.nodes.map(({ serverId }) => sshLogins(serverId)));
+    const [loginsBefore, writesBefore] = [await logins(), await cloudWrites()];
+    const seenBefore = cluster.seen.events.length;
+    await cluster.service.up("life", { settings: cluster.settings(), ...cluster.recording() });
+    assert.deepEqual(changes(cluster.seen.events.slice(seenBefore)), {});
+    assert.deepEqual(await logins(), loginsBefore);
+    const mine = (await cloudWrites()).slice(writesBefore.length);
+    assert.deepEqual(
+      mine.filter((line) => line.includes(cluster.cloud.projectId)),
+      [],
+    );
+  });
+
+  it("uses at most two SSH runs a worker and three a control plane", async () => {
+    for (const { name, role, serverId } of outputs.nodes) {
+      const limit = role === "control-plane" ? 3 : 2;
+      const runs = await scriptRuns(serverId);
+      assert.ok(runs >= 2 && runs <= limit, `${name}: ${runs.toString()} runs`);
+    }
+  });
+
+  it("shows no secret: not on screen, in events, in the state, in process lists, in logs on machines", async () => {
+    const secrets = await secretsOf(cluster, {
+      "login key": readFileSync(ownKeyFile(), "utf8").split("\n").slice(1, 3).join("\n"),
+    });
+    assert.ok(Object.keys(secrets).length >= 5, Object.keys(secrets).join());
+    const places: Record<string, string> = {
+      events: JSON.stringify(cluster.seen.events),
+      screen: [...cluster.seen.lines, ...linesOf(cluster.seen.events)].join("\n"),
+      state: JSON.stringify(await cluster.service.state("life")),
+      processes: processes.join("\n"),
+    };
+    for (const { name, serverId } of outputs.nodes) {
+      places[`journal of ${name}`] = await inServer(serverId, "journalctl --no-pager -o cat");
+      places[`logs of ${name}`] = await inServer(
+        serverId,
+        "find /var/log -type f ! -name '*.journal' ! -path '*/journal/*' -exec cat {} +",
+      );
+    }
+    for (const [place, text] of Object.entries(places)) {
+      assert.ok(text.length > 0, `${place} is empty: nothing was looked at`);
+      for (const [secret, value] of Object.entries(secrets)) {
+        assert.ok(!text.includes(value), `${secret} stands in ${place}`);
+      }
+    }
+  });
+
+  it("goes away and leaves nothing, and touches nothing foreign", async () => {
+    await cluster.service.destroy("life", { settings: cluster.settings(), ...cluster.recording() });
+    const left = compareInventories(initially, await takeInventory(cluster.cloud));
+    assert.deepEqual(left, { added: [], removed: [] });
+    assert.deepEqual(await foreign.state(), foreign.initial);
+  });
+});

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { packageRoot } from "../../automation/cluster/workspace.js";
+import { compareInventories, takeInventory, type CloudObject } from "../../cloud/inventory.js";
+import { labCluster, type LabCluster } from "./support/lab-cluster.js";
+
+const stack = "refused";
+
+describe("what is refused before the first write", function () {
+  this.timeout(120_000);
+  let cluster: LabCluster;
+  let directory: string;
+  let initially: CloudObject[];
+  const stackFile = join(packageRoot(), `Pulumi.${stack}.yaml`);
+
+  before(async () => {
+    cluster = await labCluster(stack);
+    directory = mkdtempSync(join(tmpdir(), "stackadm-refusals-"));
+    initially = await takeInventory(cluster.cloud);
+  });
+  after(async () => {
+    rmSync(directory, { recursive: true });
+    rmSync(stackFile, { force: true });
+    await cluster.close();
+  });
+  afterEach(async () => {
+    const { added, removed } = compareInventories(initially, await takeInventory(cluster.cloud));
+    assert.deepEqual({ added, removed }, { added: [], removed: [] }, "something was made");
+  });
+
+  /** `stackadm up` as a person runs it. */
+  function up(
+    changes: Readonly<Record<string, unknown>>,
+    env: Readonly<Record<string, string>> = {},
+  ) {
+    writeFileSync(stackFile, cluster.settings(changes));
+    const program = join(packageRoot(), "automation", "cli", "stackadm.mjs");
+    const child = spawnSync(process.execPath, [program, "up", "--stack", stack], {
+      env: { ...cluster.surroundings.env, ...env },
+      encoding: "utf8",
+    });
+    return { code: child.status, text: child.stdout + child.stderr };
+  }
+
+  const refused = (
+    title: string,
+    changes: Readonly<Record<string, unknown>>,
+    ...patterns: readonly RegExp[]
+  ): void => {
+    it(title, () => {
+      const { code, text } = up(changes);
+      assert.notEqual(code, 0, text);
+      for (const pattern of patterns) assert.match(text, pattern);
+      assert.doesNotMatch(text, /^\s+at .*:\d+:\d+/m, "a stack trace is no sentence");
+    });
+  };
+
+  refused("an image that is not there", { image: "debian-13" }, /debian-13/, /image/i);
+  refused("a flavor that is not there", { controlPlane: { flavor: "huge" } }, /huge/, /flavor/i);
+  refused("an external network that is not there", { externalNetwork: "nowhere" }, /nowhere/);
+  refused(
+    "more than the quota allows",
+    { workers: { general: { flavor: "k8s-worker", count: 60 } } },
+    /quota/i,
+    /instances|cores/i,
+  );
+  refused(
+    "an invalid stack file, with all problems in one list",
+    {
+      allowedCidrs: ["172.29.0.0/33"],
+      network: { nodes: "10.0.0.0/16", pods: "10.0.4.0/22" },
+      workers: { general: { flavor: "k8s-worker", count: -1 } },
+    },
+    /allowedCidrs/,
+    /network\.(nodes|pods)/,
+    /workers\.general\.count/,
+  );
+
+  it("a name that somebody else's server has", async () => {
+    const network = (await cluster.cloud.request("network", "POST", "/networks", {
+      network: { name: stack },
+    })) as { network: { id: string } };
+    try {
+      const { code, text } = up({});
+      assert.notEqual(code, 0, text);
+      assert.match(text, new RegExp(`network[^\\n]*${stack}`));
+    } finally {
+      await cluster.cloud.request("network", "DELETE", `/networks/${network.network.id}`);
+    }
+  });
+
+  const clouds = (password: string, address: string): Record<string, string> => {
+    const file = join(directory, "clouds.yaml");
+    const auth = {
+      ...{ auth_url: address, username: "demo", password, project_name: "demo" },
+      ...{ user_domain_name: "Default", project_domain_name: "Default" },
+    };
+    writeFileSync(file, stringify({ clouds: { other: { auth, region_name: "lab" } } }));
+    return { OS_CLOUD: "other", OS_CLIENT_CONFIG_FILE: file };
+  };
+
+  it("a wrong password", () => {
+    const { code, text } = up({}, clouds("wrong-canary", cluster.cloud.authUrl));
+    assert.notEqual(code, 0);
+    assert.match(text, /password|credentials|refuse/i);
+    assert.ok(!text.includes("wrong-canary"));
+  });
+
+  it("a cloud that cannot be reached", () => {
+    const { code, text } = up({}, clouds("any", "http://127.0.0.1:9/v3"));
+    assert.notEqual(code, 0);
+    assert.match(text, /127\.0\.0\.1:9/);
+  });
+
+  it("leaves no stack file of its own behind", () => {
+    assert.equal(existsSync(join(packageRoot(), "Pulumi.other.yaml")), false);
+  });
+});

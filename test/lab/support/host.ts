@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { run } from "../../../automation/run.js";
+
+const lines = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");
+
+async function output(command: string, ...args: string[]): Promise<string[]> {
+  return lines((await run(command, args)).stdout);
+}
+
+/** Everything of the host that a lab could leave something in, in words that do not change by themselves. */
+export async function hostTraces(): Promise<Record<string, string[]>> {
+  const rules = (
+    await Promise.all(
+      ["filter", "nat", "mangle", "raw"].map((table) =>
+        output("iptables", "-w", "-t", table, "-S"),
+      ),
+    )
+  ).flat();
+  return {
+    mounts: lines(readFileSync("/proc/self/mounts", "utf8")).map((line) =>
+      line.split(" ").slice(0, 2).join(" "),
+    ),
+    "loop devices": await output("losetup", "-n", "-O", "BACK-FILE"),
+    namespaces: await output("ip", "netns", "list"),
+    interfaces: (await output("ip", "-o", "link")).map((line) => line.split(":")[1]?.trim() ?? ""),
+    addresses: (await output("ip", "-o", "addr")).map((line) =>
+      line.trim().split(/\s+/).slice(1, 4).join(" "),
+    ),
+    rules,
+    containers: await output("podman", "--runtime", "runc", "ps", "-a", "--format", "{{.Names}}"),
+    forwarding: [readFileSync("/proc/sys/net/ipv4/ip_forward", "utf8").trim()],
+  };
+}
+
+/** Command lines of processes that are the lab's: they live in its container or serve it. */
+export async function labProcesses(): Promise<string[]> {
+  const all = await output("ps", "-eo", "args=", "ww");
+  return all.filter((line) =>
+    /stackadm-lab|lab-runc|labdriver|\/srv\/lab|mariadbd|beam\.smp/.test(line),
+  );
+}

@@ -1,0 +1,110 @@
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { stringify } from "yaml";
+import {
+  createClusterService,
+  type ClusterService,
+} from "../../../automation/cluster/cluster-service.js";
+import type { ClusterEvent } from "../../../automation/cluster/events.js";
+import { packageRoot } from "../../../automation/cluster/workspace.js";
+import { prepareSurroundings, type Surroundings } from "../../../automation/setup/surroundings.js";
+import { silent } from "../../../automation/progress.js";
+import { connectCloud, type CloudClient } from "../../../cloud/client.js";
+import { labUp } from "../../../lab/lab.js";
+
+/** A stack on the lab with a backend of its own, and what a test wants to know of its operations. */
+export interface LabCluster {
+  readonly name: string;
+  readonly service: ClusterService;
+  readonly surroundings: Surroundings;
+  readonly cloud: CloudClient;
+  /** The stack file's text: the dev stack's machines under this cluster's name, with changes. */
+  settings(changes?: Readonly<Record<string, unknown>>): string;
+  /** Every event and line so far, for scans. */
+  readonly seen: { readonly events: ClusterEvent[]; readonly lines: string[] };
+  /** Options that record into `seen`. */
+  recording(): { onEvent: (event: ClusterEvent) => void; onNote: (line: string) => void };
+  close(): Promise<void>;
+}
+
+/** The environment that selects the lab, whatever cloud the caller's environment names. */
+async function labEnvironment(): Promise<NodeJS.ProcessEnv> {
+  const facts = await labUp({ progress: silent });
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith("OS_"));
+  const env = { ...Object.fromEntries(others), OS_CLOUD: facts.cloud };
+  return { ...env, OS_CLIENT_CONFIG_FILE: facts.cloudsFile, STACKADM_SITE: facts.siteFile };
+}
+
+/** Prepares a cluster called `name`; nothing is made yet. */
+export async function labCluster(name: string): Promise<LabCluster> {
+  const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
+  const backend = pathToFileURL(directory).href;
+  const env = { ...(await labEnvironment()), PULUMI_BACKEND_URL: backend };
+  const surroundings = await prepareSurroundings({ progress: silent, env });
+  const settings: LabCluster["settings"] = (changes = {}) =>
+    stringify({ config: { "stackadm:cluster": { ...devCluster(name), ...changes } } });
+  copyFileSync(join(packageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
+  writeFileSync(join(directory, `Pulumi.${name}.yaml`), settings());
+  const service = createClusterService({
+    env: surroundings.env,
+    backend,
+    projectDirectory: directory,
+  });
+  const cloud = await connectCloud({ env: surroundings.env });
+  const seen: LabCluster["seen"] = { events: [], lines: [] };
+  return {
+    name,
+    service,
+    surroundings,
+    cloud,
+    seen,
+    settings,
+    recording: () => ({
+      onEvent: (event) => seen.events.push(event),
+      onNote: (line) => seen.lines.push(line),
+    }),
+    close: async () => {
+      await surroundings.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const devCluster = (name: string): Record<string, unknown> => ({
+  name,
+  image: "debian-12",
+  externalNetwork: "public",
+  allowedCidrs: ["172.29.0.0/16"],
+  controlPlane: { flavor: "k8s-control-plane" },
+  workers: { general: { flavor: "k8s-worker", count: 2 } },
+  zones: ["zone-a", "zone-b"],
+  samples: true,
+});
+
+/** The URN rows that an operation showed: what is made, by name and type. */
+export function rows(events: readonly ClusterEvent[]): string[] {
+  const shown = events.flatMap((event) =>
+    event.type === "started" || event.type === "finished"
+      ? [`${event.change.type} ${event.change.name}`]
+      : [],
+  );
+  return [...new Set(shown)].sort();
+}
+
+/** How many of each operation the engine counted, without the unchanged. */
+export function changes(events: readonly ClusterEvent[]): Record<string, number> {
+  const summary = events.findLast((event) => event.type === "summary");
+  const counted = Object.entries(summary?.type === "summary" ? summary.changes : {});
+  return Object.fromEntries(counted.filter(([operation]) => operation !== "same"));
+}
+
+/** What a person reads of an operation: the running commands' lines and the engine's messages. */
+export function linesOf(events: readonly ClusterEvent[]): string[] {
+  return events.flatMap((event) =>
+    event.type === "log" || event.type === "message" ? [event.text] : [],
+  );
+}
+
+export { packageRoot };

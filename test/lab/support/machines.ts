@@ -1,0 +1,53 @@
+import { run } from "../../../automation/run.js";
+
+/** Looks into the lab's servers from outside, without SSH: what a test counts must not be made by the test. */
+
+const container = "stackadm-lab";
+
+/** Runs a shell line inside the cloud's container. */
+export async function inCloud(line: string): Promise<string> {
+  const { stdout } = await run("podman", ["exec", container, "sh", "-c", line]);
+  return stdout;
+}
+
+/** Runs a shell line inside a server. */
+export async function inServer(serverId: string, line: string): Promise<string> {
+  const quoted = `'${line.replaceAll("'", `'\\''`)}'`;
+  return inCloud(`runc --root /run/lab-runc exec ${serverId} sh -c ${quoted}`);
+}
+
+/** How many SSH logins a server has seen since it booted. */
+export async function sshLogins(serverId: string): Promise<number> {
+  const lines = await inServer(
+    serverId,
+    "journalctl --no-pager -o cat -u ssh | grep -c ^Accepted || :",
+  );
+  return Number(lines.trim());
+}
+
+/** How many scripts ran on a server over SSH since it booted: sudo notes each. */
+export async function scriptRuns(serverId: string): Promise<number> {
+  const lines = await inServer(
+    serverId,
+    "journalctl --no-pager -o cat -t sudo | grep -c 'COMMAND=.*bash -s' || :",
+  );
+  return Number(lines.trim());
+}
+
+/** The writing requests that the cloud's APIs have answered so far; getting a token is none. */
+export async function cloudWrites(): Promise<string[]> {
+  const journal = await inCloud(
+    "journalctl --no-pager -o cat -u 'os-*' | grep -E '\"(POST|PUT|PATCH|DELETE) ' || :",
+  );
+  return journal.split("\n").filter((line) => line !== "" && !line.includes("/v3/auth/tokens"));
+}
+
+/** Every command line and environment that is visible on the servers right now. */
+export async function processLists(): Promise<string> {
+  return inCloud("ps -eo args= axewww");
+}
+
+/** Asks the driver to fail the next start of a server once: `error` or `no-boot`. */
+export async function injectFault(serverName: string, fault: "error" | "no-boot"): Promise<void> {
+  await inCloud(`mkdir -p /srv/lab/faults && printf %s ${fault} > /srv/lab/faults/${serverName}`);
+}

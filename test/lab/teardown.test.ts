@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
+import { silent } from "../../automation/progress.js";
+import { stateDirectory } from "../../automation/paths.js";
+import { labDown, labStatus, labUp } from "../../lab/lab.js";
+import { hostTraces, labProcesses } from "./support/host.js";
+
+/** Stack files in the lab's own backend: somebody's clusters, which a test must not destroy. */
+function stacksOnLab(): string[] {
+  const directory = stateDirectory("lab", "pulumi", ".pulumi", "stacks", "stackadm");
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory).filter((file) => file.endsWith(".json"));
+}
+
+// Comes last in the tier: the others need the lab.
+describe("the lab's end", function () {
+  this.timeout(300_000);
+  const kept = stacksOnLab();
+  if (kept.length > 0) {
+    it(`keeps the lab: it holds ${kept.join(", ")} (destroy them to have \`lab down\` tested)`, async () => {
+      assert.equal((await labStatus()).state, "up");
+    });
+    return;
+  }
+
+  it("does nothing when the lab is up already", async () => {
+    await labUp({ progress: silent });
+    const begun = await labStatus();
+    await labUp({ progress: silent });
+    assert.equal((await labStatus()).startedAt, begun.startedAt);
+  });
+
+  it("leaves no process, mount, loop device, namespace, interface, rule or container", async () => {
+    const running = await hostTraces();
+    assert.ok(running["containers"]?.includes("stackadm-lab"));
+    assert.notDeepEqual(await labProcesses(), []);
+    await labDown({ progress: silent });
+    const left = await hostTraces();
+    for (const [what, traces] of Object.entries(left)) {
+      const suspects = traces.filter((trace) =>
+        /lab(mgmt|ext|cloud)|stackadm|172\.29\./.test(trace),
+      );
+      assert.deepEqual(suspects, [], what);
+    }
+    assert.deepEqual(await labProcesses(), []);
+    assert.equal(existsSync(stateDirectory("lab")), false);
+  });
+
+  it("says that it is down, and going down again is no error", async () => {
+    assert.deepEqual((await labStatus()).state, "down");
+    await labDown({ progress: silent });
+  });
+});

@@ -1,0 +1,74 @@
+import type { Fields, GraphOptions } from "./graph.js";
+
+const kubeconfig = `apiVersion: v1
+kind: Config
+clusters:
+- name: kubernetes
+  cluster: {certificate-authority-data: Q0E=, server: "https://10.0.0.10:6443"}
+users:
+- name: kubernetes-admin
+  user: {client-certificate-data: Q0VSVA==, client-key-data: ${Buffer.from("CANARY-KEY").toString("base64")}}
+`;
+
+/** Base64 of 32 bytes in which a test can find the seed again. */
+export const canarySeed = Buffer.from("CANARY-SEED-".padEnd(32, "s")).toString("base64");
+export const canaryCredential = "CANARY-CREDENTIAL";
+
+/** What a script ends with, by the role at the end of its name. */
+const results: Readonly<Record<string, Fields>> = {
+  prepare: { kubelet: "1.36.3" },
+  init: {
+    caCertHash: `sha256:${"a".repeat(64)}`,
+    kubeconfig: Buffer.from(kubeconfig).toString("base64"),
+    uid: "11111111-2222-3333-4444-555555555555",
+  },
+  join: { node: "a node" },
+};
+
+let lastAddress = 0;
+
+/** A cloud on which everything succeeds, as far as the program looks at what it answers. */
+export const cloudAnswers: GraphOptions = {
+  lookups: {
+    "openstack:images/getImage:getImage": () => ({ id: "image-id" }),
+    "openstack:compute/getFlavor:getFlavor": ({ name }) => ({ id: `flavor-${String(name)}` }),
+    "openstack:networking/getNetwork:getNetwork": () => ({ id: "external-network-id" }),
+    "openstack:identity/getAuthScope:getAuthScope": () => ({
+      region: "region-one",
+      roles: [
+        { roleId: "1", roleName: "member" },
+        { roleId: "2", roleName: "load-balancer_member" },
+        { roleId: "3", roleName: "admin" },
+      ],
+      serviceCatalogs: [
+        {
+          type: "identity",
+          endpoints: [
+            { interface: "admin", url: "http://inside:5000", region: "region-one" },
+            { interface: "public", url: "https://keystone.example", region: "region-one" },
+          ],
+        },
+      ],
+    }),
+  },
+  outputs: {
+    "openstack:networking/network:Network": () => ({ mtu: 1450 }),
+    "openstack:networking/port:Port": () => ({
+      allFixedIps: [`10.0.0.${String(10 + (lastAddress++ % 200))}`],
+    }),
+    "openstack:networking/floatingIp:FloatingIp": () => ({ address: "203.0.113.7" }),
+    "openstack:compute/instance:Instance": ({ availabilityZone }) => ({
+      availabilityZone: availabilityZone ?? "nova",
+    }),
+    "openstack:identity/applicationCredential:ApplicationCredential": () => ({
+      secret: canaryCredential,
+    }),
+    "command:local:Command": () => ({ stdout: canarySeed }),
+    "command:remote:Command": (_inputs, name) => ({
+      stdout: JSON.stringify(results[name.split("-").at(-1) ?? ""] ?? {}),
+    }),
+    "kubernetes:core/v1:Service": () => ({
+      status: { loadBalancer: { ingress: [{ ip: "203.0.113.8" }] } },
+    }),
+  },
+};

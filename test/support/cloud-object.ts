@@ -1,0 +1,14 @@
+import type { CloudObject } from "../../cloud/inventory.js";
+
+/** An object of the inventory with empty fields, save those given. */
+export const object = (fields: Partial<CloudObject>): CloudObject => ({
+  kind: "server",
+  id: "1",
+  name: "",
+  description: "",
+  tags: [],
+  metadata: {},
+  status: "",
+  owner: "",
+  ...fields,
+});

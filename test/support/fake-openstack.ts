@@ -1,0 +1,151 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A request as the fake saw it. */
+export interface SeenRequest {
+  readonly method: string;
+  /** Path with query, beginning with the service: `/compute/servers/detail`. */
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: unknown;
+}
+
+export interface FakeAnswer {
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Answer = FakeAnswer | ((request: SeenRequest) => FakeAnswer);
+
+/** A small OpenStack: an identity service that knows one user, and answers by method and path. */
+export interface FakeCloud {
+  readonly authUrl: string;
+  readonly seen: readonly SeenRequest[];
+  /** Answers `GET /network/networks`; a path without query answers any query. The newest answer counts. */
+  on(route: string, answer: Answer): void;
+  /** The environment that names this cloud. */
+  environment(changes?: Readonly<Record<string, string>>): NodeJS.ProcessEnv;
+  close(): Promise<void>;
+}
+
+export const fakeProject = "0123456789abcdef0123456789abcdef";
+export const fakeUser = "fedcba9876543210fedcba9876543210";
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  const text = Buffer.concat(parts).toString("utf8");
+  return text === "" ? undefined : JSON.parse(text);
+}
+
+const catalogTypes = ["compute", "network", "image", "volumev3", "load-balancer"] as const;
+
+function token(origin: string, services: readonly string[], life: number): FakeAnswer {
+  const catalog = services.map((type) => ({
+    type,
+    endpoints: [
+      { interface: "internal", region: "one", url: "http://127.0.0.1:1/nowhere" },
+      { interface: "public", region: "two", url: "http://127.0.0.1:1/nowhere" },
+      { interface: "public", region: "one", url: `${origin}/${type}/v9` },
+    ],
+  }));
+  return {
+    status: 201,
+    headers: { "x-subject-token": "token-of-the-fake" },
+    body: {
+      token: {
+        expires_at: new Date(Date.now() + life).toISOString(),
+        user: { id: fakeUser },
+        project: { id: fakeProject },
+        catalog,
+      },
+    },
+  };
+}
+
+export interface FakeOptions {
+  /** Services in the catalog. Default: all. */
+  readonly services?: readonly string[];
+  /** Milliseconds that a token is good for. Default: an hour. */
+  readonly tokenLife?: number;
+}
+
+const listen = async (server: Server): Promise<number> => {
+  await new Promise<void>((ready) => {
+    server.listen(0, "127.0.0.1", ready);
+  });
+  return (server.address() as AddressInfo).port;
+};
+
+/** Starts a fake cloud on a free port. */
+export async function startFakeCloud(options: FakeOptions = {}): Promise<FakeCloud> {
+  const routes = new Map<string, Answer>();
+  const seen: SeenRequest[] = [];
+  const server = createServer((request, response) => {
+    void (async () => {
+      const path = (request.url ?? "/").replace("/v9", "");
+      const method = request.method ?? "GET";
+      const entry = { method, path, headers: request.headers, body: await bodyOf(request) };
+      seen.push(entry);
+      const route =
+        routes.get(`${method} ${path}`) ?? routes.get(`${method} ${path.split("?")[0] ?? ""}`);
+      const answer = typeof route === "function" ? route(entry) : route;
+      const {
+        status = 200,
+        body,
+        headers = {},
+      } = answer ?? {
+        status: 404,
+        body: { error: { message: `nothing at ${method} ${path}` } },
+      };
+      response.writeHead(status, { "content-type": "application/json", ...headers });
+      response.end(
+        body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body),
+      );
+    })();
+  });
+  const origin = `http://127.0.0.1:${await listen(server)}`;
+  routes.set("POST /identity/v3/auth/tokens", () =>
+    token(origin, options.services ?? catalogTypes, options.tokenLife ?? 3_600_000),
+  );
+  return {
+    authUrl: `${origin}/identity`,
+    seen,
+    on: (route, answer) => {
+      routes.set(route, answer);
+    },
+    environment: (changes = {}) => ({
+      OS_AUTH_URL: `${origin}/identity`,
+      OS_USERNAME: "demo",
+      OS_PASSWORD: "correct horse",
+      OS_PROJECT_NAME: "demo",
+      OS_REGION_NAME: "one",
+      ...changes,
+    }),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+/** Empty lists for everything that an inventory asks for. */
+export function emptyProject(cloud: FakeCloud): void {
+  const lists = {
+    "load-balancer/lbaas/loadbalancers": "loadbalancers",
+    "compute/servers/detail": "servers",
+    "network/floatingips": "floatingips",
+    "volumev3/volumes/detail": "volumes",
+    "network/routers": "routers",
+    "network/ports": "ports",
+    "network/subnets": "subnets",
+    "network/networks": "networks",
+    "network/security-groups": "security_groups",
+    "compute/os-server-groups": "server_groups",
+    "compute/os-keypairs": "keypairs",
+    [`identity/v3/users/${fakeUser}/application_credentials`]: "application_credentials",
+  };
+  for (const [path, key] of Object.entries(lists))
+    cloud.on(`GET /${path}`, { body: { [key]: [] } });
+}

@@ -1,0 +1,145 @@
+import * as pulumi from "@pulumi/pulumi";
+import { getMonitor } from "@pulumi/pulumi/runtime/settings.js";
+
+/** One registration, as the engine would see it. */
+export interface Row {
+  readonly urn: string;
+  readonly type: string;
+  readonly name: string;
+  readonly custom: boolean;
+  readonly parent: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** URNs of explicit and implied dependencies. */
+  readonly dependencies: readonly string[];
+  /** URNs on which each input depends. */
+  readonly propertyDependencies: Readonly<Record<string, readonly string[]>>;
+  readonly ignoreChanges: readonly string[];
+  readonly replaceOnChanges: readonly string[];
+  readonly deleteBeforeReplace: boolean;
+  readonly deletedWith: string;
+  readonly protect: boolean;
+  readonly provider: string;
+  readonly secretOutputs: readonly string[];
+  readonly hooks: readonly string[];
+}
+
+export interface GraphOptions {
+  /** Nothing exists and nothing is known: `pulumi preview` of an empty stack. */
+  readonly preview?: boolean;
+  readonly stack?: string;
+  /** Further outputs of a resource, by type. */
+  readonly outputs?: Readonly<Record<string, (inputs: Fields, name: string) => Fields>>;
+  /** Answers of lookups, by token. */
+  readonly lookups?: Readonly<Record<string, (inputs: Fields) => Fields>>;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The part of a registration request that is looked at here; a generated class without types of its own. */
+interface Request {
+  getType(): string;
+  getName(): string;
+  getCustom(): boolean;
+  getParent(): string;
+  getProvider(): string;
+  getProtect(): boolean;
+  getDependenciesList(): string[];
+  getIgnorechangesList(): string[];
+  getReplaceonchangesList(): string[];
+  getDeletebeforereplace(): boolean;
+  getDeletedwith(): string;
+  getAdditionalsecretoutputsList(): string[];
+  getPropertydependenciesMap(): {
+    forEach(each: (value: { getUrnsList(): string[] }, key: string) => void): void;
+  };
+  getHooks():
+    | {
+        getAfterCreateList(): string[];
+        getBeforeDeleteList(): string[];
+        getOnErrorList(): string[];
+      }
+    | undefined;
+}
+type Answer = (
+  error: Error | null,
+  response: { getUrn(): string; getId(): string } | undefined,
+) => void;
+interface Monitor {
+  registerResource(request: Request, answer: Answer): Promise<void>;
+  registerResourceHook?: (
+    request: unknown,
+    answer: (error: null, response: object) => void,
+  ) => void;
+  registerErrorHook?: (request: unknown, answer: (error: null, response: object) => void) => void;
+}
+
+const hooksOf = (request: Request): string[] => {
+  const hooks = request.getHooks();
+  return hooks
+    ? [...hooks.getAfterCreateList(), ...hooks.getBeforeDeleteList(), ...hooks.getOnErrorList()]
+    : [];
+};
+
+const propertyDependenciesOf = (request: Request): Record<string, readonly string[]> => {
+  const found: Record<string, readonly string[]> = {};
+  request.getPropertydependenciesMap().forEach((urns, property) => {
+    found[property] = urns.getUrnsList().sort();
+  });
+  return found;
+};
+
+const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
+  ...{ urn, inputs, type: request.getType(), name: request.getName() },
+  ...{ custom: request.getCustom(), parent: request.getParent(), provider: request.getProvider() },
+  dependencies: request.getDependenciesList().sort(),
+  propertyDependencies: propertyDependenciesOf(request),
+  ignoreChanges: request.getIgnorechangesList(),
+  replaceOnChanges: request.getReplaceonchangesList(),
+  deleteBeforeReplace: request.getDeletebeforereplace(),
+  deletedWith: request.getDeletedwith(),
+  protect: request.getProtect(),
+  secretOutputs: request.getAdditionalsecretoutputsList(),
+  hooks: hooksOf(request),
+});
+
+/** Runs `program` without an engine and returns all it registered, in the order of the names. */
+export async function graph(
+  program: () => unknown,
+  options: GraphOptions = {},
+): Promise<readonly Row[]> {
+  const inputs = new Map<string, Fields>();
+  const stack = options.stack ?? "test";
+  await pulumi.runtime.setMocks(
+    {
+      newResource: ({ type, name, inputs: given }) => {
+        inputs.set(`${type} ${name}`, given as Fields);
+        const made = options.outputs?.[type]?.(given as Fields, name) ?? {};
+        return options.preview === true
+          ? { id: undefined, state: { ...(given as Fields) } }
+          : { id: `${name}-id`, state: { ...(given as Fields), ...made } };
+      },
+      call: ({ token, inputs: given }) => options.lookups?.[token]?.(given as Fields) ?? {},
+    },
+    "stackadm",
+    stack,
+    options.preview === true,
+  );
+  const rows: Row[] = [];
+  const monitor = getMonitor() as unknown as Monitor;
+  const register = monitor.registerResource.bind(monitor);
+  monitor.registerResource = (request, answer) =>
+    register(request, (error, response) => {
+      if (response) {
+        const given = inputs.get(`${request.getType()} ${request.getName()}`) ?? {};
+        rows.push(rowOf(request, response.getUrn(), given));
+      }
+      answer(error, response);
+    });
+  monitor.registerResourceHook = (_request, answer) => {
+    answer(null, {});
+  };
+  monitor.registerErrorHook = monitor.registerResourceHook;
+  await pulumi.runtime.runInPulumiStack(() => Promise.resolve(program()));
+  await pulumi.runtime.disconnect();
+  return rows.sort((one, other) => (one.urn < other.urn ? -1 : 1));
+}

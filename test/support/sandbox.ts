@@ -1,0 +1,133 @@
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { assignments } from "../../components/support/shell.js";
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Commands that the script called, with their arguments, in order. */
+  readonly calls: readonly string[];
+}
+
+/** Commands that a script may really run: they touch nothing but the files that they are told. */
+const harmless = [
+  ...[
+    "awk",
+    "base64",
+    "bash",
+    "cat",
+    "chmod",
+    "cmp",
+    "cut",
+    "date",
+    "diff",
+    "dirname",
+    "env",
+    "flock",
+  ],
+  ...[
+    "grep",
+    "head",
+    "mkdir",
+    "mktemp",
+    "mv",
+    "printf",
+    "rm",
+    "sed",
+    "sh",
+    "sleep",
+    "sort",
+    "tail",
+  ],
+  ...["timeout", "touch", "tr", "true", "false"],
+];
+
+const places = /(?<![\w.}/])\/(etc|var|run|usr\/local|opt)\//g;
+
+/**
+ * A machine that is only a directory: a script's files go below it, and its commands are stubs that are recorded. Nothing
+ * outside is touched.
+ */
+export class Sandbox {
+  readonly root = mkdtempSync(join(tmpdir(), "stackadm-sandbox-"));
+  readonly #bin = join(this.root, "bin");
+  readonly #calls = join(this.root, "calls");
+
+  constructor(stubs: Readonly<Record<string, string>>) {
+    mkdirSync(this.#bin);
+    for (const name of harmless) {
+      const path = ["/usr/bin", "/bin"].map((place) => join(place, name)).find(existsSync);
+      if (path !== undefined) this.#write(name, `exec ${path} "$@"`, false);
+    }
+    for (const [name, body] of Object.entries(stubs)) this.stub(name, body);
+  }
+
+  /** A command that is recorded and then does `body`, a shell script; `$root` is the sandbox. */
+  stub(name: string, body: string): void {
+    this.#write(name, body, true);
+  }
+
+  #write(name: string, body: string, recorded: boolean): void {
+    const record = recorded ? `echo "${name} $*" >>${this.#calls}\n` : "";
+    const file = join(this.#bin, name);
+    writeFileSync(
+      file,
+      `#!/bin/bash\nroot=${this.root}\n${record}${this.#inside(body, recorded)}\n`,
+    );
+    chmodSync(file, 0o755);
+  }
+
+  #inside(text: string, apply = true): string {
+    return apply ? text.replaceAll(places, `${this.root}/$1/`) : text;
+  }
+
+  file(path: string): string | undefined {
+    const file = join(this.root, path);
+    return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  }
+
+  put(path: string, content = ""): void {
+    const file = join(this.root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+
+  /** Runs scripts as RemoteScript does: values and scripts by standard input of one shell. */
+  run(scripts: readonly string[], values: Readonly<Record<string, string>>): Outcome {
+    return this.#spawn(["-s"], assignments(values) + this.#inside(scripts.join("\n")));
+  }
+
+  /** Runs one script as a program, with arguments. */
+  execute(script: string, ...args: readonly string[]): Outcome {
+    const file = join(this.root, "program");
+    writeFileSync(file, this.#inside(script));
+    return this.#spawn([file, ...args], "");
+  }
+
+  #spawn(args: readonly string[], input: string): Outcome {
+    rmSync(this.#calls, { force: true });
+    const done = spawnSync("/bin/bash", args, {
+      ...{ input, encoding: "utf8", cwd: this.root, timeout: 30_000 },
+      env: { PATH: this.#bin },
+    });
+    const calls = existsSync(this.#calls)
+      ? readFileSync(this.#calls, "utf8").trim().split("\n")
+      : [];
+    return { code: done.status ?? -1, stdout: done.stdout, stderr: done.stderr, calls };
+  }
+
+  close(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}

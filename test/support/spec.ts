@@ -1,0 +1,12 @@
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+
+/** Nothing but what has to be written. */
+export const smallest = {
+  name: "dev",
+  image: "debian-12",
+  externalNetwork: "public",
+  allowedCidrs: ["203.0.113.0/24"],
+  controlPlane: { flavor: "medium" },
+  workers: { general: { flavor: "medium", count: 2 } },
+  ssh: { publicKey: "ssh-ed25519 AAAALOGIN" },
+} satisfies ClusterArgs;

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { buildProgram } from "../../../../automation/cli/main.js";
+import { golden } from "../../../support/golden.js";
+
+const program = buildProgram();
+const commands = program.commands.flatMap((command) => [command, ...command.commands]);
+
+describe("the command line's help", () => {
+  it("lists every command and the exit codes", () => {
+    let text = "";
+    program.configureOutput({
+      writeOut: (part) => (text += part),
+      getOutHelpWidth: () => 100,
+    });
+    program.outputHelp();
+    golden("cli/help.txt", text);
+    assert.match(text, /Exit codes: 0 well/);
+  });
+
+  for (const command of commands)
+    it(`tells what '${command.name()}' does and takes`, () => {
+      let text = "";
+      command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
+      command.outputHelp();
+      const parent = command.parent === program ? "" : `${command.parent?.name() ?? ""}-`;
+      golden(`cli/${parent}${command.name()}.txt`, text);
+      assert.ok(command.description().length > 10);
+    });
+
+  it("has the stack 'dev' unless told otherwise", () => {
+    assert.equal(program.opts<{ stack: string }>().stack, "dev");
+  });
+});

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { run } from "../../../../automation/run.js";
+import { filesEnding, checksOf } from "../../../../automation/cli/check.js";
+import { exportLines, shellWord } from "../../../../automation/cli/env.js";
+import { planRows } from "../../../../automation/cli/preview.js";
+import { asClusterError } from "../../../../automation/cli/session.js";
+import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
+import { packageRoot } from "../../../../automation/cluster/workspace.js";
+import { UserError } from "../../../../automation/user-error.js";
+import { CloudError } from "../../../../cloud/cloud-error.js";
+
+describe("an error that ends a command", () => {
+  const table: [string, unknown, string, number][] = [
+    ["of an operation stays what it is", new ClusterError("STACK_LOCKED", "x"), "STACK_LOCKED", 4],
+    ["of sign-in", new CloudError("unauthenticated", "x"), "AUTH_FAILED", 3],
+    ["of a cloud that is not there", new CloudError("unreachable", "x"), "CLOUD_UNREACHABLE", 3],
+    [
+      "of the cloud's configuration",
+      new CloudError("configuration", "x"),
+      "CLOUD_NOT_CONFIGURED",
+      2,
+    ],
+    ["of a quota", new CloudError("quota", "x"), "QUOTA_EXCEEDED", 3],
+    ["of a person", new UserError("x", "y"), "FAILED", 1],
+    ["of usage", new UserError("x", "y", 2), "FAILED", 2],
+    ["of a missing tool", new UserError("The command 'zstd' is not installed."), "TOOL_MISSING", 1],
+    ["that nobody foresaw", new TypeError("x is undefined"), "FAILED", 1],
+    ["that is no error", "just text", "FAILED", 1],
+  ];
+  for (const [what, error, code, exitCode] of table)
+    it(what, () => {
+      const known = asClusterError(error);
+      assert.equal(known.code, code);
+      assert.equal(known.exitCode, exitCode);
+    });
+
+  it("after Ctrl-C is that it was stopped, whatever broke because of it", () => {
+    const known = asClusterError(new Error("aborted"), AbortSignal.abort());
+    assert.equal(known.code, "CANCELLED");
+    assert.equal(known.exitCode, 130);
+    assert.match(known.hint ?? "", /same command again/);
+  });
+
+  it("keeps sentence and hint", () => {
+    const known = asClusterError(new CloudError("conflict", "in use", "wait"));
+    assert.equal(known.sentence, "in use");
+    assert.equal(known.hint, "wait");
+  });
+});
+
+describe("variables for a shell", () => {
+  it("are lines to evaluate", () => {
+    assert.equal(
+      exportLines({ OS_CLOUD: "lab", PATH: "/a:/b c" }),
+      "export OS_CLOUD=lab\nexport PATH='/a:/b c'",
+    );
+  });
+
+  it("survive the shell unchanged", async () => {
+    for (const value of ["plain", "a b", "it's", "$HOME `id` $(id)", "a\nb", '"', "\\", ""]) {
+      const { stdout } = await run("sh", ["-c", `printf %s ${shellWord(value)}`]);
+      assert.equal(stdout.replace(/\n$/, ""), value.replace(/\n$/, ""));
+    }
+  });
+
+  it("are quoted whenever a shell could see more in them than a word", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), (value) => {
+        const word = shellWord(value);
+        assert.ok(word.startsWith("'") || /^[A-Za-z0-9_./:=@%+,-]+$/.test(word));
+      }),
+    );
+  });
+});
+
+describe("the rows of a plan", () => {
+  const change = (urn: string, operation: string) => ({
+    urn,
+    name: "n",
+    type: "T",
+    phase: undefined,
+    operation,
+  });
+  it("are what would happen, without providers and what stays", () => {
+    assert.deepEqual(
+      planRows([
+        { type: "started", at: 0, change: change("urn:pulumi:d::p::a:b:T::n", "create") },
+        { type: "finished", at: 0, change: change("urn:pulumi:d::p::a:b:T::n", "create"), id: "" },
+        { type: "unchanged", at: 0, change: change("urn:pulumi:d::p::a:b:T::m", "same") },
+        {
+          type: "started",
+          at: 0,
+          change: change("urn:pulumi:d::p::pulumi:providers:x::default", "create"),
+        },
+      ]),
+      [{ operation: "create", type: "T", name: "n" }],
+    );
+  });
+});
+
+describe("the checks", () => {
+  it("look at every script of the project, and at nothing installed", () => {
+    const scripts = filesEnding(packageRoot(), ".sh");
+    assert.ok(scripts.length > 5);
+    assert.ok(scripts.every((path) => !/node_modules|\/dist\//.test(path)));
+  });
+
+  it("cover format, types, lint, scripts and drivers", () => {
+    const names = checksOf(packageRoot())
+      .map(({ name }) => name)
+      .join();
+    for (const tool of ["prettier", "tsc", "eslint", "shellcheck", "shfmt", "flake8"])
+      assert.ok(names.includes(tool), tool);
+  });
+});

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import {
+  decodeEvent,
+  plainText,
+  type ClusterEvent,
+} from "../../../../automation/cluster/events.js";
+
+const urn =
+  "urn:pulumi:dev::stackadm::stackadm:index:Cluster$openstack:networking/network:Network::dev-network";
+const step = (op: string, more: Readonly<Record<string, unknown>> = { new: { custom: true } }) => ({
+  metadata: { op, urn, type: "openstack:networking/network:Network", ...more },
+});
+const change = (operation: string) => ({
+  urn,
+  name: "dev-network",
+  type: "Network",
+  phase: "network",
+  operation,
+});
+
+describe("an engine event", () => {
+  const table: [string, unknown, ClusterEvent | undefined][] = [
+    [
+      "that begins a step",
+      { timestamp: 5, resourcePreEvent: step("create") },
+      { type: "started", at: 5, change: change("create") } as ClusterEvent,
+    ],
+    [
+      "that ends a step, with the new id",
+      { timestamp: 6, resOutputsEvent: step("create", { new: { custom: true, id: "n1" } }) },
+      { type: "finished", at: 6, change: change("create"), id: "n1" } as ClusterEvent,
+    ],
+    [
+      "that ends a deletion, with the old id",
+      { timestamp: 6, resOutputsEvent: step("delete", { old: { custom: true, id: "n0" } }) },
+      { type: "finished", at: 6, change: change("delete"), id: "n0" } as ClusterEvent,
+    ],
+    [
+      "that fails a step",
+      { timestamp: 7, resOpFailedEvent: step("create") },
+      { type: "failed", at: 7, change: change("create") } as ClusterEvent,
+    ],
+    [
+      "about a resource that stays as it is",
+      { timestamp: 8, resourcePreEvent: step("same") },
+      { type: "unchanged", at: 8, change: change("same") } as ClusterEvent,
+    ],
+    ["that ends nothing", { resOutputsEvent: step("same") }, undefined],
+    [
+      "about a component",
+      { resourcePreEvent: step("create", { new: { custom: false } }) },
+      undefined,
+    ],
+    ["without metadata of a state", { resourcePreEvent: step("create", {}) }, undefined],
+    [
+      "with a line of a running command",
+      {
+        timestamp: 9,
+        diagnosticEvent: { urn, message: "kubeadm init\n", severity: "info", ephemeral: true },
+      },
+      { type: "log", at: 9, urn, text: "kubeadm init" },
+    ],
+    [
+      "with an error, without its colours",
+      {
+        timestamp: 9,
+        diagnosticEvent: { urn, message: "<{%fg 1%}>broken<{%reset%}>\n", severity: "error" },
+      },
+      { type: "message", at: 9, urn, severity: "error", text: "broken" },
+    ],
+    [
+      "with an information that goes to standard error",
+      { timestamp: 9, diagnosticEvent: { message: "hello", severity: "info#err" } },
+      { type: "message", at: 9, urn: "", severity: "info", text: "hello" },
+    ],
+    [
+      "with an empty message",
+      { diagnosticEvent: { message: " \n", severity: "error" } },
+      undefined,
+    ],
+    ["for debugging", { diagnosticEvent: { message: "x", severity: "debug" } }, undefined],
+    [
+      "that sums up",
+      {
+        timestamp: 10,
+        summaryEvent: { durationSeconds: 87, resourceChanges: { create: 3, same: 1 } },
+      },
+      { type: "summary", at: 10, seconds: 87, changes: { create: 3, same: 1 } },
+    ],
+    [
+      "that sums up nothing",
+      { timestamp: 10, summaryEvent: { durationSeconds: 1, resourceChanges: null } },
+      { type: "summary", at: 10, seconds: 1, changes: {} },
+    ],
+    ["of another kind", { timestamp: 1, preludeEvent: { config: {} } }, undefined],
+    ["that ends the stream", { timestamp: 1, cancelEvent: {} }, undefined],
+    ["that is none", "hello", undefined],
+    ["that is broken", { resourcePreEvent: { metadata: {} } }, undefined],
+  ];
+  for (const [what, raw, expected] of table)
+    it(what, () => {
+      assert.deepEqual(decodeEvent(raw), expected);
+    });
+});
+
+describe("plain text", () => {
+  it("has neither escape sequences nor the engine's markup", () => {
+    assert.equal(plainText("\u001B[31mred\u001B[0m <{%reset%}>plain"), "red plain");
+  });
+});

@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isTheOne, recover, recoveryStep } from "../../../../automation/cluster/recovery.js";
+import type { StateAccess } from "../../../../automation/cluster/state.js";
+import { connectCloud } from "../../../../cloud/client.js";
+import { emptyProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
+import { object } from "../../../support/cloud-object.js";
+
+const resource = (type: string, name: string, inputs: Readonly<Record<string, unknown>> = {}) => ({
+  urn: `urn:pulumi:dev::stackadm::${type}::${name}`,
+  type,
+  custom: true,
+  inputs: { ...inputs },
+});
+const creating = (type: string, name: string, inputs: Readonly<Record<string, unknown>> = {}) => ({
+  type: "creating",
+  resource: resource(type, name, inputs),
+});
+const instance = "openstack:compute/instance:Instance";
+
+describe("what is done about an interrupted operation", () => {
+  const table: [string, string, string][] = [
+    ["a script is simply run again", "command:remote:Command", "forget"],
+    ["a server is looked up and deleted", instance, "delete object"],
+    ["a network is looked up and deleted", "openstack:networking/network:Network", "delete object"],
+    [
+      "an interface is detached",
+      "openstack:networking/routerInterface:RouterInterface",
+      "detach router",
+    ],
+    [
+      "a rule is looked up and deleted",
+      "openstack:networking/secGroupRule:SecGroupRule",
+      "delete rule",
+    ],
+    [
+      "an object of the cluster is deleted",
+      "kubernetes:core/v1:Service",
+      "delete Kubernetes object",
+    ],
+    ["what is unknown is left to the engine", "random:index:Pet", "forget"],
+  ];
+  for (const [what, type, act] of table)
+    it(what, () => {
+      assert.equal(recoveryStep(creating(type, "x")).act, act);
+    });
+
+  it("nothing, when it was no creation: the state knows the resource", () => {
+    for (const type of ["updating", "deleting", "reading", "importing"])
+      assert.equal(recoveryStep({ type, resource: resource(instance, "x") }).act, "forget");
+  });
+
+  it("finds the object by its exact name, a floating IP by its description", () => {
+    const server = resource(instance, "r", { name: "dev-0" });
+    assert.equal(isTheOne(object({ name: "dev-0" }), server), true);
+    assert.equal(isTheOne(object({ name: "dev-01" }), server), false);
+    const address = resource("openstack:networking/floatingIp:FloatingIp", "r", {
+      description: "API of dev",
+    });
+    assert.equal(
+      isTheOne(object({ kind: "floating IP", description: "API of dev" }), address),
+      true,
+    );
+    const silent = resource("openstack:networking/floatingIp:FloatingIp", "r");
+    assert.equal(isTheOne(object({ kind: "floating IP" }), silent), false);
+    assert.equal(isTheOne(object({ name: "" }), resource(instance, "r")), false);
+  });
+});
+
+/** Stands for the engine: exports what lies in `state.json`, and writes there what it imports. */
+const engine = `#!/bin/sh
+case "$1 $2" in
+"stack export") cat "$STATE" ;;
+"stack import") cat >"$STATE" ;;
+*) exit 9 ;;
+esac
+`;
+
+describe("recovery", () => {
+  let directory: string;
+  let cloud: FakeCloud;
+  const notes: string[] = [];
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), "recovery-"));
+    writeFileSync(join(directory, "pulumi"), engine);
+    chmodSync(join(directory, "pulumi"), 0o755);
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
+    notes.length = 0;
+  });
+  afterEach(async () => {
+    rmSync(directory, { recursive: true });
+    await cloud.close();
+  });
+  const stateFile = (): string => join(directory, "state.json");
+  const access = (): StateAccess => ({
+    workspace: { stack: "dev", project: "stackadm", directory },
+    env: { ...process.env, PATH: `${directory}:${process.env["PATH"] ?? ""}`, STATE: stateFile() },
+  });
+  const putState = (pending: unknown[], resources: unknown[] = []): void => {
+    const state = {
+      version: 3,
+      deployment: {
+        manifest: { magic: "kept" },
+        resources,
+        pending_operations: pending,
+      },
+    };
+    writeFileSync(stateFile(), JSON.stringify(state));
+  };
+  const pendingNow = (): unknown =>
+    (
+      JSON.parse(readFileSync(stateFile(), "utf8")) as {
+        deployment: { pending_operations: unknown };
+      }
+    ).deployment.pending_operations;
+  const run = () =>
+    recover(access(), async () => ({
+      cloud: await connectCloud({ env: cloud.environment() }),
+      kubernetes: () => Promise.resolve(undefined),
+      note: (text) => {
+        notes.push(text);
+      },
+    }));
+  const written = (): string[] =>
+    cloud.seen
+      .filter(({ method, path }) => method !== "GET" && !path.endsWith("/tokens"))
+      .map(({ method, path }) => `${method} ${path}`);
+
+  it("does nothing, not even a sign-in, when nothing was interrupted", async () => {
+    putState([]);
+    assert.deepEqual(await run(), []);
+    assert.deepEqual(cloud.seen, []);
+  });
+
+  it("drops scripts without asking the cloud", async () => {
+    putState([creating("command:remote:Command", "dev-0-init")]);
+    assert.deepEqual(await run(), ["Command 'dev-0-init'"]);
+    assert.deepEqual(cloud.seen, []);
+    assert.deepEqual(pendingNow(), []);
+  });
+
+  it("deletes the server that was made but never written down, and keeps the rest of the state", async () => {
+    putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
+    const servers = [
+      { id: "new", name: "dev-0" },
+      { id: "foreign", name: "dev-00" },
+    ];
+    cloud.on("GET /compute/servers/detail", () => ({ body: { servers: [...servers] } }));
+    cloud.on("DELETE /compute/servers/new", () => {
+      servers.shift();
+      return { status: 204 };
+    });
+    assert.deepEqual(await run(), ["Instance 'dev-0-server'"]);
+    assert.deepEqual(written(), ["DELETE /compute/servers/new"]);
+    assert.match(notes.join("\n"), /Deleting the server 'dev-0'/);
+    assert.match(readFileSync(stateFile(), "utf8"), /"magic":"kept"/);
+    assert.deepEqual(pendingNow(), []);
+  });
+
+  it("never deletes what the state holds, even under the same name", async () => {
+    const held = { ...resource(instance, "dev-0-server", { name: "dev-0" }), id: "held" };
+    putState([creating(instance, "dev-0-server", { name: "dev-0" })], [held]);
+    cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "held", name: "dev-0" }] } });
+    await run();
+    assert.deepEqual(written(), []);
+  });
+
+  it("detaches the router's interface, if there is one", async () => {
+    const type = "openstack:networking/routerInterface:RouterInterface";
+    const inputs = { routerId: "r", subnetId: "s" };
+    putState([creating(type, "i", inputs)]);
+    await run();
+    assert.deepEqual(written(), []);
+    putState([creating(type, "i", inputs)]);
+    cloud.on("GET /network/ports", { body: { ports: [{ id: "p" }] } });
+    cloud.on("PUT /network/routers/r/remove_router_interface", { body: {} });
+    await run();
+    assert.deepEqual(cloud.seen.at(-1)?.body, { subnet_id: "s" });
+  });
+
+  it("deletes the very rule that the interrupted creation describes", async () => {
+    const inputs = {
+      securityGroupId: "g",
+      description: "why",
+      ethertype: "IPv4",
+      direction: "ingress",
+    };
+    putState([creating("openstack:networking/secGroupRule:SecGroupRule", "r", inputs)]);
+    const rule = { description: "why", ethertype: "IPv4", direction: "ingress" };
+    cloud.on("GET /network/security-group-rules", {
+      body: {
+        security_group_rules: [
+          { id: "1", ...rule },
+          { id: "2", ...rule, ethertype: "IPv6" },
+          { id: "3", ...rule, description: null },
+        ],
+      },
+    });
+    cloud.on("DELETE /network/security-group-rules/1", { status: 204 });
+    await run();
+    assert.deepEqual(written(), ["DELETE /network/security-group-rules/1"]);
+  });
+
+  it("leaves the record in place when the cloud cannot be asked: the next run tries again", async () => {
+    putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
+    cloud.on("GET /compute/servers/detail", { status: 500, body: "down" });
+    await assert.rejects(run, /500/);
+    assert.equal((pendingNow() as unknown[]).length, 1);
+  });
+});

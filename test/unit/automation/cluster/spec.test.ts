@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
+import { clusterSpecOf, machineNames, needsOf } from "../../../../automation/cluster/spec.js";
+
+const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl";
+const minimal = {
+  image: "debian-12",
+  externalNetwork: "public",
+  allowedCidrs: ["192.0.2.0/24"],
+  controlPlane: { flavor: "big" },
+  workers: { general: { flavor: "small", count: 2 }, batch: { flavor: "big", count: 1 } },
+};
+const settings = (cluster: unknown): string =>
+  stringify({ config: { "stackadm:cluster": cluster } });
+const spec = (cluster: unknown, more: Readonly<Record<string, unknown>> = {}) =>
+  clusterSpecOf({
+    project: "stackadm",
+    stack: "dev",
+    settings: settings(cluster),
+    agentKeys: [`${key} me@here`],
+    ...more,
+  });
+
+describe("the cluster that a stack file describes", () => {
+  it("takes its name from the stack and its login key from the agent", () => {
+    const found = spec(minimal);
+    assert.equal(found.name, "dev");
+    assert.equal(found.ssh.publicKey, key);
+    assert.equal(spec({ ...minimal, name: "prod" }).name, "prod");
+  });
+
+  it("lies over the site's defaults", () => {
+    const directory = mkdtempSync(join(tmpdir(), "site-"));
+    const siteFile = join(directory, "site.yaml");
+    writeFileSync(siteFile, stringify({ image: "site-image", loadBalancer: { provider: "lab" } }));
+    const rest = { ...minimal, image: undefined };
+    assert.equal(spec(rest, { siteFile }).image, "site-image");
+    assert.equal(spec(minimal, { siteFile }).image, "debian-12");
+    assert.equal(spec(minimal, { siteFile }).loadBalancer.provider, "lab");
+    rmSync(directory, { recursive: true });
+  });
+
+  it("is refused with every problem in one error, and exit code 2", () => {
+    try {
+      spec({ ...minimal, image: "", allowedCidrs: ["no"], more: 1 });
+      assert.fail("was accepted");
+    } catch (error) {
+      assert.ok(error instanceof ClusterError);
+      assert.equal(error.code, "INVALID_CONFIG");
+      assert.equal(error.exitCode, 2);
+      for (const path of ["cluster.image", "cluster.allowedCidrs"])
+        assert.ok(error.message.includes(path), `${path} in ${error.message}`);
+    }
+  });
+
+  it("is refused when the file says nothing of a cluster", () => {
+    assert.throws(
+      () => clusterSpecOf({ project: "stackadm", stack: "dev", settings: "" }),
+      /is not valid/,
+    );
+  });
+});
+
+describe("what a cluster asks of its cloud", () => {
+  it("is a machine for each place, under the names that the program uses", () => {
+    assert.deepEqual(machineNames(spec(minimal)), [
+      "dev-control-plane-0",
+      "dev-general-0",
+      "dev-general-1",
+      "dev-batch-0",
+    ]);
+    assert.deepEqual(needsOf(spec(minimal)).flavors, { big: 2, small: 2 });
+  });
+
+  it("is a network with a port for each machine and one address", () => {
+    const { counts } = needsOf(spec(minimal));
+    assert.equal(counts.ports, 6);
+    assert.equal(counts["floating IPs"], 1);
+    assert.equal(counts["load balancers"], 0);
+    assert.equal(counts.volumes, 0);
+    assert.equal(counts["server groups"], 3);
+  });
+
+  it("is more with the samples: two load balancers, an address and a volume", () => {
+    const { counts } = needsOf(spec({ ...minimal, samples: true }));
+    assert.equal(counts["load balancers"], 2);
+    assert.equal(counts["floating IPs"], 2);
+    assert.equal(counts["volume gigabytes"], 1);
+  });
+
+  it("names image, external network, zones and volume types", () => {
+    const needs = needsOf(
+      spec({
+        ...minimal,
+        zones: ["a"],
+        storageClasses: [{ name: "gold", type: "fast" }, { name: "x" }],
+      }),
+    );
+    assert.deepEqual(needs.images, ["debian-12"]);
+    assert.equal(needs.externalNetwork, "public");
+    assert.deepEqual(needs.zones, ["a"]);
+    assert.deepEqual(needs.volumeTypes, ["fast"]);
+  });
+});

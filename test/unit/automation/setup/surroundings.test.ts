@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
+import { missingCommands } from "../../../../automation/setup/commands.js";
+import { ensurePassphraseFile } from "../../../../automation/setup/secrets.js";
+import {
+  backendUrl,
+  cloudEnvironment,
+  cloudIsNamed,
+  labRuns,
+  usesLab,
+} from "../../../../automation/setup/surroundings.js";
+
+describe("the surroundings of an operation", () => {
+  let state: string;
+  const before = process.env["XDG_STATE_HOME"];
+  beforeEach(() => {
+    state = mkdtempSync(join(tmpdir(), "state-"));
+    process.env["XDG_STATE_HOME"] = state;
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = before;
+    rmSync(state, { recursive: true });
+  });
+  const startLab = (): void => {
+    mkdirSync(join(state, "stackadm", "lab"), { recursive: true });
+    writeFileSync(join(state, "stackadm", "lab", "clouds.yaml"), "clouds: {}\n");
+  };
+
+  it("use the cloud that is named, and add nothing to it", () => {
+    startLab();
+    for (const env of [{ OS_CLOUD: "mine" }, { OS_AUTH_URL: "http://k" }]) {
+      assert.equal(cloudIsNamed(env), true);
+      assert.equal(usesLab(env), false);
+      assert.deepEqual(cloudEnvironment(env), {});
+    }
+  });
+
+  it("use the lab when no cloud is named and it runs", () => {
+    assert.equal(labRuns(), false);
+    startLab();
+    assert.equal(labRuns(), true);
+    for (const env of [{}, { OS_CLOUD: "" }, { OS_CLOUD: "stackadm-lab" }])
+      assert.deepEqual(cloudEnvironment(env), {
+        OS_CLOUD: "stackadm-lab",
+        OS_CLIENT_CONFIG_FILE: join(state, "stackadm", "lab", "clouds.yaml"),
+        STACKADM_SITE: join(state, "stackadm", "lab", "site.yaml"),
+      });
+  });
+
+  it("keep a site that was named", () => {
+    startLab();
+    assert.equal(cloudEnvironment({ STACKADM_SITE: "/mine" })["STACKADM_SITE"], "/mine");
+  });
+
+  it("are refused in one sentence when there is no cloud at all", () => {
+    assert.throws(
+      () => cloudEnvironment({}),
+      (error: unknown) =>
+        error instanceof ClusterError &&
+        error.code === "CLOUD_NOT_CONFIGURED" &&
+        error.exitCode === 2,
+    );
+  });
+
+  it("keep the stacks in a directory of the user's own, those of a lab inside the lab", () => {
+    assert.equal(backendUrl({ OS_CLOUD: "mine" }), `file://${join(state, "stackadm", "pulumi")}`);
+    startLab();
+    assert.equal(backendUrl({}), `file://${join(state, "stackadm", "lab", "pulumi")}`);
+    assert.ok(existsSync(join(state, "stackadm", "lab", "pulumi")));
+    assert.equal(backendUrl({ PULUMI_BACKEND_URL: "s3://b" }), "s3://b");
+  });
+
+  it("have a passphrase that is made once and readable by its owner only", () => {
+    const path = ensurePassphraseFile(join(state, "deep", "passphrase"));
+    const first = readFileSync(path, "utf8");
+    assert.ok(first.trim().length >= 43);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    ensurePassphraseFile(path);
+    assert.equal(readFileSync(path, "utf8"), first);
+    assert.notEqual(readFileSync(ensurePassphraseFile(join(state, "other")), "utf8"), first);
+  });
+});
+
+describe("a missing command", () => {
+  it("is one that is in no folder of PATH", () => {
+    const there = new Set(["/b/podman"]);
+    const wanted = { podman: "podman", zstd: "zstd" };
+    assert.deepEqual(
+      missingCommands(wanted, "/a:/b::", (file) => there.has(file)),
+      ["zstd"],
+    );
+    assert.deepEqual(
+      missingCommands(wanted, "", () => true),
+      ["podman", "zstd"],
+    );
+  });
+});

@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { authenticationRequest, connectCloud } from "../../../cloud/client.js";
+import { CloudError } from "../../../cloud/cloud-error.js";
+import {
+  fakeProject,
+  fakeUser,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../support/fake-openstack.js";
+
+async function refusal(work: Promise<unknown>): Promise<CloudError> {
+  try {
+    await work;
+  } catch (error) {
+    assert.ok(error instanceof CloudError, String(error));
+    return error;
+  }
+  return assert.fail("was accepted");
+}
+
+const signIns = (cloud: FakeCloud): number =>
+  cloud.seen.filter(({ path }) => path.endsWith("/auth/tokens")).length;
+
+describe("the OpenStack client", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const connect = (changes: Readonly<Record<string, string>> = {}) =>
+    connectCloud({ env: cloud.environment(changes) });
+
+  it("signs in once and uses the token for every call", async () => {
+    cloud.on("GET /compute/servers", { body: { servers: [] } });
+    const client = await connect();
+    assert.deepEqual(await client.request("compute", "GET", "/servers"), { servers: [] });
+    await client.request("compute", "GET", "/servers");
+    assert.equal(signIns(cloud), 1);
+    assert.equal(cloud.seen.at(-1)?.headers["x-auth-token"], "token-of-the-fake");
+    assert.equal(client.projectId, fakeProject);
+    assert.equal(client.userId, fakeUser);
+    assert.equal(client.region, "one");
+  });
+
+  it("takes the public endpoint of its region", async () => {
+    cloud.on("GET /network/networks", { body: { networks: [] } });
+    await (await connect()).request("network", "GET", "/networks");
+    assert.equal(cloud.seen.at(-1)?.path, "/network/networks");
+  });
+
+  it("asks Nova in a microversion that shows tags", async () => {
+    cloud.on("GET /compute/servers", { body: {} });
+    await (await connect()).request("compute", "GET", "/servers");
+    assert.equal(cloud.seen.at(-1)?.headers["x-openstack-nova-api-version"], "2.60");
+  });
+
+  it("signs in again when the token is about to end", async () => {
+    await cloud.close();
+    cloud = await startFakeCloud({ tokenLife: 30_000 });
+    cloud.on("GET /compute/servers", { body: {} });
+    await (await connect()).request("compute", "GET", "/servers");
+    assert.equal(signIns(cloud), 2);
+  });
+
+  it("signs in again once when the token is refused", async () => {
+    let calls = 0;
+    cloud.on("GET /compute/servers", () => ({ status: (calls += 1) === 1 ? 401 : 200, body: {} }));
+    await (await connect()).request("compute", "GET", "/servers");
+    assert.equal(calls, 2);
+    assert.equal(signIns(cloud), 2);
+  });
+
+  it("sends a body and answers undefined for an empty one", async () => {
+    cloud.on("DELETE /compute/servers/1", { status: 204 });
+    cloud.on("POST /compute/servers", ({ body }) => ({ status: 202, body: { got: body } }));
+    const client = await connect();
+    assert.equal(await client.request("compute", "DELETE", "/servers/1"), undefined);
+    assert.deepEqual(await client.request("compute", "POST", "/servers", { a: 1 }), {
+      got: { a: 1 },
+    });
+  });
+
+  it("says a wrong password in one sentence, without the password", async () => {
+    cloud.on("POST /identity/v3/auth/tokens", { status: 401, body: { error: { message: "no" } } });
+    const error = await refusal(connect());
+    assert.equal(error.kind, "unauthenticated");
+    assert.match(error.message, /refused the user name or password/);
+    assert.doesNotMatch(error.message + (error.hint ?? ""), /correct horse/);
+  });
+
+  it("says an unreachable cloud in one sentence, with its address", async () => {
+    const error = await refusal(connect({ OS_AUTH_URL: "http://127.0.0.1:1/v3" }));
+    assert.equal(error.kind, "unreachable");
+    assert.match(error.message, /cannot be reached at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\)/);
+  });
+
+  it("asks for a project when the credentials have none", async () => {
+    cloud.on("POST /identity/v3/auth/tokens", {
+      headers: { "x-subject-token": "t" },
+      body: { token: { expires_at: "2100-01-01T00:00:00Z", user: { id: "u" } } },
+    });
+    assert.match((await refusal(connect())).message, /not scoped to a project/);
+  });
+
+  it("refuses something that is no identity service", async () => {
+    cloud.on("POST /identity/v3/auth/tokens", { body: { hello: "world" } });
+    assert.match((await refusal(connect())).message, /does not answer like an identity service/);
+  });
+
+  it("names a service that the catalog lacks, and the region", async () => {
+    await cloud.close();
+    cloud = await startFakeCloud({ services: ["compute"] });
+    const client = await connect();
+    assert.equal(client.offers("load-balancer"), false);
+    assert.equal(client.offers("compute"), true);
+    const error = await refusal(client.request("load-balancer", "GET", "/lbaas/loadbalancers"));
+    assert.match(error.message, /offers no load-balancer service in region one/);
+  });
+
+  it("passes on the sentence of a service, with kind and status", async () => {
+    cloud.on("POST /network/ports", {
+      status: 409,
+      body: {
+        NeutronError: {
+          type: "OverQuota",
+          message: "Quota exceeded for resources: ['port'].",
+          detail: "",
+        },
+      },
+    });
+    const error = await refusal((await connect()).request("network", "POST", "/ports", {}));
+    assert.equal(error.kind, "quota");
+    assert.equal(error.status, 409);
+    assert.match(error.message, /Quota exceeded for resources: \['port'\]/);
+  });
+});
+
+describe("an authentication request", () => {
+  const scope = { projectName: "p", projectDomain: { name: "d" } };
+
+  it("carries user, domain and project of a password", () => {
+    const request = authenticationRequest({
+      kind: "password",
+      username: "u",
+      userDomain: { id: "default" },
+      password: "x",
+      scope,
+    });
+    assert.deepEqual(request, {
+      auth: {
+        identity: {
+          methods: ["password"],
+          password: { user: { name: "u", domain: { id: "default" }, password: "x" } },
+        },
+        scope: { project: { name: "p", domain: { name: "d" } } },
+      },
+    });
+  });
+
+  it("carries no scope for an application credential: it has its own", () => {
+    const request = authenticationRequest({
+      kind: "application",
+      id: "i",
+      secret: "s",
+      userDomain: { id: "default" },
+    });
+    assert.deepEqual(request, {
+      auth: {
+        identity: {
+          methods: ["application_credential"],
+          application_credential: { id: "i", secret: "s" },
+        },
+      },
+    });
+  });
+
+  it("names an application credential by its user when it has no id", () => {
+    const request = authenticationRequest({
+      kind: "application",
+      name: "n",
+      username: "u",
+      secret: "s",
+      userDomain: { name: "d" },
+    });
+    assert.match(
+      JSON.stringify(request),
+      /"name":"n","user":\{"name":"u","domain":\{"name":"d"\}\}/,
+    );
+  });
+
+  it("prefers ids", () => {
+    const request = authenticationRequest({
+      kind: "token",
+      token: "t",
+      scope: { projectId: "1", projectName: "p", projectDomain: { id: "default" } },
+    });
+    assert.match(JSON.stringify(request), /"scope":\{"project":\{"id":"1"\}\}/);
+  });
+});

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../cloud/client.js";
+import { compareInventories, kinds, listObjects, takeInventory } from "../../../cloud/inventory.js";
+import {
+  emptyProject,
+  fakeProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../support/fake-openstack.js";
+import { object } from "../../support/cloud-object.js";
+
+describe("the inventory of a project", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const connect = () => connectCloud({ env: cloud.environment() });
+
+  it("asks for every kind, the shared services for this project only", async () => {
+    assert.deepEqual(await takeInventory(await connect()), []);
+    const asked = cloud.seen.filter(({ method }) => method === "GET");
+    assert.equal(asked.length, kinds.length);
+    for (const { path } of asked.filter(({ path: p }) => /^\/(network|load-balancer)/.test(p)))
+      assert.ok(path.endsWith(`project_id=${fakeProject}`), path);
+  });
+
+  it("brings every service's words into one shape", async () => {
+    cloud.on("GET /compute/servers/detail", {
+      body: {
+        servers: [{ id: "s", name: "a", status: "ACTIVE", metadata: { k: "v" }, tags: ["t"] }],
+      },
+    });
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", {
+      body: {
+        loadbalancers: [{ id: "l", name: "b", provisioning_status: "ERROR", description: "d" }],
+      },
+    });
+    cloud.on("GET /compute/os-keypairs", { body: { keypairs: [{ keypair: { name: "key" } }] } });
+    cloud.on("GET /network/floatingips", {
+      body: { floatingips: [{ id: "f", floating_ip_address: "192.0.2.1", status: "DOWN" }] },
+    });
+    cloud.on("GET /network/ports", {
+      body: { ports: [{ id: "p", name: "", device_owner: "network:dhcp", status: "ACTIVE" }] },
+    });
+    assert.deepEqual(await takeInventory(await connect()), [
+      object({ kind: "load balancer", id: "l", name: "b", description: "d", status: "ERROR" }),
+      object({ id: "s", name: "a", status: "ACTIVE", metadata: { k: "v" }, tags: ["t"] }),
+      object({ kind: "floating IP", id: "f", name: "192.0.2.1", status: "DOWN" }),
+      object({ kind: "port", id: "p", status: "ACTIVE", owner: "network:dhcp" }),
+      object({ kind: "key pair", id: "key", name: "key" }),
+    ]);
+  });
+
+  it("follows Nova's and Neutron's links to the next page", async () => {
+    const link = (query: string) => [
+      { rel: "next", href: `http://elsewhere/other/prefix?${query}` },
+    ];
+    cloud.on("GET /compute/servers/detail", ({ path }) =>
+      path.includes("marker=1")
+        ? { body: { servers: [{ id: "2" }] } }
+        : { body: { servers: [{ id: "1" }], servers_links: link("marker=1") } },
+    );
+    const servers = await listObjects(await connect(), "server");
+    assert.deepEqual(
+      servers.map(({ id }) => id),
+      ["1", "2"],
+    );
+  });
+
+  it("does not run in circles when a page names itself as the next", async () => {
+    cloud.on("GET /network/routers", ({ path }) => ({
+      body: { routers: [{ id: path }], routers_links: [{ rel: "next", href: `http://x${path}` }] },
+    }));
+    assert.equal((await listObjects(await connect(), "router")).length, 1);
+  });
+
+  it("has nothing of a service that the cloud does not offer", async () => {
+    await cloud.close();
+    cloud = await startFakeCloud({ services: ["compute"] });
+    assert.deepEqual(await listObjects(await connect(), "volume"), []);
+  });
+});
+
+describe("two inventories", () => {
+  it("differ by what came and what went", () => {
+    const [a, b, c] = ["a", "b", "c"].map((id) => object({ id }));
+    assert.ok(a && b && c);
+    assert.deepEqual(compareInventories([a, b], [b, c]), { added: [c], removed: [a] });
+  });
+
+  it("are told apart by kind and id, not by name or status", () => {
+    const before = object({ id: "1", name: "x", status: "BUILD" });
+    const after = object({ id: "1", name: "y", status: "ACTIVE" });
+    assert.deepEqual(compareInventories([before], [after]), { added: [], removed: [] });
+    const port = object({ kind: "port", id: "1" });
+    assert.deepEqual(compareInventories([before], [port]).added, [port]);
+  });
+
+  it("do not count DHCP's ports, which Neutron makes and removes by itself", () => {
+    const dhcp = object({ kind: "port", owner: "network:dhcp" });
+    assert.deepEqual(compareInventories([], [dhcp]), { added: [], removed: [] });
+  });
+});

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../cloud/client.js";
+import { CloudError } from "../../../cloud/cloud-error.js";
+import { deleteObject, deleteOrphans, findOrphans } from "../../../cloud/orphans.js";
+import { clusterTag } from "../../../cloud/ownership.js";
+import { emptyProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { object } from "../../support/cloud-object.js";
+
+const fast = { interval: 1, timeout: 200 };
+const tags = [clusterTag("dev")];
+
+describe("what a cluster left", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const connect = () => connectCloud({ env: cloud.environment() });
+  const written = (): string[] =>
+    cloud.seen
+      .filter(({ method, path }) => method !== "GET" && !path.endsWith("/tokens"))
+      .map(({ method, path }) => `${method} ${path}`);
+
+  it("is found by its marks, with the reason; what is foreign is not listed", async () => {
+    cloud.on("GET /network/networks", {
+      body: {
+        networks: [
+          { id: "n", name: "dev", tags },
+          { id: "f", name: "dev" },
+        ],
+      },
+    });
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", {
+      body: {
+        loadbalancers: [
+          { id: "l", name: "kube_service_dev_a_b" },
+          { id: "m", name: "kube_service_other_a_b" },
+        ],
+      },
+    });
+    const found = await findOrphans(await connect(), "dev");
+    assert.deepEqual(
+      found.map(({ id, claim }) => `${id}: ${claim}`),
+      ["l: load balancer of a Service", "n: marked by stackadm"],
+    );
+  });
+
+  it("goes in an order in which nothing is in use: load balancers, servers, router, network", async () => {
+    const orphans = (
+      [
+        ["network", "n"],
+        ["router", "r"],
+        ["server", "s"],
+        ["load balancer", "l"],
+        ["port", "p"],
+      ] as const
+    ).map(([kind, id]) => ({
+      ...object({ kind, id, tags }),
+      claim: "marked by stackadm" as const,
+    }));
+    for (const path of [
+      "compute/servers/s",
+      "network/routers/r",
+      "network/networks/n",
+      "network/ports/p",
+    ])
+      cloud.on(`DELETE /${path}`, { status: 204 });
+    cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 204 });
+    cloud.on("GET /network/ports", {
+      body: {
+        ports: [
+          { id: "i", device_owner: "network:router_interface" },
+          { id: "g", device_owner: "network:router_gateway" },
+        ],
+      },
+    });
+    cloud.on("PUT /network/routers/r/remove_router_interface", { body: {} });
+    const said: string[] = [];
+    await deleteOrphans(await connect(), orphans, {
+      ...fast,
+      onDelete: ({ id }) => {
+        said.push(id);
+      },
+    });
+    assert.deepEqual(said, ["l", "s", "r", "p", "n"]);
+    assert.deepEqual(written(), [
+      "DELETE /load-balancer/lbaas/loadbalancers/l?cascade=true",
+      "DELETE /compute/servers/s",
+      "PUT /network/routers/r/remove_router_interface",
+      "DELETE /network/routers/r",
+      "DELETE /network/ports/p",
+      "DELETE /network/networks/n",
+    ]);
+  });
+
+  it("is waited for until the service no longer lists it", async () => {
+    let looks = 0;
+    cloud.on("DELETE /volumev3/volumes/v", { status: 202 });
+    cloud.on("GET /volumev3/volumes/detail", () => ({
+      body: { volumes: (looks += 1) < 3 ? [{ id: "v", status: "deleting" }] : [] },
+    }));
+    await deleteObject(await connect(), object({ kind: "volume", id: "v" }), fast);
+    assert.equal(looks, 3);
+  });
+
+  it("is tried again while something still uses it", async () => {
+    let tries = 0;
+    cloud.on("DELETE /network/security-groups/g", () => ({
+      status: (tries += 1) < 3 ? 409 : 204,
+      body: { NeutronError: { message: "in use" } },
+    }));
+    await deleteObject(await connect(), object({ kind: "security group", id: "g" }), fast);
+    assert.equal(tries, 3);
+  });
+
+  it("may be gone already", async () => {
+    cloud.on("DELETE /compute/servers/s", { status: 404 });
+    await deleteObject(await connect(), object({ id: "s" }), fast);
+    assert.deepEqual(written(), ["DELETE /compute/servers/s"]);
+  });
+
+  it("is named when it does not go", async () => {
+    cloud.on("DELETE /compute/servers/s", { status: 204 });
+    cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "s", status: "ERROR" }] } });
+    await assert.rejects(
+      async () => deleteObject(await connect(), object({ id: "s", name: "stuck" }), fast),
+      (error: unknown) => error instanceof CloudError && /server 'stuck' \(s\)/.test(error.message),
+    );
+  });
+
+  it("is not insisted on when the cloud forbids it", async () => {
+    cloud.on("DELETE /compute/servers/s", {
+      status: 403,
+      body: { forbidden: { message: "policy" } },
+    });
+    await assert.rejects(
+      async () => deleteObject(await connect(), object({ id: "s" }), fast),
+      /403: policy/,
+    );
+    assert.equal(written().length, 1);
+  });
+});

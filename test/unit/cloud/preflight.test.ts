@@ -1,0 +1,258 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../cloud/client.js";
+import type { ClusterNeeds } from "../../../cloud/needs.js";
+import { preflight } from "../../../cloud/preflight.js";
+import { quotaProblems, readQuotas } from "../../../cloud/quotas.js";
+import { clusterTag } from "../../../cloud/ownership.js";
+import {
+  emptyProject,
+  fakeProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../support/fake-openstack.js";
+
+const needs: ClusterNeeds = {
+  cluster: "dev",
+  images: ["debian-12"],
+  externalNetwork: "public",
+  flavors: { big: 1, small: 2 },
+  volumeTypes: ["fast"],
+  zones: ["a"],
+  names: [
+    { kind: "server", name: "dev-control-plane-0" },
+    { kind: "network", name: "dev" },
+  ],
+  counts: {
+    networks: 1,
+    subnets: 1,
+    routers: 1,
+    ports: 6,
+    "floating IPs": 2,
+    "security groups": 4,
+    volumes: 1,
+    "volume gigabytes": 1,
+    "load balancers": 2,
+    "server groups": 2,
+  },
+};
+
+const flavor = (name: string, vcpus: number, ram: number) => ({
+  id: `id-of-${name}`,
+  name,
+  vcpus,
+  ram,
+  disk: 20,
+});
+const image = (id: string, status = "active") => ({
+  id,
+  name: "debian-12",
+  status,
+  min_disk: 0,
+  min_ram: 0,
+});
+
+/** A cloud that has everything. */
+function wellEquipped(cloud: FakeCloud): void {
+  emptyProject(cloud);
+  cloud.on("GET /compute/flavors/detail", {
+    body: { flavors: [flavor("big", 4, 8192), flavor("small", 2, 2048)] },
+  });
+  cloud.on("GET /image/images", { body: { images: [image("i")] } });
+  // The external networks and the project's own are the same collection: told apart by the query.
+  cloud.on("GET /network/networks?router:external=true", {
+    body: { networks: [{ id: "e", name: "public" }] },
+  });
+  cloud.on("GET /volumev3/types", { body: { volume_types: [{ id: "t", name: "fast" }] } });
+  cloud.on("GET /compute/os-availability-zone", {
+    body: {
+      availabilityZoneInfo: [
+        { zoneName: "a", zoneState: { available: true } },
+        { zoneName: "closed", zoneState: { available: false } },
+      ],
+    },
+  });
+  limits(cloud, { maxTotalCores: 20, totalCoresUsed: 0 });
+  cloud.on("GET /volumev3/limits", {
+    body: { limits: { absolute: { maxTotalVolumes: 10, totalVolumesUsed: 0 } } },
+  });
+  const plenty = { limit: 50, used: 0, reserved: 0 };
+  cloud.on(`GET /network/quotas/${fakeProject}/details`, {
+    body: { quota: { network: plenty, port: plenty, floatingip: plenty, router: plenty } },
+  });
+  cloud.on(`GET /load-balancer/lbaas/quotas/${fakeProject}`, {
+    body: { quota: { load_balancer: 10 } },
+  });
+}
+
+function limits(cloud: FakeCloud, changes: Readonly<Record<string, number>>): void {
+  const absolute = {
+    maxTotalInstances: 10,
+    totalInstancesUsed: 0,
+    maxTotalRAMSize: 51200,
+    totalRAMUsed: 0,
+    ...changes,
+  };
+  cloud.on("GET /compute/limits", { body: { limits: { absolute } } });
+}
+
+describe("the questions before the first write", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    wellEquipped(cloud);
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const ask = async (changes: Partial<ClusterNeeds> = {}, owned: readonly string[] = []) => {
+    const client = await connectCloud({ env: cloud.environment() });
+    const findings = await preflight(client, { ...needs, ...changes }, { owned: new Set(owned) });
+    return findings.map(({ severity, text }) => `${severity}: ${text}`);
+  };
+
+  it("find nothing where everything is there", async () => {
+    assert.deepEqual(await ask(), []);
+  });
+
+  it("write nothing", async () => {
+    await ask();
+    const written = cloud.seen.filter(
+      ({ method, path }) => method !== "GET" && !/tokens$/.test(path),
+    );
+    assert.deepEqual(written, []);
+  });
+
+  it("find all that is missing at once, and say what there is", async () => {
+    const findings = await ask({
+      images: ["debian-13"],
+      flavors: { huge: 1 },
+      externalNetwork: "nowhere",
+      zones: ["b", "closed"],
+      volumeTypes: ["gold"],
+    });
+    assert.deepEqual(findings, [
+      "problem: image: 'debian-13' does not exist; there are: debian-12",
+      "problem: flavor: 'huge' does not exist; there are: big, small",
+      "problem: externalNetwork: 'nowhere' is not an external network; there are: public",
+      "problem: zone: 'b' does not exist or is closed; there are: a",
+      "problem: zone: 'closed' does not exist or is closed; there are: a",
+      "problem: volume type: 'gold' does not exist; there are: fast",
+    ]);
+  });
+
+  it("take ids where names are meant", async () => {
+    const flavors = { "id-of-big": 1 };
+    assert.deepEqual(await ask({ images: ["i"], externalNetwork: "e", flavors }), []);
+  });
+
+  it("ask for an id when a name is not unique, and for an image that is ready", async () => {
+    cloud.on("GET /image/images", { body: { images: [image("1"), image("2")] } });
+    assert.match((await ask()).join(), /2 images are called 'debian-12'; write its id/);
+    cloud.on("GET /image/images", { body: { images: [image("1", "queued")] } });
+    assert.match((await ask()).join(), /'debian-12' is queued, not active/);
+  });
+
+  it("warn of machines that kubeadm finds too small", async () => {
+    cloud.on("GET /compute/flavors/detail", {
+      body: { flavors: [flavor("big", 1, 512), flavor("small", 2, 2048)] },
+    });
+    assert.deepEqual(await ask(), [
+      "warning: flavor: 'big' has 1 vCPU and 512 MiB; kubeadm wants 2 and 1700",
+    ]);
+  });
+
+  it("compare the quotas with what is still to be made", async () => {
+    limits(cloud, { maxTotalCores: 10, totalCoresUsed: 4 });
+    assert.deepEqual(await ask(), [
+      "problem: quota of cores: 8 more are needed, 6 of 10 are free; ask for a larger quota or delete something",
+    ]);
+  });
+
+  it("do not count twice what the stack already holds", async () => {
+    limits(cloud, {
+      maxTotalCores: 8,
+      totalCoresUsed: 8,
+      totalInstancesUsed: 3,
+      maxTotalInstances: 3,
+    });
+    const servers = ["1", "2", "3"].map((id) => ({ id, name: `dev-${id}` }));
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+    assert.deepEqual(await ask({}, ["1", "2", "3"]), []);
+    assert.match((await ask()).join(), /quota of instances: 3 more are needed, 0 of 3/);
+  });
+
+  it("refuse a name that something foreign has, but not our own", async () => {
+    const servers = [{ id: "s", name: "dev-control-plane-0" }];
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+    assert.deepEqual(await ask(), [
+      "problem: server: the name 'dev-control-plane-0' is taken by s, which this stack did not make; choose another cluster name",
+    ]);
+    assert.deepEqual(await ask({}, ["s"]), []);
+  });
+
+  it("tell the rest of an earlier cluster from something foreign", async () => {
+    cloud.on(`GET /network/networks?project_id=${fakeProject}`, {
+      body: { networks: [{ id: "n", name: "dev", tags: [clusterTag("dev")] }] },
+    });
+    assert.match(
+      (await ask()).join(),
+      /left of an earlier cluster of this name; run `npx stackadm orphans --delete`/,
+    );
+  });
+
+  it("say which service hides its quota instead of guessing", async () => {
+    cloud.on(`GET /network/quotas/${fakeProject}/details`, {
+      status: 403,
+      body: { NeutronError: { message: "policy does not allow" } },
+    });
+    assert.deepEqual(await ask(), ["warning: quota: the network service does not show it to you"]);
+  });
+
+  it("miss the load-balancer service only when it is needed", async () => {
+    await cloud.close();
+    cloud = await startFakeCloud({ services: ["compute", "network", "image", "volumev3"] });
+    wellEquipped(cloud);
+    assert.match((await ask()).join(), /the cloud offers no load-balancer service/);
+    assert.deepEqual(await ask({ counts: { ...needs.counts, "load balancers": 0 } }), []);
+  });
+
+  it("miss block storage only when volume types are asked for", async () => {
+    await cloud.close();
+    cloud = await startFakeCloud({ services: ["compute", "network", "image", "load-balancer"] });
+    wellEquipped(cloud);
+    assert.match((await ask()).join(), /the cloud offers no block storage/);
+    assert.deepEqual(await ask({ volumeTypes: [] }), []);
+  });
+
+  it("read every service's quota", async () => {
+    const client = await connectCloud({ env: cloud.environment() });
+    const { quotas, unreadable } = await readQuotas(client);
+    assert.deepEqual(unreadable, []);
+    assert.deepEqual(quotas.instances, { limit: 10, used: 0 });
+    assert.deepEqual(quotas.cores, { limit: 20, used: 0 });
+    assert.deepEqual(quotas.volumes, { limit: 10, used: 0 });
+    assert.deepEqual(quotas.ports?.limit, 50);
+    assert.deepEqual(quotas["load balancers"], { limit: 10, used: 0 });
+  });
+});
+
+describe("a quota", () => {
+  it("of -1 is no limit, and one that is unknown is not held against anybody", () => {
+    assert.deepEqual(
+      quotaProblems({ cores: { limit: -1, used: 5 } }, { cores: 99, ports: 99 }),
+      [],
+    );
+  });
+
+  it("that is used up beyond its limit has nothing free", () => {
+    const [text] = quotaProblems({ ports: { limit: 5, used: 9 } }, { ports: 1 });
+    assert.match(text ?? "", /1 more are needed, 0 of 5 are free/);
+  });
+
+  it("is enough when it just fits, or when nothing more is needed", () => {
+    const quotas = { ports: { limit: 5, used: 3 } };
+    assert.deepEqual(quotaProblems(quotas, { ports: 2 }), []);
+    assert.deepEqual(quotaProblems(quotas, { ports: 0 }), []);
+    assert.deepEqual(quotaProblems(quotas, { ports: -3 }), []);
+  });
+});

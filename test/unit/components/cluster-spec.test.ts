@@ -1,0 +1,147 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import {
+  clusterSchema,
+  parseClusterSpec,
+  type ClusterSpec,
+} from "../../../components/cluster-spec.js";
+import { golden } from "../../support/golden.js";
+import { smallest } from "../../support/spec.js";
+
+const spec = (over: object = {}): ClusterSpec => {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec;
+};
+
+const problems = (args: unknown): string[] => {
+  const result = parseClusterSpec(args);
+  return "problems" in result
+    ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+    : [];
+};
+
+/** One wrong value each, and where it is. */
+const mistakes: readonly (readonly [string, object])[] = [
+  ["name", { name: "Dev_1" }],
+  ["name", { name: "a".repeat(29) }],
+  ["image", { image: "" }],
+  ["externalNetwork", { externalNetwork: 7 }],
+  ["allowedCidrs", { allowedCidrs: [] }],
+  ["allowedCidrs.0", { allowedCidrs: ["203.0.113.7/24"] }],
+  ["allowedCidrs.1", { allowedCidrs: ["203.0.113.0/24", "2001:db8::1/32"] }],
+  ["controlPlane.flavor", { controlPlane: {} }],
+  [
+    "workers.general.generation",
+    { workers: { general: { flavor: "m", count: 1, generation: -1 } } },
+  ],
+  ["controlPlane", { controlPlane: { flavor: "m", count: 3 } }],
+  ["workers.general.count", { workers: { general: { flavor: "m", count: 1.5 } } }],
+  ["workers.general.count", { workers: { general: { flavor: "m" } } }],
+  ["workers.Big", { workers: { Big: { flavor: "m", count: 1 } } }],
+  ["workers.control-plane", { workers: { "control-plane": { flavor: "m", count: 1 } } }],
+  ["workers", { workers: 3 }],
+  ["zones.0", { zones: [""] }],
+  ["network.nodes", { network: { nodes: "10.0.0.0" } }],
+  ["network.pods", { network: { nodes: "10.244.7.0/24" } }],
+  ["network.services", { network: { services: "10.244.0.0/24" } }],
+  ["network.dns.0", { network: { dns: ["one.one"] } }],
+  ["ssh.publicKey", { ssh: {} }],
+  ["ssh.publicKey", { ssh: { publicKey: "-----BEGIN" } }],
+  ["ssh.user", { ssh: { ...smallest.ssh, user: "Root" } }],
+  ["kubernetes.version", { kubernetes: { version: "v1.36.3" } }],
+  ["kubernetes.version", { kubernetes: { version: "1.29.0" } }],
+  ["kubernetes.packages.url", { kubernetes: { packages: { url: "pkgs.k8s.io" } } }],
+  ["kubernetes.packages.keyFingerprint", { kubernetes: { packages: { keyFingerprint: "abc" } } }],
+  ["kubernetes.registry.prefix", { kubernetes: { registry: { prefix: "http://x" } } }],
+  ["kubernetes.registry.plainHttp", { kubernetes: { registry: { plainHttp: "yes" } } }],
+  ["kubernetes.kubelet", { kubernetes: { kubelet: [] } }],
+  ["podNetwork", { podNetwork: "weave" }],
+  ["loadBalancer.provider", { loadBalancer: { provider: "" } }],
+  [
+    "storageClasses",
+    {
+      storageClasses: [
+        { name: "a", default: true },
+        { name: "b", default: true },
+      ],
+    },
+  ],
+  ["storageClasses.0.name", { storageClasses: [{ name: "Gold" }] }],
+  ["samples", { samples: 1 }],
+];
+
+describe("the cluster's specification", () => {
+  it("needs six values beside a name and a login key, and has a default for everything else", () => {
+    const { kubernetes, network, storageClasses, samples, zones } = spec();
+    assert.equal(kubernetes.version, "1.36.3");
+    assert.deepEqual(network, {
+      nodes: "10.0.0.0/24",
+      pods: "10.244.0.0/16",
+      services: "10.96.0.0/12",
+      dns: [],
+    });
+    assert.deepEqual(storageClasses, [{ name: "gold", default: true }]);
+    assert.deepEqual([samples, zones], [false, []]);
+  });
+
+  for (const [path, over] of mistakes) {
+    it(`refuses ${JSON.stringify(over)} at ${path}`, () => {
+      const found = problems({ ...smallest, ...over });
+      assert.equal(found.length, 1, found.join("\n"));
+      assert.ok(found[0]?.startsWith(`cluster.${path}: `), found[0]);
+    });
+  }
+
+  it("says in each sentence what to write", () => {
+    const sentences = mistakes.flatMap(([, over]) => problems({ ...smallest, ...over }));
+    golden("spec-errors.txt", `${sentences.join("\n")}\n`);
+    for (const sentence of sentences)
+      assert.match(
+        sentence,
+        /; .*(write|use|choose|it has|leave|give|start)|is empty; write/,
+        sentence,
+      );
+  });
+
+  it("says everything that is missing at once", () => {
+    const missing = problems({}).map((problem) => problem.split(": ")[0]);
+    assert.deepEqual(missing.sort(), [
+      "cluster.allowedCidrs",
+      "cluster.controlPlane",
+      "cluster.externalNetwork",
+      "cluster.image",
+      "cluster.name",
+      "cluster.ssh",
+      "cluster.workers",
+    ]);
+  });
+
+  it("names a key that it does not know, and those that it knows", () => {
+    const [problem] = problems({ ...smallest, zone: "a" });
+    assert.match(problem ?? "", /^cluster: does not know \["zone"\]; it has .*zones/);
+  });
+
+  it("refuses what is no object at all with a sentence", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.integer(), fc.constant(null)), (args) => {
+        assert.equal(problems(args).length, 1);
+      }),
+    );
+  });
+
+  it("accepts what it gave out, unchanged", () => {
+    const resolved = spec({ zones: ["a", "b"], samples: true });
+    assert.deepEqual(parseClusterSpec(resolved), { spec: resolved });
+  });
+
+  it("never crashes on a value of the wrong kind", () => {
+    const keys = fc.constantFrom(...Object.keys(smallest), "network", "kubernetes", "zones");
+    fc.assert(
+      fc.property(keys, fc.jsonValue(), (key, value) => {
+        const result = clusterSchema.safeParse({ ...smallest, [key]: value });
+        assert.equal(typeof result.success, "boolean");
+      }),
+    );
+  });
+});

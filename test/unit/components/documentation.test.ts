@@ -1,0 +1,77 @@
+import { strict as assert } from "node:assert";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { changes } from "../../../components/spec/values.js";
+import { parseClusterSpec } from "../../../components/cluster-spec.js";
+import { jsonSchema, leaves, page } from "../../../docs/generate.js";
+
+const root = join(__dirname, "..", "..", "..");
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+
+describe("the configuration's documentation", () => {
+  const all = leaves(jsonSchema());
+
+  it("says of every value what it is and what changing it does", () => {
+    for (const leaf of all) {
+      assert.match(leaf.description, /^[A-Z].*\.$/, leaf.path);
+      assert.ok((changes as readonly string[]).includes(leaf.change), leaf.path);
+      assert.notEqual(leaf.default, "", leaf.path);
+    }
+  });
+
+  it("has at most forty values, six of them required", () => {
+    assert.ok(all.length <= 40, String(all.length));
+    const required = all.filter((leaf) => leaf.default === "**required**");
+    assert.deepEqual(
+      required.map(({ path }) => path),
+      [
+        ...["image", "externalNetwork", "allowedCidrs", "controlPlane.flavor"],
+        ...["workers.<pool>.flavor", "workers.<pool>.count"],
+      ],
+    );
+  });
+
+  it("explains every kind of change that it names", () => {
+    const text = page(all);
+    for (const { change } of all) assert.ok(text.includes(`*${change}*: `), change);
+  });
+
+  it("is fresh", () => {
+    execFileSync("node", ["--import", "tsx", "docs/generate.ts", "--check"], { cwd: root });
+  });
+
+  it("is not the only place: the example stack is valid and has comments", () => {
+    const text = read("Pulumi.dev.yaml");
+    const stack = parse(text) as { config: { "stackadm:cluster": object } };
+    const ssh = { publicKey: "ssh-ed25519 AAAA" };
+    const result = parseClusterSpec({ name: "dev", ssh, ...stack.config["stackadm:cluster"] });
+    assert.ok("spec" in result, JSON.stringify(result));
+    assert.ok(text.split("\n").filter((line) => line.includes("#")).length > 10);
+  });
+});
+
+describe("the project", () => {
+  it("runs the program as it is, without a type check", () => {
+    const project = parse(read("Pulumi.yaml")) as { runtime: { options: object }; main: string };
+    assert.deepEqual(project.runtime.options, { typescript: false, nodeargs: "--import tsx" });
+    assert.equal(project.main, "index.ts");
+  });
+
+  it("has an entry of at most thirty lines that exports a function and does nothing else", () => {
+    assert.ok(read("index.ts").split("\n").length <= 31);
+    const script = 'import program from "./index.js"; console.log(typeof program)';
+    const said = execFileSync("node", ["--import", "tsx", "--input-type=module", "-e", script], {
+      ...{ cwd: root, encoding: "utf8" },
+    });
+    assert.equal(said.trim(), "function");
+  });
+
+  it("installs the command plugin's SDK that knows host keys", () => {
+    const { version } = JSON.parse(read("node_modules/@pulumi/command/package.json")) as {
+      version: string;
+    };
+    assert.equal(version, "1.2.1");
+  });
+});

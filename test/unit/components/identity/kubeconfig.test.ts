@@ -1,0 +1,68 @@
+import { strict as assert } from "node:assert";
+import { parse, stringify } from "yaml";
+import { kubeconfigFor } from "../../../../components/identity/kubeconfig.js";
+
+const admin = stringify({
+  apiVersion: "v1",
+  kind: "Config",
+  clusters: [
+    {
+      name: "kubernetes",
+      cluster: { "certificate-authority-data": "Q0E=", server: "https://10.0.0.7:6443" },
+    },
+  ],
+  users: [
+    {
+      name: "kubernetes-admin",
+      user: { "client-certificate-data": "Q0VSVA==", "client-key-data": "S0VZ" },
+    },
+  ],
+  contexts: [
+    {
+      name: "kubernetes-admin@kubernetes",
+      context: { cluster: "kubernetes", user: "kubernetes-admin" },
+    },
+  ],
+  "current-context": "kubernetes-admin@kubernetes",
+});
+
+describe("kubeconfig", () => {
+  const made = parse(
+    kubeconfigFor(admin, { cluster: "dev", endpoint: "203.0.113.7:6443" }),
+  ) as Record<string, unknown>;
+
+  it("leads to the address from outside and keeps the authority that signed for it", () => {
+    assert.deepEqual(made["clusters"], [
+      {
+        name: "dev",
+        cluster: { "certificate-authority-data": "Q0E=", server: "https://203.0.113.7:6443" },
+      },
+    ]);
+  });
+
+  it("keeps the administrator's certificate and key", () => {
+    assert.deepEqual(made["users"], [
+      {
+        name: "admin@dev",
+        user: { "client-certificate-data": "Q0VSVA==", "client-key-data": "S0VZ" },
+      },
+    ]);
+  });
+
+  it("has names of the cluster's own, so that it can be merged with others", () => {
+    assert.equal(made["current-context"], "admin@dev");
+    assert.deepEqual(made["contexts"], [
+      { name: "admin@dev", context: { cluster: "dev", user: "admin@dev" } },
+    ]);
+  });
+
+  it("is the same text for the same input", () => {
+    const names = { cluster: "dev", endpoint: "203.0.113.7:6443" };
+    assert.equal(kubeconfigFor(admin, names), kubeconfigFor(admin, names));
+  });
+
+  it("is not made from something else than kubeadm's file", () => {
+    assert.throws(() => kubeconfigFor("{}", { cluster: "dev", endpoint: "x:1" }));
+    assert.throws(() => kubeconfigFor("", { cluster: "dev", endpoint: "x:1" }));
+  });
+});

@@ -1,0 +1,71 @@
+import { strict as assert } from "node:assert";
+import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import {
+  containerdConfig,
+  pausePlaceholder,
+  registryConfig,
+  registryHost,
+} from "../../../../components/machine/containerd-documents.js";
+import {
+  cgroupDriver,
+  preparation,
+  prepareValues,
+} from "../../../../components/machine/preparation.js";
+import { smallest } from "../../../support/spec.js";
+
+const kubernetes = (settings: object = {}) => {
+  const result = parseClusterSpec({ ...smallest, kubernetes: settings });
+  assert.ok("spec" in result);
+  return result.spec.kubernetes;
+};
+
+describe("preparation", () => {
+  it("gives the script every value that it reads", () => {
+    assert.deepEqual(
+      Object.keys(preparation(kubernetes(), "worker")).sort(),
+      [...prepareValues].sort(),
+    );
+  });
+
+  it("puts the minor version into the repository's address", () => {
+    const { PACKAGES_URL } = preparation(kubernetes({ version: "1.35.4" }), "worker");
+    assert.equal(PACKAGES_URL, "https://pkgs.k8s.io/core:/stable:/v1.35/deb/");
+  });
+
+  it("takes every image from the site's registry when there is one", () => {
+    const registry = { prefix: "mirror.example:5000/k8s", plainHttp: true };
+    const values = preparation(kubernetes({ registry }), "worker");
+    for (const image of values.EXTRA_IMAGES.split("\n"))
+      assert.ok(image.startsWith("mirror.example:5000/k8s/"), image);
+    assert.equal(values.REGISTRY_HOST, "mirror.example:5000");
+  });
+
+  it("pulls the cloud controller's image on control planes only", () => {
+    const has = (role: "worker" | "control-plane"): boolean =>
+      preparation(kubernetes(), role).EXTRA_IMAGES.includes("cloud-controller-manager");
+    assert.deepEqual([has("control-plane"), has("worker")], [true, false]);
+  });
+
+  it("tells containerd the cgroup driver of kubelet", () => {
+    assert.equal(cgroupDriver(kubernetes()), "systemd");
+    const other = kubernetes({ kubelet: { cgroupDriver: "cgroupfs" } });
+    assert.match(preparation(other, "worker").CONTAINERD_CONFIG, /SystemdCgroup = false/);
+    assert.match(preparation(kubernetes(), "worker").CONTAINERD_CONFIG, /SystemdCgroup = true/);
+  });
+});
+
+describe("containerd's documents", () => {
+  it("leave the pause image to kubeadm's list", () => {
+    assert.ok(containerdConfig({ cgroupDriver: "systemd" }).includes(`"${pausePlaceholder}"`));
+  });
+
+  it("have no host file for a registry with TLS", () => {
+    assert.equal(registryConfig({ prefix: "mirror.example", plainHttp: false }), "");
+  });
+
+  it("speak HTTP to the host of the prefix, without its path", () => {
+    const text = registryConfig({ prefix: "mirror.example:5000/k8s", plainHttp: true });
+    assert.match(text, /^server = "http:\/\/mirror\.example:5000"$/m);
+    assert.equal(registryHost("mirror.example:5000/k8s"), "mirror.example:5000");
+  });
+});

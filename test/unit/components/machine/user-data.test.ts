@@ -1,0 +1,49 @@
+import { strict as assert } from "node:assert";
+import { parse } from "yaml";
+import { deriveKey } from "../../../../components/identity/host-keys.js";
+import { userData } from "../../../../components/machine/user-data.js";
+import { golden } from "../../../support/golden.js";
+
+const hostKey = deriveKey(Buffer.alloc(32, 1).toString("base64"), "test");
+const login = { user: "debian", publicKey: "ssh-ed25519 AAAALOGIN" };
+const text = userData({ machine: "dev-general-0", login, hostKey });
+const config = parse(text) as Record<string, unknown>;
+
+describe("user data", () => {
+  it("is the text that a person reviewed", () => {
+    golden("user-data.yaml", text.replace(/BEGIN[\s\S]*?END/, "BEGIN ... END"));
+  });
+
+  it("is recognised by cloud-init", () => {
+    assert.equal(text.split("\n")[0], "#cloud-config");
+  });
+
+  it("gives the machine the host key that the program expects", () => {
+    assert.deepEqual(config["ssh_keys"], {
+      ed25519_private: hostKey.privateKey,
+      ed25519_public: hostKey.publicKey,
+    });
+  });
+
+  it("lets in the login key and no password", () => {
+    assert.equal(config["ssh_pwauth"], false);
+    assert.equal(config["disable_root"], true);
+    assert.match(text, /ssh_authorized_keys:\n\s+- ssh-ed25519 AAAALOGIN/);
+    assert.match(text, /lock_passwd: true/);
+  });
+
+  it("holds no secret but the host key", () => {
+    const without = text.replace(/-----BEGIN[\s\S]*?-----END[^\n]*/, "");
+    assert.doesNotMatch(without, /BEGIN|token|password:|secret/);
+  });
+
+  it("becomes another text for the replacement of a failed server, and nothing else changes", () => {
+    const again = userData({ machine: "dev-general-0", login, hostKey, replaces: "5ee5a1c4" });
+    assert.equal(again.replace("# replaces 5ee5a1c4\n", ""), text);
+    assert.deepEqual(parse(again), config);
+  });
+
+  it("names no version, so that an upgrade replaces no machine", () => {
+    assert.doesNotMatch(text, /\d+\.\d+\.\d+/);
+  });
+});

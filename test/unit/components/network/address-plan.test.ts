@@ -1,0 +1,99 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import { Address4 } from "ip-address";
+import {
+  firstServiceAddress,
+  machinesWithPods,
+  overlaps,
+  zoneAt,
+} from "../../../../components/network/address-plan.js";
+
+/** Any IPv4 range with its host bits zero. */
+const range = fc
+  .tuple(fc.bigInt(0n, 2n ** 32n - 1n), fc.integer({ min: 1, max: 32 }))
+  .map(([bits, length]) => {
+    const host = BigInt(32 - length);
+    const first = Address4.fromBigInt((bits >> host) << host).address;
+    return `${first}/${String(length)}`;
+  });
+
+const within = (outer: string): fc.Arbitrary<string> => {
+  const { subnetMask } = new Address4(outer);
+  const first = new Address4(outer).startAddress().bigInt();
+  return fc
+    .tuple(fc.integer({ min: subnetMask, max: 32 }), fc.bigInt(0n, 2n ** 32n - 1n))
+    .map(([length, bits]) => {
+      const size = 1n << BigInt(32 - subnetMask);
+      const host = BigInt(32 - length);
+      const start = first + (((bits % size) >> host) << host);
+      return `${Address4.fromBigInt(start).address}/${String(length)}`;
+    });
+};
+
+describe("address plan", () => {
+  it("finds that a range overlaps itself and every range inside it", () => {
+    fc.assert(
+      fc.property(
+        range.chain((outer) => fc.tuple(fc.constant(outer), within(outer))),
+        ([outer, inner]) => overlaps(outer, outer) && overlaps(outer, inner),
+      ),
+    );
+  });
+
+  it("does not care which range is named first", () => {
+    fc.assert(
+      fc.property(range, range, (one, other) => overlaps(one, other) === overlaps(other, one)),
+    );
+  });
+
+  it("finds no overlap between the two halves of a range", () => {
+    fc.assert(
+      fc.property(range, (whole) => {
+        const { subnetMask } = new Address4(whole);
+        if (subnetMask === 32) return;
+        const first = new Address4(whole).startAddress().bigInt();
+        const half = 1n << BigInt(31 - subnetMask);
+        const length = String(subnetMask + 1);
+        const [low, high] = [first, first + half].map(
+          (start) => `${Address4.fromBigInt(start).address}/${length}`,
+        );
+        assert.equal(overlaps(low ?? "", high ?? ""), false);
+      }),
+    );
+  });
+
+  it("knows the neighbours 10.0.0.0/24 and 10.0.1.0/24 apart", () => {
+    assert.equal(overlaps("10.0.0.0/24", "10.0.1.0/24"), false);
+    assert.equal(overlaps("10.0.0.0/23", "10.0.1.0/24"), true);
+  });
+
+  for (const [pods, machines] of [
+    ["10.244.0.0/16", 256],
+    ["10.244.0.0/24", 1],
+    ["10.244.0.0/25", 0],
+    ["10.0.0.0/8", 65536],
+  ] as const) {
+    it(`counts ${String(machines)} machines for pods in ${pods}`, () => {
+      assert.equal(machinesWithPods(pods), machines);
+    });
+  }
+
+  it("gives the kubernetes service the first address of the services", () => {
+    assert.equal(firstServiceAddress("10.96.0.0/12"), "10.96.0.1");
+  });
+
+  it("leaves the zone to Nova when none is named", () => {
+    assert.equal(zoneAt([], 3), undefined);
+  });
+
+  it("spreads machines so that no zone has two more than another", () => {
+    const zones = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(zones, fc.integer({ min: 1, max: 30 }), (names, count) => {
+        const used = Array.from({ length: count }, (_, position) => zoneAt(names, position));
+        const sizes = names.map((name) => used.filter((zone) => zone === name).length);
+        assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 1);
+      }),
+    );
+  });
+});

@@ -1,0 +1,132 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import {
+  firewallRules,
+  groupsOf,
+  type FirewallPlan,
+  type FirewallRule,
+  type Role,
+} from "../../../../components/network/firewall-rules.js";
+import { golden } from "../../../support/golden.js";
+
+const plan: FirewallPlan = {
+  allowedCidrs: ["203.0.113.0/24", "2001:db8::/32"],
+  nodes: "10.0.0.0/24",
+  pods: "10.244.0.0/16",
+  loadBalancerProvider: "amphora",
+};
+
+const sourceOf = ({ from }: FirewallRule): string => ("group" in from ? from.group : from.range);
+
+const opens = (rule: FirewallRule, port: number): boolean =>
+  rule.ports === undefined || (rule.ports[0] <= port && port <= rule.ports[1]);
+
+/** From where a TCP port of a role may be reached. */
+const reachable = (role: Role, port: number, from = plan): string[] =>
+  firewallRules(from)
+    .filter((rule) => groupsOf(role).includes(rule.group) && opens(rule, port))
+    .filter(({ protocol }) => protocol === undefined || protocol === "tcp")
+    .map(sourceOf)
+    .filter((source, index, all) => all.indexOf(source) === index)
+    .sort();
+
+describe("firewall rules", () => {
+  it("are the table that a person reviewed", () => {
+    const lines = firewallRules(plan).map((rule) =>
+      [
+        rule.group.padEnd(13),
+        rule.ethertype,
+        (rule.protocol ?? "any").padEnd(9),
+        (rule.ports?.join("-") ?? "any").padEnd(11),
+        sourceOf(rule).padEnd(14),
+        rule.reason,
+      ].join("  "),
+    );
+    golden("firewall.txt", `${lines.join("\n")}\n`);
+  });
+
+  it("have a key each, and a reason each", () => {
+    const rules = firewallRules(plan);
+    assert.equal(new Set(rules.map(({ key }) => key)).size, rules.length);
+    assert.ok(rules.every(({ reason }) => reason.length > 5));
+  });
+
+  it("never open anything to everybody", () => {
+    const everywhere = ["0.0.0.0/0", "::/0"];
+    assert.deepEqual(
+      firewallRules(plan).filter((rule) => everywhere.includes(sourceOf(rule))),
+      [],
+    );
+  });
+
+  it("open SSH of workers to control planes only", () => {
+    assert.deepEqual(reachable("worker", 22), ["10.244.0.0/16", "control-plane"]);
+  });
+
+  it("open etcd to control planes, and to pods, which share the machines' ports", () => {
+    assert.deepEqual(reachable("control-plane", 2379), ["10.244.0.0/16", "control-plane"]);
+    assert.deepEqual(reachable("worker", 2379), ["10.244.0.0/16"]);
+  });
+
+  it("open the API to the allowed ranges and all machines", () => {
+    assert.deepEqual(reachable("control-plane", 6443), [
+      ...["10.244.0.0/16", "2001:db8::/32", "203.0.113.0/24", "node"],
+    ]);
+  });
+
+  it("open node ports to the load balancers' subnet and the machines only", () => {
+    assert.deepEqual(reachable("worker", 30080), ["10.0.0.0/24", "10.244.0.0/16", "node"]);
+  });
+
+  it("let nodes reach pods on other nodes, whatever their port: masquerade carries the node's address", () => {
+    for (const role of ["control-plane", "worker"] as const)
+      for (const port of [53, 80, 8080, 9153, 10250, 65535])
+        assert.ok(reachable(role, port).includes("node"), `${role} ${String(port)}`);
+  });
+
+  it("open node ports to the clients too when the load balancer keeps their address", () => {
+    const ovn = { ...plan, loadBalancerProvider: "ovn" };
+    assert.ok(reachable("worker", 30080, ovn).includes("203.0.113.0/24"));
+  });
+
+  it("refer to machines by group in both IP versions", () => {
+    for (const rule of firewallRules(plan).filter(({ from }) => "group" in from)) {
+      const twin = rule.key.replace(/v[46]$/, rule.ethertype === "IPv4" ? "v6" : "v4");
+      assert.ok(
+        firewallRules(plan).some(({ key }) => key === twin),
+        twin,
+      );
+    }
+  });
+
+  it("give every range the ethertype of its addresses", () => {
+    for (const rule of firewallRules(plan)) {
+      if ("range" in rule.from)
+        assert.equal(rule.ethertype, rule.from.range.includes(":") ? "IPv6" : "IPv4");
+    }
+  });
+
+  it("use the right ICMP in each IP version", () => {
+    const pings = firewallRules(plan).filter(({ key }) => key.includes("ping"));
+    assert.ok(pings.length > 0);
+    for (const { ethertype, protocol } of pings)
+      assert.equal(protocol, ethertype === "IPv6" ? "ipv6-icmp" : "icmp");
+  });
+
+  it("keep every other key when a range is added or taken away", () => {
+    const ranges = fc.uniqueArray(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(ranges, (octets) => {
+        const cidrs = octets.map((octet) => `198.51.${String(octet)}.0/24`);
+        const all = firewallRules({ ...plan, allowedCidrs: cidrs }).map(({ key }) => key);
+        const fewer = firewallRules({ ...plan, allowedCidrs: cidrs.slice(1) }).map(
+          ({ key }) => key,
+        );
+        assert.deepEqual(
+          fewer.filter((key) => !all.includes(key)),
+          [],
+        );
+      }),
+    );
+  });
+});

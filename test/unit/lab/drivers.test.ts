@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+const drivers = join("lab", "drivers");
+
+/** Runs a command in lab/drivers; a program that is missing is an error that names it. */
+function run(command: string, ...words: string[]): { status: number | null; output: string } {
+  const done = spawnSync(command, words, { cwd: drivers, encoding: "utf8" });
+  if (done.error) throw new Error(`${command} is needed: ${done.error.message}`);
+  return { status: done.status, output: done.stdout + done.stderr };
+}
+
+function isInstalled(command: string): boolean {
+  return spawnSync(command, ["--version"]).error === undefined;
+}
+
+describe("lab drivers", () => {
+  it("pass their own unit tests", function () {
+    this.timeout(180_000);
+    const { status, output } = run(
+      "python3",
+      "-B",
+      "-m",
+      "unittest",
+      "discover",
+      "-s",
+      "tests",
+      "-t",
+      ".",
+    );
+    assert.equal(status, 0, output);
+    const count = Number(/Ran (\d+) tests/.exec(output)?.[1]);
+    assert.ok(count >= 200, `expected at least 200 Python tests, found ${count}`);
+    assert.doesNotMatch(output, /skipped=/);
+  });
+
+  it("have no test file that the run above leaves out", () => {
+    const names = readdirSync(join(drivers, "tests")).filter((name) => name.endsWith(".py"));
+    const helpers = ["__init__.py", "objects.py", "support.py"];
+    const others = names.filter((name) => !name.startsWith("test_") && !helpers.includes(name));
+    assert.deepEqual(others, []);
+  });
+
+  it("are clean for flake8", function () {
+    // a Python linter is not among the packages that a user must have
+    if (!isInstalled("flake8")) this.skip();
+    const { status, output } = run("flake8", "--config", ".flake8", ".");
+    assert.equal(status, 0, output);
+  });
+});

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { noSecrets } from "../../../lab/cloud/secrets.js";
+import {
+  adminCloudName,
+  labFacts,
+  renderClouds,
+  renderSite,
+  writeFacts,
+  writePrivate,
+} from "../../../lab/facts.js";
+import { labPaths, labSettings, type LabPaths } from "../../../lab/settings.js";
+
+const settings = labSettings({});
+
+describe("lab/facts", () => {
+  let folder = "";
+  let paths: LabPaths;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "lab-facts-"));
+    paths = {
+      ...labPaths(),
+      state: folder,
+      cloudsFile: join(folder, "lab", "clouds.yaml"),
+      adminCloudsFile: join(folder, "lab", "admin-clouds.yaml"),
+      siteFile: join(folder, "lab", "site.yaml"),
+    };
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it("names the tenant's cloud as everybody expects it", () => {
+    const facts = labFacts(settings, paths);
+    assert.equal(facts.cloud, "stackadm-lab");
+    assert.equal(facts.container, "stackadm-lab");
+    assert.equal(adminCloudName(settings), "stackadm-lab-admin");
+    assert.equal(facts.siteFile, paths.siteFile);
+  });
+
+  it("renders a clouds.yaml that OpenStack clients read", () => {
+    const user = { cloud: "stackadm-lab", name: "demo", password: "p: # '\"" };
+    const { clouds } = parse(renderClouds(settings, user)) as {
+      clouds: Record<string, { auth: Record<string, string>; region_name: string }>;
+    };
+    assert.deepEqual(clouds["stackadm-lab"]?.auth, {
+      auth_url: "http://172.29.0.2:5000/v3",
+      username: "demo",
+      password: "p: # '\"",
+      project_name: "demo",
+      user_domain_name: "Default",
+      project_domain_name: "Default",
+    });
+    assert.equal(clouds["stackadm-lab"].region_name, "lab");
+  });
+
+  it("writes both files for their owner only, the administrator's apart from the tenant's", async () => {
+    await writeFacts(settings, paths, { ...noSecrets, admin: "admin-word", demo: "demo-word" });
+    for (const file of [paths.cloudsFile, paths.adminCloudsFile]) {
+      assert.equal((await stat(file)).mode & 0o777, 0o600);
+    }
+    const tenantText = await readFile(paths.cloudsFile, "utf8");
+    assert.match(tenantText, /demo-word/);
+    assert.doesNotMatch(tenantText, /admin/);
+    assert.match(await readFile(paths.adminCloudsFile, "utf8"), /admin-word/);
+  });
+
+  it("replaces a file as a whole and keeps it private", async () => {
+    const file = join(folder, "new", "file");
+    await writePrivate(file, "one");
+    await writePrivate(file, "two");
+    assert.equal(await readFile(file, "utf8"), "two");
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.equal((await stat(join(folder, "new"))).mode & 0o777, 0o700);
+  });
+
+  it("renders the defaults of the site", () => {
+    const site = parse(renderSite(settings, { keyFingerprint: "A".repeat(40) })) as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual(site, {
+      kubernetes: {
+        packages: {
+          url: "http://172.29.0.2:8081/v{minor}/deb/",
+          keyFingerprint: "A".repeat(40),
+        },
+        registry: { prefix: "172.29.0.2:5001", plainHttp: true },
+        kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
+        kubeProxy: { mode: "iptables", conntrack: { maxPerCore: 0 } },
+        ignorePreflightErrors: [
+          "SystemVerification",
+          "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables",
+          "Swap",
+          "NumCPU",
+          "Mem",
+        ],
+      },
+      loadBalancer: { provider: "lab" },
+    });
+  });
+
+  it("keeps a fingerprint of digits only a string", () => {
+    const text = renderSite(settings, { keyFingerprint: "1".repeat(40) });
+    const site = parse(text) as { kubernetes: { packages: { keyFingerprint: unknown } } };
+    assert.equal(site.kubernetes.packages.keyFingerprint, "1".repeat(40));
+  });
+});

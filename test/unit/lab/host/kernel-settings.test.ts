@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import {
+  neededSettings,
+  raiseKernelSettings,
+  restoreKernelSettings,
+  tooLow,
+} from "../../../../lab/host/kernel-settings.js";
+
+describe("lab/host/kernel-settings", () => {
+  let root: string;
+  let file: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "stackadm-sysctl-"));
+    file = join(root, "remembered", "kernel-settings");
+  });
+  afterEach(() => {
+    rmSync(root, { recursive: true });
+  });
+
+  const host = (values: Readonly<Record<string, number>>): void => {
+    for (const [key, value] of Object.entries(values)) {
+      mkdirSync(dirname(join(root, key)), { recursive: true });
+      writeFileSync(join(root, key), `${value.toString()}\n`);
+    }
+  };
+  const now = (): Record<string, number> =>
+    Object.fromEntries(
+      Object.keys(neededSettings).map((key) => [
+        key,
+        Number(readFileSync(join(root, key), "utf8")),
+      ]),
+    );
+  const debian = {
+    "net/ipv4/ip_forward": 0,
+    "fs/inotify/max_user_instances": 128,
+    "fs/inotify/max_user_watches": 191_000,
+  };
+
+  it("names what is below what is needed, and nothing that is above", () => {
+    assert.deepEqual(tooLow({ a: 1, b: 5, c: 3 }, { a: 2, b: 2, c: 3, d: 1 }), ["a", "d"]);
+  });
+
+  it("raises a fresh Debian's settings and puts them back", async () => {
+    host(debian);
+    await raiseKernelSettings(file, root);
+    assert.deepEqual(now(), neededSettings);
+    await restoreKernelSettings(file, root);
+    assert.deepEqual(now(), debian);
+    assert.equal(existsSync(file), false);
+  });
+
+  it("leaves alone what is high enough, and then has nothing to put back", async () => {
+    const high = { ...neededSettings, "fs/inotify/max_user_instances": 1_000_000 };
+    host(high);
+    await raiseKernelSettings(file, root);
+    assert.deepEqual(now(), high);
+    assert.equal(existsSync(file), false);
+    await restoreKernelSettings(file, root);
+    assert.deepEqual(now(), high);
+  });
+
+  it("puts back what was there before the first of two raises: an earlier lab may have been killed", async () => {
+    host(debian);
+    await raiseKernelSettings(file, root);
+    host({ "fs/inotify/max_user_instances": 256 });
+    await raiseKernelSettings(file, root);
+    await restoreKernelSettings(file, root);
+    assert.deepEqual(now(), debian);
+  });
+
+  it("writes nothing but the settings it knows, whatever stands in the file", async () => {
+    host(neededSettings);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "../../etc/passwd 0\nkernel/panic 1\n");
+    await restoreKernelSettings(file, root);
+    assert.deepEqual(now(), neededSettings);
+    assert.equal(existsSync(join(root, "kernel/panic")), false);
+  });
+});

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { imageId, offering } from "../../../lab/cloud/offering.js";
+import { imageFile } from "../../../lab/image/image.js";
+import { labPaths, labSettings } from "../../../lab/settings.js";
+
+describe("lab/image", () => {
+  const configuration = parse(readFileSync("lab/image/99-lab.cfg", "utf8")) as Record<
+    string,
+    unknown
+  >;
+
+  it("asks the config drive first, then the metadata service", () => {
+    assert.deepEqual(configuration["datasource_list"], ["ConfigDrive", "OpenStack", "None"]);
+  });
+
+  it("waits for a metadata service that still starts", () => {
+    const { OpenStack } = configuration["datasource"] as { OpenStack: { max_wait: number } };
+    assert.ok(OpenStack.max_wait >= 60);
+  });
+
+  it("leaves out what a container cannot do", () => {
+    assert.equal(configuration["resize_rootfs"], false);
+    assert.deepEqual(configuration["growpart"], { mode: "off" });
+  });
+
+  it("lies in the cache under a name with its key", () => {
+    assert.match(imageFile(labPaths()), /\/images\/debian-12-[0-9a-f]{12}\.tar\.zst$/);
+  });
+});
+
+describe("lab/cloud/offering", () => {
+  const settings = labSettings({});
+  const offered = offering(settings);
+
+  it("offers what the stacks ask for", () => {
+    assert.equal(offered.image.name, "debian-12");
+    assert.equal(offered.image.id, imageId);
+    assert.deepEqual(
+      offered.flavors.map(({ name, vcpus, ram, disk }) => [name, vcpus, ram, disk]),
+      [
+        ["small", 1, 512, 5],
+        ["k8s-control-plane", 2, 3072, 20],
+        ["k8s-worker", 2, 2048, 20],
+      ],
+    );
+    assert.deepEqual(
+      offered.volumeTypes.map(({ name }) => name),
+      ["standard", "gold"],
+    );
+    assert.equal(offered.externalNetwork.name, "public");
+  });
+
+  it("gives floating IPs from the range that the host reaches", () => {
+    assert.equal(offered.externalNetwork.gateway, settings.external.host);
+    assert.equal(offered.externalNetwork.first, "172.29.1.50");
+    assert.equal(offered.externalNetwork.last, "172.29.1.250");
+  });
+
+  it("limits the tenant everywhere", () => {
+    for (const [service, limits] of Object.entries(offered.quotas)) {
+      for (const [name, limit] of Object.entries<number>(limits)) {
+        assert.ok(limit > 0, `${service} ${name}`);
+      }
+    }
+  });
+
+  it("has every service in the catalog once", () => {
+    const types = offered.catalog.map(({ type }) => type);
+    assert.deepEqual(types, [...new Set(types)]);
+    for (const type of ["compute", "network", "image", "volumev3", "load-balancer", "placement"]) {
+      assert.ok(types.includes(type), type);
+    }
+  });
+
+  it("holds no password", () => {
+    assert.ok(!/password/i.test(JSON.stringify(offered)));
+  });
+});

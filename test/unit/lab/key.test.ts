@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { goldenKey } from "../../../lab/cloud/golden.js";
+import { imageKey } from "../../../lab/image/image.js";
+import { canonical, inputKey } from "../../../lab/key.js";
+import { labSettings } from "../../../lab/settings.js";
+
+describe("lab/key", () => {
+  it("does not depend on the order of keys", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
+        const reversed = Object.fromEntries(Object.entries(object).reverse());
+        assert.equal(canonical(reversed), canonical(object));
+      }),
+    );
+  });
+
+  it("keeps the order of lists", () => {
+    assert.notEqual(inputKey(["a", "b"]), inputKey(["b", "a"]));
+  });
+
+  it("tells different inputs apart", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+        fc.pre(canonical(one) !== canonical(other));
+        assert.notEqual(inputKey(one), inputKey(other));
+      }),
+    );
+  });
+
+  it("gives a name that can be a folder", () => {
+    assert.match(inputKey("anything"), /^[0-9a-f]{12}$/);
+  });
+
+  it("is the same for a golden cloud at every call, passwords being random", () => {
+    assert.equal(goldenKey(labSettings({})), goldenKey(labSettings({})));
+    assert.equal(imageKey(), imageKey());
+  });
+
+  it("changes for a golden cloud with the lab's networks", () => {
+    const moved = labSettings({ STACKADM_LAB_MANAGEMENT: "10.213.0.0/24" });
+    assert.notEqual(goldenKey(moved), goldenKey(labSettings({})));
+  });
+});

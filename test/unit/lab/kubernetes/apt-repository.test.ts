@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silent } from "../../../../automation/progress.js";
+import {
+  programFile,
+  replaceDirectory,
+  writeAptRepository,
+} from "../../../../lab/kubernetes/apt-repository.js";
+import type { BuiltComponent } from "../../../../lab/kubernetes/build-component.js";
+import { debFileName, debPackages } from "../../../../lab/kubernetes/packages.js";
+import type { SigningKey } from "../../../../lab/kubernetes/signing-key.js";
+import { release as releaseOf } from "../../../../lab/kubernetes/versions.js";
+
+const release = releaseOf("1.36.3");
+const key: SigningKey = {
+  fingerprint: "0".repeat(40),
+  publicKey: "public key",
+  sign: (text) => Promise.resolve({ inline: `signed ${text}`, detached: "signature" }),
+};
+
+describe("apt repository", function () {
+  this.timeout(60_000);
+  let folder: string;
+  let directory: string;
+  let built: Map<string, BuiltComponent>;
+  const write = (signing = key) =>
+    writeAptRepository({ release, built, key: signing, directory, step: silent.step("") });
+  const read = (name: string) => readFileSync(join(directory, name), "utf8");
+  const deb = (name: string) =>
+    join(directory, debFileName(name, release.packageVersions[name] ?? ""));
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
+    directory = join(folder, "apt", "v1.36", "deb");
+    built = new Map(
+      release.components.map((component): [string, BuiltComponent] => {
+        const home = join(folder, "built", component.name);
+        mkdirSync(home, { recursive: true });
+        for (const program of Object.keys(component.programs)) {
+          writeFileSync(join(home, program), `#!/bin/sh\n# ${program}\n`, { mode: 0o755 });
+        }
+        return [component.name, { component, directory: home, key: "one", seconds: 0 }];
+      }),
+    );
+    assert.equal(await write(), true);
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it("holds every package and nothing unfinished", () => {
+    assert.deepEqual(
+      readdirSync(directory).sort(),
+      [
+        ...debPackages.map(({ name }) => debFileName(name, release.packageVersions[name] ?? "")),
+        ...["InRelease", "Packages", "Release", "Release.gpg", "Release.key", "made-of"],
+      ].sort(),
+    );
+    assert.deepEqual(readdirSync(join(directory, "..")), ["deb"]);
+  });
+
+  it("has digests that match, from the signature down to each file", () => {
+    const sha256 = (text: string | Buffer) => createHash("sha256").update(text).digest("hex");
+    assert.equal(read("InRelease"), `signed ${read("Release")}`);
+    assert.ok(read("Release").includes(sha256(read("Packages"))));
+    const digests = [...read("Packages").matchAll(/^SHA256: (\S+)$/gm)].map((match) => match[1]);
+    assert.deepEqual(
+      digests,
+      debPackages.map(({ name }) => sha256(readFileSync(deb(name)))),
+    );
+    assert.equal(read("Release.key"), "public key");
+  });
+
+  it("has packages that dpkg reads, with files of root", () => {
+    const info = execFileSync("dpkg-deb", ["--field", deb("kubelet")], { encoding: "utf8" });
+    assert.match(info, /^Version: 1\.36\.3-1\.1$/m);
+    const content = execFileSync("dpkg-deb", ["--contents", deb("kubeadm")], { encoding: "utf8" });
+    assert.match(content, /^-rwxr-xr-x root\/root .* \.\/usr\/bin\/kubeadm$/m);
+    assert.match(content, /^-rw-r--r-- root\/root .*kubelet\.service\.d\/10-kubeadm\.conf$/m);
+  });
+
+  it("has maintainer scripts in packages with a unit only", () => {
+    const control = (name: string) =>
+      execFileSync("dpkg-deb", ["--ctrl-tarfile", deb(name)]).toString("latin1");
+    assert.ok(control("kubelet").includes("./postinst"));
+    assert.ok(!control("kubectl").includes("./postinst"));
+  });
+
+  it("is left alone when it is made of the same things, and written anew otherwise", async () => {
+    const before = read("Release");
+    assert.equal(await write(), false);
+    assert.equal(read("Release"), before);
+    const kubernetes = built.get("kubernetes");
+    assert.ok(kubernetes);
+    built.set("kubernetes", { ...kubernetes, key: "two" });
+    assert.equal(await write(), true);
+  });
+
+  it("is left alone when only an image's component changed", async () => {
+    const coredns = built.get("coredns");
+    assert.ok(coredns);
+    built.set("coredns", { ...coredns, key: "two" });
+    assert.equal(await write(), false);
+  });
+
+  it("is there as before when writing fails", async () => {
+    const before = read("InRelease");
+    const broken: SigningKey = {
+      ...key,
+      fingerprint: "2".repeat(40),
+      sign: () => Promise.reject(new Error("no key")),
+    };
+    await assert.rejects(write(broken), /no key/);
+    assert.equal(read("InRelease"), before);
+  });
+});
+
+describe("replacing a folder", () => {
+  it("works whether one was there or not", () => {
+    const folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
+    const [part, target] = [join(folder, "new.part"), join(folder, "new")];
+    for (const content of ["one", "two"]) {
+      mkdirSync(part);
+      writeFileSync(join(part, content), "");
+      replaceDirectory(part, target);
+      assert.deepEqual(readdirSync(target), [content]);
+    }
+    assert.ok(!existsSync(`${target}.old`));
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe("program files", () => {
+  it("lie in their component's folder", () => {
+    const [component] = release.components;
+    assert.ok(component);
+    const built = new Map([
+      ["kubernetes", { component, directory: "/cache/kubernetes", key: "", seconds: 0 }],
+    ]);
+    assert.equal(programFile(built, "kubernetes/kubelet"), "/cache/kubernetes/kubelet");
+    assert.throws(() => programFile(built, "etcd/etcd"), /etcd is not built/);
+  });
+});

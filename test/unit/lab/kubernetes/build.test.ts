@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silent, type Progress } from "../../../../automation/progress.js";
+import { ensureKubernetes } from "../../../../lab/kubernetes/build.js";
+import { RegistryStore } from "../../../../lab/kubernetes/registry-store.js";
+import { blobsInUse, readSiteManifest } from "../../../../lab/kubernetes/site.js";
+import { release } from "../../../../lab/kubernetes/versions.js";
+
+const fingerprint = "AB".repeat(20);
+
+/** The tools that build for minutes, replaced by ones that make files with the right names. */
+const tools: Readonly<Record<string, string>> = {
+  go: `case "$1 $2" in
+  "env GOVERSION") echo go1.26.8 ;;
+  "mod download") echo "{\\"Dir\\":\\"$FOLDER\\"}" ;;
+  "mod edit") echo '{}' ;;
+  build*)
+    echo "$PWD" >>"$FOLDER/builds"
+    mkdir -p "$GOCACHE"
+    while [ "$1" != -o ]; do shift; done
+    out=$2; shift 2
+    case "$out" in
+      */) for package; do echo "$package" >"$out$(basename "$package")"; done ;;
+      *) echo "$out" >"$out" ;;
+    esac
+    chmod -R 755 "$(dirname "$out")" ;;
+esac`,
+  gcc: `while [ "$1" != -o ]; do shift; done; echo pause >"$2"`,
+  gpg: `case "$*" in
+  *--import*) cat >/dev/null ;;
+  *--export-secret-keys*) echo SECRET ;;
+  *--export*) echo PUBLIC ;;
+  *--list-keys*) echo "fpr:::::::::${fingerprint}:" ;;
+  *-sign*) cat ;;
+esac`,
+  gpgconf: "true",
+  "apt-config": "true",
+  unshare: `tree=$(printf '%s\\n' "$@" | grep "/root$")
+mkdir -p "$tree"/{dev,proc,sys,run,tmp,var/cache/apt,var/log,var/lib/apt,etc/ssl/certs}
+mkdir -p "$tree"/usr/{bin,share,lib/x86_64-linux-gnu}
+echo certificates >"$tree/etc/ssl/certs/ca-certificates.crt"
+touch "$tree/usr/bin/python3" "$tree/usr/bin/dash" "$tree/tmp/left"`,
+};
+
+describe("ensureKubernetes", function () {
+  this.timeout(60_000);
+  let folder: string;
+  const saved = { path: process.env["PATH"], cache: process.env["XDG_CACHE_HOME"] };
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
+    mkdirSync(join(folder, "bin"));
+    for (const [name, script] of Object.entries(tools)) {
+      const path = join(folder, "bin", name);
+      writeFileSync(path, `#!/bin/bash\nset -euo pipefail\nFOLDER="${folder}"\n${script}\n`);
+      chmodSync(path, 0o755);
+    }
+    process.env["PATH"] = `${join(folder, "bin")}:${saved.path ?? ""}`;
+    process.env["XDG_CACHE_HOME"] = folder;
+  });
+  after(() => {
+    process.env["PATH"] = saved.path;
+    if (saved.cache === undefined) delete process.env["XDG_CACHE_HOME"];
+    else process.env["XDG_CACHE_HOME"] = saved.cache;
+    rmSync(folder, { recursive: true });
+  });
+
+  const version = "1.36.3";
+  const cache = () => join(folder, "stackadm", "lab", "kubernetes");
+  const site = () => join(cache(), "site");
+  const builds = () => {
+    const file = join(folder, "builds");
+    return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n").length : 0;
+  };
+  const goComponents = release(version).components.filter(({ source }) => source.kind !== "c");
+  const store = () => new RegistryStore(join(site(), "registry"));
+
+  it("can be stopped between two components and keeps what is built", async () => {
+    const stop = new AbortController();
+    let steps = 0;
+    const progress: Progress = {
+      ...silent,
+      step: (title) => {
+        if (++steps === 3) stop.abort();
+        return silent.step(title);
+      },
+    };
+    await assert.rejects(ensureKubernetes({ version, progress, signal: stop.signal }), /abort/i);
+    const done = readdirSync(join(cache(), "components")).filter((name) => !name.endsWith(".part"));
+    assert.ok(done.length >= 1 && done.length < goComponents.length);
+    assert.equal(readSiteManifest(site(), version), undefined);
+    assert.ok(!existsSync(join(cache(), "lock")));
+  });
+
+  it("builds the rest at the next call and says where the site is", async () => {
+    const facts = await ensureKubernetes({ version, progress: silent });
+    assert.deepEqual(facts, {
+      version,
+      directory: site(),
+      aptPath: "v1.36/deb",
+      keyFile: join(site(), "apt/v1.36/deb/Release.key"),
+      keyFingerprint: fingerprint,
+    });
+    assert.equal(readFileSync(facts.keyFile, "utf8"), "PUBLIC\n");
+  });
+
+  it("fills the registry with every image under every name and tag", () => {
+    for (const { repository, aliases = [], tags } of release(version).images) {
+      for (const name of [repository, ...aliases]) {
+        for (const tag of tags) {
+          const digest = store().tagged(name, tag);
+          assert.ok(digest !== undefined && store().has(digest), `${name}:${tag}`);
+        }
+      }
+    }
+  });
+
+  it("lists in the site's manifest what it is made of and in what it differs", () => {
+    const manifest = readSiteManifest(site(), version);
+    assert.ok(manifest);
+    assert.equal(manifest.components.length, release(version).components.length);
+    const own = manifest.components.find(({ name }) => name === "livenessprobe");
+    assert.match(own?.differs ?? "", /own program/);
+    const agnhost = manifest.images.find(({ upstream }) => upstream.includes("agnhost"));
+    assert.match(agnhost?.differs ?? "", /2\.63\.0/);
+    assert.deepEqual(agnhost?.tags, ["2.53", "2.63.0"]);
+  });
+
+  it("does nothing when all is there", async () => {
+    const before = builds();
+    const progress: Progress = { ...silent, step: () => assert.fail("a step began") };
+    await ensureKubernetes({ version, progress });
+    assert.equal(builds(), before);
+  });
+
+  it("writes images again when one is damaged, without building", async () => {
+    const [image] = readSiteManifest(site(), version)?.images ?? [];
+    assert.ok(image);
+    const before = builds();
+    const others = new Set(blobsInUse(site()));
+    others.delete(image.manifest);
+    store().prune(others);
+    await ensureKubernetes({ version, progress: silent });
+    assert.ok(store().has(image.manifest));
+    assert.equal(builds(), before);
+  });
+
+  it("builds for another minor only what differs, beside the first", async () => {
+    const before = builds();
+    const facts = await ensureKubernetes({ version: "1.35.4", progress: silent });
+    assert.equal(facts.aptPath, "v1.35/deb");
+    assert.equal(builds() - before, 6, "kubernetes, three of etcd, coredns, cloud provider");
+    assert.ok(store().tagged("kube-apiserver", "v1.35.4"));
+    await ensureKubernetes({
+      version,
+      progress: { ...silent, step: () => assert.fail("the first is not complete any more") },
+    });
+  });
+
+  it("keeps the signing key for all versions, readable by its owner only", async () => {
+    const { statSync } = await import("node:fs");
+    assert.equal(statSync(join(cache(), "key", "secret.asc")).mode & 0o777, 0o600);
+  });
+
+  it("leaves nothing unfinished and stores no blob that no image uses", () => {
+    const names = readdirSync(cache(), { recursive: true }).map(String);
+    assert.ok(!names.includes("go-build"));
+    assert.deepEqual(
+      names.filter((name) => name.endsWith(".part")),
+      [],
+    );
+    assert.equal(store().prune(blobsInUse(site())), 0);
+  });
+
+  it("takes what nobody needs out of the Debian layer", () => {
+    const layers = readdirSync(join(cache(), "layers")).filter((name) =>
+      name.startsWith("debian-"),
+    );
+    assert.equal(layers.length, 2);
+  });
+
+  it("waits for another process that builds, says for whom, and then finds all done", async () => {
+    const lock = join(cache(), "lock");
+    const manifest = join(site(), `site-v${version}.json`);
+    const text = readFileSync(manifest, "utf8");
+    rmSync(manifest);
+    const said: string[] = [];
+    const progress: Progress = {
+      ...silent,
+      step: (title) => {
+        said.push(title);
+        return {
+          update: (detail) => {
+            said.push(detail);
+            writeFileSync(manifest, text); // what the other process does at its end
+            rmSync(lock);
+          },
+          done: () => void said.push("done"),
+          failed: () => assert.fail("waiting failed"),
+        };
+      },
+    };
+    const started = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[19];
+    writeFileSync(lock, JSON.stringify({ pid: process.pid, started, purpose: "building" }));
+    await ensureKubernetes({ version, progress });
+    assert.deepEqual(said, [`Wait for process ${process.pid}`, "building", "done"]);
+  });
+
+  it("refuses a version it does not know before it builds anything", async () => {
+    await assert.rejects(ensureKubernetes({ version: "1.30.0", progress: silent }), /1\.36\.3/);
+  });
+});

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { executable, findEngine, findPlugin, surroundings } from "../../../toolchain/find.js";
+import { acceptable } from "../../../toolchain/versions.js";
+
+describe("toolchain/find", () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "stackadm-find-"));
+  });
+  afterEach(() => {
+    rmSync(home, { recursive: true });
+  });
+
+  const script = (directory: string, name: string, body: string): string => {
+    mkdirSync(directory, { recursive: true });
+    const file = join(directory, name);
+    writeFileSync(file, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    return file;
+  };
+  const where = (...path: string[]) =>
+    surroundings(
+      { PATH: path.join(delimiter), PULUMI_HOME: join(home, "pulumi") },
+      join(home, "own"),
+    );
+
+  for (const [found, wanted, answer] of [
+    ["3.246.0", "3.246.0", true],
+    ["v3.250.3", "3.246.0", true],
+    ["3.246.0-dev.1", "3.246.0", true],
+    ["3.245.9", "3.246.0", false],
+    ["4.0.0", "3.246.0", false],
+    ["1.2.0", "1.2.1", false],
+    ["", "1.2.1", false],
+    ["unknown", "1.2.1", false],
+  ] as const) {
+    it(`${answer ? "accepts" : "refuses"} ${JSON.stringify(found)} where ${wanted} is wanted`, () => {
+      assert.equal(acceptable(found, wanted), answer);
+    });
+  }
+
+  it("leaves its own cache out of the path", () => {
+    const own = join(home, "own");
+    script(join(own, "bin-1"), "pulumi", "echo v3.999.0");
+    assert.equal(executable("pulumi", where(join(own, "bin-1"))), undefined);
+  });
+
+  it("finds a new enough engine on PATH", async () => {
+    const file = script(join(home, "bin"), "pulumi", "echo v3.251.0");
+    assert.deepEqual(await findEngine(where(join(home, "bin")), "3.246.0"), {
+      version: "v3.251.0",
+      path: file,
+    });
+  });
+
+  it("finds an engine in the Pulumi home that is not on PATH", async () => {
+    const file = script(join(home, "pulumi", "bin"), "pulumi", "echo v3.246.0");
+    assert.deepEqual(await findEngine(where(), "3.246.0"), { version: "v3.246.0", path: file });
+  });
+
+  it("says which engine is too old", async () => {
+    const file = script(join(home, "bin"), "pulumi", "echo v3.100.0");
+    assert.deepEqual(await findEngine(where(join(home, "bin")), "3.246.0"), {
+      refused: `${file} is v3.100.0, older than 3.246.0`,
+    });
+  });
+
+  it("says that there is none", async () => {
+    assert.deepEqual(await findEngine(where(), "3.246.0"), {
+      refused: "there is no pulumi on PATH",
+    });
+  });
+
+  it("prefers a plugin on PATH, as the engine does", () => {
+    const file = script(join(home, "bin"), "pulumi-resource-command", "true");
+    mkdirSync(join(home, "pulumi", "plugins", "resource-command-v1.2.1"), { recursive: true });
+    assert.equal(findPlugin("command", where(join(home, "bin")), "1.2.1")?.path, file);
+  });
+
+  it("takes an installed plugin of an acceptable version and no other", () => {
+    for (const version of ["1.1.0", "1.3.0", "2.0.0"]) {
+      mkdirSync(join(home, "pulumi", "plugins", `resource-command-v${version}`), {
+        recursive: true,
+      });
+    }
+    assert.equal(findPlugin("command", where(), "1.2.1")?.version, "1.3.0");
+    assert.equal(findPlugin("kubernetes", where(), "4.34.2"), undefined);
+  });
+});

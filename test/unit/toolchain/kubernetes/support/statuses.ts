@@ -1,0 +1,18 @@
+import type { JsonMap } from "../../../../../toolchain/kubernetes/json.js";
+
+/** What the server sends back. */
+export interface Answer {
+  readonly code: number;
+  readonly body: JsonMap;
+}
+
+/** An answer that is no success, as Kubernetes writes it. */
+export const statusOf = (
+  code: number,
+  reason: string,
+  message: string,
+  details: JsonMap = {},
+): Answer => ({
+  code,
+  body: { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message, details },
+});

@@ -1,0 +1,70 @@
+/** What a command prints: kept whole, kept in order of arrival for errors, and passed on line by line while it runs. */
+
+export type Logging = "none" | "stdout" | "stderr" | "stdoutAndStderr";
+export type Stream = "stdout" | "stderr";
+
+export class Output {
+  private readonly chunks: { stream: Stream; data: Buffer }[] = [];
+  private readonly decoder = new TextDecoder();
+  private line: string[] = [];
+
+  constructor(
+    private readonly logging: Logging,
+    private readonly onLine: (line: string) => void,
+  ) {}
+
+  add(stream: Stream, data: Buffer): void {
+    this.chunks.push({ stream, data });
+    if (this.logging === "stdoutAndStderr" || this.logging === stream) {
+      this.split(this.decoder.decode(data, { stream: true }));
+    }
+  }
+
+  /** Passes on a last line without an end. */
+  end(): void {
+    this.split(this.decoder.decode());
+    if (this.line.length > 0) this.emit();
+  }
+
+  /** Both streams as they arrived. */
+  combined(): string {
+    return Buffer.concat(this.chunks.map(({ data }) => data)).toString("utf8");
+  }
+
+  /** One stream, without one line end at its end. */
+  of(stream: Stream): string {
+    const chunks = this.chunks.filter((chunk) => chunk.stream === stream);
+    const text = Buffer.concat(chunks.map(({ data }) => data)).toString("utf8");
+    return text.endsWith("\n") ? text.slice(0, -1) : text;
+  }
+
+  private split(text: string): void {
+    const parts = text.split("\n");
+    const rest = parts.pop() ?? "";
+    for (const part of parts) {
+      this.line.push(part);
+      this.emit();
+    }
+    if (rest !== "") this.line.push(rest);
+  }
+
+  private emit(): void {
+    const line = this.line.join("");
+    this.line = [];
+    this.onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
+  }
+}
+
+/** A string in double quotes as Go's %q writes it, which is how official errors quote a command. */
+export function quoted(text: string): string {
+  const named: Record<string, string> = { "\u0007": "\\a", "\u000b": "\\v" };
+  return JSON.stringify(text).replace(/\\u00([01][0-9a-f])|\u007f/g, (_match, hex?: string) => {
+    if (hex === undefined) return "\\x7f";
+    return named[String.fromCharCode(parseInt(hex, 16))] ?? `\\x${hex}`;
+  });
+}
+
+/** The error of a command that failed: why, what ran, and all it printed. Nothing secret may be in there. */
+export function commandError(why: string, command: string, output: Output): Error {
+  return new Error(`${why}: running ${quoted(command)}:\n${output.combined()}`);
+}

@@ -1,0 +1,270 @@
+/** The provider's gRPC methods for the `command` package, answering as the official plugin 1.2.1 does. */
+import { randomBytes } from "node:crypto";
+import * as grpc from "@grpc/grpc-js";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
+import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
+import * as messages from "@pulumi/pulumi/proto/provider_pb.js";
+import { changedProperties, detailedDiff } from "../plugin/diff.js";
+import type { EngineLog } from "../plugin/engine-log.js";
+import { unary, unimplemented } from "../plugin/serve.js";
+import { fromStruct, hasUnknown, toStruct, unknownString } from "../plugin/values.js";
+import type { JsonObject } from "../plugin/values.js";
+import { operation } from "./context.js";
+import type { Operation } from "./context.js";
+import {
+  checkFailures,
+  checkedInputs,
+  copyInputs,
+  localCommandInputs,
+  remoteCommandInputs,
+} from "./inputs.js";
+import type { CommandInputs } from "./inputs.js";
+import { copyToRemote } from "./copy-to-remote.js";
+import { runLocal } from "./local-command.js";
+import { runRemote } from "./remote-command.js";
+import type { CommandResult } from "./remote-command.js";
+
+/** The version of the official plugin whose behaviour this is. */
+export const version = "1.2.1";
+/** The official plugin leaves this in its configuration; kept so that a stack can change between the two. */
+const frameworkKey = "__pulumi-go-provider-version";
+const frameworkVersion = "v1.5.0";
+
+const copyType = "command:remote:CopyToRemote";
+const localType = "command:local:Command";
+
+export interface ProviderOptions {
+  readonly log: EngineLog;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+interface Request {
+  readonly type: string;
+  readonly urn: string;
+  readonly timeout: number;
+  readonly properties: JsonObject;
+}
+
+export class CommandProvider {
+  private readonly cancelled = new AbortController();
+  private introduced = false;
+
+  constructor(private readonly options: ProviderOptions) {}
+
+  /** Handlers by method name, for a gRPC server. */
+  handlers(): grpc.UntypedServiceImplementation {
+    const missing = ["parameterize", "getSchema", "diffConfig", "call", "construct", "list"];
+    return {
+      ...Object.fromEntries(missing.map((method) => [method, unimplemented(capital(method))])),
+      handshake: unary(() => accepted(new messages.ProviderHandshakeResponse())),
+      checkConfig: unary(checkConfig),
+      configure: unary(() => this.configure()),
+      invoke: unary((request: messages.InvokeRequest) => {
+        throw notHandled(`the function ${request.getTok()}`);
+      }),
+      check: unary(check),
+      diff: unary(diff),
+      create: unary((request: messages.CreateRequest) => this.create(request)),
+      read: unary(read),
+      update: unary((request: messages.UpdateRequest) => this.update(request)),
+      delete: unary((request: messages.DeleteRequest) => this.delete(request)),
+      cancel: unary(() => {
+        this.cancel();
+        return new Empty();
+      }),
+      attach: unary(() => new Empty()),
+      getPluginInfo: unary(() => new PluginInfo().setVersion(version)),
+      getMapping: unary(() => new messages.GetMappingResponse()),
+      getMappings: unary(() => new messages.GetMappingsResponse()),
+    };
+  }
+
+  /** Stops dialling and local commands; a remote command that runs is waited for, as in the official plugin. */
+  cancel(): void {
+    this.cancelled.abort();
+  }
+
+  private configure(): messages.ConfigureResponse {
+    if (!this.introduced) {
+      const text = `The command plugin is stackadm's stand-in for the official one, ${version}.`;
+      this.options.log.send({ severity: "info", text });
+      this.introduced = true;
+    }
+    return new messages.ConfigureResponse()
+      .setAcceptsecrets(true)
+      .setAcceptresources(true)
+      .setAcceptoutputs(true)
+      .setSupportspreview(true);
+  }
+
+  private async create(request: messages.CreateRequest): Promise<messages.CreateResponse> {
+    const properties = fromStruct(request.getProperties());
+    const type = request.getType() || typeOf(request.getUrn());
+    const isCopy = type === copyType;
+    const response = new messages.CreateResponse();
+    if (request.getPreview()) {
+      const outputs = isCopy ? {} : unknownOutputs;
+      if (!isCopy) response.setId(uniqueId(request.getName() || nameOf(request.getUrn())));
+      return response.setProperties(toStruct({ ...properties, ...outputs }));
+    }
+    const outputs = await this.run(
+      { type, urn: request.getUrn(), timeout: request.getTimeout(), properties },
+      (inputs) => inputs.create,
+    );
+    return response
+      .setId(uniqueId(isCopy ? "" : request.getName() || nameOf(request.getUrn())))
+      .setProperties(toStruct({ ...properties, ...outputs }));
+  }
+
+  private async update(request: messages.UpdateRequest): Promise<messages.UpdateResponse> {
+    const news = fromStruct(request.getNews());
+    const olds = fromStruct(request.getOlds());
+    const type = request.getType() || typeOf(request.getUrn());
+    const response = new messages.UpdateResponse();
+    if (request.getPreview()) {
+      const outputs = type === copyType ? {} : unknownOutputs;
+      return response.setProperties(toStruct({ ...news, ...outputs }));
+    }
+    const properties = type === copyType ? news : { ...news, ...previousOutputs(olds) };
+    if (type === copyType && !copyNeeded(fromStruct(request.getOldInputs()), news)) {
+      return response.setProperties(toStruct(news));
+    }
+    const outputs = await this.run(
+      { type, urn: request.getUrn(), timeout: request.getTimeout(), properties },
+      (inputs) => inputs.update ?? inputs.create,
+    );
+    return response.setProperties(toStruct({ ...news, ...outputs }));
+  }
+
+  private async delete(request: messages.DeleteRequest): Promise<Empty> {
+    const properties = fromStruct(request.getProperties());
+    const type = request.getType() || typeOf(request.getUrn());
+    if (type !== copyType && properties["delete"] !== undefined) {
+      await this.run(
+        { type, urn: request.getUrn(), timeout: request.getTimeout(), properties },
+        (inputs) => inputs.delete,
+      );
+    }
+    return new Empty();
+  }
+
+  /** Does a resource's work; returns its outputs. No command: nothing runs and the outputs stay. */
+  private async run(
+    request: Request,
+    choose: (inputs: CommandInputs) => string | undefined,
+  ): Promise<JsonObject> {
+    const limits = { cancelled: this.cancelled.signal, seconds: request.timeout };
+    const running = operation(this.options.log, request.urn, limits);
+    try {
+      return { ...(await this.work(request, choose, running)) };
+    } finally {
+      running.end();
+      await this.options.log.flush();
+    }
+  }
+
+  private async work(
+    { type, properties }: Request,
+    choose: (inputs: CommandInputs) => string | undefined,
+    running: Operation,
+  ): Promise<CommandResult | undefined> {
+    const surroundings = { agentSocket: this.options.env["SSH_AUTH_SOCK"] };
+    if (type === copyType) {
+      await copyToRemote(copyInputs(properties), running, surroundings);
+      return undefined;
+    }
+    const inputs =
+      type === localType ? localCommandInputs(properties) : remoteCommandInputs(properties);
+    const command = choose(inputs);
+    if (command === undefined) return { stdout: inputs.stdout, stderr: inputs.stderr };
+    return "connection" in inputs
+      ? runRemote(command, inputs, running, surroundings)
+      : runLocal(command, inputs, running, this.options.env);
+  }
+}
+
+const unknownOutputs: JsonObject = { stdout: unknownString, stderr: unknownString };
+
+function previousOutputs({ stdout, stderr }: JsonObject): JsonObject {
+  return { ...(stdout !== undefined && { stdout }), ...(stderr !== undefined && { stderr }) };
+}
+
+function accepted(response: messages.ProviderHandshakeResponse): typeof response {
+  return response.setAcceptSecrets(true).setAcceptResources(true).setAcceptOutputs(true);
+}
+
+function checkConfig(request: messages.CheckRequest): messages.CheckResponse {
+  const inputs = { ...fromStruct(request.getNews()), [frameworkKey]: frameworkVersion };
+  return new messages.CheckResponse().setInputs(toStruct(inputs));
+}
+
+function check(request: messages.CheckRequest): messages.CheckResponse {
+  const news = fromStruct(request.getNews());
+  const type = request.getType() || typeOf(request.getUrn());
+  const failures = checkFailures(type, news).map(({ property, reason }) =>
+    new messages.CheckFailure().setProperty(property).setReason(reason),
+  );
+  return new messages.CheckResponse()
+    .setInputs(toStruct(checkedInputs(news)))
+    .setFailuresList(failures);
+}
+
+const kinds = {
+  ADD: messages.PropertyDiff.Kind.ADD,
+  DELETE: messages.PropertyDiff.Kind.DELETE,
+  UPDATE: messages.PropertyDiff.Kind.UPDATE,
+} as const;
+
+/** Inputs against inputs. What replaces (`triggers`) is the SDK's to say, by its option replaceOnChanges. */
+function diff(request: messages.DiffRequest): messages.DiffResponse {
+  const olds = fromStruct(request.getOldInputs() ?? request.getOlds());
+  const changes = detailedDiff(olds, fromStruct(request.getNews()));
+  const response = new messages.DiffResponse()
+    .setHasdetaileddiff(true)
+    .setDiffsList(changedProperties(changes))
+    .setChanges(
+      changes.size > 0
+        ? messages.DiffResponse.DiffChanges.DIFF_SOME
+        : messages.DiffResponse.DiffChanges.DIFF_NONE,
+    );
+  for (const [path, kind] of changes) {
+    response.getDetaileddiffMap().set(path, new messages.PropertyDiff().setKind(kinds[kind]));
+  }
+  return response;
+}
+
+function read(request: messages.ReadRequest): messages.ReadResponse {
+  return new messages.ReadResponse()
+    .setId(request.getId())
+    .setInputs(toStruct(fromStruct(request.getInputs())))
+    .setProperties(toStruct(fromStruct(request.getProperties())));
+}
+
+function copyNeeded(olds: JsonObject, news: JsonObject): boolean {
+  const relevant = ({ source, remotePath }: JsonObject): JsonObject => ({
+    source: source ?? null,
+    remotePath: remotePath ?? null,
+  });
+  return hasUnknown(news) || detailedDiff(relevant(olds), relevant(news)).size > 0;
+}
+
+function uniqueId(prefix: string): string {
+  return prefix + randomBytes(4).toString("hex");
+}
+
+/** A URN ends in `::<parent types>$<type>::<name>`. */
+function typeOf(urn: string): string {
+  return urn.split("::")[2]?.split("$").at(-1) ?? "";
+}
+
+function nameOf(urn: string): string {
+  return urn.split("::").slice(3).join("::");
+}
+
+function capital(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function notHandled(what: string): Error {
+  return new Error(`the stand-in for the command plugin does not have ${what}`);
+}

@@ -1,0 +1,133 @@
+/** Who the client is and whom it trusts: authentication in the official order, and the pinned host key. */
+import { connect as connectSocket } from "node:net";
+import { utils } from "ssh2";
+import type {
+  AnyAuthMethod,
+  AuthHandlerMiddleware,
+  AuthenticationType,
+  ConnectConfig,
+  ParsedKey,
+  ServerHostKeyAlgorithm,
+} from "ssh2";
+import type { Endpoint } from "./inputs.js";
+import { authenticationError, dialError } from "./ssh-errors.js";
+
+/** What stays the same over all attempts to reach one endpoint. */
+export interface Credentials {
+  readonly endpoint: Endpoint;
+  readonly methods: readonly AnyAuthMethod[];
+  readonly hostKey: { readonly type: string; readonly blob: Buffer } | undefined;
+}
+
+/** Reads keys and asks the agent for life; what is wrong here is wrong for good, so it is not tried again. */
+export async function credentials(
+  endpoint: Endpoint,
+  agentSocket: string | undefined,
+): Promise<Credentials> {
+  const socket = endpoint.agentSocketPath ?? agentSocket;
+  if (socket) await answers(socket);
+  return { endpoint, methods: methods(endpoint, socket), hostKey: pinnedKey(endpoint.hostKey) };
+}
+
+function methods(endpoint: Endpoint, socket: string | undefined): AnyAuthMethod[] {
+  const username = endpoint.user;
+  const list: AnyAuthMethod[] = [];
+  const { privateKey, privateKeyPassword, password } = endpoint;
+  if (privateKey !== undefined) {
+    const key = parsedKey(privateKey, privateKeyPassword);
+    list.push({ type: "publickey", username, key });
+  }
+  if (password !== undefined) {
+    list.push(
+      { type: "password", username, password },
+      {
+        type: "keyboard-interactive",
+        username,
+        prompt: (...[, , , prompts, finish]) => {
+          finish(prompts.map(() => password));
+        },
+      },
+    );
+  }
+  // Go's client tries each kind once, so a private key hides the agent.
+  if (socket && privateKey === undefined) list.push({ type: "agent", username, agent: socket });
+  return list;
+}
+
+function parsedKey(text: string, passphrase: string | undefined): ParsedKey {
+  const key = utils.parseKey(text, passphrase);
+  if (!(key instanceof Error)) return key;
+  if (/no passphrase/i.test(key.message)) {
+    throw new Error("ssh: this private key is passphrase protected");
+  }
+  if (passphrase !== undefined && /decrypt|passphrase|integrity/i.test(key.message)) {
+    throw new Error("x509: decryption password incorrect");
+  }
+  throw new Error("ssh: no key found");
+}
+
+/** The key that is accepted; undefined accepts any, as the official plugin does. */
+function pinnedKey(line: string | undefined): Credentials["hostKey"] {
+  if (line === undefined || line === "") return undefined;
+  const key = utils.parseKey(line);
+  if (key instanceof Error) throw new Error("failed to parse host key: ssh: no key found");
+  return { type: key.type, blob: key.getPublicSSH() };
+}
+
+async function answers(socket: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const connection = connectSocket(socket);
+    connection.once("connect", () => {
+      connection.destroy();
+      resolve();
+    });
+    connection.once("error", (error) => {
+      reject(dialError("unix", socket, error));
+    });
+  });
+}
+
+export interface Refusal {
+  /** Reports why the handshake ends, in place of what the library says. */
+  (error: Error): void;
+}
+
+/** The library's settings for one attempt. */
+export function connectConfig(who: Credentials, refuse: Refusal): ConnectConfig {
+  const { endpoint, hostKey } = who;
+  return {
+    username: endpoint.user,
+    readyTimeout: endpoint.perDialTimeout * 1000,
+    authHandler: authHandler(who, refuse),
+    hostVerifier: (key: Buffer) => {
+      if (!hostKey || key.equals(hostKey.blob)) return true;
+      refuse(new Error("ssh: handshake failed: ssh: host key mismatch"));
+      return false;
+    },
+    // Only the pinned key's type is offered: a server with several keys then shows that one.
+    ...(hostKey && { algorithms: { serverHostKey: [hostKey.type as ServerHostKeyAlgorithm] } }),
+  };
+}
+
+function authHandler(who: Credentials, refuse: Refusal): AuthHandlerMiddleware {
+  const waiting = [...who.methods];
+  const attempted: string[] = [];
+  // The library passes null before the server has said which methods it takes.
+  return (allowed: AuthenticationType[] | null, _partial, next) => {
+    if (attempted.length === 0) {
+      attempted.push("none");
+      next("none");
+      return;
+    }
+    while (waiting.length > 0) {
+      const method = waiting.shift();
+      if (!method) break;
+      const name = method.type === "agent" ? "publickey" : method.type;
+      if (allowed && !allowed.includes(name)) continue;
+      attempted.push(name);
+      next(method);
+      return;
+    }
+    refuse(authenticationError(attempted));
+  };
+}

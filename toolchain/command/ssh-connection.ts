@@ -1,0 +1,164 @@
+/** Reaches an SSH server, directly or through a proxy, with the official plugin's retries. */
+import { connect as connectSocket } from "node:net";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { Client } from "ssh2";
+import type { Operation } from "./context.js";
+import type { Connection, Endpoint } from "./inputs.js";
+import { connectConfig, credentials } from "./ssh-auth.js";
+import type { Credentials } from "./ssh-auth.js";
+import { dialError, dialTimeout, handshakeError } from "./ssh-errors.js";
+
+/** Pause after the first failed attempt, its growth, and its largest value (Pulumi's retry defaults). */
+const firstPauseMs = 100;
+const pauseGrowth = 1.5;
+const longestPauseMs = 5000;
+
+export interface Session {
+  readonly client: Client;
+  /** Ends the connection, and the one to the proxy. */
+  close(): void;
+}
+
+/** Dials until it works, the limit of failed attempts is passed, or the operation's signal is aborted. */
+export async function dial(
+  connection: Connection,
+  operation: Operation,
+  agentSocket: string | undefined,
+): Promise<Session> {
+  const who = await credentials(connection, agentSocket);
+  const { proxy } = connection;
+  if (proxy) return dialThrough({ proxy, who, operation, agentSocket });
+  const client = await withRetries("Dial", connection.dialErrorLimit, operation, () =>
+    dialOnce(who),
+  );
+  return {
+    client,
+    close: () => {
+      client.end();
+    },
+  };
+}
+
+interface ProxiedDial {
+  readonly proxy: Endpoint;
+  readonly who: Credentials;
+  readonly operation: Operation;
+  readonly agentSocket: string | undefined;
+}
+
+async function dialThrough({ proxy, who, operation, agentSocket }: ProxiedDial): Promise<Session> {
+  const limit = who.endpoint.dialErrorLimit;
+  let first: Client | undefined;
+  try {
+    const proxyWho = await credentials(proxy, agentSocket);
+    const hop = await withRetries("Dial proxy", proxy.dialErrorLimit, operation, () =>
+      dialOnce(proxyWho),
+    );
+    first = hop;
+    const stream = await withRetries("Dial from proxy", limit, operation, () =>
+      forward(hop, who.endpoint),
+    );
+    // As in the official plugin, a failed handshake is tried again on the same stream, which is of no use:
+    // programs have to cope with that, so the stand-in must not be kinder.
+    const client = await withRetries("Dial", limit, operation, () => handshake(stream, who));
+    return {
+      client,
+      close: () => {
+        client.end();
+        hop.end();
+      },
+    };
+  } catch (error) {
+    first?.end();
+    if (operation.signal.aborted) throw error;
+    throw new Error(`proxy: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+async function withRetries<T>(
+  what: string,
+  limit: number,
+  operation: Operation,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const shownLimit = limit === -1 ? "inf" : String(limit);
+  let pause = firstPauseMs;
+  for (let dials = 1; ; dials++) {
+    operation.signal.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      if (limit > -1 && dials > limit) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(`after ${dials - 1} failed attempts: ${reason}`, { cause: error });
+      }
+    }
+    operation.status(`${what} ${dials}/${shownLimit} failed: retrying`);
+    await delay(pause, undefined, { signal: operation.signal }).catch(() => {
+      operation.signal.throwIfAborted();
+    });
+    pause = Math.min(pause * pauseGrowth, longestPauseMs);
+  }
+}
+
+async function dialOnce(who: Credentials): Promise<Client> {
+  return handshake(await openSocket(who.endpoint), who);
+}
+
+function openSocket({ host, port, perDialTimeout }: Endpoint): Promise<Socket> {
+  const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket({ host, port });
+    const timer =
+      perDialTimeout > 0
+        ? setTimeout(() => {
+            socket.destroy(dialTimeout("tcp", address));
+          }, perDialTimeout * 1000)
+        : undefined;
+    const onError = (error: Error): void => {
+      clearTimeout(timer);
+      reject(error.message.startsWith("dial ") ? error : dialError("tcp", address, error));
+    };
+    socket.once("error", onError);
+    socket.once("connect", () => {
+      clearTimeout(timer);
+      socket.off("error", onError);
+      resolve(socket);
+    });
+  });
+}
+
+function forward(hop: Client, { host, port }: Endpoint): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    hop.forwardOut("127.0.0.1", 0, host, port, (error, stream) => {
+      if (error) reject(new Error(`ssh: rejected: connect failed (${error.message})`));
+      else resolve(stream);
+    });
+  });
+}
+
+function handshake(stream: Duplex, who: Credentials): Promise<Client> {
+  if (stream.destroyed) return Promise.reject(handshakeError(new Error("EOF")));
+  return new Promise((resolve, reject) => {
+    const client = new Client();
+    const fail = (error: Error): void => {
+      reject(error);
+      stream.destroy();
+    };
+    client.on("error", (error) => {
+      // Before "ready": why the handshake failed. After it: the session ends with "close" and tells its user.
+      fail(handshakeError(error));
+    });
+    client.once("close", () => {
+      fail(handshakeError(new Error("EOF")));
+    });
+    client.once("ready", () => {
+      resolve(client);
+    });
+    client.connect({ ...connectConfig(who, fail), sock: stream });
+  });
+}

@@ -1,0 +1,50 @@
+/** Errors of dialling in the words of the official plugin (Go's net and x/crypto/ssh). */
+
+const connectReasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connect: connection refused",
+  EHOSTUNREACH: "connect: no route to host",
+  ENETUNREACH: "connect: network is unreachable",
+  ECONNRESET: "connect: connection reset by peer",
+  ETIMEDOUT: "connect: connection timed out",
+  ENOENT: "connect: no such file or directory",
+  EACCES: "connect: permission denied",
+};
+
+export function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/** `network` is tcp or unix, `address` what was dialled. */
+export function dialError(network: string, address: string, error: unknown): Error {
+  const code = errorCode(error);
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
+    const host = address.replace(/:\d+$/, "");
+    return new Error(`dial ${network}: lookup ${host}: no such host`);
+  }
+  const reason = connectReasons[code] ?? (error instanceof Error ? error.message : String(error));
+  return new Error(`dial ${network} ${address}: ${reason}`);
+}
+
+export function dialTimeout(network: string, address: string): Error {
+  return new Error(`dial ${network} ${address}: i/o timeout`);
+}
+
+/** An error of the SSH library while the connection is set up. */
+export function handshakeError(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  return new Error(`ssh: handshake failed: ${handshakeReason(message, errorCode(error))}`);
+}
+
+function handshakeReason(message: string, code: string): string {
+  if (code === "ECONNRESET") return "read: connection reset by peer";
+  if (/host key format/.test(message)) return "ssh: no common algorithm for host key";
+  if (/Connection lost before handshake|ended without|closed/i.test(message)) return "EOF";
+  if (/Timed out while waiting for handshake/.test(message)) return "i/o timeout";
+  return message;
+}
+
+export function authenticationError(attempted: readonly string[]): Error {
+  return new Error(
+    `ssh: handshake failed: ssh: unable to authenticate, attempted methods [${attempted.join(" ")}], no supported methods remain`,
+  );
+}

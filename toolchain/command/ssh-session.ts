@@ -1,0 +1,136 @@
+/** Runs one command on a connection: environment first, each variable acknowledged by the server, then the command. */
+import type { Client, ClientChannel } from "ssh2";
+import type { Output } from "./output.js";
+
+/** Window and packet size of a channel, as the library's own `exec` asks for. */
+const windowSize = 2 * 1024 * 1024;
+const packetSize = 32 * 1024;
+
+type Reply = (failed: boolean | Error) => void;
+
+/**
+ * What the library's `exec` is made of. It sends the environment without asking whether the server took it, but a refused
+ * variable has to fail the command before it runs; so the same three requests are made here one by one.
+ */
+interface LibraryClient {
+  readonly _chanMgr: { add(opened: Opened): number };
+  readonly _protocol: {
+    session(local: number, window: number, packet: number): void;
+    env(remote: number, name: string, value: string, wantReply: boolean): void;
+    exec(remote: number, command: string, wantReply: boolean): void;
+  };
+}
+type Opened = ((error: Error | undefined, channel?: LibraryChannel) => void) & { type?: string };
+type LibraryChannel = ClientChannel & {
+  readonly _callbacks: Reply[];
+  readonly outgoing: { readonly id: number };
+  subtype: string;
+  allowHalfOpen: boolean;
+};
+
+export class RemoteShell {
+  private constructor(
+    private readonly library: LibraryClient,
+    private readonly channel: LibraryChannel,
+  ) {}
+
+  static open(client: Client): Promise<RemoteShell> {
+    const library = client as unknown as LibraryClient;
+    return new Promise((resolve, reject) => {
+      const opened: Opened = (error, channel) => {
+        if (channel) resolve(new RemoteShell(library, channel));
+        else reject(error ?? new Error("ssh: unexpected packet in response to channel open"));
+      };
+      opened.type = "session";
+      client.once("close", () => {
+        reject(new Error("EOF"));
+      });
+      library._protocol.session(library._chanMgr.add(opened), windowSize, packetSize);
+    });
+  }
+
+  /** False when the server does not take the variable. */
+  setEnvironment(name: string, value: string): Promise<boolean> {
+    const answer = this.answer();
+    this.library._protocol.env(this.channel.outgoing.id, name, value, true);
+    return answer;
+  }
+
+  /** Runs the command to its end. Returns why it failed, or undefined. */
+  async run(
+    command: string,
+    stdin: string | undefined,
+    output: Output,
+  ): Promise<string | undefined> {
+    const { channel } = this;
+    const answer = this.answer();
+    const ended = this.end(output);
+    this.library._protocol.exec(channel.outgoing.id, command, true);
+    if (!(await answer)) return "ssh: command failed";
+    channel.subtype = "exec";
+    channel.allowHalfOpen = true;
+    channel.end(stdin);
+    return ended;
+  }
+
+  close(): void {
+    this.channel.close();
+  }
+
+  /** The server's answer to the next request; no answer when the connection ends. */
+  private answer(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.channel._callbacks.push((failed) => {
+        resolve(failed === false);
+      });
+      this.channel.once("close", () => {
+        resolve(false);
+      });
+    });
+  }
+
+  private end(output: Output): Promise<string | undefined> {
+    const { channel } = this;
+    return new Promise((resolve) => {
+      let status = "wait: remote command exited without exit status or exit signal";
+      let succeeded = false;
+      channel.on("data", (data: Buffer) => {
+        output.add("stdout", data);
+      });
+      channel.stderr.on("data", (data: Buffer) => {
+        output.add("stderr", data);
+      });
+      // A server may close its end before it has read all of standard input.
+      channel.on("error", () => undefined);
+      channel.on("exit", (code: number | null, signal?: string, _dump?: string, text?: string) => {
+        succeeded = code === 0;
+        status = exitText(code, signal, text);
+      });
+      channel.once("close", () => {
+        output.end();
+        resolve(succeeded ? undefined : status);
+      });
+    });
+  }
+}
+
+const signalNumbers: Readonly<Record<string, number>> = {
+  HUP: 1,
+  INT: 2,
+  QUIT: 3,
+  ILL: 4,
+  ABRT: 6,
+  FPE: 8,
+  KILL: 9,
+  SEGV: 11,
+  PIPE: 13,
+  ALRM: 14,
+  TERM: 15,
+};
+
+function exitText(code: number | null, signal?: string, text?: string): string {
+  if (code !== null) return `Process exited with status ${code}`;
+  const name = signal?.replace(/^SIG/, "") ?? "";
+  const reason = text ? `. Reason was: ${text}` : "";
+  return `Process exited with status ${128 + (signalNumbers[name] ?? 0)} from signal ${name}${reason}`;
+}

@@ -1,0 +1,80 @@
+import { accessSync, constants, readdirSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+import { run } from "../automation/run.js";
+import { acceptable } from "./versions.js";
+
+export interface Found {
+  readonly version: string;
+  readonly path: string;
+}
+
+/** Where to look; taken from the environment by `surroundings`. */
+export interface Surroundings {
+  /** Directories of PATH, without our own cache. */
+  readonly path: readonly string[];
+  /** The Pulumi home: PULUMI_HOME or ~/.pulumi. */
+  readonly pulumiHome: string;
+}
+
+/** `own` is the toolchain's cache: what was made there earlier does not count as found. */
+export function surroundings(env: NodeJS.ProcessEnv, own: string): Surroundings {
+  return {
+    path: (env["PATH"] ?? "")
+      .split(delimiter)
+      .filter((entry) => entry !== "" && !entry.startsWith(own)),
+    pulumiHome: env["PULUMI_HOME"] ?? join(homedir(), ".pulumi"),
+  };
+}
+
+/** The first executable called `name` on the path or in the Pulumi home's bin. */
+export function executable(name: string, where: Surroundings): string | undefined {
+  for (const directory of [...where.path, join(where.pulumiHome, "bin")]) {
+    const file = join(directory, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return realpathSync(file);
+    } catch {
+      continue; // not here
+    }
+  }
+  return undefined;
+}
+
+/** The `pulumi` that is there and new enough, or why the one that is there does not serve. */
+export async function findEngine(
+  where: Surroundings,
+  wanted: string,
+): Promise<Found | { readonly refused: string }> {
+  const path = executable("pulumi", where);
+  if (!path) return { refused: "there is no pulumi on PATH" };
+  const version = (await run(path, ["version"], { accept: [0, 1, 255] })).stdout.trim();
+  if (acceptable(version, wanted)) return { version, path };
+  return {
+    refused: `${path} is ${version === "" ? "not working" : version}, older than ${wanted}`,
+  };
+}
+
+/** A resource plugin: an executable on the path (as the engine prefers it), or installed in the Pulumi home. */
+export function findPlugin(name: string, where: Surroundings, wanted: string): Found | undefined {
+  const file = `pulumi-resource-${name}`;
+  const ambient = executable(file, where);
+  if (ambient) return { version: "unknown", path: ambient };
+  for (const entry of installedPlugins(where)) {
+    const version = new RegExp(`^resource-${name}-v(.+)$`).exec(entry)?.[1];
+    if (version && acceptable(version, wanted)) {
+      return { version, path: join(where.pulumiHome, "plugins", entry, file) };
+    }
+  }
+  return undefined;
+}
+
+function installedPlugins(where: Surroundings): string[] {
+  try {
+    return readdirSync(join(where.pulumiHome, "plugins")).filter(
+      (entry) => !entry.endsWith(".lock"),
+    );
+  } catch {
+    return []; // no plugin was ever installed
+  }
+}

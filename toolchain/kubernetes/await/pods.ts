@@ -1,0 +1,104 @@
+import type { Cluster } from "../cluster.js";
+import { at, isMap, listAt, numberAt, textAt } from "../json.js";
+import type { JsonMap } from "../json.js";
+import { selectorOf } from "../normalize.js";
+import { conditionOf, displayName, isOwnedBy, namespaceOf } from "../object.js";
+import { info, warning } from "./readiness.js";
+import type { Readiness, Verdict } from "./readiness.js";
+
+/** What keeps a container from running, in the kubelet's words. */
+function containerProblem(container: JsonMap): string[] {
+  if (container["ready"] === true) return [];
+  const problems: string[] = [];
+  const waiting = at(container, "state", "waiting");
+  if (isMap(waiting) && waiting["reason"] !== "ContainerCreating") {
+    problems.push(`[${textAt(waiting, "reason")}] ${textAt(waiting, "message")}`);
+  }
+  const ended = at(container, "state", "terminated");
+  if (isMap(ended) && textAt(ended, "reason")) {
+    const message = textAt(ended, "message");
+    problems.push(
+      message
+        ? `[${textAt(ended, "reason")}] ${message}`
+        : `container "${textAt(container, "name")}" completed with exit code ${numberAt(ended, "exitCode") ?? 0}`,
+    );
+  }
+  const last = at(container, "lastState", "terminated");
+  if (isMap(last)) {
+    const code = numberAt(last, "exitCode") ?? 0;
+    problems.push(
+      `container "${textAt(container, "name")}" terminated at ${textAt(last, "finishedAt")} ` +
+        `(${textAt(last, "reason")}: exit code ${code})`,
+    );
+  }
+  return problems;
+}
+
+type Step = "scheduled" | "initialized" | "ready";
+const conditions: readonly [Step, string][] = [
+  ["scheduled", "PodScheduled"],
+  ["initialized", "Initialized"],
+  ["ready", "Ready"],
+];
+
+interface PodState {
+  /** The first step the pod has not taken; undefined when it is ready. */
+  readonly pending?: Step;
+  readonly problem?: string;
+}
+
+function podState(pod: JsonMap): PodState {
+  const succeeded = textAt(pod, "status", "phase") === "Succeeded";
+  for (const [step, type] of conditions) {
+    const condition = conditionOf(pod, type);
+    if (condition === undefined) return { pending: step };
+    if (condition.status === "True" || (succeeded && step === "ready")) continue;
+    const said = condition.reason ? condition.message : "";
+    if (step === "scheduled") return { pending: step, problem: said || undefined };
+    const containers = listAt(pod, "status", "containerStatuses").filter(isMap);
+    const text = said + containers.flatMap(containerProblem).join("\n");
+    return { pending: step, problem: text ? `[Pod ${displayName(pod)}]: ${text}` : undefined };
+  }
+  return {};
+}
+
+/** Pods of a workload that are scheduled but do not become ready, one sentence each. */
+export function podProblems(pods: readonly JsonMap[]): string[] {
+  return pods
+    .map(podState)
+    .filter((state) => state.pending !== "scheduled")
+    .flatMap((state) => state.problem ?? []);
+}
+
+/** The pods that a workload (or its ReplicaSet, `owner`) owns. */
+export async function podsOf(
+  cluster: Cluster,
+  workload: JsonMap,
+  owner: JsonMap,
+): Promise<JsonMap[]> {
+  const kind = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { namespace: namespaceOf(workload) },
+  };
+  const pods = await cluster.list(kind, selectorOf(workload));
+  return pods.filter((pod) => isOwnedBy(pod, owner));
+}
+
+export const podReadiness =
+  (): Readiness =>
+  (pod: JsonMap): Verdict => {
+    const { pending, problem } = podState(pod);
+    if (pending === undefined) return { ready: true, messages: [], problems: [] };
+    const steps: Record<Step, string> = {
+      scheduled: "be scheduled",
+      initialized: "be initialized",
+      ready: "be ready",
+    };
+    const waiting = info(`Waiting for Pod "${displayName(pod)}" to ${steps[pending]}`);
+    return {
+      ready: false,
+      messages: problem ? [waiting, warning(problem)] : [waiting],
+      problems: problem ? [problem] : [],
+    };
+  };

@@ -1,0 +1,192 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isNotFound, UnreachableError } from "../client.js";
+import type { Cluster } from "../cluster.js";
+import { cancelled, failedToInitialize, NotReadyError, timedOut } from "../errors.js";
+import { listAt, textAt } from "../json.js";
+import type { JsonMap } from "../json.js";
+import { apiVersionOfGvk, gvkOf } from "../kinds.js";
+import type { ResourceLog } from "../log.js";
+import { annotationOf, annotations, isTrue, kindOf, nameOf, uidOf } from "../object.js";
+import {
+  claimReadiness,
+  crdReadiness,
+  ingressReadiness,
+  namespaceReadiness,
+  serviceReadiness,
+  volumeReadiness,
+} from "./network-storage.js";
+import { podReadiness } from "./pods.js";
+import type { ReadinessOf, Verdict } from "./readiness.js";
+import {
+  daemonSetReadiness,
+  deploymentReadiness,
+  jobReadiness,
+  statefulSetReadiness,
+} from "./workloads.js";
+
+/** Kinds that are not ready as soon as they exist. */
+export const awaited: Readonly<Record<string, ReadinessOf>> = {
+  "apps/v1/DaemonSet": daemonSetReadiness,
+  "apps/v1/Deployment": deploymentReadiness,
+  "apps/v1/StatefulSet": statefulSetReadiness,
+  "batch/v1/Job": jobReadiness,
+  "v1/Namespace": namespaceReadiness,
+  "v1/PersistentVolume": volumeReadiness,
+  "v1/PersistentVolumeClaim": claimReadiness,
+  "v1/Pod": podReadiness,
+  "v1/Service": serviceReadiness,
+  "networking.k8s.io/v1/Ingress": ingressReadiness,
+  "apiextensions.k8s.io/v1/CustomResourceDefinition": crdReadiness,
+};
+
+/** Kinds whose unreadiness a refresh reports. */
+const readAwaited = new Set(["DaemonSet", "Deployment", "StatefulSet", "Job", "Pod", "Service"]);
+
+const readinessOf = (object: JsonMap): ReadinessOf | undefined =>
+  awaited[`${apiVersionOfGvk(gvkOf(object))}/${kindOf(object)}`];
+
+export interface Waiting {
+  readonly cluster: Cluster;
+  readonly log: ResourceLog;
+  /** Aborted when the engine cancels: waiting ends at once. */
+  readonly signal: AbortSignal;
+  /** Seconds, from customTimeouts; 0 when not set. */
+  readonly timeout: number;
+  /** Milliseconds until endpoints count as settled. */
+  readonly settle: number;
+}
+
+/** Seconds: customTimeouts, else the annotation pulumi.com/timeoutSeconds, else 10 minutes. */
+export function timeoutSeconds(seconds: number, inputs: JsonMap): number {
+  if (seconds > 0) return seconds;
+  const annotated = Number(annotationOf(inputs, annotations.timeoutSeconds));
+  return annotated > 0 ? annotated : 600;
+}
+
+/** Milliseconds between looks: soon at first, then calmer. */
+const interval = (look: number): number => Math.min(100 * 1.5 ** look, 1000);
+
+/** Returns `false` when the signal ended the pause. */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false;
+  try {
+    await delay(milliseconds, undefined, { signal });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Waits until a written object is ready and returns it as it is then. Throws a NotReadyError that carries the last
+ * seen object when the time is up, the engine cancels, or the object cannot become ready any more.
+ */
+export async function waitUntilReady(
+  waiting: Waiting,
+  inputs: JsonMap,
+  written: JsonMap,
+): Promise<JsonMap> {
+  const create = readinessOf(written);
+  if (create === undefined) return written;
+  if (isTrue(inputs, annotations.skipAwait)) {
+    waiting.log.status("info", "Skipping await logic");
+    return written;
+  }
+  const look = create(waiting);
+  const deadline = Date.now() + timeoutSeconds(waiting.timeout, inputs) * 1000;
+  let live = written;
+  let problems: readonly string[] = [];
+  for (let i = 0; ; i++) {
+    try {
+      if (i > 0) live = await waiting.cluster.get(written);
+      const verdict = await look(live);
+      show(waiting.log, verdict);
+      if (verdict.ready) return live;
+      problems = verdict.problems;
+      if (verdict.failed) throw failedToInitialize(live, problems);
+    } catch (error) {
+      throwUnlessPassing(error, { live, problems, signal: waiting.signal });
+    }
+    const rest = deadline - Date.now();
+    if (rest <= 0) throw timedOut(live, problems);
+    if (!(await pause(Math.min(interval(i), rest), waiting.signal))) {
+      throw cancelled(live, problems);
+    }
+  }
+}
+
+/** A restarting API server, or an object that is away for a moment, is no end of the wait; its time limit is. */
+function throwUnlessPassing(
+  error: unknown,
+  seen: { live: JsonMap; problems: readonly string[]; signal: AbortSignal },
+): void {
+  if (error instanceof UnreachableError || isNotFound(error) || seen.signal.aborted) return;
+  if (error instanceof NotReadyError) throw error;
+  const message = error instanceof Error ? error.message : String(error);
+  throw new NotReadyError(message, seen.live, seen.problems);
+}
+
+/** One look, for a refresh: throws a NotReadyError when the object is not ready now. */
+export async function requireReady(
+  cluster: Cluster,
+  log: ResourceLog,
+  inputs: JsonMap,
+  live: JsonMap,
+): Promise<void> {
+  const create = readAwaited.has(kindOf(live)) ? readinessOf(live) : undefined;
+  if (create === undefined || isTrue(inputs, annotations.skipAwait)) return;
+  const verdict = await create({ cluster, settle: 0 })(live);
+  show(log, verdict);
+  if (!verdict.ready) throw failedToInitialize(live, verdict.problems);
+  log.clear();
+}
+
+function show(log: ResourceLog, verdict: Verdict): void {
+  for (const message of verdict.messages) log.status(message.severity, message.text);
+}
+
+/** Waits until a deleted object is gone: what holds it are finalizers, and objects it owns. */
+export async function waitUntilGone(
+  waiting: Waiting,
+  inputs: JsonMap,
+  object: JsonMap,
+): Promise<void> {
+  const deadline = Date.now() + timeoutSeconds(waiting.timeout, inputs) * 1000;
+  let live = object;
+  for (let i = 0; ; i++) {
+    const found = await lookAgain(waiting, object);
+    // Another object of the same name is not the one that was deleted.
+    if (found === "gone" || (found && uidOf(object) && uidOf(found) !== uidOf(object))) return;
+    if (found) {
+      live = found;
+      if (textAt(live, "metadata", "deletionTimestamp")) {
+        waiting.log.status("info", "Resource scheduled for deletion");
+      }
+    }
+    const rest = deadline - Date.now();
+    const going = rest > 0 && (await pause(Math.min(interval(i), rest), waiting.signal));
+    if (!going) {
+      const finalizers = listAt(live, "metadata", "finalizers")
+        .filter((finalizer) => typeof finalizer === "string")
+        .join(", ");
+      waiting.log.keep("warning", `finalizers might be preventing deletion (${finalizers})`);
+      throw waiting.signal.aborted ? cancelled(live, []) : timedOutDeleting(live);
+    }
+  }
+}
+
+const timedOutDeleting = (live: JsonMap) => {
+  const error = timedOut(live, []);
+  error.message = `timed out waiting for the condition: '${nameOf(live)}' is still there`;
+  return error;
+};
+
+async function lookAgain(waiting: Waiting, object: JsonMap): Promise<JsonMap | "gone" | undefined> {
+  try {
+    return await waiting.cluster.get(object);
+  } catch (error) {
+    if (isNotFound(error)) return "gone";
+    if (error instanceof UnreachableError || waiting.signal.aborted) return undefined;
+    throw error;
+  }
+}

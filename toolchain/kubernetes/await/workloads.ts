@@ -1,0 +1,233 @@
+import type { Cluster } from "../cluster.js";
+import { mapAt, numberAt, textAt } from "../json.js";
+import type { JsonMap } from "../json.js";
+import { claimsOf, selectorOf } from "../normalize.js";
+import {
+  annotationOf,
+  conditionOf,
+  displayName,
+  isObserved,
+  isOwnedBy,
+  namespaceOf,
+} from "../object.js";
+import { isNotFound } from "../client.js";
+import { podProblems, podsOf } from "./pods.js";
+import { info, warning } from "./readiness.js";
+import type { Readiness, ReadinessContext, Verdict } from "./readiness.js";
+
+const revision = "deployment.kubernetes.io/revision";
+const notYet = (text: string): Verdict => ({
+  ready: false,
+  messages: [info(text)],
+  problems: [text],
+});
+
+/** Ready when the newest ReplicaSet has all its pods ready and the Deployment says that it is available. */
+export function deploymentReadiness({ cluster }: ReadinessContext): Readiness {
+  return async (live) => {
+    if (!isObserved(live)) return notYet("Waiting for the Deployment controller");
+    const set = await replicaSetOf(cluster, live, annotationOf(live, revision));
+    const rollout = rolloutOf(live, set);
+    const claims = await unboundClaims(cluster, live);
+    if (rollout.problem === undefined && claims.length === 0) {
+      return { ready: true, messages: [info("Deployment initialization complete")], problems: [] };
+    }
+    const pods = set ? podProblems(await podsOf(cluster, live, set)) : [];
+    return {
+      ready: false,
+      messages: [...[...rollout.conditions, ...pods].map(warning), info(rollout.doing)],
+      problems: [
+        ...rollout.conditions,
+        ...claims.map((claim) => `Failed to bind PersistentVolumeClaim(s): "${claim}"`),
+        ...(rollout.problem === undefined ? [] : [rollout.problem]),
+        ...pods,
+      ],
+    };
+  };
+}
+
+interface Rollout {
+  /** Why it is not complete; undefined when it is. */
+  readonly problem?: string;
+  /** Conditions that are not met, in the controller's words. */
+  readonly conditions: readonly string[];
+  readonly doing: string;
+}
+
+function rolloutOf(live: JsonMap, set: JsonMap | undefined): Rollout {
+  const wanted = numberAt(set, "spec", "replicas") ?? 1;
+  const readyPods = numberAt(set, "status", "readyReplicas") ?? 0;
+  const available = conditionOf(live, "Available");
+  const progressing = conditionOf(live, "Progressing");
+  // The first ReplicaSet replaces none, so that nothing tells of its progress.
+  const first = annotationOf(live, revision) === "1";
+  const replaced =
+    progressing?.status === "True" && progressing.reason === "NewReplicaSetAvailable";
+  const steps: readonly [boolean, string][] = [
+    [available?.status === "True", "Minimum number of live Pods was not attained"],
+    [first || replaced, "Minimum number of Pods to consider the application live was not attained"],
+    [
+      set !== undefined && readyPods >= wanted,
+      "Attempted to roll forward to new ReplicaSet, but minimum number of Pods did not become live",
+    ],
+  ];
+  return {
+    problem: steps.find(([done]) => !done)?.[1],
+    conditions: [progressing, available].flatMap((condition) =>
+      condition && condition.status !== "True" && condition.reason
+        ? [`[${condition.reason}] ${condition.message}`]
+        : [],
+    ),
+    doing: `Waiting for app ReplicaSet to be available (${readyPods}/${wanted} Pods available)`,
+  };
+}
+
+async function replicaSetOf(
+  cluster: Cluster,
+  deployment: JsonMap,
+  current: string,
+): Promise<JsonMap | undefined> {
+  const kind = {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata: { namespace: namespaceOf(deployment) },
+  };
+  const sets = await cluster.list(kind, selectorOf(deployment));
+  return sets.find((set) => isOwnedBy(set, deployment) && annotationOf(set, revision) === current);
+}
+
+async function unboundClaims(cluster: Cluster, workload: JsonMap): Promise<string[]> {
+  const unbound: string[] = [];
+  for (const name of claimsOf(workload)) {
+    const metadata = { name, namespace: namespaceOf(workload) };
+    const claim = await cluster
+      .get({ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata })
+      .catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      });
+    if (claim && textAt(claim, "status", "phase") !== "Bound") unbound.push(name);
+  }
+  return unbound;
+}
+
+/** Ready when as many pods of the newest revision run as there are nodes for it. */
+export function daemonSetReadiness(context: ReadinessContext): Readiness {
+  return async (live) => {
+    const state = daemonSetState(live);
+    if (state.ready) return { ready: true, messages: [info(state.text)], problems: [] };
+    const pods = podProblems(await podsOf(context.cluster, live, live));
+    return {
+      ready: false,
+      messages: [info(state.text), ...pods.map(warning)],
+      problems: [state.text, ...pods],
+    };
+  };
+}
+
+/** The same steps and sentences as kubectl's status library (kstatus). */
+function daemonSetState(live: JsonMap): { ready: boolean; text: string } {
+  const status = mapAt(live, "status");
+  const count = (name: string) => numberAt(status, name) ?? 0;
+  if (numberAt(status, "observedGeneration") === undefined) {
+    return { ready: false, text: "DaemonSet status.observedGeneration not found" };
+  }
+  if (!isObserved(live)) {
+    const generation = numberAt(live, "metadata", "generation") ?? 0;
+    const text = `DaemonSet generation is ${generation}, but latest observed generation is ${count("observedGeneration")}`;
+    return { ready: false, text };
+  }
+  const desired = numberAt(status, "desiredNumberScheduled");
+  if (desired === undefined) {
+    return { ready: false, text: "DaemonSet .status.desiredNumberScheduled not found" };
+  }
+  const steps: readonly [string, string][] = [
+    ["currentNumberScheduled", "Current"],
+    ["updatedNumberScheduled", "Updated"],
+    ["numberAvailable", "Available"],
+    ["numberReady", "Ready"],
+  ];
+  for (const [name, title] of steps) {
+    const onDelete = textAt(live, "spec", "updateStrategy", "type") === "OnDelete";
+    if (onDelete && title === "Updated") continue;
+    if (count(name) < desired) {
+      return { ready: false, text: `${title}: ${count(name)}/${desired}` };
+    }
+  }
+  return { ready: true, text: `All replicas scheduled as expected. Replicas: ${desired}` };
+}
+
+/** Ready when all pods are ready and of the newest revision. */
+export function statefulSetReadiness({ cluster }: ReadinessContext): Readiness {
+  return async (live) => {
+    const state = statefulSetState(live);
+    if (state.problems.length === 0) {
+      return { ready: true, messages: [info("StatefulSet initialization complete")], problems: [] };
+    }
+    const pods = podProblems(await podsOf(cluster, live, live));
+    return {
+      ready: false,
+      messages: [info(state.doing), ...pods.map(warning)],
+      problems: [...state.problems, ...pods],
+    };
+  };
+}
+
+function statefulSetState(live: JsonMap): { problems: string[]; doing: string } {
+  const status = mapAt(live, "status");
+  const count = (name: string) => numberAt(status, name) ?? 0;
+  const wanted = numberAt(live, "spec", "replicas") ?? 1;
+  const first = (numberAt(live, "metadata", "generation") ?? 1) <= 1;
+  // Pods that their owner replaces by hand do not move the revision on.
+  const byHand = !first && textAt(live, "spec", "updateStrategy", "type") === "OnDelete";
+  const [current, target] = [textAt(status, "currentRevision"), textAt(status, "updateRevision")];
+  const counted = ["replicas", "readyReplicas", ...(byHand ? [] : ["currentReplicas"])];
+  const observed = isObserved(live);
+  const allReady = observed && counted.every((name) => count(name) === wanted);
+  const revised = observed && (byHand || (current !== "" && current === target));
+  const ready = revised
+    ? count("readyReplicas")
+    : Math.min(count("readyReplicas"), count("updatedReplicas"));
+  const problems = [
+    ...(allReady ? [] : [`${ready} out of ${wanted} replicas succeeded readiness checks`]),
+    ...(revised ? [] : [notAdvanced(current, target)]),
+  ];
+  return {
+    problems,
+    doing: statefulSetStep({ first, allReady, pods: `(${ready}/${wanted} Pods ready)` }),
+  };
+}
+
+const notAdvanced = (from: string, to: string): string =>
+  `StatefulSet controller failed to advance from revision "${from}" to revision "${to}"`;
+
+function statefulSetStep(state: { first: boolean; allReady: boolean; pods: string }): string {
+  if (state.first) return `[1/2] Waiting for StatefulSet to create Pods ${state.pods}`;
+  return state.allReady
+    ? "[2/3] Waiting for StatefulSet to update .status.currentRevision"
+    : `[1/3] Waiting for StatefulSet update to roll out ${state.pods}`;
+}
+
+/** Ready when it has succeeded; a Job that gave up fails at once. */
+export function jobReadiness(context: ReadinessContext): Readiness {
+  return async (live) => {
+    const name = displayName(live);
+    const status = mapAt(live, "status");
+    if (!textAt(status, "startTime")) return notYet(`Waiting for Job "${name}" to start`);
+    const count = (key: string) => numberAt(status, key) ?? 0;
+    const waiting = info(
+      `Waiting for Job "${name}" to succeed (Active: ${count("active")} | ` +
+        `Succeeded: ${count("succeeded")} | Failed: ${count("failed")})`,
+    );
+    if (conditionOf(live, "Complete")?.status === "True") {
+      return { ready: true, messages: [waiting], problems: [] };
+    }
+    const pods = podProblems(await podsOf(context.cluster, live, live));
+    const failure = conditionOf(live, "Failed");
+    if (failure?.status === "True") {
+      const problems = [`[${failure.reason}] ${failure.message}`, ...pods];
+      return { ready: false, failed: true, messages: [waiting], problems };
+    }
+    return { ready: false, messages: [waiting, ...pods.map(warning)], problems: pods };
+  };
+}

@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { JsonMap } from "./json.js";
+import { setAt, textAt } from "./json.js";
+import { isListType, isPatchType, nameOfUrn } from "./kinds.js";
+import { normalize } from "./normalize.js";
+import { annotate, annotations, isTrue, kindOf, nameOf, namespaceOf } from "./object.js";
+import { annotateSecrets, toObject } from "./wire.js";
+
+/** How the engine wants unnamed resources named (pulumi:autonaming in the stack's configuration). */
+export interface Autonaming {
+  readonly disabled: boolean;
+  readonly proposedName: string;
+}
+
+export interface CheckInput {
+  readonly urn: string;
+  readonly olds: JsonMap;
+  readonly news: JsonMap;
+  /** The same in preview and update, so that both give the same name. */
+  readonly randomSeed: Uint8Array;
+  readonly autonaming?: Autonaming;
+  /** For objects that belong in a namespace and name none. Undefined: the kind has no namespace. */
+  readonly namespace?: string;
+}
+
+/** Validates inputs and completes them: the normal form, a name, a namespace. Secrets stay marked. */
+export function checkResource(input: CheckInput): JsonMap {
+  const object = normalize(toObject(input.news));
+  refuseUnsupported(input.urn, object);
+  const old = toObject(input.olds);
+  if (!nameOf(object)) {
+    if (textAt(object, "metadata", "generateName")) {
+      throw new Error(
+        "the `.metadata.generateName` field is not supported in Server-Side Apply mode",
+      );
+    }
+    const name = isTrue(old, annotations.autonamed) ? nameOf(old) : autoname(input);
+    // A name that others gave an unnamed resource (an import) is not taken over.
+    if (Object.keys(old).length === 0 || isTrue(old, annotations.autonamed)) {
+      setAt(object, ["metadata", "name"], name);
+      annotate(object, annotations.autonamed, "true");
+    }
+  }
+  if (input.namespace !== undefined && !namespaceOf(object)) {
+    setAt(object, ["metadata", "namespace"], input.namespace);
+  }
+  annotateSecrets(object, input.news);
+  return object;
+}
+
+function refuseUnsupported(urn: string, object: JsonMap): void {
+  if (isListType(urn)) {
+    throw new Error(
+      "list resources exist for compatibility with YAML manifests and Helm charts, and cannot be created directly. " +
+        "Use the underlying resource type instead",
+    );
+  }
+  if (isPatchType(urn, kindOf(object))) {
+    throw new Error(
+      `the stand-in for the kubernetes provider does not handle Patch resources (${kindOf(object)}Patch)`,
+    );
+  }
+}
+
+/** The resource's name, a dash and eight hexadecimal digits. */
+function autoname(input: CheckInput): string {
+  if (input.autonaming?.disabled) {
+    throw new Error("autonaming is disabled, resource requires the .metadata.name field to be set");
+  }
+  if (input.autonaming?.proposedName) return input.autonaming.proposedName;
+  return uniqueName(`${nameOfUrn(input.urn)}-`, input.randomSeed);
+}
+
+export function uniqueName(prefix: string, seed: Uint8Array = new Uint8Array()): string {
+  const digits =
+    seed.length > 0
+      ? createHash("sha256").update(seed).digest("hex")
+      : randomBytes(4).toString("hex");
+  return prefix + digits.slice(0, 8);
+}

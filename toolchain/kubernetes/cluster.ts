@@ -1,0 +1,112 @@
+import type { KubeClient } from "./client.js";
+import { pathOf } from "./discovery.js";
+import type { Discovery } from "./discovery.js";
+import { isMap, listAt, without } from "./json.js";
+import type { JsonMap } from "./json.js";
+import { apiVersionOf, kindOf } from "./object.js";
+
+export interface WriteOptions {
+  readonly fieldManager: string;
+  readonly dryRun?: boolean;
+  /** Takes fields over from other managers. Default: false. */
+  readonly force?: boolean;
+}
+
+const writeQuery = (options: WriteOptions) => ({
+  fieldManager: options.fieldManager,
+  dryRun: options.dryRun ? "All" : undefined,
+});
+
+/** Objects of one cluster: read, create, apply, delete. Every request ends when `signal` is aborted. */
+export class Cluster {
+  constructor(
+    private readonly client: KubeClient,
+    readonly discovery: Discovery,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async get(object: JsonMap): Promise<JsonMap> {
+    const { path } = await pathOf(this.discovery, object, this.signal);
+    return this.client.request({ path, signal: this.signal });
+  }
+
+  async create(object: JsonMap, options: WriteOptions): Promise<JsonMap> {
+    const { collection, namespaced } = await pathOf(this.discovery, object, this.signal);
+    return this.client.request({
+      method: "POST",
+      path: collection,
+      query: writeQuery(options),
+      body: namespaced ? object : withoutNamespace(object),
+      signal: this.signal,
+    });
+  }
+
+  /** Server-side apply. */
+  async applyObject(object: JsonMap, options: WriteOptions): Promise<JsonMap> {
+    const { path, namespaced } = await pathOf(this.discovery, object, this.signal);
+    return this.client.request({
+      method: "PATCH",
+      path,
+      query: { ...writeQuery(options), force: options.force ? "true" : "false" },
+      type: "application/apply-patch+yaml",
+      body: namespaced ? object : withoutNamespace(object),
+      signal: this.signal,
+    });
+  }
+
+  async replace(object: JsonMap, options: WriteOptions): Promise<JsonMap> {
+    const { path } = await pathOf(this.discovery, object, this.signal);
+    return this.client.request({
+      method: "PUT",
+      path,
+      query: writeQuery(options),
+      body: object,
+      signal: this.signal,
+    });
+  }
+
+  async jsonPatch(object: JsonMap, patch: readonly JsonMap[]): Promise<JsonMap> {
+    const { path } = await pathOf(this.discovery, object, this.signal);
+    return this.client.request({
+      method: "PATCH",
+      path,
+      type: "application/json-patch+json",
+      body: patch,
+      signal: this.signal,
+    });
+  }
+
+  async delete(object: JsonMap, propagationPolicy: string): Promise<void> {
+    const { path } = await pathOf(this.discovery, object, this.signal);
+    await this.client.request({
+      method: "DELETE",
+      path,
+      body: { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy },
+      signal: this.signal,
+    });
+  }
+
+  /** Objects of a kind in a namespace that carry all of `labels`. */
+  async list(kind: JsonMap, labels: Readonly<Record<string, string>>): Promise<JsonMap[]> {
+    const { collection } = await pathOf(this.discovery, kind, this.signal);
+    const labelSelector = Object.entries(labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(",");
+    const list = await this.client.request({
+      path: collection,
+      query: { labelSelector: labelSelector || undefined },
+      signal: this.signal,
+    });
+    // The items of a list do not repeat what they are.
+    return listAt(list, "items")
+      .filter(isMap)
+      .map((item) => ({ apiVersion: apiVersionOf(kind), kind: kindOf(kind), ...item }));
+  }
+}
+
+/** The program may have given a cluster-scoped object a namespace before anybody knew its scope. */
+function withoutNamespace(object: JsonMap): JsonMap {
+  const metadata = object["metadata"];
+  if (!isMap(metadata)) return object;
+  return { ...object, metadata: without(metadata, "namespace") };
+}

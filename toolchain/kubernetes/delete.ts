@@ -1,0 +1,68 @@
+import { waitUntilGone } from "./await/wait.js";
+import { parseCheckpoint, writeCheckpoint } from "./checkpoint.js";
+import { isNotFound } from "./client.js";
+import { waitingOf } from "./create.js";
+import { NoMatchError } from "./discovery.js";
+import { NotReadyError, PartialError } from "./errors.js";
+import { setAt } from "./json.js";
+import type { JsonMap } from "./json.js";
+import { annotationOf, annotations, isTrue, kindOf, parseId } from "./object.js";
+import type { Session } from "./session.js";
+
+export interface DeleteInput {
+  readonly urn: string;
+  readonly id: string;
+  readonly properties: JsonMap;
+  /** Seconds, 0 when not set. */
+  readonly timeout: number;
+}
+
+/** Kinds whose deletion is not waited for with pulumi.com/skipAwait, as the official provider has always done. */
+const skippable = new Set([
+  "Namespace",
+  "Pod",
+  "ReplicationController",
+  "DaemonSet",
+  "Deployment",
+  "StatefulSet",
+  "Job",
+]);
+
+const propagation = new Map([
+  ["orphan", "Orphan"],
+  ["background", "Background"],
+]);
+
+/** Deletes an object with what it owns and waits until it is gone. One that is gone already is no error. */
+export async function deleteResource(session: Session, input: DeleteInput): Promise<void> {
+  const log = session.logFor(input.urn);
+  if (session.unreachable !== undefined) {
+    log.keep("warning", `configured Kubernetes cluster is unreachable: ${session.unreachable}`);
+    if (session.settings.deleteUnreachable) return;
+    throw new Error(
+      "configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this resource from " +
+        "Pulumi state by rerunning the operation with the PULUMI_K8S_DELETE_UNREACHABLE environment variable " +
+        'set to "true"',
+    );
+  }
+  const state = parseCheckpoint(input.properties);
+  const { inputs, live } = state;
+  setAt(live, ["metadata", "name"], parseId(input.id).name);
+  const policy = annotationOf(inputs, annotations.deletionPropagation).toLowerCase();
+  try {
+    await session.cluster.delete(live, propagation.get(policy) ?? "Foreground");
+  } catch (error) {
+    if (isNotFound(error) || error instanceof NoMatchError) return;
+    throw error;
+  }
+  if (isTrue(inputs, annotations.skipAwait) && skippable.has(kindOf(live))) return;
+  try {
+    await waitUntilGone(waitingOf(session, log, input), inputs, live);
+    log.clear();
+  } catch (error) {
+    if (error instanceof NoMatchError) return;
+    if (!(error instanceof NotReadyError)) throw error;
+    const rest = writeCheckpoint({ ...state, live: error.live }, input.properties);
+    throw new PartialError(error.message, error.live, rest, { problems: error.problems });
+  }
+}

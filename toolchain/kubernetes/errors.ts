@@ -1,0 +1,68 @@
+import { Metadata, status } from "@grpc/grpc-js";
+import type { ServiceError } from "@grpc/grpc-js";
+import { Any } from "google-protobuf/google/protobuf/any_pb.js";
+import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb.js";
+import { Status } from "@pulumi/pulumi/proto/status_pb.js";
+import type { JsonMap } from "./json.js";
+import { idOf, nameOf } from "./object.js";
+import { toStruct } from "./wire.js";
+
+/** The object exists, but is not what it should become. Carries what the server had last. */
+export class NotReadyError extends Error {
+  constructor(
+    message: string,
+    readonly live: JsonMap,
+    /** What was wrong when waiting ended, one sentence each. */
+    readonly problems: readonly string[] = [],
+  ) {
+    super(message);
+    this.name = "NotReadyError";
+  }
+}
+
+export const timedOut = (live: JsonMap, problems: readonly string[]): NotReadyError =>
+  new NotReadyError(`'${nameOf(live)}' timed out waiting to be Ready`, live, problems);
+export const cancelled = (live: JsonMap, problems: readonly string[]): NotReadyError =>
+  new NotReadyError(`Resource operation was cancelled for '${nameOf(live)}'`, live, problems);
+export const failedToInitialize = (live: JsonMap, problems: readonly string[]): NotReadyError =>
+  new NotReadyError(
+    `Resource '${nameOf(live)}' was created but failed to initialize`,
+    live,
+    problems,
+  );
+
+/**
+ * An operation that left an object behind in a state worth keeping: the engine saves `state` with the reasons as
+ * init errors and tries an update next time.
+ */
+export class PartialError extends Error {
+  constructor(
+    message: string,
+    readonly live: JsonMap,
+    readonly state: JsonMap,
+    readonly details: { readonly inputs?: JsonMap; readonly problems?: readonly string[] } = {},
+  ) {
+    super(message);
+    this.name = "PartialError";
+  }
+}
+
+/** The error as gRPC carries it; a partial one with Pulumi's ErrorResourceInitFailed in its details. */
+export function toServiceError(error: unknown): Partial<ServiceError> {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof PartialError)) return { code: status.UNKNOWN, details: message };
+  const failed = new ErrorResourceInitFailed();
+  failed.setId(idOf(error.live));
+  failed.setProperties(toStruct(error.state));
+  failed.setReasonsList([message, ...(error.details.problems ?? [])]);
+  if (error.details.inputs) failed.setInputs(toStruct(error.details.inputs));
+  const detail = new Any();
+  detail.pack(failed.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+  const all = new Status();
+  all.setCode(status.UNKNOWN);
+  all.setMessage(message);
+  all.addDetails(detail);
+  const metadata = new Metadata();
+  metadata.add("grpc-status-details-bin", Buffer.from(all.serializeBinary()));
+  return { code: status.UNKNOWN, details: message, metadata };
+}

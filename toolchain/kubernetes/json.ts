@@ -1,0 +1,100 @@
+/** Plain JSON, the form in which Kubernetes objects and Pulumi properties travel through the stand-in. */
+export type Json = null | boolean | number | string | Json[] | JsonMap;
+export interface JsonMap {
+  [key: string]: Json;
+}
+
+export const isMap = (value: unknown): value is JsonMap =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The map under `key`, or an empty one: what is missing reads as empty. */
+export function mapAt(value: Json | undefined, ...path: string[]): JsonMap {
+  const found = at(value, ...path);
+  return isMap(found) ? found : {};
+}
+
+export function listAt(value: Json | undefined, ...path: string[]): Json[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+export function textAt(value: Json | undefined, ...path: string[]): string {
+  const found = at(value, ...path);
+  return typeof found === "string" ? found : "";
+}
+
+/** A map of texts, as labels are. Values of other types are left out. */
+export function textsAt(value: Json | undefined, ...path: string[]): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [key, item] of Object.entries(mapAt(value, ...path))) {
+    if (typeof item === "string") texts[key] = item;
+  }
+  return texts;
+}
+
+export function numberAt(value: Json | undefined, ...path: string[]): number | undefined {
+  const found = at(value, ...path);
+  return typeof found === "number" ? found : undefined;
+}
+
+/** The value at a path of keys, `undefined` when any step is missing. */
+export function at(value: Json | undefined, ...path: string[]): Json | undefined {
+  let current: Json | undefined = value;
+  for (const key of path) {
+    if (!isMap(current)) return undefined;
+    current = current[key];
+  }
+  return current;
+}
+
+/** Sets the value at a path, making the maps on the way. */
+export function setAt(target: JsonMap, path: readonly string[], value: Json): void {
+  const last = path.at(-1);
+  if (last === undefined) return;
+  let current = target;
+  for (const key of path.slice(0, -1)) {
+    const next = current[key];
+    if (isMap(next)) current = next;
+    else current = current[key] = {};
+  }
+  current[last] = value;
+}
+
+export function removeAt(target: JsonMap, path: readonly string[]): void {
+  const last = path.at(-1);
+  const parent = at(target, ...path.slice(0, -1));
+  if (last !== undefined && isMap(parent)) Reflect.deleteProperty(parent, last);
+}
+
+/** A copy without some of its keys. */
+export const without = (map: JsonMap, ...keys: string[]): JsonMap =>
+  Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
+
+/** Equality of JSON values; the order of keys does not matter. */
+export function equal(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]));
+  }
+  if (!isMap(a) || !isMap(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))
+  );
+}
+
+/** A copy with every map entry and list item passed through `change`, from the inside out. */
+export function rewrite(
+  value: Json,
+  change: (value: Json) => Json,
+  rename = (key: string) => key,
+): Json {
+  if (Array.isArray(value)) return change(value.map((item) => rewrite(item, change, rename)));
+  if (!isMap(value)) return change(value);
+  return change(
+    Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [rename(key), rewrite(item, change, rename)]),
+    ),
+  );
+}

@@ -1,0 +1,57 @@
+import { RemoteEngineLog } from "../plugin/engine-log.js";
+import type { Severity } from "../plugin/engine-log.js";
+
+export type { Severity };
+
+/** Where messages about resources go. */
+export interface Log {
+  /** A line that stays in the diagnostics. */
+  log(severity: Severity, urn: string, message: string): void;
+  /** What is happening to the resource right now; replaced by the next. Empty clears it. */
+  status(severity: Severity, urn: string, message: string): void;
+  /** Waits until everything sent has arrived. */
+  flush(): Promise<void>;
+}
+
+/** Sends messages to the engine at `address` (host:port), in order. */
+export function engineLog(address: string): Log {
+  const engine = new RemoteEngineLog(address);
+  return {
+    log: (severity, urn, text) => {
+      engine.send({ severity, urn, text });
+    },
+    status: (severity, urn, text) => {
+      engine.send({ severity, urn, text, ephemeral: true });
+    },
+    flush: () => engine.flush(),
+  };
+}
+
+/** The log of one operation on one resource: a status that was already shown is not shown again. */
+export class ResourceLog {
+  private readonly shown = new Set<string>();
+
+  constructor(
+    private readonly log: Log,
+    private readonly urn: string,
+  ) {}
+
+  status(severity: Severity, message: string): void {
+    const key = `${severity} ${message}`;
+    if (this.shown.has(key)) return;
+    this.shown.add(key);
+    this.log.status(severity, this.urn, message);
+  }
+
+  clear(): void {
+    this.log.status("info", this.urn, "");
+  }
+
+  keep(severity: Severity, message: string): void {
+    this.log.log(severity, this.urn, message);
+  }
+
+  flush(): Promise<void> {
+    return this.log.flush();
+  }
+}

@@ -1,0 +1,26 @@
+/** Entry point of the stand-in for pulumi-resource-kubernetes. */
+import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
+import { engineAddress, serve } from "../plugin/serve.js";
+import { KubernetesProvider } from "./provider.js";
+
+/** The version of @pulumi/kubernetes that the stand-in stands for; build metadata tells it apart. */
+const version = "4.34.2+stand-in";
+
+async function main(): Promise<void> {
+  const address = engineAddress(process.argv.slice(2));
+  const provider = new KubernetesProvider({ version, environment: (name) => process.env[name] });
+  // Without an address the engine sends it later, by Attach.
+  if (address !== undefined) provider.attach(address);
+  await serve({
+    service: ResourceProviderService,
+    implementation: provider.service(),
+    onEngineGone: () => {
+      provider.cancel();
+    },
+  });
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

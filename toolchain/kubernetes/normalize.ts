@@ -1,0 +1,137 @@
+import { isMap, listAt, mapAt, removeAt, textAt, textsAt } from "./json.js";
+import type { Json, JsonMap } from "./json.js";
+import { gvkOf, isBuiltIn, isCrd, isSecretKind } from "./kinds.js";
+import { canonicalQuantity, isQuantityAt } from "./quantity.js";
+import { containsUnknown } from "./wire.js";
+
+const readOnlyMetadata = [
+  "creationTimestamp",
+  "deletionGracePeriodSeconds",
+  "deletionTimestamp",
+  "generation",
+  "managedFields",
+  "resourceVersion",
+  "uid",
+];
+
+/**
+ * Brings inputs into the form in which they are stored and compared, so that two ways of writing the same object
+ * are no difference: a Secret's stringData becomes data, quantities get their usual units, empty maps of strings and empty lists of built-in kinds
+ * vanish, what only the server writes is dropped. Values that are not known yet leave the object as it is.
+ *
+ * The official provider passes built-in kinds through Go's structs; without those, the keys that such a passage
+ * drops when empty are listed here; the diff forgives the rest.
+ */
+export function normalize(inputs: JsonMap): JsonMap {
+  const object = structuredClone(inputs);
+  if (!containsUnknown(object)) {
+    if (isCrd(object)) normalizeCrd(object);
+    else if (isSecretKind(object)) normalizeSecret(object);
+    else if (isBuiltIn(gvkOf(object))) tidy(object);
+  }
+  for (const key of readOnlyMetadata) removeAt(object, ["metadata", key]);
+  return object;
+}
+
+function normalizeCrd(object: JsonMap): void {
+  if (mapAt(object, "spec")["preserveUnknownFields"] === false) {
+    removeAt(object, ["spec", "preserveUnknownFields"]);
+  }
+  delete object["status"];
+}
+
+function normalizeSecret(object: JsonMap): void {
+  const data: JsonMap = { ...mapAt(object, "data") };
+  const texts = Object.entries(textsAt(object, "stringData"));
+  if (texts.length > 0) {
+    for (const [key, value] of texts) data[key] = Buffer.from(value).toString("base64");
+    delete object["stringData"];
+  } else {
+    for (const [key, value] of Object.entries(data)) {
+      if (typeof value === "string") data[key] = Buffer.from(value, "base64").toString("base64");
+    }
+  }
+  if (Object.keys(data).length > 0) object["data"] = data;
+}
+
+/** Maps of strings: written with `omitempty` everywhere in Kubernetes' API. Other empty maps can mean something. */
+const maps = new Set([
+  "data",
+  "binaryData",
+  "labels",
+  "annotations",
+  "nodeSelector",
+  "matchLabels",
+  "parameters",
+]);
+/** Lists that Kubernetes writes even when empty. */
+const keptLists = new Set(["rules", "containers", "versions"]);
+/** Truth values that Kubernetes does not write when false; most others are kept, since unset means something else. */
+const flags = new Set([
+  "hostIPC",
+  "hostNetwork",
+  "hostPID",
+  "paused",
+  "publishNotReadyAddresses",
+  "readOnly",
+  "stdin",
+  "stdinOnce",
+  "tty",
+]);
+
+const isDropped = (key: string, value: Json): boolean => {
+  if (value === null) return true;
+  if (Array.isArray(value)) return value.length === 0 && !keptLists.has(key);
+  if (isMap(value)) return Object.keys(value).length === 0 && maps.has(key);
+  return (value === false && flags.has(key)) || (value === "" && key === "value");
+};
+
+function tidy(value: Json, parent = ""): void {
+  if (Array.isArray(value)) {
+    value.forEach((item) => {
+      tidy(item);
+    });
+    return;
+  }
+  if (!isMap(value)) return;
+  for (const [key, item] of Object.entries(value)) {
+    if (maps.has(key) && isMap(item) && Object.keys(item).length > 0) continue;
+    if (isDropped(key, item)) Reflect.deleteProperty(value, key);
+    else if (isQuantityAt(parent, key)) value[key] = canonicalQuantity(item);
+    else tidy(item, key);
+  }
+}
+
+/** Whether a value that the server does not store says the same as none: false, 0, "", nothing in it. */
+export function isEmpty(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isMap(value)) return Object.values(value).every(isEmpty);
+  return value === undefined || value === null || value === false || value === 0 || value === "";
+}
+
+/** The part of a live object that its inputs speak of: what a diff compares with new inputs. */
+export function prune(live: JsonMap, shape: JsonMap): JsonMap {
+  const result: JsonMap = {};
+  for (const [key, value] of Object.entries(live)) {
+    const wanted = shape[key];
+    if (wanted !== undefined) result[key] = pruneValue(value, wanted);
+  }
+  return result;
+}
+
+function pruneValue(value: Json, shape: Json): Json {
+  if (isMap(value) && isMap(shape)) return prune(value, shape);
+  if (!Array.isArray(value) || !Array.isArray(shape)) return value;
+  if (typeof value[0] !== typeof shape[0]) return shape.length === 0 ? [] : value;
+  return shape.slice(0, value.length).map((wanted, i) => pruneValue(value[i] ?? null, wanted));
+}
+
+/** The labels by which a workload knows its pods. */
+export const selectorOf = (object: JsonMap): Record<string, string> =>
+  textsAt(object, "spec", "selector", "matchLabels");
+
+/** Names of the claims that a pod template mounts. */
+export const claimsOf = (object: JsonMap): string[] =>
+  listAt(object, "spec", "template", "spec", "volumes")
+    .map((volume) => textAt(volume, "persistentVolumeClaim", "claimName"))
+    .filter(Boolean);

@@ -1,0 +1,74 @@
+import { at, isMap, mapAt, setAt, textAt } from "./json.js";
+import type { JsonMap } from "./json.js";
+
+/** Reads the fields that every Kubernetes object has. An object is plain JSON; nothing is wrapped. */
+export const nameOf = (object: JsonMap): string => textAt(object, "metadata", "name");
+export const namespaceOf = (object: JsonMap): string => textAt(object, "metadata", "namespace");
+export const kindOf = (object: JsonMap): string => textAt(object, "kind");
+export const uidOf = (object: JsonMap): string => textAt(object, "metadata", "uid");
+export const annotationOf = (object: JsonMap, name: string): string =>
+  textAt(object, "metadata", "annotations", name);
+
+/** `v1` for the core group, also when written `core/v1`. */
+export const apiVersionOf = (object: JsonMap): string =>
+  textAt(object, "apiVersion").replace(/^core\//, "");
+
+/** `namespace/name`, or only the name for cluster-scoped objects: the id of the resource. */
+export const idOf = (object: JsonMap): string =>
+  [namespaceOf(object), nameOf(object)].filter(Boolean).join("/");
+
+/** As in messages: the namespace `default` is left out. */
+export function displayName(object: JsonMap): string {
+  const namespace = namespaceOf(object);
+  return namespace && namespace !== "default" ? `${namespace}/${nameOf(object)}` : nameOf(object);
+}
+
+export function parseId(id: string): { namespace: string; name: string } {
+  const [first = "", second] = id.split("/");
+  return second === undefined ? { namespace: "", name: first } : { namespace: first, name: second };
+}
+
+export const annotations = {
+  autonamed: "pulumi.com/autonamed",
+  skipAwait: "pulumi.com/skipAwait",
+  patchForce: "pulumi.com/patchForce",
+  fieldManager: "pulumi.com/patchFieldManager",
+  timeoutSeconds: "pulumi.com/timeoutSeconds",
+  deletionPropagation: "pulumi.com/deletionPropagationPolicy",
+} as const;
+
+export const isTrue = (object: JsonMap, annotation: string): boolean =>
+  annotationOf(object, annotation) === "true";
+
+export function annotate(object: JsonMap, annotation: string, value: string): void {
+  setAt(object, ["metadata", "annotations", annotation], value);
+}
+
+export const isOwnedBy = (object: JsonMap, owner: JsonMap): boolean => {
+  const references = at(object, "metadata", "ownerReferences");
+  return (
+    Array.isArray(references) &&
+    references.some((reference) => isMap(reference) && reference["uid"] === uidOf(owner))
+  );
+};
+
+/** The status condition of a type: its status, reason and message. */
+export function conditionOf(
+  object: JsonMap,
+  type: string,
+): { status: string; reason: string; message: string } | undefined {
+  const conditions = at(object, "status", "conditions");
+  if (!Array.isArray(conditions)) return undefined;
+  const found = conditions.find((condition) => textAt(condition, "type") === type);
+  return found === undefined
+    ? undefined
+    : {
+        status: textAt(found, "status"),
+        reason: textAt(found, "reason"),
+        message: textAt(found, "message"),
+      };
+}
+
+/** Whether the controller has seen the newest specification. */
+export const isObserved = (object: JsonMap): boolean =>
+  mapAt(object, "status")["observedGeneration"] === mapAt(object, "metadata")["generation"];

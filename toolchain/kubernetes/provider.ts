@@ -1,0 +1,299 @@
+import { status } from "@grpc/grpc-js";
+import type {
+  handleUnaryCall,
+  sendUnaryData,
+  ServerUnaryCall,
+  UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
+import type { PluginAttach } from "@pulumi/pulumi/proto/plugin_pb.js";
+import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
+import * as rpc from "@pulumi/pulumi/proto/provider_pb.js";
+import { checkResource } from "./check.js";
+import type { Autonaming } from "./check.js";
+import { createResource } from "./create.js";
+import { deleteResource } from "./delete.js";
+import { diffResource } from "./diff.js";
+import type { ResourceDiff } from "./diff.js";
+import { toServiceError } from "./errors.js";
+import { textAt } from "./json.js";
+import { gvkOf, gvkOfUrn, isCrd } from "./kinds.js";
+import { engineLog } from "./log.js";
+import type { Log } from "./log.js";
+import { readResource } from "./read.js";
+import { openSession } from "./session.js";
+import type { Session, Timing } from "./session.js";
+import { diffConfig, readSettings } from "./settings.js";
+import { updateResource } from "./update.js";
+import { fromStruct, toObject, toStruct } from "./wire.js";
+import { decodeYaml } from "./yaml.js";
+
+/** A call as an async function; its error becomes the gRPC error. `settle` runs before either answer. */
+function unary<Request, Response>(
+  work: (request: Request) => Promise<Response>,
+  settle: () => Promise<void> = () => Promise.resolve(),
+): handleUnaryCall<Request, Response> {
+  return (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>) => {
+    work(call.request)
+      .finally(settle)
+      .then(
+        (response) => {
+          callback(null, response);
+        },
+        (error: unknown) => {
+          callback(toServiceError(error));
+        },
+      );
+  };
+}
+
+/** Calls that the project does not use, refused with a sentence. */
+const refuse =
+  (what: string): handleUnaryCall<unknown, unknown> =>
+  (_call, callback) => {
+    callback({
+      code: status.UNIMPLEMENTED,
+      details: `the stand-in for the kubernetes provider does not handle ${what}`,
+    });
+  };
+
+export interface ProviderOptions {
+  /** Reported to the engine; the version of the SDK that the stand-in stands for. */
+  readonly version: string;
+  readonly environment: (name: string) => string | undefined;
+  readonly timing?: Timing;
+  /** Default: messages go to the engine's address. */
+  readonly log?: (address: string) => Log;
+}
+
+/** The gRPC service `ResourceProvider` for the package `kubernetes`. */
+export class KubernetesProvider {
+  private log: Log | undefined;
+  private session: Session | undefined;
+  private readonly cancelling = new AbortController();
+
+  constructor(private readonly options: ProviderOptions) {}
+
+  /** Where to log; known from the command line, or later by Attach. */
+  attach(address: string): void {
+    this.log = (this.options.log ?? engineLog)(address);
+  }
+
+  /** Ends everything that is under way; waits end at once. */
+  cancel(): void {
+    this.cancelling.abort();
+  }
+
+  /** For gRPC. Handshake is left out on purpose: the engine then goes by Configure, as with the official plugin. */
+  service(): UntypedServiceImplementation {
+    // What was said of a resource shall be seen before it is done.
+    const told = () => this.log?.flush() ?? Promise.resolve();
+    return {
+      getPluginInfo: unary(() => {
+        const info = new PluginInfo();
+        info.setVersion(this.options.version);
+        return Promise.resolve(info);
+      }),
+      getSchema: unary(() => {
+        const schema = new rpc.GetSchemaResponse();
+        schema.setSchema(JSON.stringify({ name: "kubernetes", version: this.options.version }));
+        return Promise.resolve(schema);
+      }),
+      attach: unary((request: PluginAttach) => {
+        this.attach(request.getAddress());
+        return Promise.resolve(new Empty());
+      }),
+      cancel: unary(() => {
+        this.cancel();
+        return Promise.resolve(new Empty());
+      }),
+      checkConfig: unary((request: rpc.CheckRequest) => this.checkConfig(request)),
+      diffConfig: unary((request: rpc.DiffRequest) => this.diffConfig(request)),
+      configure: unary((request: rpc.ConfigureRequest) => this.configure(request), told),
+      invoke: unary((request: rpc.InvokeRequest) => this.invoke(request)),
+      check: unary((request: rpc.CheckRequest) => this.check(request)),
+      diff: unary((request: rpc.DiffRequest) => this.diff(request)),
+      create: unary((request: rpc.CreateRequest) => this.create(request), told),
+      read: unary((request: rpc.ReadRequest) => this.read(request), told),
+      update: unary((request: rpc.UpdateRequest) => this.update(request), told),
+      delete: unary((request: rpc.DeleteRequest) => this.delete(request), told),
+      construct: refuse("component resources of the provider (yaml/v2, helm.v4)"),
+      call: refuse("method calls"),
+    };
+  }
+
+  private get configured(): Session {
+    if (!this.session) throw new Error("the provider is not configured");
+    return this.session;
+  }
+
+  private checkConfig(request: rpc.CheckRequest): Promise<rpc.CheckResponse> {
+    const response = new rpc.CheckResponse();
+    response.setInputs(request.getNews());
+    return Promise.resolve(response);
+  }
+
+  private diffConfig(request: rpc.DiffRequest): Promise<rpc.DiffResponse> {
+    const response = new rpc.DiffResponse();
+    const olds = toObject(fromStruct(request.getOlds()));
+    const found = diffConfig(olds, toObject(fromStruct(request.getNews())));
+    const { DIFF_NONE, DIFF_SOME } = rpc.DiffResponse.DiffChanges;
+    response.setChanges(found ? DIFF_SOME : DIFF_NONE);
+    response.setDiffsList([...(found?.diffs ?? [])]);
+    response.setReplacesList([...(found?.replaces ?? [])]);
+    return Promise.resolve(response);
+  }
+
+  private async configure(request: rpc.ConfigureRequest): Promise<rpc.ConfigureResponse> {
+    const variables = request.getVariablesMap();
+    const { environment } = this.options;
+    const log = this.log ?? engineLog("127.0.0.1:0");
+    const home = environment("HOME") ?? homedir();
+    this.session = await openSession({
+      settings: readSettings((name) => variables.get(`kubernetes:config:${name}`), environment),
+      log,
+      signal: this.cancelling.signal,
+      timing: this.options.timing,
+      defaultKubeconfig: environment("KUBECONFIG") ?? join(home, ".kube", "config"),
+    });
+    log.log("debug", "", "kubernetes: this is stackadm's stand-in, not the official provider");
+    const response = new rpc.ConfigureResponse();
+    response.setAcceptsecrets(true);
+    response.setSupportspreview(true);
+    response.setSupportsAutonamingConfiguration(true);
+    return response;
+  }
+
+  private async invoke(request: rpc.InvokeRequest): Promise<rpc.InvokeResponse> {
+    if (request.getTok() !== "kubernetes:yaml:decode") {
+      throw new Error(
+        `the stand-in for the kubernetes provider does not know the function "${request.getTok()}"`,
+      );
+    }
+    const args = toObject(fromStruct(request.getArgs()));
+    const namespace = textAt(args, "defaultNamespace") || undefined;
+    // May be called before the provider is configured: then nothing but built-in kinds is known.
+    const isNamespaced = async (gvk: ReturnType<typeof gvkOf>) =>
+      this.session ? this.session.isNamespaced(gvk) : Promise.resolve(true);
+    const response = new rpc.InvokeResponse();
+    const result = await decodeYaml(textAt(args, "text"), namespace, isNamespaced);
+    response.setReturn(toStruct({ result }));
+    return response;
+  }
+
+  private async check(request: rpc.CheckRequest): Promise<rpc.CheckResponse> {
+    const session = this.configured;
+    const urn = request.getUrn();
+    const asked = request.getAutonaming();
+    const autonaming: Autonaming | undefined = asked && {
+      disabled: asked.getMode() === rpc.CheckRequest.AutonamingOptions.Mode.DISABLE,
+      proposedName: asked.getProposedName(),
+    };
+    const inputs = checkResource({
+      urn,
+      olds: fromStruct(request.getOlds()),
+      news: fromStruct(request.getNews()),
+      randomSeed: request.getRandomseed_asU8(),
+      autonaming,
+      namespace: (await session.isNamespaced(gvkOfUrn(urn))) ? session.namespace : undefined,
+    });
+    const object = toObject(inputs);
+    if (isCrd(object)) session.plan(object);
+    const response = new rpc.CheckResponse();
+    response.setInputs(toStruct(inputs));
+    return response;
+  }
+
+  private async diff(request: rpc.DiffRequest): Promise<rpc.DiffResponse> {
+    const session = this.configured;
+    const news = fromStruct(request.getNews());
+    const found = diffResource({
+      olds: fromStruct(request.getOlds()),
+      news,
+      ignoreChanges: request.getIgnorechangesList(),
+      namespaced: await session.isNamespaced(gvkOf(toObject(news))),
+      mutability: {
+        configMaps: session.settings.configMapsMutable,
+        secrets: session.settings.secretsMutable,
+      },
+    });
+    return diffResponse(found);
+  }
+
+  private async create(request: rpc.CreateRequest): Promise<rpc.CreateResponse> {
+    const created = await createResource(this.configured, {
+      urn: request.getUrn(),
+      properties: fromStruct(request.getProperties()),
+      timeout: request.getTimeout(),
+      preview: request.getPreview(),
+    });
+    const response = new rpc.CreateResponse();
+    response.setId(created.id);
+    response.setProperties(toStruct(created.properties));
+    return response;
+  }
+
+  private async read(request: rpc.ReadRequest): Promise<rpc.ReadResponse> {
+    const found = await readResource(this.configured, {
+      urn: request.getUrn(),
+      id: request.getId(),
+      properties: fromStruct(request.getProperties()),
+      inputs: fromStruct(request.getInputs()),
+    });
+    const response = new rpc.ReadResponse();
+    if (!found) return response;
+    response.setId(found.id);
+    response.setProperties(toStruct(found.properties));
+    response.setInputs(toStruct(found.inputs));
+    return response;
+  }
+
+  private async update(request: rpc.UpdateRequest): Promise<rpc.UpdateResponse> {
+    const state = await updateResource(this.configured, {
+      urn: request.getUrn(),
+      olds: fromStruct(request.getOlds()),
+      news: fromStruct(request.getNews()),
+      ignoreChanges: request.getIgnorechangesList(),
+      timeout: request.getTimeout(),
+      preview: request.getPreview(),
+    });
+    const response = new rpc.UpdateResponse();
+    response.setProperties(toStruct(state));
+    return response;
+  }
+
+  private async delete(request: rpc.DeleteRequest): Promise<Empty> {
+    await deleteResource(this.configured, {
+      urn: request.getUrn(),
+      id: request.getId(),
+      properties: fromStruct(request.getProperties()),
+      timeout: request.getTimeout(),
+    });
+    return new Empty();
+  }
+}
+
+const { Kind } = rpc.PropertyDiff;
+const kinds = {
+  ADD: [Kind.ADD, Kind.ADD_REPLACE],
+  DELETE: [Kind.DELETE, Kind.DELETE_REPLACE],
+  UPDATE: [Kind.UPDATE, Kind.UPDATE_REPLACE],
+} as const;
+
+function diffResponse(found: ResourceDiff): rpc.DiffResponse {
+  const response = new rpc.DiffResponse();
+  const { DIFF_NONE, DIFF_SOME } = rpc.DiffResponse.DiffChanges;
+  response.setChanges(found.changes.size > 0 ? DIFF_SOME : DIFF_NONE);
+  response.setReplacesList([...found.replaces]);
+  response.setDeletebeforereplace(found.deleteBeforeReplace);
+  response.setHasdetaileddiff(true);
+  for (const [path, change] of found.changes) {
+    const detail = new rpc.PropertyDiff();
+    detail.setKind(kinds[change.kind][change.replaces ? 1 : 0]);
+    detail.setInputdiff(change.kind === "DELETE");
+    response.getDetaileddiffMap().set(path, detail);
+  }
+  return response;
+}

@@ -1,0 +1,91 @@
+import { equal } from "./json.js";
+import type { Json, JsonMap } from "./json.js";
+import { activeCluster, loadKubeconfig } from "./kubeconfig.js";
+import type { KubeconfigOverrides } from "./kubeconfig.js";
+import { isUnknown } from "./wire.js";
+
+/** The provider's arguments that the stand-in follows. */
+export interface Settings {
+  /** Contents or path; undefined: $KUBECONFIG or ~/.kube/config. */
+  readonly kubeconfig?: string;
+  readonly overrides: KubeconfigOverrides;
+  readonly configMapsMutable: boolean;
+  readonly secretsMutable: boolean;
+  readonly patchForce: boolean;
+  /** Creating an object that exists changes it. Default: an error. */
+  readonly upsert: boolean;
+  /** Resources of a cluster that does not answer leave the state. Default: an error. */
+  readonly deleteUnreachable: boolean;
+}
+
+type Lookup = (name: string) => string | undefined;
+
+/** From the variables of `Configure` (`kubernetes:config:<name>`) and the environment. */
+export function readSettings(variable: Lookup, environment: Lookup): Settings {
+  const flag = (name: string, environmentName: string): boolean =>
+    (variable(name) ?? environment(`PULUMI_K8S_${environmentName}`)) === "true";
+  if (variable("enableServerSideApply") === "false") {
+    throw new Error("the stand-in for the kubernetes provider only knows server-side apply");
+  }
+  if (variable("renderYamlToDirectory")) {
+    throw new Error("the stand-in for the kubernetes provider does not render YAML to a directory");
+  }
+  const text = (name: string): string | undefined => {
+    const value = variable(name);
+    return value === "" ? undefined : value;
+  };
+  return {
+    kubeconfig: text("kubeconfig"),
+    overrides: {
+      context: text("context"),
+      cluster: text("cluster"),
+      namespace: text("namespace"),
+    },
+    configMapsMutable: flag("enableConfigMapMutable", "ENABLE_CONFIGMAP_MUTABLE"),
+    secretsMutable: flag("enableSecretMutable", "ENABLE_SECRET_MUTABLE"),
+    patchForce: flag("enablePatchForce", "ENABLE_PATCH_FORCE"),
+    upsert: flag("upsertExistingObjects", "UPSERT_EXISTING_OBJECTS"),
+    deleteUnreachable: flag("deleteUnreachable", "DELETE_UNREACHABLE"),
+  };
+}
+
+export interface ConfigDiff {
+  readonly diffs: readonly string[];
+  readonly replaces: readonly string[];
+}
+
+/** What decides which cluster the provider talks to. */
+const clusterKeys = ["kubeconfig", "context", "cluster"];
+
+/**
+ * Whether a changed provider means another cluster, so that everything in it is replaced. With `clusterIdentifier`
+ * only its change does; without, another cluster entry in the kubeconfig does, or one that is not known yet.
+ */
+export function diffConfig(olds: JsonMap, news: JsonMap): ConfigDiff | undefined {
+  const keys = [...new Set([...Object.keys(olds), ...Object.keys(news)])].sort();
+  const diffs = keys.filter((key) => !equal(olds[key], news[key]));
+  if (diffs.length === 0) return undefined;
+  const [before, after] = [olds["clusterIdentifier"], news["clusterIdentifier"]];
+  if (after !== undefined && equal(before, after)) return { diffs, replaces: [] };
+  const replaces: string[] =
+    before !== undefined && after !== undefined ? ["clusterIdentifier"] : [];
+  const unknown = clusterKeys.find((key) => isUnknown(news[key]));
+  if (unknown !== undefined) return { diffs: [unknown], replaces: [...replaces, unknown] };
+  if (diffs.includes("renderYamlToDirectory")) replaces.push("renderYamlToDirectory");
+  const [oldCluster, newCluster] = [clusterOf(olds), clusterOf(news)];
+  if (oldCluster && newCluster && !equal(oldCluster, newCluster)) {
+    replaces.push(...clusterKeys.filter((key) => diffs.includes(key)));
+  }
+  return { diffs, replaces };
+}
+
+function clusterOf(config: JsonMap): JsonMap | undefined {
+  const text = (value: Json | undefined) =>
+    typeof value === "string" && value ? value : undefined;
+  const kubeconfig = text(config["kubeconfig"]);
+  if (kubeconfig === undefined) return undefined;
+  return activeCluster(loadKubeconfig(kubeconfig).config, {
+    context: text(config["context"]),
+    cluster: text(config["cluster"]),
+  });
+}

@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Progress } from "../automation/progress.js";
+import { withStep } from "../automation/progress.js";
+import { run } from "../automation/run.js";
+import { UserError } from "../automation/user-error.js";
+
+export interface GoBuild {
+  /** The executable's name. */
+  readonly name: string;
+  readonly version: string;
+  /** Directory with go.mod and go.sum, and the main package unless `package` names another module's. */
+  readonly source: string;
+  readonly package: string;
+  readonly ldflags: string;
+  /** Seconds on 2 cores with an empty module cache. */
+  readonly expectedSeconds: number;
+}
+
+export interface MakeOptions {
+  readonly cache: string;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** Content of a source directory and what is built from it: equal key, equal executable. */
+function keyOf(build: GoBuild): string {
+  const hash = createHash("sha256").update(
+    [build.package, build.ldflags, build.version].join("\n"),
+  );
+  for (const file of readdirSync(build.source).sort()) {
+    hash.update(file).update(readFileSync(join(build.source, file)));
+  }
+  return hash.digest("hex").slice(0, 12);
+}
+
+/**
+ * The executable built from Go modules, from the cache when it is there. A build happens in a folder of its own that is
+ * renamed when it is complete: an interrupted one leaves nothing that looks done. Throws UserError without Go.
+ */
+export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<string> {
+  const directory = join(options.cache, `${build.name}-${build.version}-${keyOf(build)}`);
+  const executable = join(directory, build.name);
+  if (existsSync(executable)) return executable;
+  const part = `${directory}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { recursive: true });
+  cpSync(build.source, join(part, "source"), { recursive: true });
+  await withStep(
+    options.progress,
+    `Build ${build.name} ${build.version}`,
+    build.expectedSeconds,
+    async (step) => {
+      await requireGo();
+      await run(
+        "go",
+        [
+          "build",
+          "-mod=readonly",
+          "-trimpath",
+          "-v",
+          "-ldflags",
+          build.ldflags,
+          "-o",
+          join(part, build.name),
+          build.package,
+        ],
+        {
+          cwd: join(part, "source"),
+          env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "", GOWORK: "off" },
+          onLine: (line) => {
+            step.update(line.replace(/^go: /, ""));
+          },
+          signal: options.signal,
+        },
+      );
+    },
+  );
+  rmSync(join(part, "source"), { recursive: true });
+  rmSync(directory, { recursive: true, force: true });
+  renameSync(part, directory);
+  return executable;
+}
+
+async function requireGo(): Promise<void> {
+  try {
+    await run("go", ["version"]);
+  } catch {
+    throw new UserError(
+      "Pulumi's own downloads cannot be reached and there is no Go to build the toolchain with.",
+      "Install Pulumi (https://www.pulumi.com/docs/install/) or Go 1.26, and run this again.",
+    );
+  }
+}
+
+/** A stand-in: two lines of shell that run its compiled JavaScript with this Node. */
+export function standInScript(main: string): string {
+  return `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(main)} "$@"\n`;
+}
+
+/**
+ * A directory for PATH that holds exactly the made pieces: links to what was built, scripts for the stand-ins. Named by
+ * its content, so that two checkouts or two versions never share one.
+ */
+export function assembleBin(cache: string, scripts: ReadonlyMap<string, string>): string {
+  const content = JSON.stringify([...scripts].sort());
+  const directory = join(
+    cache,
+    `bin-${createHash("sha256").update(content).digest("hex").slice(0, 12)}`,
+  );
+  if (existsSync(directory)) return directory;
+  const part = `${directory}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { recursive: true });
+  for (const [name, script] of scripts) writeFileSync(join(part, name), script, { mode: 0o755 });
+  renameSync(part, directory);
+  return directory;
+}
+
+/** A script that stands on PATH for an executable elsewhere. */
+export function forwardScript(executable: string): string {
+  return `#!/bin/sh\nexec ${quote(executable)} "$@"\n`;
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,134 @@
+/** How Node is started for a program or a plugin: arguments and environment, as Pulumi's own language host does it. */
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Json, JsonObject } from "../plugin/values.js";
+
+/** Settings under `runtime.options` in Pulumi.yaml. */
+export interface RuntimeOptions {
+  /** Compile TypeScript by ts-node. Default: true. */
+  readonly typescript: boolean;
+  /** Path of a tsconfig.json for ts-node. */
+  readonly tsconfig?: string | undefined;
+  /** Arguments for node, as one string. */
+  readonly nodeArguments: readonly string[];
+}
+
+export function runtimeOptions(options: JsonObject): RuntimeOptions {
+  const { typescript, tsconfig, nodeargs } = options;
+  const other = ["packagemanager", "typescript", "tsconfig", "nodeargs"];
+  const unknown = Object.keys(options).filter((name) => !other.includes(name));
+  if (unknown.length > 0) {
+    throw new Error(`the stand-in for the language host does not handle ${unknown.join(", ")}`);
+  }
+  return {
+    typescript: boolean(typescript, "typescript"),
+    tsconfig: typeof tsconfig === "string" ? tsconfig : undefined,
+    nodeArguments: typeof nodeargs === "string" ? words(nodeargs) : [],
+  };
+}
+
+function boolean(value: Json | undefined, name: string): boolean {
+  if (value === undefined) return true;
+  if (typeof value !== "boolean") throw new Error(`${name} option must be a boolean`);
+  return value;
+}
+
+/** Splits at spaces; quotes keep words together and a backslash takes the next character as it is. */
+export function words(text: string): string[] {
+  const found = text.match(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/gs) ?? [];
+  return found.map((word) =>
+    word.replace(/\\(.)|"((?:[^"\\]|\\.)*)"|'([^']*)'/gs, (_all, escaped, double, single) =>
+      [escaped, typeof double === "string" ? double.replace(/\\(.)/gs, "$1") : undefined, single]
+        .filter((part) => typeof part === "string")
+        .join(""),
+    ),
+  );
+}
+
+/** The SDK's script that runs a program (`run`) or a plugin (`run-plugin`), from the program's own node_modules. */
+export function sdkScript(directory: string, script: "run" | "run-plugin"): string {
+  const resolve = createRequire(join(directory, "package.json")).resolve;
+  try {
+    return resolve(`@pulumi/pulumi/cmd/${script}`);
+  } catch (error) {
+    throw new Error(
+      "It looks like the Pulumi SDK has not been installed. Have you run pulumi install?",
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Node 20.20 never comes back from `util.inspect(error, { colors: true })` when a line of the stack ends in
+ * `node_modules/@scope/file`, and the SDK prints every error of a program that way: a mistake in a program would keep a
+ * processor busy for ever. Such stacks are printed without colours. The official host has no such guard.
+ */
+const inspectGuard = `
+import util from "node:util";
+const inspect = util.inspect;
+const loops = /[\\/]node_modules[\\/]@[^\\/\\s]+[\\/][^\\/\\n]*$/m;
+const guarded = (value, options, ...rest) =>
+  typeof options === "object" && options?.colors && loops.test(String(value?.stack))
+    ? inspect(value, { ...options, colors: false })
+    : inspect(value, options, ...rest);
+util.inspect = Object.assign(guarded, inspect);
+`;
+
+/** Arguments of node itself, before those of the project. */
+export const guardArguments: readonly string[] = [
+  "--import",
+  `data:text/javascript,${encodeURIComponent(inspectGuard)}`,
+];
+
+export interface ProgramRun {
+  readonly monitor: string;
+  readonly engine: string;
+  readonly project: string;
+  readonly stack: string;
+  readonly organization: string;
+  readonly rootDirectory: string;
+  readonly directory: string;
+  readonly dryRun: boolean;
+  readonly queryMode: boolean;
+  readonly parallel: number;
+  readonly entryPoint: string;
+  readonly arguments: readonly string[];
+}
+
+/** Arguments of the SDK's run script for one run of a program. */
+export function programArguments(run: ProgramRun): string[] {
+  const flag = (name: string, value: string): string[] =>
+    value === "" ? [] : [`--${name}`, value];
+  return [
+    ...flag("monitor", run.monitor),
+    ...flag("engine", run.engine),
+    ...flag("project", run.project),
+    ...flag("root-directory", run.rootDirectory),
+    ...flag("stack", run.stack),
+    ...flag("organization", run.organization),
+    ...flag("pwd", run.directory),
+    ...(run.dryRun ? ["--dry-run"] : []),
+    ...(run.queryMode ? ["--query-mode"] : []),
+    ...(run.parallel !== 0 ? ["--parallel", String(run.parallel)] : []),
+    run.entryPoint,
+    ...run.arguments,
+  ];
+}
+
+/** Configuration travels by environment, as JSON. */
+export function configEnvironment(
+  config: readonly [string, string][],
+  secretKeys: readonly string[],
+): Record<string, string> {
+  return {
+    PULUMI_CONFIG: JSON.stringify(Object.fromEntries(config)),
+    PULUMI_CONFIG_SECRET_KEYS: JSON.stringify(secretKeys),
+  };
+}
+
+export function typescriptEnvironment(options: RuntimeOptions): Record<string, string> {
+  return {
+    ...(options.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
+    ...(options.tsconfig !== undefined && { PULUMI_NODEJS_TSCONFIG_PATH: options.tsconfig }),
+  };
+}

@@ -1,0 +1,124 @@
+/** Which packages a program has, and which of them need a Pulumi plugin. */
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+
+const manifest = z.object({
+  name: z.string().optional(),
+  version: z.string().optional(),
+  dependencies: z.record(z.string(), z.string()).optional(),
+  devDependencies: z.record(z.string(), z.string()).optional(),
+  pulumi: z
+    .object({
+      resource: z.boolean().optional(),
+      name: z.string().optional(),
+      version: z.string().optional(),
+      server: z.string().optional(),
+    })
+    .optional()
+    .catch(undefined),
+});
+export type Manifest = z.infer<typeof manifest>;
+
+export interface Plugin {
+  readonly name: string;
+  /** With a leading v. */
+  readonly version: string;
+  readonly server?: string | undefined;
+}
+
+export interface Dependency {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** A package.json; undefined when there is none or it is not one. */
+export function readManifest(directory: string): Manifest | undefined {
+  try {
+    return manifest.parse(JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The plugins of all packages in the node_modules directories that a program in `directory` can reach, by name. */
+export function requiredPlugins(directory: string): Plugin[] {
+  const plugins = new Map<string, Plugin>();
+  for (const path of installed(directory)) {
+    const plugin = pluginOf(readManifest(path));
+    if (plugin) plugins.set(`${plugin.name}@${plugin.version}`, plugin);
+  }
+  return [...plugins.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** What a package says about its plugin: its `pulumi` object, else its own name (without `@pulumi/`) and version. */
+export function pluginOf(found: Manifest | undefined): Plugin | undefined {
+  const about = found?.pulumi;
+  if (about?.resource !== true) return undefined;
+  const name = about.name ?? found?.name?.replace(/^@pulumi\//, "").replace(/^@/, "");
+  const version = about.version ?? found?.version;
+  if (!name || !version) return undefined;
+  return { name, version: `v${version.replace(/^v/, "")}`, server: about.server };
+}
+
+/** The packages a program names, or with `transitive` all that are installed. */
+export function dependencies(directory: string, transitive: boolean): Dependency[] {
+  if (transitive) {
+    return installed(directory).flatMap((path) => {
+      const found = readManifest(path);
+      return found?.name ? [{ name: found.name, version: found.version ?? "" }] : [];
+    });
+  }
+  const program = readManifest(nearestManifest(directory) ?? directory);
+  const named = { ...program?.dependencies, ...program?.devDependencies };
+  return Object.entries(named).map(([name, range]) => {
+    const path = nodeModules(directory)
+      .map((modules) => join(modules, name))
+      .find((candidate) => existsSync(candidate));
+    return { name, version: (path && readManifest(path)?.version) ?? range };
+  });
+}
+
+/** The directory with the program's package.json: its own or one above. */
+export function nearestManifest(directory: string): string | undefined {
+  return parents(directory).find((path) => existsSync(join(path, "package.json")));
+}
+
+function parents(directory: string): string[] {
+  const up = dirname(directory);
+  return up === directory ? [directory] : [directory, ...parents(up)];
+}
+
+function nodeModules(directory: string): string[] {
+  return parents(directory)
+    .map((path) => join(path, "node_modules"))
+    .filter((path) => existsSync(path));
+}
+
+function installed(directory: string): string[] {
+  const seen = new Set<string>();
+  const found: string[] = [];
+  const waiting = nodeModules(directory);
+  for (let modules = waiting.pop(); modules !== undefined; modules = waiting.pop()) {
+    for (const path of packagesIn(modules)) {
+      const real = realpathSync(path);
+      if (seen.has(real)) continue;
+      seen.add(real);
+      found.push(path);
+      const nested = join(path, "node_modules");
+      if (existsSync(nested)) waiting.push(nested);
+    }
+  }
+  return found;
+}
+
+function packagesIn(modules: string): string[] {
+  return readdirSync(modules)
+    .filter((name) => !name.startsWith("."))
+    .flatMap((name) => {
+      const path = join(modules, name);
+      if (!name.startsWith("@")) return [path];
+      return readdirSync(path).map((inner) => join(path, inner));
+    })
+    .filter((path) => existsSync(join(path, "package.json")));
+}

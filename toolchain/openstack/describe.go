@@ -1,0 +1,80 @@
+package main
+
+import (
+	"sort"
+
+	"github.com/pulumi/pulumi-terraform-bridge/v3/pkg/tfbridge"
+	"github.com/pulumi/pulumi-terraform-bridge/v3/pkg/tfshim"
+)
+
+// shape is what a program sees of a resource: its property names with their types, and what a change costs.
+type shape struct {
+	Inputs   map[string]any `json:"inputs"`
+	Outputs  map[string]any `json:"outputs"`
+	Replaces []string       `json:"replaces"`
+	Secret   []string       `json:"secret"`
+}
+
+// describe lists the bridged resources in the form of test/fixtures/openstack-schema-3.15.2.json, nested objects inline.
+func describe(info tfbridge.ProviderInfo) map[string]shape {
+	all := map[string]shape{}
+	for name, resource := range info.Resources {
+		schema := info.P.ResourcesMap().Get(name).Schema()
+		s := shape{Inputs: map[string]any{}, Outputs: map[string]any{}, Replaces: []string{}, Secret: []string{}}
+		schema.Range(func(key string, value shim.Schema) bool {
+			property := tfbridge.TerraformToPulumiNameV2(key, schema, resource.Fields)
+			s.Outputs[property] = typeOf(value, resource.Fields[key])
+			if value.Optional() || value.Required() {
+				s.Inputs[property] = typeOf(value, resource.Fields[key])
+				if value.ForceNew() {
+					s.Replaces = append(s.Replaces, property)
+				}
+			}
+			if value.Sensitive() {
+				s.Secret = append(s.Secret, property)
+			}
+			return true
+		})
+		sort.Strings(s.Replaces)
+		sort.Strings(s.Secret)
+		all[string(resource.Tok)] = s
+	}
+	return all
+}
+
+// typeOf names a property's type: a word, [element] for lists, {"*": element} for maps, {property: type} for objects.
+func typeOf(value shim.Schema, override *tfbridge.SchemaInfo) any {
+	switch value.Type() {
+	case shim.TypeBool:
+		return "boolean"
+	case shim.TypeInt:
+		return "integer"
+	case shim.TypeFloat:
+		return "number"
+	case shim.TypeString:
+		return "string"
+	case shim.TypeMap:
+		return map[string]any{"*": element(value)}
+	default:
+		if tfbridge.IsMaxItemsOne(value, override) {
+			return element(value)
+		}
+		return []any{element(value)}
+	}
+}
+
+func element(value shim.Schema) any {
+	switch e := value.Elem().(type) {
+	case shim.Resource:
+		object := map[string]any{}
+		e.Schema().Range(func(key string, nested shim.Schema) bool {
+			object[tfbridge.TerraformToPulumiNameV2(key, e.Schema(), nil)] = typeOf(nested, nil)
+			return true
+		})
+		return object
+	case shim.Schema:
+		return typeOf(e, nil)
+	default:
+		return "any"
+	}
+}

@@ -1,0 +1,65 @@
+/** Messages from a plugin to the engine: diagnostics that stay, and status lines that the next one replaces. */
+import * as grpc from "@grpc/grpc-js";
+import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb.js";
+import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb.js";
+
+export type Severity = "debug" | "info" | "warning" | "error";
+
+const severities: Record<Severity, LogSeverity> = {
+  debug: LogSeverity.DEBUG,
+  info: LogSeverity.INFO,
+  warning: LogSeverity.WARNING,
+  error: LogSeverity.ERROR,
+};
+
+export interface Message {
+  readonly severity: Severity;
+  readonly text: string;
+  /** The resource it is about; empty: the stack. */
+  readonly urn?: string;
+  /** A status line: shown while the resource is worked on, kept nowhere. */
+  readonly ephemeral?: boolean;
+}
+
+export interface EngineLog {
+  send(message: Message): void;
+  /** Resolves when everything sent so far has arrived. */
+  flush(): Promise<void>;
+}
+
+/** Keeps the order of messages: the next one leaves when the one before has arrived. */
+export class RemoteEngineLog implements EngineLog {
+  private readonly client: EngineClient;
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(address: string) {
+    this.client = new EngineClient(address, grpc.credentials.createInsecure(), unlimited);
+  }
+
+  send(message: Message): void {
+    const request = new LogRequest()
+      .setSeverity(severities[message.severity])
+      .setMessage(message.text)
+      .setUrn(message.urn ?? "")
+      .setEphemeral(message.ephemeral ?? false);
+    this.last = this.last.then(
+      () =>
+        new Promise((resolve) => {
+          // A message that does not arrive is no reason to fail the work it tells about.
+          this.client.log(request, () => {
+            resolve();
+          });
+        }),
+    );
+  }
+
+  flush(): Promise<void> {
+    return this.last;
+  }
+}
+
+/** gRPC's limit of 4 MB a message is lifted, as Pulumi's own programs do. */
+export const unlimited = {
+  "grpc.max_receive_message_length": -1,
+  "grpc.max_send_message_length": -1,
+};

@@ -1,0 +1,95 @@
+/** Property values as they travel between the engine and a provider: plain JSON with signed objects in it. */
+import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
+
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+/** Key that marks an object as a special value, and the marks in use (Pulumi's wire protocol). */
+export const signatureKey = "4dabf18193072939515e22adb298388d";
+export const signatures = {
+  secret: "1b47061264138c4ac30d75fd1eb44270",
+  asset: "c44067f5952c0a294b673a41bacd8c17",
+  archive: "0def7320c3a5731c473e5ecbe6d01bc7",
+  output: "d0e6a833031e9bbcd3f4e8bde6ca49a4",
+} as const;
+
+/** Stands for a string that is not known before the update; the other types have their own. */
+export const unknownString = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const unknowns: ReadonlySet<string> = new Set([
+  unknownString,
+  "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+  "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+  "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+  "030794c1-ac77-496b-92df-f27374a8bd58",
+  "e48ece36-62e2-4504-bad9-02848725956a",
+  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+]);
+
+export function isUnknown(value: Json | undefined): boolean {
+  return typeof value === "string" && unknowns.has(value);
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The mark of a special value; undefined for plain ones. */
+export function signatureOf(value: Json | undefined): string | undefined {
+  if (!isObject(value)) return undefined;
+  const signature = value[signatureKey];
+  return typeof signature === "string" ? signature : undefined;
+}
+
+export function isSecret(value: Json | undefined): value is JsonObject {
+  return signatureOf(value) === signatures.secret;
+}
+
+/** Wraps a value as a secret; one that is a secret already stays as it is. */
+export function asSecret(value: Json): Json {
+  return isSecret(value) ? value : { [signatureKey]: signatures.secret, value };
+}
+
+/** The value in clear, at every depth; secrets and output values are unwrapped. */
+export function reveal(value: Json): Json {
+  if (Array.isArray(value)) return value.map(reveal);
+  if (!isObject(value)) return value;
+  const signature = signatureOf(value);
+  if (signature === signatures.secret) return reveal(value["value"] ?? null);
+  if (signature === signatures.output) {
+    return value["value"] === undefined ? unknownString : reveal(value["value"]);
+  }
+  return mapObject(value, reveal);
+}
+
+/** Output values (what a provider that accepts them is sent) as plain values, secrets and unknowns. */
+export function withoutOutputs(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutOutputs);
+  if (!isObject(value)) return value;
+  if (signatureOf(value) !== signatures.output) return mapObject(value, withoutOutputs);
+  const inner = value["value"] === undefined ? unknownString : withoutOutputs(value["value"]);
+  return value["secret"] === true ? asSecret(inner) : inner;
+}
+
+/** Does an unknown hide anywhere in the value? */
+export function hasUnknown(value: Json | undefined): boolean {
+  if (value === undefined) return false;
+  if (Array.isArray(value)) return value.some(hasUnknown);
+  if (isObject(value)) return Object.values(value).some(hasUnknown);
+  return isUnknown(value);
+}
+
+export function mapObject(value: JsonObject, change: (value: Json) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner)]));
+}
+
+/** A request's properties; nothing sent is an empty object. */
+export function fromStruct(struct: Struct | undefined): JsonObject {
+  const value: JsonObject = struct === undefined ? {} : struct.toJavaScript();
+  return mapObject(value, withoutOutputs);
+}
+
+export function toStruct(value: JsonObject): Struct {
+  return Struct.fromJavaScript(value);
+}

@@ -1,0 +1,220 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { request } from "node:https";
+import { basename, delimiter, join, resolve } from "node:path";
+import { withLock } from "../automation/lock.js";
+import { cacheDirectory } from "../automation/paths.js";
+import type { Progress } from "../automation/progress.js";
+import { run } from "../automation/run.js";
+import { UserError } from "../automation/user-error.js";
+import { executable, findEngine, findPlugin, surroundings } from "./find.js";
+import type { Surroundings } from "./find.js";
+import type { GoBuild } from "./make.js";
+import { assembleBin, forwardScript, makeWithGo, standInScript } from "./make.js";
+import { downloadHost, engineVersion, pluginVersions } from "./versions.js";
+import type { PluginName } from "./versions.js";
+
+/** One thing that `pulumi up` needs, and where it comes from. */
+export interface Piece {
+  readonly name: string;
+  readonly version: string;
+  readonly path: string;
+  /** found: it was there. installed: Pulumi downloaded it. built: from Go modules. stand-in: our own, see toolchain/. */
+  readonly origin: "found" | "installed" | "built" | "stand-in";
+  /** One sentence: why this one. */
+  readonly why: string;
+}
+
+export interface Toolchain {
+  readonly pieces: readonly Piece[];
+  /** Variables under which `pulumi` works: PATH with the tools first, and what stops needless downloads. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface ToolchainOptions {
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+  /** Default: the process's environment. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Default: `$XDG_CACHE_HOME/stackadm/toolchain`. */
+  readonly cache?: string;
+}
+
+/** The package's root: one level up from the sources, two from the compiled files in dist/toolchain. */
+const parent = resolve(__dirname, "..");
+const root = basename(parent) === "dist" ? resolve(parent, "..") : parent;
+
+/** How the OpenStack plugin is built where the official one cannot be had. */
+export const openstackBuild: GoBuild = {
+  name: "pulumi-resource-openstack",
+  version: pluginVersions.openstack,
+  source: join(root, "toolchain", "openstack"),
+  package: ".",
+  ldflags: "-s -w",
+  expectedSeconds: 120,
+};
+
+interface Context {
+  readonly cache: string;
+  readonly where: Surroundings;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+  /** Scripts for the made pieces, by name. */
+  readonly scripts: Map<string, string>;
+  /** Asked at most once. */
+  downloads: Promise<boolean> | undefined;
+}
+
+/**
+ * Finds or makes the Pulumi CLI, the Node language host and the three plugins. What is there at an acceptable version is
+ * used; then Pulumi's own download; then it is built or stood in for. Safe to interrupt, and to run twice at once.
+ */
+export async function ensureToolchain(options: ToolchainOptions): Promise<Toolchain> {
+  const cache = options.cache ?? cacheDirectory("toolchain");
+  const env = options.env ?? process.env;
+  mkdirSync(cache, { recursive: true });
+  const lock = {
+    purpose: "preparing the toolchain",
+    waitMs: 20 * 60_000,
+    signal: options.signal,
+    onWait: (holder: { pid: number }) => {
+      options.progress.note(
+        `Waiting for process ${holder.pid.toString()}, which prepares the toolchain.`,
+      );
+    },
+  };
+  return withLock(join(cache, "lock"), lock, async () => {
+    const context: Context = {
+      cache,
+      where: surroundings(env, cache),
+      progress: options.progress,
+      signal: options.signal,
+      scripts: new Map(),
+      downloads: undefined,
+    };
+    const engine = await engineOf(context);
+    const pieces = [engine, languageHost(context, engine)];
+    for (const name of ["openstack", "kubernetes", "command"] as const) {
+      pieces.push(await plugin(context, name, engine));
+    }
+    return { pieces, environment: environmentOf(context, env) };
+  });
+}
+
+async function engineOf(context: Context): Promise<Piece> {
+  const found = await findEngine(context.where, engineVersion);
+  if ("path" in found) {
+    return {
+      ...found,
+      name: "pulumi",
+      origin: "found",
+      why: "on PATH or in the Pulumi home, new enough",
+    };
+  }
+  const path = await makeWithGo(
+    {
+      name: "pulumi",
+      version: engineVersion,
+      source: join(root, "toolchain", "pulumi"),
+      package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+      ldflags: `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${engineVersion}`,
+      expectedSeconds: 240,
+    },
+    context,
+  );
+  context.scripts.set("pulumi", forwardScript(path));
+  return { name: "pulumi", version: engineVersion, path, origin: "built", why: found.refused };
+}
+
+function languageHost(context: Context, engine: Piece): Piece {
+  const name = "pulumi-language-nodejs";
+  const path = executable(name, context.where);
+  if (path && engine.origin === "found") {
+    return {
+      name,
+      version: engine.version,
+      path,
+      origin: "found",
+      why: "comes with the pulumi that was found",
+    };
+  }
+  return standIn(context, name, "nodejs", engineVersion);
+}
+
+async function plugin(context: Context, name: PluginName, engine: Piece): Promise<Piece> {
+  const version = pluginVersions[name];
+  const piece = `pulumi-resource-${name}`;
+  const found = findPlugin(name, context.where, version);
+  if (found)
+    return {
+      ...found,
+      name: piece,
+      origin: "found",
+      why: "on PATH or installed in the Pulumi home",
+    };
+  if (await downloadsAnswer(context)) {
+    await run(engine.path, ["plugin", "install", "resource", name, version], {
+      signal: context.signal,
+    });
+    const path = findPlugin(name, context.where, version)?.path ?? context.where.pulumiHome;
+    return {
+      name: piece,
+      version,
+      path,
+      origin: "installed",
+      why: "downloaded by pulumi plugin install",
+    };
+  }
+  if (name !== "openstack") return standIn(context, piece, name, version);
+  const path = await makeWithGo(openstackBuild, context);
+  context.scripts.set(piece, forwardScript(path));
+  return { name: piece, version, path, origin: "built", why: `${downloadHost} does not answer` };
+}
+
+function standIn(context: Context, name: string, folder: string, version: string): Piece {
+  const main = join(root, "dist", "toolchain", folder, "main.js");
+  if (!existsSync(main)) {
+    throw new UserError(
+      `${main} is missing: the stand-in for ${name} is not compiled.`,
+      "Run `npm run build`.",
+    );
+  }
+  context.scripts.set(name, standInScript(main));
+  return { name, version, path: main, origin: "stand-in", why: `${downloadHost} does not answer` };
+}
+
+/** Does Pulumi's download host answer within 3 s? */
+function downloadsAnswer(context: Context): Promise<boolean> {
+  context.downloads ??= new Promise((resolvePromise) => {
+    const call = request(
+      {
+        host: downloadHost,
+        path: "/releases/plugins/",
+        method: "HEAD",
+        timeout: 3000,
+        signal: context.signal,
+      },
+      (response) => {
+        response.resume();
+        resolvePromise(true);
+      },
+    );
+    call.on("timeout", () => call.destroy(new Error("timeout")));
+    call.on("error", () => {
+      resolvePromise(false);
+    });
+    call.end();
+  });
+  return context.downloads;
+}
+
+function environmentOf(context: Context, env: NodeJS.ProcessEnv): Record<string, string> {
+  const inherited = env["PATH"] ?? "";
+  const variables: Record<string, string> = { PULUMI_SKIP_UPDATE_CHECK: "true" };
+  const home = join(context.where.pulumiHome, "bin");
+  const tools = context.scripts.size > 0 ? [assembleBin(context.cache, context.scripts)] : [];
+  const path = [...tools, inherited, ...(existsSync(home) ? [home] : [])];
+  variables["PATH"] = path.join(delimiter);
+  // The engine would try to download what stands on PATH already.
+  if (context.scripts.size > 0) variables["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true";
+  return variables;
+}
