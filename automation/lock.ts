@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { UserError } from "./user-error.js";
@@ -55,28 +55,39 @@ export async function withLock<T>(
 
 /** Takes the lock and returns undefined, or returns who has it. */
 function take(file: string, purpose: string): LockHolder | undefined {
-  for (let attempt = 0; attempt < 3; attempt++) {
-    try {
-      const handle = openSync(file, "wx", 0o600);
-      const own: LockHolder = { pid: process.pid, started: startOf(process.pid) ?? "", purpose };
-      writeSync(handle, JSON.stringify(own));
-      closeSync(handle);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof Error) || !("code" in error) || error.code !== "EEXIST") throw error;
+  const own: LockHolder = { pid: process.pid, started: startOf(process.pid) ?? "", purpose };
+  // Written aside and linked, so that nobody ever reads half a lock.
+  const aside = `${file}.${process.pid.toString()}`;
+  writeFileSync(aside, JSON.stringify(own), { mode: 0o600 });
+  try {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      if (link(aside, file)) return undefined;
+      const holder = read(file);
+      if (holder && startOf(holder.pid) === holder.started) return holder;
+      rmSync(file, { force: true });
     }
-    const holder = read(file);
-    if (holder && startOf(holder.pid) === holder.started) return holder;
-    rmSync(file, { force: true });
+    return read(file) ?? { pid: 0, started: "", purpose: "unknown" };
+  } finally {
+    rmSync(aside, { force: true });
   }
-  return read(file) ?? { pid: 0, started: "", purpose: "unknown" };
+}
+
+/** Makes `file` another name of `source`; false when it exists. */
+function link(source: string, file: string): boolean {
+  try {
+    linkSync(source, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
 }
 
 function read(file: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as LockHolder;
   } catch {
-    return undefined; // just removed, or half written by a process that died
+    return undefined; // just removed
   }
 }
 

@@ -28,6 +28,8 @@ export interface CloudObject {
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly status: string;
+  /** IDs of the servers of a server group. Empty for the others. */
+  readonly members: readonly string[];
   /** Who holds a port or network: `compute:...`, `network:dhcp`. Empty for the others. */
   readonly owner: string;
 }
@@ -46,6 +48,7 @@ const objectSchema = z
     status: text,
     provisioning_status: text,
     device_owner: text,
+    members: z.array(z.string()).nullish(),
     floating_ip_address: text,
     keypair: z.looseObject({ name: z.string() }).optional(),
   })
@@ -57,6 +60,7 @@ const objectSchema = z
     metadata: raw.metadata ?? {},
     status: raw.provisioning_status === "" ? raw.status : raw.provisioning_status,
     owner: raw.device_owner,
+    members: raw.members ?? [],
   }));
 
 interface Source {

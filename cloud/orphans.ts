@@ -11,12 +11,23 @@ export interface Orphan extends CloudObject {
 
 /** Everything in the project that carries the cluster's tag, or that its CCM and CSI made. */
 export async function findOrphans(client: CloudClient, cluster: string): Promise<Orphan[]> {
-  const found: Orphan[] = [];
-  for (const object of await takeInventory(client)) {
+  const all = await takeInventory(client);
+  const found = all.flatMap((object): Orphan[] => {
     const claim = claimOn(object, cluster);
-    if (claim !== undefined) found.push({ ...object, claim });
-  }
-  return found;
+    return claim === undefined ? [] : [{ ...object, claim }];
+  });
+  const ids = new Set(found.map(({ id }) => id));
+  const ofMarked = ({ kind, members }: CloudObject): boolean =>
+    kind === "server group" && members.length > 0 && members.every((id) => ids.has(id));
+  // Nova keeps nothing on a server group that could be a mark, so its members speak for it.
+  const serverGroups = all.filter(ofMarked);
+  return [
+    ...found,
+    ...serverGroups.map((group) => ({
+      ...group,
+      claim: "server group of marked servers" as const,
+    })),
+  ];
 }
 
 interface Deletion {

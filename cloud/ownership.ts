@@ -6,20 +6,20 @@ export type Claim =
   | "load balancer of a Service"
   | "floating IP of a Service"
   | "security group of a Service"
-  | "volume of a PersistentVolume";
+  | "volume of a PersistentVolume"
+  | "server group of marked servers";
 
-/** The tag (on servers: metadata `stackadm-cluster`) that objects of a cluster carry. */
-export const clusterTag = (cluster: string): string => `stackadm-cluster=${cluster}`;
+const mark = "stackadm-cluster";
 
-/** How the program describes what it makes and cannot tag. */
-const describedAs = (cluster: string): readonly string[] => [
-  `Kubernetes API of cluster ${cluster}`,
-  `All machines of cluster ${cluster}`,
-  `Cloud controller manager and Cinder CSI of cluster ${cluster}`,
-  ...["control-plane", "worker"].map(
-    (role) => `Machines of cluster ${cluster} with the role ${role}`,
-  ),
-];
+/** The tag of everything in Neutron that belongs to a cluster. */
+export const clusterTag = (cluster: string): string => `${mark}=${cluster}`;
+
+/** The metadata of the servers of a cluster. */
+export const clusterMetadata = (cluster: string): Record<string, string> => ({ [mark]: cluster });
+
+/** The description of the application credential, which has neither tags nor metadata. */
+export const credentialDescription = (cluster: string): string =>
+  `Cloud controller manager and Cinder CSI of cluster ${cluster}`;
 
 const endsWithCluster = (description: string, cluster: string): boolean =>
   description.endsWith(` cluster ${cluster}`);
@@ -27,9 +27,8 @@ const endsWithCluster = (description: string, cluster: string): boolean =>
 function tagged(object: CloudObject, cluster: string): boolean {
   return (
     object.tags.includes(clusterTag(cluster)) ||
-    object.metadata["stackadm-cluster"] === cluster ||
-    object.metadata["stackadm_cluster"] === cluster ||
-    describedAs(cluster).includes(object.description)
+    object.metadata[mark] === cluster ||
+    object.description === credentialDescription(cluster)
   );
 }
 

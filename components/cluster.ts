@@ -86,33 +86,49 @@ export class Cluster extends Component {
     const { externalNetworkId, scope } = cloud;
 
     const network = this.make(Network, "network", {
-      ...{ clusterName: spec.name, externalNetworkId },
-      ...{ nodes: spec.network.nodes, dns: spec.network.dns },
+      clusterName: spec.name,
+      externalNetworkId,
+      nodes: spec.network.nodes,
+      dns: spec.network.dns,
     });
     const firewall = this.make(Firewall, "firewall", {
-      ...{ clusterName: spec.name, allowedCidrs: spec.allowedCidrs },
-      ...{ nodes: spec.network.nodes, pods: spec.network.pods },
+      clusterName: spec.name,
+      allowedCidrs: spec.allowedCidrs,
+      nodes: spec.network.nodes,
+      pods: spec.network.pods,
       loadBalancerProvider: spec.loadBalancer.provider,
     });
     const credential = this.make(ApplicationCredential, "credential", {
-      ...{ clusterName: spec.name, scope },
+      clusterName: spec.name,
+      scope,
     });
     const machines = this.machineSettings(spec, network, cloud);
     const controlPlane = this.make(ControlPlane, "control-plane", {
-      ...{ spec, machines, routerInterface: network.routerInterface },
+      spec,
+      machines,
+      routerInterface: network.routerInterface,
       flavorId: flavorOf(cloud, spec.controlPlane.flavor),
       securityGroupIds: firewall.groupIds("control-plane"),
     });
     const pools = Object.entries(spec.workers).map(([pool, size]) =>
       this.make(WorkerPool, `workers-${pool}`, {
-        ...{ spec, pool, size, machines, controlPlane },
+        spec,
+        pool,
+        size,
+        machines,
+        controlPlane,
         flavorId: flavorOf(cloud, size.flavor),
         securityGroupIds: firewall.groupIds("worker"),
       }),
     );
     const readiness = this.make(Readiness, "readiness", { clusterName: spec.name, controlPlane });
     const addons = this.addons(spec, {
-      ...{ network, credential, controlPlane, pools, readiness, cloud },
+      network,
+      credential,
+      controlPlane,
+      pools,
+      readiness,
+      cloud,
     });
 
     this.kubeconfig = readiness.kubeconfig;
@@ -137,6 +153,7 @@ export class Cluster extends Component {
     cloud: pulumi.Output<CloudFacts>,
   ): MachineSettings {
     return {
+      clusterName: spec.name,
       imageId: cloud.imageId,
       networkId: network.networkId,
       subnetId: network.subnetId,
@@ -165,13 +182,16 @@ export class Cluster extends Component {
       registry: spec.kubernetes.registry,
       kubeconfig: made.readiness.kubeconfig,
       podNetwork: { kind: spec.podNetwork },
-      ...{ podCidr: spec.network.pods, serviceCidr: spec.network.services },
+      podCidr: spec.network.pods,
+      serviceCidr: spec.network.services,
       podMtu: network.mtu,
       cloud: {
-        ...{ authUrl: cloud.scope.authUrl, region: cloud.scope.region },
+        authUrl: cloud.scope.authUrl,
+        region: cloud.scope.region,
         applicationCredentialId: credential.id,
         applicationCredentialSecret: credential.secret,
-        ...{ subnetId: network.subnetId, networkId: network.networkId },
+        subnetId: network.subnetId,
+        networkId: network.networkId,
         floatingNetworkId: cloud.externalNetworkId,
         loadBalancerProvider: spec.loadBalancer.provider,
       },
@@ -204,7 +224,10 @@ function nodesOf(
 ): pulumi.Output<NodeOutput[]> {
   return pulumi.all(
     placed(controlPlane, pools).map(({ machine, role, ...rest }) => ({
-      ...{ name: machine.machine, role, zone: machine.zone, address: machine.address },
+      name: machine.machine,
+      role,
+      zone: machine.zone,
+      address: machine.address,
       ...(rest.public && { sshHost: controlPlane.endpoint.address }),
       serverId: machine.serverId,
     })),

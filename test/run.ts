@@ -52,7 +52,6 @@ const tiers: readonly Tier[] = [
   },
   { name: "graph", expected: 20 },
   { name: "scripts", expected: 15, prepare: prepareTools },
-  { name: "golden", expected: 5 },
   { name: "engine", expected: 240, prepare: prepareToolchain },
   { name: "lab", expected: 900, prepare: prepareLab },
 ];

@@ -67,7 +67,7 @@ export function checksOf(root: string): Check[] {
           {
             name: "drivers (flake8)",
             expected: 5,
-            command: ["flake8", "--max-line-length", "100", drivers] as const,
+            command: ["flake8", "--config", join(drivers, ".flake8"), drivers] as const,
           },
         ]
       : []),

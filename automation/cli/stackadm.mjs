@@ -115,7 +115,7 @@ async function build() {
   const compiler = join(modules, "typescript", "bin", "tsc");
   await run("Compiling the sources", process.execPath, [compiler, "-p", "tsconfig.build.json"]);
   // Scripts, units, drivers and the like are read beside the compiled files.
-  for (const path of paths.filter((one) => !/\.(ts|mjs)$/.test(one))) {
+  for (const path of paths.filter((one) => !one.endsWith(".ts"))) {
     const target = join(root, "dist", relative(root, path));
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(path, target);

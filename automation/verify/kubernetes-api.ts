@@ -67,7 +67,9 @@ export class KubernetesApi {
     const { server, ca, cert, key, token } = this.access;
     return exchange(server + path, {
       method,
-      ...{ ca, cert, key },
+      ca,
+      cert,
+      key,
       timeout: 15_000,
       headers: {
         accept: "application/json",

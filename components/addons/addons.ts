@@ -99,7 +99,8 @@ export class Addons extends Component {
         podCidr: args.podCidr,
         serviceCidr: args.serviceCidr ?? "10.96.0.0/12",
         podMtu: args.podMtu,
-        ...{ images, deletedWith },
+        images,
+        deletedWith,
       },
       inside,
     );

@@ -1,5 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
+import { credentialDescription } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
 import type { CloudScope } from "../support/catalog.js";
 
@@ -33,7 +34,7 @@ export class ApplicationCredential extends Component {
       "credential",
       {
         name: args.clusterName,
-        description: `Cloud controller manager and Cinder CSI of cluster ${args.clusterName}`,
+        description: credentialDescription(args.clusterName),
         roles,
         unrestricted: false,
       },

@@ -1,5 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
+import { clusterMetadata, clusterTag } from "../../cloud/ownership.js";
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
 import { Component } from "../support/component.js";
 import type { FailedMachines } from "../support/failed-machines.js";
@@ -8,6 +9,8 @@ import { userData } from "./user-data.js";
 
 /** What all machines of a cluster have in common. */
 export interface MachineSettings {
+  /** Marks what belongs to the cluster. */
+  readonly clusterName: string;
   readonly imageId: pulumi.Input<string>;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
@@ -76,6 +79,7 @@ export class Machine extends Component {
       fixedIps: [{ subnetId: args.subnetId }],
       securityGroupIds: [...args.securityGroupIds],
       allowedAddressPairs: args.routedRanges.map((ipAddress) => ({ ipAddress })),
+      tags: [clusterTag(args.clusterName)],
     });
   }
 
@@ -97,6 +101,7 @@ export class Machine extends Component {
         configDrive: true,
         ...(args.zone !== undefined && { availabilityZone: args.zone }),
         schedulerHints: [{ group: args.serverGroupId }],
+        metadata: clusterMetadata(args.clusterName),
         userData: hostKey.apply((key) =>
           userData({ machine, login, hostKey: key, ...(replaces !== undefined && { replaces }) }),
         ),

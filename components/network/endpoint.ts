@@ -1,5 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
+import { clusterTag } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
 
 export interface EndpointArgs {
@@ -26,6 +27,7 @@ export class Endpoint extends Component {
         pool: args.externalNetwork,
         portId: args.portId,
         description: `Kubernetes API of cluster ${args.clusterName}`,
+        tags: [clusterTag(args.clusterName)],
       },
       // order: Neutron refuses the association until the router has an interface in the port's subnet.
       { dependsOn: [args.routerInterface] },

@@ -52,20 +52,36 @@ const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly Row[] => {
   const clients = allowedCidrs.map((range) => ({ range }));
   return [
     {
-      ...{ name: "api", group: "control-plane", from: [...clients, { group: "node" }] },
-      ...{ protocol: "tcp", ports: [6443, 6443], reason: "Kubernetes API" },
+      name: "api",
+      group: "control-plane",
+      from: [...clients, { group: "node" }],
+      protocol: "tcp",
+      ports: [6443, 6443],
+      reason: "Kubernetes API",
     },
     {
-      ...{ name: "ssh", group: "control-plane", from: clients },
-      ...{ protocol: "tcp", ports: [22, 22], reason: "SSH of the operator" },
+      name: "ssh",
+      group: "control-plane",
+      from: clients,
+      protocol: "tcp",
+      ports: [22, 22],
+      reason: "SSH of the operator",
     },
     {
-      ...{ name: "join-token", group: "control-plane", from: [{ group: "worker" }] },
-      ...{ protocol: "tcp", ports: [22, 22], reason: "A joining worker asks for its token" },
+      name: "join-token",
+      group: "control-plane",
+      from: [{ group: "worker" }],
+      protocol: "tcp",
+      ports: [22, 22],
+      reason: "A joining worker asks for its token",
     },
     {
-      ...{ name: "etcd", group: "control-plane", from: [{ group: "control-plane" }] },
-      ...{ protocol: "tcp", ports: [2379, 2380], reason: "etcd clients and peers" },
+      name: "etcd",
+      group: "control-plane",
+      from: [{ group: "control-plane" }],
+      protocol: "tcp",
+      ports: [2379, 2380],
+      reason: "etcd clients and peers",
     },
   ];
 };
@@ -79,28 +95,45 @@ const nodeToNode = { group: "node", from: [{ group: "node" }] } as const;
 
 const nodeRows = ({ pods }: FirewallPlan): readonly Row[] => [
   {
-    ...{ ...nodeToNode, name: "nodes-tcp-low", protocol: "tcp", ports: [53, 2378] },
+    ...nodeToNode,
+    name: "nodes-tcp-low",
+    protocol: "tcp",
+    ports: [53, 2378],
     reason: "Nodes to pods and nodes, below etcd's ports",
   },
   {
-    ...{ ...nodeToNode, name: "nodes-tcp-high", protocol: "tcp", ports: [2381, 65535] },
+    ...nodeToNode,
+    name: "nodes-tcp-high",
+    protocol: "tcp",
+    ports: [2381, 65535],
     reason: "Nodes to pods and nodes, above etcd's ports",
   },
   {
-    ...{ ...nodeToNode, name: "nodes-udp", protocol: "udp" },
+    ...nodeToNode,
+    name: "nodes-udp",
+    protocol: "udp",
     reason: "Nodes to pods and nodes",
   },
   {
-    ...{ name: "ssh-onward", group: "worker", from: [{ group: "control-plane" }] },
-    ...{ protocol: "tcp", ports: [22, 22], reason: "SSH through the control plane" },
+    name: "ssh-onward",
+    group: "worker",
+    from: [{ group: "control-plane" }],
+    protocol: "tcp",
+    ports: [22, 22],
+    reason: "SSH through the control plane",
   },
   {
-    ...{ name: "pods", group: "node", from: [{ range: pods }] },
-    ...{ reason: "Pods reach each other without encapsulation" },
+    name: "pods",
+    group: "node",
+    from: [{ range: pods }],
+    reason: "Pods reach each other without encapsulation",
   },
   {
-    ...{ name: "ping", group: "node", from: [{ group: "node" }] },
-    ...{ protocol: "icmp", reason: "Path MTU discovery, ping" },
+    name: "ping",
+    group: "node",
+    from: [{ group: "node" }],
+    protocol: "icmp",
+    reason: "Path MTU discovery, ping",
   },
 ];
 
@@ -114,8 +147,12 @@ const balancerRows = (plan: FirewallPlan): readonly Row[] => {
     { ...ports, name: "node-ports-tcp", protocol: "tcp", reason },
     { ...ports, name: "node-ports-udp", protocol: "udp", reason },
     {
-      ...{ name: "service-health", group: "node", from: [inside] },
-      ...{ protocol: "tcp", ports: [10256, 10256], reason: "Load balancers' health monitors" },
+      name: "service-health",
+      group: "node",
+      from: [inside],
+      protocol: "tcp",
+      ports: [10256, 10256],
+      reason: "Load balancers' health monitors",
     },
   ];
 };
@@ -134,7 +171,8 @@ const expand = ({ name, from, ...row }: Row): FirewallRule[] =>
     ethertypes(source).map((ethertype) => ({
       ...row,
       ...(row.protocol === "icmp" && ethertype === "IPv6" && { protocol: "ipv6-icmp" as const }),
-      ...{ from: source, ethertype },
+      from: source,
+      ethertype,
       key: `${row.group}-${name}-from-${nameOf(source)}-${ethertype === "IPv4" ? "v4" : "v6"}`,
     })),
   );

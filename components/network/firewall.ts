@@ -1,5 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
+import { clusterTag } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
 import {
   firewallRules,
@@ -43,6 +44,7 @@ export class Firewall extends Component {
         group === "node"
           ? `All machines of cluster ${clusterName}`
           : `Machines of cluster ${clusterName} with the role ${group}`,
+      tags: [clusterTag(clusterName)],
     });
   }
 

@@ -1,5 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
+import { clusterTag } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
 
 export interface NetworkArgs {
@@ -23,9 +24,11 @@ export class Network extends Component {
 
   constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Network.type, name, opts);
+    const tags = [clusterTag(args.clusterName)];
     const network = this.make(openstack.networking.Network, "network", {
       name: args.clusterName,
       adminStateUp: true,
+      tags,
     });
     const subnet = this.make(openstack.networking.Subnet, "subnet", {
       name: args.clusterName,
@@ -33,11 +36,13 @@ export class Network extends Component {
       cidr: args.nodes,
       ipVersion: 4,
       dnsNameservers: [...args.dns],
+      tags,
     });
     const router = this.make(openstack.networking.Router, "router", {
       name: args.clusterName,
       adminStateUp: true,
       externalNetworkId: args.externalNetworkId,
+      tags,
     });
     this.routerInterface = this.make(openstack.networking.RouterInterface, "router-interface", {
       routerId: router.id,

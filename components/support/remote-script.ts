@@ -47,7 +47,10 @@ export class RemoteScript extends command.remote.Command {
       name,
       {
         connection: {
-          ...{ host, user, hostKey, ...dialBudget },
+          host,
+          user,
+          hostKey,
+          ...dialBudget,
           ...(proxy && { proxy: { ...proxy, ...dialBudget } }),
         },
         ...(args.when === "up" ? { create: shell } : { delete: shell }),

@@ -44,7 +44,8 @@ export const example = (preview: boolean): AddonsArgs => {
       region: "example",
       applicationCredentialId: output("credential"),
       applicationCredentialSecret: pulumi.secret(output(canary)),
-      ...{ subnetId: output("subnet"), networkId: output("network") },
+      subnetId: output("subnet"),
+      networkId: output("network"),
       floatingNetworkId: output("public"),
       loadBalancerProvider: "amphora",
     },
@@ -126,9 +127,13 @@ export const sampleNames = [
 
 /** A cloud whose values are all known from the start. */
 export const knownCloud = {
-  ...{ authUrl: "https://identity.example/v3", region: "example" },
-  ...{ applicationCredentialId: "credential", applicationCredentialSecret: canary },
-  ...{ subnetId: "subnet", networkId: "network", floatingNetworkId: "public" },
+  authUrl: "https://identity.example/v3",
+  region: "example",
+  applicationCredentialId: "credential",
+  applicationCredentialSecret: canary,
+  subnetId: "subnet",
+  networkId: "network",
+  floatingNetworkId: "public",
   loadBalancerProvider: "amphora",
 };
 

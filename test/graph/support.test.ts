@@ -103,7 +103,9 @@ describe("a script for a machine", () => {
     let made: RemoteScript | undefined;
     const rows = await graph(() => {
       made = new RemoteScript("a-init", {
-        ...{ connection, when, scripts: ["first", "second"] },
+        connection,
+        when,
+        scripts: ["first", "second"],
         values: { B: "it's", A: pulumi.secret("x") },
       });
     }, cloudAnswers);
@@ -193,10 +195,19 @@ describe("a machine that never answered", () => {
     const rows = await graph(
       () =>
         new Machine("m", {
-          ...{ machine: "dev-general-0", generation: 0, imageId: "i", flavorId: "f" },
-          ...{ networkId: "n", subnetId: "s", securityGroupIds: ["g"], serverGroupId: "sg" },
-          ...{ routedRanges: [], login: { user: "debian", publicKey: "ssh-ed25519 AAAA" } },
-          ...{ seed: pulumi.secret(canarySeed), failed: new FailedMachines(directory) },
+          clusterName: "dev",
+          machine: "dev-general-0",
+          generation: 0,
+          imageId: "i",
+          flavorId: "f",
+          networkId: "n",
+          subnetId: "s",
+          securityGroupIds: ["g"],
+          serverGroupId: "sg",
+          routedRanges: [],
+          login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },
+          seed: pulumi.secret(canarySeed),
+          failed: new FailedMachines(directory),
         }),
       cloudAnswers,
     );

@@ -96,8 +96,12 @@ describe("what is refused before the first write", function () {
   const clouds = (password: string, address: string): Record<string, string> => {
     const file = join(directory, "clouds.yaml");
     const auth = {
-      ...{ auth_url: address, username: "demo", password, project_name: "demo" },
-      ...{ user_domain_name: "Default", project_domain_name: "Default" },
+      auth_url: address,
+      username: "demo",
+      password,
+      project_name: "demo",
+      user_domain_name: "Default",
+      project_domain_name: "Default",
     };
     writeFileSync(file, stringify({ clouds: { other: { auth, region_name: "lab" } } }));
     return { OS_CLOUD: "other", OS_CLIENT_CONFIG_FILE: file };

@@ -10,5 +10,6 @@ export const object = (fields: Partial<CloudObject>): CloudObject => ({
   metadata: {},
   status: "",
   owner: "",
+  members: [],
   ...fields,
 });

@@ -89,8 +89,13 @@ const propertyDependenciesOf = (request: Request): Record<string, readonly strin
 };
 
 const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
-  ...{ urn, inputs, type: request.getType(), name: request.getName() },
-  ...{ custom: request.getCustom(), parent: request.getParent(), provider: request.getProvider() },
+  urn,
+  inputs,
+  type: request.getType(),
+  name: request.getName(),
+  custom: request.getCustom(),
+  parent: request.getParent(),
+  provider: request.getProvider(),
   dependencies: request.getDependenciesList().sort(),
   propertyDependencies: propertyDependenciesOf(request),
   ignoreChanges: request.getIgnorechangesList(),

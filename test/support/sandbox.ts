@@ -118,7 +118,10 @@ export class Sandbox {
   #spawn(args: readonly string[], input: string): Outcome {
     rmSync(this.#calls, { force: true });
     const done = spawnSync("/bin/bash", args, {
-      ...{ input, encoding: "utf8", cwd: this.root, timeout: 30_000 },
+      input,
+      encoding: "utf8",
+      cwd: this.root,
+      timeout: 30_000,
       env: { PATH: this.#bin },
     });
     const calls = existsSync(this.#calls)

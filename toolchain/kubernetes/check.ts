@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { JsonMap } from "./json.js";
 import { setAt, textAt } from "./json.js";
 import { isListType, isPatchType, nameOfUrn } from "./kinds.js";
 import { normalize } from "./normalize.js";
 import { annotate, annotations, isTrue, kindOf, nameOf, namespaceOf } from "./object.js";
 import { annotateSecrets, toObject } from "./wire.js";
+import type { JsonObject } from "../plugin/values.js";
 
 /** How the engine wants unnamed resources named (pulumi:autonaming in the stack's configuration). */
 export interface Autonaming {
@@ -14,8 +14,8 @@ export interface Autonaming {
 
 export interface CheckInput {
   readonly urn: string;
-  readonly olds: JsonMap;
-  readonly news: JsonMap;
+  readonly olds: JsonObject;
+  readonly news: JsonObject;
   /** The same in preview and update, so that both give the same name. */
   readonly randomSeed: Uint8Array;
   readonly autonaming?: Autonaming;
@@ -24,7 +24,7 @@ export interface CheckInput {
 }
 
 /** Validates inputs and completes them: the normal form, a name, a namespace. Secrets stay marked. */
-export function checkResource(input: CheckInput): JsonMap {
+export function checkResource(input: CheckInput): JsonObject {
   const object = normalize(toObject(input.news));
   refuseUnsupported(input.urn, object);
   const old = toObject(input.olds);
@@ -48,7 +48,7 @@ export function checkResource(input: CheckInput): JsonMap {
   return object;
 }
 
-function refuseUnsupported(urn: string, object: JsonMap): void {
+function refuseUnsupported(urn: string, object: JsonObject): void {
   if (isListType(urn)) {
     throw new Error(
       "list resources exist for compatibility with YAML manifests and Helm charts, and cannot be created directly. " +

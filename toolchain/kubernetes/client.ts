@@ -1,14 +1,15 @@
 import { Agent, request as httpsRequest } from "node:https";
 import type { RequestOptions } from "node:https";
-import { isMap, textAt } from "./json.js";
-import type { JsonMap } from "./json.js";
+import { textAt } from "./json.js";
 import type { Connection } from "./kubeconfig.js";
+import { isObject } from "../plugin/values.js";
+import type { JsonObject } from "../plugin/values.js";
 
 /** The API server answered with a Status that is no success. The message is the server's own. */
 export class ApiError extends Error {
   constructor(
     readonly code: number,
-    readonly status: JsonMap,
+    readonly status: JsonObject,
   ) {
     super(textAt(status, "message") || `the server answered ${code}`);
     this.name = "ApiError";
@@ -60,7 +61,7 @@ export interface KubeRequest {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Record<string, string | undefined>;
-  readonly body?: JsonMap | readonly JsonMap[];
+  readonly body?: JsonObject | readonly JsonObject[];
   /** Of the body. Default: application/json. */
   readonly type?: string;
   readonly signal?: AbortSignal;
@@ -89,7 +90,7 @@ export class KubeClient {
     this.agent.destroy();
   }
 
-  async request(request: KubeRequest): Promise<JsonMap> {
+  async request(request: KubeRequest): Promise<JsonObject> {
     const method = request.method ?? "GET";
     const url = new URL(this.connection.server + request.path);
     for (const [key, value] of Object.entries(request.query ?? {})) {
@@ -155,10 +156,10 @@ export class KubeClient {
 }
 
 /** Errors of proxies and of some handlers are plain text. */
-function parseBody(text: string): JsonMap {
+function parseBody(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
-    return isMap(value) ? value : { message: text };
+    return isObject(value) ? value : { message: text };
   } catch {
     return { message: text.trim() };
   }

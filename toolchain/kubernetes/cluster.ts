@@ -1,9 +1,10 @@
 import type { KubeClient } from "./client.js";
 import { pathOf } from "./discovery.js";
 import type { Discovery } from "./discovery.js";
-import { isMap, listAt, without } from "./json.js";
-import type { JsonMap } from "./json.js";
+import { listAt, without } from "./json.js";
 import { apiVersionOf, kindOf } from "./object.js";
+import { isObject } from "../plugin/values.js";
+import type { JsonObject } from "../plugin/values.js";
 
 export interface WriteOptions {
   readonly fieldManager: string;
@@ -25,12 +26,12 @@ export class Cluster {
     private readonly signal: AbortSignal,
   ) {}
 
-  async get(object: JsonMap): Promise<JsonMap> {
+  async get(object: JsonObject): Promise<JsonObject> {
     const { path } = await pathOf(this.discovery, object, this.signal);
     return this.client.request({ path, signal: this.signal });
   }
 
-  async create(object: JsonMap, options: WriteOptions): Promise<JsonMap> {
+  async create(object: JsonObject, options: WriteOptions): Promise<JsonObject> {
     const { collection, namespaced } = await pathOf(this.discovery, object, this.signal);
     return this.client.request({
       method: "POST",
@@ -42,7 +43,7 @@ export class Cluster {
   }
 
   /** Server-side apply. */
-  async applyObject(object: JsonMap, options: WriteOptions): Promise<JsonMap> {
+  async applyObject(object: JsonObject, options: WriteOptions): Promise<JsonObject> {
     const { path, namespaced } = await pathOf(this.discovery, object, this.signal);
     return this.client.request({
       method: "PATCH",
@@ -54,7 +55,7 @@ export class Cluster {
     });
   }
 
-  async replace(object: JsonMap, options: WriteOptions): Promise<JsonMap> {
+  async replace(object: JsonObject, options: WriteOptions): Promise<JsonObject> {
     const { path } = await pathOf(this.discovery, object, this.signal);
     return this.client.request({
       method: "PUT",
@@ -65,7 +66,7 @@ export class Cluster {
     });
   }
 
-  async jsonPatch(object: JsonMap, patch: readonly JsonMap[]): Promise<JsonMap> {
+  async jsonPatch(object: JsonObject, patch: readonly JsonObject[]): Promise<JsonObject> {
     const { path } = await pathOf(this.discovery, object, this.signal);
     return this.client.request({
       method: "PATCH",
@@ -76,7 +77,7 @@ export class Cluster {
     });
   }
 
-  async delete(object: JsonMap, propagationPolicy: string): Promise<void> {
+  async delete(object: JsonObject, propagationPolicy: string): Promise<void> {
     const { path } = await pathOf(this.discovery, object, this.signal);
     await this.client.request({
       method: "DELETE",
@@ -87,7 +88,7 @@ export class Cluster {
   }
 
   /** Objects of a kind in a namespace that carry all of `labels`. */
-  async list(kind: JsonMap, labels: Readonly<Record<string, string>>): Promise<JsonMap[]> {
+  async list(kind: JsonObject, labels: Readonly<Record<string, string>>): Promise<JsonObject[]> {
     const { collection } = await pathOf(this.discovery, kind, this.signal);
     const labelSelector = Object.entries(labels)
       .map(([key, value]) => `${key}=${value}`)
@@ -99,14 +100,14 @@ export class Cluster {
     });
     // The items of a list do not repeat what they are.
     return listAt(list, "items")
-      .filter(isMap)
+      .filter(isObject)
       .map((item) => ({ apiVersion: apiVersionOf(kind), kind: kindOf(kind), ...item }));
   }
 }
 
 /** The program may have given a cluster-scoped object a namespace before anybody knew its scope. */
-function withoutNamespace(object: JsonMap): JsonMap {
+function withoutNamespace(object: JsonObject): JsonObject {
   const metadata = object["metadata"];
-  if (!isMap(metadata)) return object;
+  if (!isObject(metadata)) return object;
   return { ...object, metadata: without(metadata, "namespace") };
 }

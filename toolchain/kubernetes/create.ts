@@ -6,17 +6,18 @@ import { NoMatchError } from "./discovery.js";
 import { NotReadyError, PartialError } from "./errors.js";
 import { creatingManager } from "./field-managers.js";
 import { without } from "./json.js";
-import type { JsonMap } from "./json.js";
 import { apiVersionOfGvk, gvkOf, gvkOfUrn } from "./kinds.js";
 import type { ResourceLog } from "./log.js";
 import { annotationOf, annotations, apiVersionOf, idOf, isTrue } from "./object.js";
 import type { Session } from "./session.js";
-import { containsUnknown, toObject } from "./wire.js";
+import { toObject } from "./wire.js";
+import { hasUnknown } from "../plugin/values.js";
+import type { JsonObject } from "../plugin/values.js";
 
 export interface CreateInput {
   readonly urn: string;
   /** Checked inputs. */
-  readonly properties: JsonMap;
+  readonly properties: JsonObject;
   /** Seconds, 0 when not set. */
   readonly timeout: number;
   readonly preview: boolean;
@@ -25,7 +26,7 @@ export interface CreateInput {
 export interface Created {
   /** Empty in a preview. */
   readonly id: string;
-  readonly properties: JsonMap;
+  readonly properties: JsonObject;
 }
 
 /** The namespace of the object is not there: a preview cannot be asked, an update waits for it a while. */
@@ -37,11 +38,11 @@ export async function createResource(session: Session, input: CreateInput): Prom
   const { urn, properties, preview } = input;
   const asIs: Created = { id: "", properties };
   const inputs = toObject(properties);
-  if (preview && (containsUnknown(inputs) || !(await session.canTry(gvkOf(inputs))))) return asIs;
+  if (preview && (hasUnknown(inputs) || !(await session.canTry(gvkOf(inputs))))) return asIs;
   const log = session.logFor(urn);
   const fieldManager =
     annotationOf(inputs, annotations.fieldManager) || uniqueName("pulumi-kubernetes-");
-  const checkpoint = (live: JsonMap) =>
+  const checkpoint = (live: JsonObject) =>
     writeCheckpoint(
       { inputs, live, initialApiVersion: apiVersionOf(inputs), fieldManager },
       properties,
@@ -121,7 +122,7 @@ function explain(error: unknown, urn: string): Error {
 }
 
 interface Write {
-  readonly inputs: JsonMap;
+  readonly inputs: JsonObject;
   readonly fieldManager: string;
   readonly preview: boolean;
   readonly log: ResourceLog;
@@ -130,7 +131,7 @@ interface Write {
 /** Tries again for half a minute when the kind or the namespace may still be on its way. */
 const retries = 5;
 
-async function write(session: Session, what: Write): Promise<JsonMap> {
+async function write(session: Session, what: Write): Promise<JsonObject> {
   for (let i = 0; ; i++) {
     try {
       return await writeOnce(session, what);
@@ -146,7 +147,7 @@ async function write(session: Session, what: Write): Promise<JsonMap> {
   }
 }
 
-function writeOnce(session: Session, what: Write): Promise<JsonMap> {
+function writeOnce(session: Session, what: Write): Promise<JsonObject> {
   const { inputs, fieldManager, preview } = what;
   if (!session.settings.upsert) {
     // A plain create, so that an object that somebody else made is never changed by accident.

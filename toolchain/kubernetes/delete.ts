@@ -5,14 +5,14 @@ import { waitingOf } from "./create.js";
 import { NoMatchError } from "./discovery.js";
 import { NotReadyError, PartialError } from "./errors.js";
 import { setAt } from "./json.js";
-import type { JsonMap } from "./json.js";
 import { annotationOf, annotations, isTrue, kindOf, parseId } from "./object.js";
 import type { Session } from "./session.js";
+import type { JsonObject } from "../plugin/values.js";
 
 export interface DeleteInput {
   readonly urn: string;
   readonly id: string;
-  readonly properties: JsonMap;
+  readonly properties: JsonObject;
   /** Seconds, 0 when not set. */
   readonly timeout: number;
 }

@@ -1,12 +1,13 @@
-import { equal, isMap } from "./json.js";
-import type { Json, JsonMap } from "./json.js";
+import { equal } from "./json.js";
 import { isEmpty, normalize, prune } from "./normalize.js";
 import { isQuantityAt, sameQuantity } from "./quantity.js";
 import { parseCheckpoint } from "./checkpoint.js";
 import { annotations, apiVersionOf, isTrue, kindOf, nameOf, namespaceOf } from "./object.js";
 import { replacingFields, touches } from "./replace-rules.js";
 import type { ChangePath, FieldPath, Mutability } from "./replace-rules.js";
-import { isUnknown, toObject } from "./wire.js";
+import { toObject } from "./wire.js";
+import { isObject, isUnknown } from "../plugin/values.js";
+import type { Json, JsonObject } from "../plugin/values.js";
 
 export interface PropertyChange {
   readonly kind: "ADD" | "DELETE" | "UPDATE";
@@ -22,9 +23,9 @@ export interface ResourceDiff {
 
 export interface DiffInput {
   /** The state of the last write: outputs with `__inputs`. */
-  readonly olds: JsonMap;
+  readonly olds: JsonObject;
   /** Checked inputs. */
-  readonly news: JsonMap;
+  readonly news: JsonObject;
   readonly ignoreChanges: readonly string[];
   readonly namespaced: boolean;
   readonly mutability: Mutability;
@@ -66,19 +67,19 @@ export function diffResource(input: DiffInput): ResourceDiff {
   };
 }
 
-function comparable(live: JsonMap, oldInputs: JsonMap, news: JsonMap): JsonMap {
+function comparable(live: JsonObject, oldInputs: JsonObject, news: JsonObject): JsonObject {
   const pruned = prune(live, oldInputs);
   pruned["apiVersion"] ??= apiVersionOf(news);
   pruned["kind"] ??= kindOf(news);
-  const metadata = isMap(pruned["metadata"]) ? pruned["metadata"] : {};
+  const metadata = isObject(pruned["metadata"]) ? pruned["metadata"] : {};
   delete metadata["resourceVersion"];
   if (nameOf(news)) metadata["name"] = nameOf(live);
   pruned["metadata"] = metadata;
   return pruned;
 }
 
-function setNamespace(object: JsonMap, namespaced: boolean): void {
-  const metadata = isMap(object["metadata"]) ? object["metadata"] : {};
+function setNamespace(object: JsonObject, namespaced: boolean): void {
+  const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
   if (namespaced) metadata["namespace"] = namespaceOf(object) || "default";
   else delete metadata["namespace"];
   object["metadata"] = metadata;
@@ -93,12 +94,12 @@ interface Place {
   readonly before: Json | undefined;
 }
 
-const entries = (value: Json | undefined): JsonMap => (isMap(value) ? value : {});
+const entries = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 const items = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 
 function compare(path: ChangePath, place: Place, report: Report): void {
   const { olds, news, before } = place;
-  if (isMap(olds) && isMap(news)) {
+  if (isObject(olds) && isObject(news)) {
     for (const key of new Set([...Object.keys(olds), ...Object.keys(news)])) {
       const inner = { olds: olds[key], news: news[key], before: entries(before)[key] };
       compare([...path, key], inner, report);

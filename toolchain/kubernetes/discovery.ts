@@ -1,9 +1,10 @@
 import { isNotFound } from "./client.js";
 import type { KubeClient } from "./client.js";
-import { isMap, listAt, textAt } from "./json.js";
-import type { JsonMap } from "./json.js";
+import { listAt, textAt } from "./json.js";
 import { apiVersionOfGvk, gvkOf, isBuiltIn, isNamespacedBuiltIn } from "./kinds.js";
 import type { GroupVersionKind } from "./kinds.js";
+import { isObject } from "../plugin/values.js";
+import type { JsonObject } from "../plugin/values.js";
 
 /** The server does not serve this kind: probably its CustomResourceDefinition is missing. */
 export class NoMatchError extends Error {
@@ -26,14 +27,14 @@ const prefixOf = (gvk: GroupVersionKind): string =>
 
 /** Which kinds a server has, asked once per group and version and again when a kind is missing. */
 export class Discovery {
-  private readonly known = new Map<string, Promise<JsonMap>>();
+  private readonly known = new Map<string, Promise<JsonObject>>();
   /** Scope of custom resources whose definition the program has shown to Check but not created yet. */
   private readonly planned = new Map<string, boolean>();
 
   constructor(private readonly client: KubeClient) {}
 
   /** Remembers a CustomResourceDefinition of the program. */
-  plan(crd: JsonMap): void {
+  plan(crd: JsonObject): void {
     const kind = textAt(crd, "spec", "names", "kind");
     const group = textAt(crd, "spec", "group");
     this.planned.set(`${group}/${kind}`, textAt(crd, "spec", "scope") === "Namespaced");
@@ -71,7 +72,7 @@ export class Discovery {
     }
   }
 
-  private list(gvk: GroupVersionKind, signal?: AbortSignal): Promise<JsonMap> {
+  private list(gvk: GroupVersionKind, signal?: AbortSignal): Promise<JsonObject> {
     const prefix = prefixOf(gvk);
     const known = this.known.get(prefix);
     if (known) return known;
@@ -85,9 +86,9 @@ export class Discovery {
   }
 }
 
-function match(list: JsonMap, gvk: GroupVersionKind): ApiResource | undefined {
+function match(list: JsonObject, gvk: GroupVersionKind): ApiResource | undefined {
   const found = listAt(list, "resources")
-    .filter(isMap)
+    .filter(isObject)
     .find((item) => item["kind"] === gvk.kind && !textAt(item, "name").includes("/"));
   return (
     found && {
@@ -108,7 +109,7 @@ export function collectionPath(resource: ApiResource, namespace: string): string
 /** The URL path of an object. */
 export async function pathOf(
   discovery: Discovery,
-  object: JsonMap,
+  object: JsonObject,
   signal?: AbortSignal,
 ): Promise<{ collection: string; path: string; namespaced: boolean }> {
   const resource = await discovery.find(gvkOf(object), signal);

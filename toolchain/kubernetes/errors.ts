@@ -3,15 +3,15 @@ import type { ServiceError } from "@grpc/grpc-js";
 import { Any } from "google-protobuf/google/protobuf/any_pb.js";
 import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
-import type { JsonMap } from "./json.js";
 import { idOf, nameOf } from "./object.js";
-import { toStruct } from "./wire.js";
+import { toStruct } from "../plugin/values.js";
+import type { JsonObject } from "../plugin/values.js";
 
 /** The object exists, but is not what it should become. Carries what the server had last. */
 export class NotReadyError extends Error {
   constructor(
     message: string,
-    readonly live: JsonMap,
+    readonly live: JsonObject,
     /** What was wrong when waiting ended, one sentence each. */
     readonly problems: readonly string[] = [],
   ) {
@@ -20,11 +20,11 @@ export class NotReadyError extends Error {
   }
 }
 
-export const timedOut = (live: JsonMap, problems: readonly string[]): NotReadyError =>
+export const timedOut = (live: JsonObject, problems: readonly string[]): NotReadyError =>
   new NotReadyError(`'${nameOf(live)}' timed out waiting to be Ready`, live, problems);
-export const cancelled = (live: JsonMap, problems: readonly string[]): NotReadyError =>
+export const cancelled = (live: JsonObject, problems: readonly string[]): NotReadyError =>
   new NotReadyError(`Resource operation was cancelled for '${nameOf(live)}'`, live, problems);
-export const failedToInitialize = (live: JsonMap, problems: readonly string[]): NotReadyError =>
+export const failedToInitialize = (live: JsonObject, problems: readonly string[]): NotReadyError =>
   new NotReadyError(
     `Resource '${nameOf(live)}' was created but failed to initialize`,
     live,
@@ -38,9 +38,9 @@ export const failedToInitialize = (live: JsonMap, problems: readonly string[]): 
 export class PartialError extends Error {
   constructor(
     message: string,
-    readonly live: JsonMap,
-    readonly state: JsonMap,
-    readonly details: { readonly inputs?: JsonMap; readonly problems?: readonly string[] } = {},
+    readonly live: JsonObject,
+    readonly state: JsonObject,
+    readonly details: { readonly inputs?: JsonObject; readonly problems?: readonly string[] } = {},
   ) {
     super(message);
     this.name = "PartialError";

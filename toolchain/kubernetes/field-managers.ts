@@ -1,5 +1,6 @@
-import { at, isMap, listAt, setAt, textAt } from "./json.js";
-import type { Json, JsonMap } from "./json.js";
+import { at, listAt, setAt, textAt } from "./json.js";
+import { isObject } from "../plugin/values.js";
+import type { Json, JsonObject } from "../plugin/values.js";
 
 /** The manager under which objects are created; the first update hands its fields to the resource's own manager. */
 export const creatingManager = "pulumi-kubernetes";
@@ -12,11 +13,11 @@ const takenOver = new Map([
   ["kubectl", ["Update", "Apply"]],
 ]);
 
-function merge(a: JsonMap, b: JsonMap): JsonMap {
+function merge(a: JsonObject, b: JsonObject): JsonObject {
   const result = { ...a };
   for (const [key, value] of Object.entries(b)) {
     const mine = result[key];
-    result[key] = isMap(mine) && isMap(value) ? merge(mine, value) : value;
+    result[key] = isObject(mine) && isObject(value) ? merge(mine, value) : value;
   }
   return result;
 }
@@ -25,19 +26,19 @@ function merge(a: JsonMap, b: JsonMap): JsonMap {
  * A JSON patch of managedFields after which `manager` has applied what the create and kubectl had written. Without
  * it, server-side apply would keep every field that the new inputs no longer have. Undefined: nothing to hand over.
  */
-export function takeOverPatch(live: JsonMap, manager: string): JsonMap[] | undefined {
-  const entries = listAt(live, "metadata", "managedFields").filter(isMap);
-  const isTaken = (entry: JsonMap) =>
+export function takeOverPatch(live: JsonObject, manager: string): JsonObject[] | undefined {
+  const entries = listAt(live, "metadata", "managedFields").filter(isObject);
+  const isTaken = (entry: JsonObject) =>
     !textAt(entry, "subresource") &&
     takenOver.get(textAt(entry, "manager"))?.includes(textAt(entry, "operation")) === true;
-  const isOwn = (entry: JsonMap) =>
+  const isOwn = (entry: JsonObject) =>
     entry["manager"] === manager && entry["operation"] === "Apply" && !entry["subresource"];
   const taken = entries.filter(isTaken);
   const [first] = taken;
   if (first === undefined) return undefined;
   const fields = [...entries.filter(isOwn), ...taken]
     .map((entry) => entry["fieldsV1"])
-    .filter(isMap)
+    .filter(isObject)
     .reduce(merge, {});
   const own = { ...first, manager, operation: "Apply", fieldsV1: fields };
   const rest = entries.filter((entry) => !isTaken(entry) && !isOwn(entry));
@@ -56,8 +57,8 @@ export function takeOverPatch(live: JsonMap, manager: string): JsonMap[] | undef
  * conflicts; any other gets the live value, so that nothing is unset.
  */
 export function keepIgnored(
-  inputs: JsonMap,
-  live: JsonMap,
+  inputs: JsonObject,
+  live: JsonObject,
   path: readonly string[],
   manager: string,
 ): void {
@@ -68,7 +69,7 @@ export function keepIgnored(
   const current: Json | undefined = at(live, ...path);
   if (owners.length > 0 && !mine) {
     const parent = at(inputs, ...path.slice(0, -1));
-    if (isMap(parent)) Reflect.deleteProperty(parent, path.at(-1) ?? "");
+    if (isObject(parent)) Reflect.deleteProperty(parent, path.at(-1) ?? "");
   } else if (current !== undefined) {
     setAt(inputs, path, current);
   }

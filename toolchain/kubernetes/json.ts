@@ -1,16 +1,11 @@
-/** Plain JSON, the form in which Kubernetes objects and Pulumi properties travel through the stand-in. */
-export type Json = null | boolean | number | string | Json[] | JsonMap;
-export interface JsonMap {
-  [key: string]: Json;
-}
-
-export const isMap = (value: unknown): value is JsonMap =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+/** Reading and changing plain JSON, the form in which Kubernetes objects travel through the stand-in. */
+import { isObject } from "../plugin/values.js";
+import type { Json, JsonObject } from "../plugin/values.js";
 
 /** The map under `key`, or an empty one: what is missing reads as empty. */
-export function mapAt(value: Json | undefined, ...path: string[]): JsonMap {
+export function mapAt(value: Json | undefined, ...path: string[]): JsonObject {
   const found = at(value, ...path);
-  return isMap(found) ? found : {};
+  return isObject(found) ? found : {};
 }
 
 export function listAt(value: Json | undefined, ...path: string[]): Json[] {
@@ -41,33 +36,33 @@ export function numberAt(value: Json | undefined, ...path: string[]): number | u
 export function at(value: Json | undefined, ...path: string[]): Json | undefined {
   let current: Json | undefined = value;
   for (const key of path) {
-    if (!isMap(current)) return undefined;
+    if (!isObject(current)) return undefined;
     current = current[key];
   }
   return current;
 }
 
 /** Sets the value at a path, making the maps on the way. */
-export function setAt(target: JsonMap, path: readonly string[], value: Json): void {
+export function setAt(target: JsonObject, path: readonly string[], value: Json): void {
   const last = path.at(-1);
   if (last === undefined) return;
   let current = target;
   for (const key of path.slice(0, -1)) {
     const next = current[key];
-    if (isMap(next)) current = next;
+    if (isObject(next)) current = next;
     else current = current[key] = {};
   }
   current[last] = value;
 }
 
-export function removeAt(target: JsonMap, path: readonly string[]): void {
+export function removeAt(target: JsonObject, path: readonly string[]): void {
   const last = path.at(-1);
   const parent = at(target, ...path.slice(0, -1));
-  if (last !== undefined && isMap(parent)) Reflect.deleteProperty(parent, last);
+  if (last !== undefined && isObject(parent)) Reflect.deleteProperty(parent, last);
 }
 
 /** A copy without some of its keys. */
-export const without = (map: JsonMap, ...keys: string[]): JsonMap =>
+export const without = (map: JsonObject, ...keys: string[]): JsonObject =>
   Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
 
 /** Equality of JSON values; the order of keys does not matter. */
@@ -76,7 +71,7 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]));
   }
-  if (!isMap(a) || !isMap(b)) return false;
+  if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
@@ -91,7 +86,7 @@ export function rewrite(
   rename = (key: string) => key,
 ): Json {
   if (Array.isArray(value)) return change(value.map((item) => rewrite(item, change, rename)));
-  if (!isMap(value)) return change(value);
+  if (!isObject(value)) return change(value);
   return change(
     Object.fromEntries(
       Object.entries(value).map(([key, item]) => [rename(key), rewrite(item, change, rename)]),

@@ -1,5 +1,5 @@
 import { apiVersionOf, kindOf } from "./object.js";
-import type { JsonMap } from "./json.js";
+import type { JsonObject } from "../plugin/values.js";
 
 /** What a resource is to the API server. */
 export interface GroupVersionKind {
@@ -77,7 +77,7 @@ export const isBuiltIn = (gvk: GroupVersionKind): boolean => builtInGroups.has(g
 /** Whether a built-in kind lives in a namespace. Only meaningful when {@link isBuiltIn}. */
 export const isNamespacedBuiltIn = (gvk: GroupVersionKind): boolean => !clusterScoped.has(gvk.kind);
 
-export function gvkOf(object: JsonMap): GroupVersionKind {
+export function gvkOf(object: JsonObject): GroupVersionKind {
   const apiVersion = apiVersionOf(object);
   const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
   return { group: group ?? "", version: version ?? "", kind: kindOf(object) };
@@ -100,10 +100,10 @@ export function gvkOfUrn(urn: string): GroupVersionKind {
 export const typeOfUrn = (urn: string): string => urn.split("::")[2]?.split("$").at(-1) ?? "";
 export const nameOfUrn = (urn: string): string => urn.split("::").slice(3).join("::");
 
-export const isCrd = (object: JsonMap): boolean =>
+export const isCrd = (object: JsonObject): boolean =>
   kindOf(object) === "CustomResourceDefinition" && gvkOf(object).group === "apiextensions.k8s.io";
 
-export const isSecretKind = (object: JsonMap): boolean =>
+export const isSecretKind = (object: JsonObject): boolean =>
   kindOf(object) === "Secret" && apiVersionOf(object) === "v1";
 
 /** `ConfigMapPatch` and the like change parts of foreign objects; the stand-in does not handle them. */

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
-import { isMap, listAt, mapAt, textAt } from "./json.js";
-import type { JsonMap } from "./json.js";
+import { listAt, mapAt, textAt } from "./json.js";
+import { isObject } from "../plugin/values.js";
+import type { JsonObject } from "../plugin/values.js";
 
 /** How to reach and convince one API server. */
 export interface Connection {
@@ -27,7 +28,7 @@ export interface KubeconfigOverrides {
 }
 
 interface Loaded {
-  readonly config: JsonMap;
+  readonly config: JsonObject;
   /** Relative file names in a kubeconfig count from its own directory. */
   readonly directory: string;
 }
@@ -39,20 +40,20 @@ export function loadKubeconfig(pathOrContents: string): Loaded {
     : pathOrContents;
   const isPath = !path.includes("\n") && existsSync(path);
   const config: unknown = parse(isPath ? readFileSync(path, "utf8") : pathOrContents);
-  if (!isMap(config)) throw new Error("it is neither a kubeconfig nor the path of one");
+  if (!isObject(config)) throw new Error("it is neither a kubeconfig nor the path of one");
   return { config, directory: isPath ? dirname(resolve(path)) : process.cwd() };
 }
 
-const entry = (config: JsonMap, list: string, name: string): JsonMap | undefined => {
+const entry = (config: JsonObject, list: string, name: string): JsonObject | undefined => {
   const found = listAt(config, list).find((item) => textAt(item, "name") === name);
-  return isMap(found) ? found : undefined;
+  return isObject(found) ? found : undefined;
 };
 
 /** The cluster entry in use: what `DiffConfig` compares. */
 export function activeCluster(
-  config: JsonMap,
+  config: JsonObject,
   overrides: KubeconfigOverrides,
-): JsonMap | undefined {
+): JsonObject | undefined {
   const context = entry(config, "contexts", overrides.context ?? textAt(config, "current-context"));
   if (context === undefined) return undefined;
   const name = overrides.cluster ?? textAt(context, "context", "cluster");
@@ -92,14 +93,14 @@ export function connectionOf(loaded: Loaded, overrides: KubeconfigOverrides): Co
 
 const orUndefined = (text: string): string | undefined => (text === "" ? undefined : text);
 
-function readPart(directory: string, from: JsonMap, name: string): Buffer | undefined {
+function readPart(directory: string, from: JsonObject, name: string): Buffer | undefined {
   const data = textAt(from, `${name}-data`);
   if (data) return Buffer.from(data, "base64");
   const file = textAt(from, name);
   return file ? readFileSync(resolve(directory, file)) : undefined;
 }
 
-function credentials(directory: string, user: JsonMap): Pick<Connection, "token" | "user"> {
+function credentials(directory: string, user: JsonObject): Pick<Connection, "token" | "user"> {
   const file = textAt(user, "tokenFile");
   const token = file
     ? readFileSync(resolve(directory, file), "utf8").trim()

@@ -1,8 +1,8 @@
-import { isMap, listAt, mapAt, removeAt, textAt, textsAt } from "./json.js";
-import type { Json, JsonMap } from "./json.js";
+import { listAt, mapAt, removeAt, textAt, textsAt } from "./json.js";
 import { gvkOf, isBuiltIn, isCrd, isSecretKind } from "./kinds.js";
 import { canonicalQuantity, isQuantityAt } from "./quantity.js";
-import { containsUnknown } from "./wire.js";
+import { hasUnknown, isObject } from "../plugin/values.js";
+import type { Json, JsonObject } from "../plugin/values.js";
 
 const readOnlyMetadata = [
   "creationTimestamp",
@@ -22,9 +22,9 @@ const readOnlyMetadata = [
  * The official provider passes built-in kinds through Go's structs; without those, the keys that such a passage
  * drops when empty are listed here; the diff forgives the rest.
  */
-export function normalize(inputs: JsonMap): JsonMap {
+export function normalize(inputs: JsonObject): JsonObject {
   const object = structuredClone(inputs);
-  if (!containsUnknown(object)) {
+  if (!hasUnknown(object)) {
     if (isCrd(object)) normalizeCrd(object);
     else if (isSecretKind(object)) normalizeSecret(object);
     else if (isBuiltIn(gvkOf(object))) tidy(object);
@@ -33,15 +33,15 @@ export function normalize(inputs: JsonMap): JsonMap {
   return object;
 }
 
-function normalizeCrd(object: JsonMap): void {
+function normalizeCrd(object: JsonObject): void {
   if (mapAt(object, "spec")["preserveUnknownFields"] === false) {
     removeAt(object, ["spec", "preserveUnknownFields"]);
   }
   delete object["status"];
 }
 
-function normalizeSecret(object: JsonMap): void {
-  const data: JsonMap = { ...mapAt(object, "data") };
+function normalizeSecret(object: JsonObject): void {
+  const data: JsonObject = { ...mapAt(object, "data") };
   const texts = Object.entries(textsAt(object, "stringData"));
   if (texts.length > 0) {
     for (const [key, value] of texts) data[key] = Buffer.from(value).toString("base64");
@@ -82,7 +82,7 @@ const flags = new Set([
 const isDropped = (key: string, value: Json): boolean => {
   if (value === null) return true;
   if (Array.isArray(value)) return value.length === 0 && !keptLists.has(key);
-  if (isMap(value)) return Object.keys(value).length === 0 && maps.has(key);
+  if (isObject(value)) return Object.keys(value).length === 0 && maps.has(key);
   return (value === false && flags.has(key)) || (value === "" && key === "value");
 };
 
@@ -93,9 +93,9 @@ function tidy(value: Json, parent = ""): void {
     });
     return;
   }
-  if (!isMap(value)) return;
+  if (!isObject(value)) return;
   for (const [key, item] of Object.entries(value)) {
-    if (maps.has(key) && isMap(item) && Object.keys(item).length > 0) continue;
+    if (maps.has(key) && isObject(item) && Object.keys(item).length > 0) continue;
     if (isDropped(key, item)) Reflect.deleteProperty(value, key);
     else if (isQuantityAt(parent, key)) value[key] = canonicalQuantity(item);
     else tidy(item, key);
@@ -105,13 +105,13 @@ function tidy(value: Json, parent = ""): void {
 /** Whether a value that the server does not store says the same as none: false, 0, "", nothing in it. */
 export function isEmpty(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0;
-  if (isMap(value)) return Object.values(value).every(isEmpty);
+  if (isObject(value)) return Object.values(value).every(isEmpty);
   return value === undefined || value === null || value === false || value === 0 || value === "";
 }
 
 /** The part of a live object that its inputs speak of: what a diff compares with new inputs. */
-export function prune(live: JsonMap, shape: JsonMap): JsonMap {
-  const result: JsonMap = {};
+export function prune(live: JsonObject, shape: JsonObject): JsonObject {
+  const result: JsonObject = {};
   for (const [key, value] of Object.entries(live)) {
     const wanted = shape[key];
     if (wanted !== undefined) result[key] = pruneValue(value, wanted);
@@ -120,18 +120,18 @@ export function prune(live: JsonMap, shape: JsonMap): JsonMap {
 }
 
 function pruneValue(value: Json, shape: Json): Json {
-  if (isMap(value) && isMap(shape)) return prune(value, shape);
+  if (isObject(value) && isObject(shape)) return prune(value, shape);
   if (!Array.isArray(value) || !Array.isArray(shape)) return value;
   if (typeof value[0] !== typeof shape[0]) return shape.length === 0 ? [] : value;
   return shape.slice(0, value.length).map((wanted, i) => pruneValue(value[i] ?? null, wanted));
 }
 
 /** The labels by which a workload knows its pods. */
-export const selectorOf = (object: JsonMap): Record<string, string> =>
+export const selectorOf = (object: JsonObject): Record<string, string> =>
   textsAt(object, "spec", "selector", "matchLabels");
 
 /** Names of the claims that a pod template mounts. */
-export const claimsOf = (object: JsonMap): string[] =>
+export const claimsOf = (object: JsonObject): string[] =>
   listAt(object, "spec", "template", "spec", "volumes")
     .map((volume) => textAt(volume, "persistentVolumeClaim", "claimName"))
     .filter(Boolean);

@@ -1,24 +1,25 @@
-import { at, isMap, mapAt, setAt, textAt } from "./json.js";
-import type { JsonMap } from "./json.js";
+import { at, mapAt, setAt, textAt } from "./json.js";
+import { isObject } from "../plugin/values.js";
+import type { JsonObject } from "../plugin/values.js";
 
 /** Reads the fields that every Kubernetes object has. An object is plain JSON; nothing is wrapped. */
-export const nameOf = (object: JsonMap): string => textAt(object, "metadata", "name");
-export const namespaceOf = (object: JsonMap): string => textAt(object, "metadata", "namespace");
-export const kindOf = (object: JsonMap): string => textAt(object, "kind");
-export const uidOf = (object: JsonMap): string => textAt(object, "metadata", "uid");
-export const annotationOf = (object: JsonMap, name: string): string =>
+export const nameOf = (object: JsonObject): string => textAt(object, "metadata", "name");
+export const namespaceOf = (object: JsonObject): string => textAt(object, "metadata", "namespace");
+export const kindOf = (object: JsonObject): string => textAt(object, "kind");
+export const uidOf = (object: JsonObject): string => textAt(object, "metadata", "uid");
+export const annotationOf = (object: JsonObject, name: string): string =>
   textAt(object, "metadata", "annotations", name);
 
 /** `v1` for the core group, also when written `core/v1`. */
-export const apiVersionOf = (object: JsonMap): string =>
+export const apiVersionOf = (object: JsonObject): string =>
   textAt(object, "apiVersion").replace(/^core\//, "");
 
 /** `namespace/name`, or only the name for cluster-scoped objects: the id of the resource. */
-export const idOf = (object: JsonMap): string =>
+export const idOf = (object: JsonObject): string =>
   [namespaceOf(object), nameOf(object)].filter(Boolean).join("/");
 
 /** As in messages: the namespace `default` is left out. */
-export function displayName(object: JsonMap): string {
+export function displayName(object: JsonObject): string {
   const namespace = namespaceOf(object);
   return namespace && namespace !== "default" ? `${namespace}/${nameOf(object)}` : nameOf(object);
 }
@@ -37,24 +38,24 @@ export const annotations = {
   deletionPropagation: "pulumi.com/deletionPropagationPolicy",
 } as const;
 
-export const isTrue = (object: JsonMap, annotation: string): boolean =>
+export const isTrue = (object: JsonObject, annotation: string): boolean =>
   annotationOf(object, annotation) === "true";
 
-export function annotate(object: JsonMap, annotation: string, value: string): void {
+export function annotate(object: JsonObject, annotation: string, value: string): void {
   setAt(object, ["metadata", "annotations", annotation], value);
 }
 
-export const isOwnedBy = (object: JsonMap, owner: JsonMap): boolean => {
+export const isOwnedBy = (object: JsonObject, owner: JsonObject): boolean => {
   const references = at(object, "metadata", "ownerReferences");
   return (
     Array.isArray(references) &&
-    references.some((reference) => isMap(reference) && reference["uid"] === uidOf(owner))
+    references.some((reference) => isObject(reference) && reference["uid"] === uidOf(owner))
   );
 };
 
 /** The status condition of a type: its status, reason and message. */
 export function conditionOf(
-  object: JsonMap,
+  object: JsonObject,
   type: string,
 ): { status: string; reason: string; message: string } | undefined {
   const conditions = at(object, "status", "conditions");
@@ -70,5 +71,5 @@ export function conditionOf(
 }
 
 /** Whether the controller has seen the newest specification. */
-export const isObserved = (object: JsonMap): boolean =>
+export const isObserved = (object: JsonObject): boolean =>
   mapAt(object, "status")["observedGeneration"] === mapAt(object, "metadata")["generation"];

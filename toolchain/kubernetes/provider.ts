@@ -27,8 +27,9 @@ import { openSession } from "./session.js";
 import type { Session, Timing } from "./session.js";
 import { diffConfig, readSettings } from "./settings.js";
 import { updateResource } from "./update.js";
-import { fromStruct, toObject, toStruct } from "./wire.js";
+import { toObject } from "./wire.js";
 import { decodeYaml } from "./yaml.js";
+import { fromStruct, toStruct } from "../plugin/values.js";
 
 /** A call as an async function; its error becomes the gRPC error. `settle` runs before either answer. */
 function unary<Request, Response>(

@@ -1,4 +1,4 @@
-import type { Json } from "./json.js";
+import type { Json } from "../plugin/values.js";
 
 const powers: Record<string, number> = {
   n: 1e-9,

@@ -5,7 +5,6 @@ import { isNotFound } from "./client.js";
 import { NoMatchError } from "./discovery.js";
 import { NotReadyError, PartialError } from "./errors.js";
 import { removeAt, setAt, without } from "./json.js";
-import type { JsonMap } from "./json.js";
 import { apiVersionOfGvk, gvkOfUrn } from "./kinds.js";
 import { normalize, prune } from "./normalize.js";
 import {
@@ -19,19 +18,20 @@ import {
 } from "./object.js";
 import type { Session } from "./session.js";
 import { annotateSecrets, toObject } from "./wire.js";
+import type { JsonObject } from "../plugin/values.js";
 
 export interface ReadInput {
   readonly urn: string;
   readonly id: string;
   /** The state; empty for an import or a `.get()`. */
-  readonly properties: JsonMap;
-  readonly inputs: JsonMap;
+  readonly properties: JsonObject;
+  readonly inputs: JsonObject;
 }
 
 export interface ReadResult {
   readonly id: string;
-  readonly properties: JsonMap;
-  readonly inputs: JsonMap;
+  readonly properties: JsonObject;
+  readonly inputs: JsonObject;
 }
 
 const unreachableHelp =
@@ -52,7 +52,7 @@ export async function readResource(
   }
   const state = parseCheckpoint(input.properties);
   const { asked, imported } = whatToRead(input, state.live);
-  let live: JsonMap;
+  let live: JsonObject;
   try {
     live = await session.cluster.get(asked);
   } catch (error) {
@@ -80,7 +80,7 @@ export async function readResource(
   return result;
 }
 
-function whatToRead(input: ReadInput, live: JsonMap): { asked: JsonMap; imported: boolean } {
+function whatToRead(input: ReadInput, live: JsonObject): { asked: JsonObject; imported: boolean } {
   const asked = normalize(toObject(input.inputs));
   if (apiVersionOf(asked) && kindOf(asked)) return { asked, imported: false };
   const imported = !apiVersionOf(live) || !kindOf(live);
@@ -94,7 +94,7 @@ function whatToRead(input: ReadInput, live: JsonMap): { asked: JsonMap; imported
 }
 
 /** Everything of a live object that a program could have written. */
-function importedInputs(live: JsonMap): JsonMap {
+function importedInputs(live: JsonObject): JsonObject {
   const rest = without(normalize(live), "status");
   removeAt(rest, ["metadata", "annotations", "deployment.kubernetes.io/revision"]);
   removeAt(rest, ["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"]);
@@ -103,7 +103,7 @@ function importedInputs(live: JsonMap): JsonMap {
 
 async function reportUnready(
   session: Session,
-  read: { input: ReadInput; asked: JsonMap; live: JsonMap; result: ReadResult },
+  read: { input: ReadInput; asked: JsonObject; live: JsonObject; result: ReadResult },
 ): Promise<void> {
   try {
     await requireReady(session.cluster, session.logFor(read.input.urn), read.asked, read.live);

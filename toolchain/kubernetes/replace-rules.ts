@@ -1,7 +1,8 @@
-import { at, isMap } from "./json.js";
-import type { Json, JsonMap } from "./json.js";
+import { at } from "./json.js";
 import { gvkOf } from "./kinds.js";
 import { kindOf } from "./object.js";
+import { isObject } from "../plugin/values.js";
+import type { Json, JsonObject } from "../plugin/values.js";
 
 /** A change under one of these paths cannot be made in place. `*` stands for every item of a list. */
 export type FieldPath = readonly string[];
@@ -138,7 +139,7 @@ export interface Mutability {
 }
 
 /** The fields of `object` whose change replaces it. */
-export function replacingFields(object: JsonMap, mutability: Mutability): readonly FieldPath[] {
+export function replacingFields(object: JsonObject, mutability: Mutability): readonly FieldPath[] {
   const { group } = gvkOf(object);
   const kind = kindOf(object);
   const immutable = at(object, "immutable") === true;
@@ -167,5 +168,5 @@ function contains(value: Json | undefined, field: FieldPath): boolean {
   const [key, ...rest] = field;
   if (key === undefined) return true;
   if (key === "*") return Array.isArray(value) && value.some((item) => contains(item, rest));
-  return isMap(value) && Object.hasOwn(value, key) && contains(value[key], rest);
+  return isObject(value) && Object.hasOwn(value, key) && contains(value[key], rest);
 }

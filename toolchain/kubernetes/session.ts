@@ -1,13 +1,13 @@
 import { KubeClient } from "./client.js";
 import { Cluster } from "./cluster.js";
 import { Discovery } from "./discovery.js";
-import type { JsonMap } from "./json.js";
 import { connectionOf, loadKubeconfig } from "./kubeconfig.js";
 import { ResourceLog } from "./log.js";
 import type { Log } from "./log.js";
 import type { GroupVersionKind } from "./kinds.js";
 import { isBuiltIn, isNamespacedBuiltIn } from "./kinds.js";
 import type { Settings } from "./settings.js";
+import type { JsonObject } from "../plugin/values.js";
 
 /** Milliseconds; tests shorten them. */
 export interface Timing {
@@ -63,7 +63,7 @@ export class Session {
   }
 
   /** Remembers a CustomResourceDefinition of the program, so that the scope of its objects is known early. */
-  plan(crd: JsonMap): void {
+  plan(crd: JsonObject): void {
     this.reachable?.discovery.plan(crd);
   }
 

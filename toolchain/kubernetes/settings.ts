@@ -1,8 +1,8 @@
 import { equal } from "./json.js";
-import type { Json, JsonMap } from "./json.js";
 import { activeCluster, loadKubeconfig } from "./kubeconfig.js";
 import type { KubeconfigOverrides } from "./kubeconfig.js";
-import { isUnknown } from "./wire.js";
+import { isUnknown } from "../plugin/values.js";
+import type { Json, JsonObject } from "../plugin/values.js";
 
 /** The provider's arguments that the stand-in follows. */
 export interface Settings {
@@ -61,7 +61,7 @@ const clusterKeys = ["kubeconfig", "context", "cluster"];
  * Whether a changed provider means another cluster, so that everything in it is replaced. With `clusterIdentifier`
  * only its change does; without, another cluster entry in the kubeconfig does, or one that is not known yet.
  */
-export function diffConfig(olds: JsonMap, news: JsonMap): ConfigDiff | undefined {
+export function diffConfig(olds: JsonObject, news: JsonObject): ConfigDiff | undefined {
   const keys = [...new Set([...Object.keys(olds), ...Object.keys(news)])].sort();
   const diffs = keys.filter((key) => !equal(olds[key], news[key]));
   if (diffs.length === 0) return undefined;
@@ -79,7 +79,7 @@ export function diffConfig(olds: JsonMap, news: JsonMap): ConfigDiff | undefined
   return { diffs, replaces };
 }
 
-function clusterOf(config: JsonMap): JsonMap | undefined {
+function clusterOf(config: JsonObject): JsonObject | undefined {
   const text = (value: Json | undefined) =>
     typeof value === "string" && value ? value : undefined;
   const kubeconfig = text(config["kubeconfig"]);

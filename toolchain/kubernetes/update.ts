@@ -9,27 +9,28 @@ import { NoMatchError } from "./discovery.js";
 import { PartialError, NotReadyError } from "./errors.js";
 import { keepIgnored, takeOverPatch } from "./field-managers.js";
 import { listAt, setAt, textAt } from "./json.js";
-import type { JsonMap } from "./json.js";
 import { gvkOf, isCrd } from "./kinds.js";
 import { normalize } from "./normalize.js";
 import { annotationOf, annotations, apiVersionOf, idOf, isTrue } from "./object.js";
 import type { Session } from "./session.js";
-import { containsUnknown, toObject } from "./wire.js";
+import { toObject } from "./wire.js";
+import { hasUnknown } from "../plugin/values.js";
+import type { JsonObject } from "../plugin/values.js";
 
 export interface UpdateInput {
   readonly urn: string;
-  readonly olds: JsonMap;
-  readonly news: JsonMap;
+  readonly olds: JsonObject;
+  readonly news: JsonObject;
   readonly ignoreChanges: readonly string[];
   readonly timeout: number;
   readonly preview: boolean;
 }
 
 /** Applies new inputs to an existing object and waits until it is ready again. Returns the new state. */
-export async function updateResource(session: Session, input: UpdateInput): Promise<JsonMap> {
+export async function updateResource(session: Session, input: UpdateInput): Promise<JsonObject> {
   const { urn, preview } = input;
   const inputs = normalize(toObject(input.news));
-  if (preview && (containsUnknown(inputs) || !(await session.canTry(gvkOf(inputs))))) {
+  if (preview && (hasUnknown(inputs) || !(await session.canTry(gvkOf(inputs))))) {
     return input.news;
   }
   const old = parseCheckpoint(input.olds);
@@ -38,7 +39,7 @@ export async function updateResource(session: Session, input: UpdateInput): Prom
     old.fieldManager ||
     uniqueName("pulumi-kubernetes-");
   const initialApiVersion = old.initialApiVersion || apiVersionOf(old.inputs);
-  const checkpoint = (live: JsonMap) =>
+  const checkpoint = (live: JsonObject) =>
     writeCheckpoint({ inputs, live, initialApiVersion, fieldManager }, input.news);
   const log = session.logFor(urn);
   try {
@@ -55,12 +56,12 @@ export async function updateResource(session: Session, input: UpdateInput): Prom
 }
 
 interface Update extends UpdateInput {
-  readonly inputs: JsonMap;
-  readonly before: JsonMap;
+  readonly inputs: JsonObject;
+  readonly before: JsonObject;
   readonly fieldManager: string;
 }
 
-async function writeUpdate(session: Session, update: Update): Promise<JsonMap> {
+async function writeUpdate(session: Session, update: Update): Promise<JsonObject> {
   const { inputs, before, fieldManager, preview } = update;
   if (isCrd(inputs)) {
     // Replaced as a whole: lists in a schema merge badly. Its objects stay.
@@ -84,7 +85,7 @@ async function writeUpdate(session: Session, update: Update): Promise<JsonMap> {
   }
 }
 
-function withoutIgnored(update: Update, live: JsonMap): JsonMap {
+function withoutIgnored(update: Update, live: JsonObject): JsonObject {
   const sent = structuredClone(update.inputs);
   for (const path of update.ignoreChanges.map(parsePath)) {
     const keys = path.filter((step) => typeof step === "string");
@@ -105,7 +106,7 @@ const conflict = (fieldManager: string, error: ApiError): Error =>
 async function explain(
   session: Session,
   error: unknown,
-  resource: { urn: string; live: JsonMap; checkpoint: (live: JsonMap) => JsonMap },
+  resource: { urn: string; live: JsonObject; checkpoint: (live: JsonObject) => JsonObject },
 ): Promise<Error> {
   const { urn, checkpoint } = resource;
   const message = error instanceof Error ? error.message : String(error);
@@ -116,7 +117,7 @@ async function explain(
     );
   }
   if (session.unreachable !== undefined) return error instanceof Error ? error : new Error(message);
-  let live: JsonMap;
+  let live: JsonObject;
   try {
     live = error instanceof NotReadyError ? error.live : await session.cluster.get(resource.live);
   } catch (readError) {

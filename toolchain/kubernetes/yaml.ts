@@ -1,8 +1,9 @@
 import { parseAllDocuments } from "yaml";
-import { isMap, setAt } from "./json.js";
-import type { JsonMap } from "./json.js";
+import { setAt } from "./json.js";
 import { gvkOf } from "./kinds.js";
 import { apiVersionOf, kindOf, namespaceOf } from "./object.js";
+import { isObject } from "../plugin/values.js";
+import type { JsonObject } from "../plugin/values.js";
 
 /**
  * The objects of a YAML text, for ConfigFile and ConfigGroup (`kubernetes:yaml:decode`). Documents that are no
@@ -12,13 +13,13 @@ export async function decodeYaml(
   text: string,
   namespace: string | undefined,
   isNamespaced: (gvk: ReturnType<typeof gvkOf>) => Promise<boolean>,
-): Promise<JsonMap[]> {
-  const objects: JsonMap[] = [];
+): Promise<JsonObject[]> {
+  const objects: JsonObject[] = [];
   for (const document of parseAllDocuments(text, { version: "1.1" })) {
     const [error] = document.errors;
     if (error) throw new Error(`invalid YAML: ${error.message}`);
     const object: unknown = document.toJS();
-    if (!isMap(object) || !apiVersionOf(object) || !kindOf(object)) continue;
+    if (!isObject(object) || !apiVersionOf(object) || !kindOf(object)) continue;
     if (namespace && !namespaceOf(object) && (await isNamespaced(gvkOf(object)))) {
       setAt(object, ["metadata", "namespace"], namespace);
     }

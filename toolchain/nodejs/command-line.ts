@@ -1,6 +1,7 @@
 /** How Node is started for a program or a plugin: arguments and environment, as Pulumi's own language host does it. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Json, JsonObject } from "../plugin/values.js";
 
 /** Settings under `runtime.options` in Pulumi.yaml. */
@@ -58,26 +59,10 @@ export function sdkScript(directory: string, script: "run" | "run-plugin"): stri
   }
 }
 
-/**
- * Node 20.20 never comes back from `util.inspect(error, { colors: true })` when a line of the stack ends in
- * `node_modules/@scope/file`, and the SDK prints every error of a program that way: a mistake in a program would keep a
- * processor busy for ever. Such stacks are printed without colours. The official host has no such guard.
- */
-const inspectGuard = `
-import util from "node:util";
-const inspect = util.inspect;
-const loops = /[\\/]node_modules[\\/]@[^\\/\\s]+[\\/][^\\/\\n]*$/m;
-const guarded = (value, options, ...rest) =>
-  typeof options === "object" && options?.colors && loops.test(String(value?.stack))
-    ? inspect(value, { ...options, colors: false })
-    : inspect(value, options, ...rest);
-util.inspect = Object.assign(guarded, inspect);
-`;
-
-/** Arguments of node itself, before those of the project. */
+/** Arguments of node itself, before those of the project: the guard, for programs that do not load it themselves. */
 export const guardArguments: readonly string[] = [
   "--import",
-  `data:text/javascript,${encodeURIComponent(inspectGuard)}`,
+  pathToFileURL(join(__dirname, "inspect-guard.mjs")).href,
 ];
 
 export interface ProgramRun {

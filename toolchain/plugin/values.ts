@@ -31,7 +31,7 @@ export function isUnknown(value: Json | undefined): boolean {
   return typeof value === "string" && unknowns.has(value);
 }
 
-export function isObject(value: Json | undefined): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -47,7 +47,7 @@ export function isSecret(value: Json | undefined): value is JsonObject {
 }
 
 /** Wraps a value as a secret; one that is a secret already stays as it is. */
-export function asSecret(value: Json): Json {
+export function asSecret(value: Json): JsonObject {
   return isSecret(value) ? value : { [signatureKey]: signatures.secret, value };
 }
 

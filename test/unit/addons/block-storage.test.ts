@@ -121,7 +121,10 @@ describe("addons/manifests/storage-class", () => {
 
   it("passes type and zone on when they are given", () => {
     const { parameters } = storageClass({
-      ...{ name: "fast", default: false, type: "nvme", availability: "zone-b" },
+      name: "fast",
+      default: false,
+      type: "nvme",
+      availability: "zone-b",
     });
     assert.deepEqual(parameters, {
       "csi.storage.k8s.io/fstype": "ext4",

@@ -28,7 +28,10 @@ describe("addons/manifests/samples", () => {
       const pod = podSpecs().get(workload);
       assert.equal(pod?.automountServiceAccountToken, false);
       assert.deepEqual(pod.securityContext, {
-        ...{ runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        runAsGroup: 1000,
+        fsGroup: 1000,
         seccompProfile: { type: "RuntimeDefault" },
       });
       for (const { securityContext } of pod.containers) {

@@ -48,6 +48,31 @@ describe("what a cluster left", () => {
     );
   });
 
+  it("holds a server group exactly when all of its servers are the cluster's", async () => {
+    cloud.on("GET /compute/servers/detail", {
+      body: {
+        servers: [
+          { id: "s", name: "dev-general-0", metadata: { "stackadm-cluster": "dev" } },
+          { id: "t", name: "foreign" },
+        ],
+      },
+    });
+    cloud.on("GET /compute/os-server-groups", {
+      body: {
+        server_groups: [
+          { id: "mine", name: "dev-general", members: ["s"] },
+          { id: "shared", name: "dev-shared", members: ["s", "t"] },
+          { id: "empty", name: "dev-general", members: [] },
+        ],
+      },
+    });
+    const found = await findOrphans(await connect(), "dev");
+    assert.deepEqual(
+      found.map(({ id, claim }) => `${id}: ${claim}`),
+      ["s: marked by stackadm", "mine: server group of marked servers"],
+    );
+  });
+
   it("goes in an order in which nothing is in use: load balancers, servers, router, network", async () => {
     const orphans = (
       [

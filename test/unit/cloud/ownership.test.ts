@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { kinds } from "../../../cloud/inventory.js";
-import { claimOn, clusterTag } from "../../../cloud/ownership.js";
+import { claimOn, clusterTag, credentialDescription } from "../../../cloud/ownership.js";
 import { object } from "../../support/cloud-object.js";
 
 describe("whose an object is", () => {
@@ -12,8 +12,11 @@ describe("whose an object is", () => {
       marked,
     );
     assert.equal(claimOn(object({ metadata: { "stackadm-cluster": "dev" } }), "dev"), marked);
-    const description = "Machines of cluster dev with the role worker";
-    assert.equal(claimOn(object({ kind: "security group", description }), "dev"), marked);
+    const credential = object({
+      kind: "application credential",
+      description: credentialDescription("dev"),
+    });
+    assert.equal(claimOn(credential, "dev"), marked);
   });
 
   it("is the cloud controller's by the names and descriptions it gives", () => {

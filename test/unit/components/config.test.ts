@@ -101,7 +101,8 @@ describe("the stack's configuration", () => {
         fc.property(fc.string(), json, json, (key, under, over) => {
           if (typeof under === "object" || typeof over === "object" || key === "__proto__") return;
           assert.deepEqual(merge({ [key]: under, other: 1 }, { [key]: over }), {
-            ...{ [key]: under, other: 1 },
+            [key]: under,
+            other: 1,
             [key]: over,
           });
         }),
@@ -110,7 +111,9 @@ describe("the stack's configuration", () => {
 
     it("keeps what false, zero and the empty text say", () => {
       assert.deepEqual(merge({ a: true, b: 1, c: "x" }, { a: false, b: 0, c: "" }), {
-        ...{ a: false, b: 0, c: "" },
+        a: false,
+        b: 0,
+        c: "",
       });
     });
   });

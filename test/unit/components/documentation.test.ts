@@ -55,7 +55,10 @@ describe("the configuration's documentation", () => {
 describe("the project", () => {
   it("runs the program as it is, without a type check", () => {
     const project = parse(read("Pulumi.yaml")) as { runtime: { options: object }; main: string };
-    assert.deepEqual(project.runtime.options, { typescript: false, nodeargs: "--import tsx" });
+    assert.deepEqual(project.runtime.options, {
+      typescript: false,
+      nodeargs: "--import tsx --import ./toolchain/nodejs/inspect-guard.mjs",
+    });
     assert.equal(project.main, "index.ts");
   });
 
@@ -63,7 +66,8 @@ describe("the project", () => {
     assert.ok(read("index.ts").split("\n").length <= 31);
     const script = 'import program from "./index.js"; console.log(typeof program)';
     const said = execFileSync("node", ["--import", "tsx", "--input-type=module", "-e", script], {
-      ...{ cwd: root, encoding: "utf8" },
+      cwd: root,
+      encoding: "utf8",
     });
     assert.equal(said.trim(), "function");
   });

@@ -1,9 +1,10 @@
 import { isNotFound } from "../client.js";
-import { at, isMap, listAt, mapAt, textAt } from "../json.js";
-import type { Json, JsonMap } from "../json.js";
+import { at, listAt, mapAt, textAt } from "../json.js";
 import { conditionOf, nameOf, namespaceOf } from "../object.js";
 import { info, warning } from "./readiness.js";
 import type { Readiness, ReadinessContext, Verdict } from "./readiness.js";
+import { isObject } from "../../plugin/values.js";
+import type { Json, JsonObject } from "../../plugin/values.js";
 
 const ready = (...texts: string[]): Verdict => ({
   ready: true,
@@ -35,7 +36,7 @@ export function serviceReadiness(context: ReadinessContext): Readiness {
   };
 }
 
-const selectsPods = (service: JsonMap): boolean =>
+const selectsPods = (service: JsonObject): boolean =>
   textAt(service, "spec", "type") !== "ExternalName" &&
   textAt(service, "spec", "clusterIP") !== "None" &&
   Object.keys(mapAt(service, "spec", "selector")).length > 0;
@@ -43,10 +44,10 @@ const selectsPods = (service: JsonMap): boolean =>
 function serviceVerdict(state: {
   addressed: boolean;
   settled: boolean;
-  endpoints: JsonMap | undefined;
+  endpoints: JsonObject | undefined;
 }): Verdict {
   const { addressed, settled } = state;
-  const subsets = listAt(state.endpoints, "subsets").filter(isMap);
+  const subsets = listAt(state.endpoints, "subsets").filter(isObject);
   const some = (name: string) => subsets.some((subset) => listAt(subset, name).length > 0);
   if (addressed && settled && !some("notReadyAddresses")) {
     return ready("Service initialization complete");
@@ -61,8 +62,8 @@ function serviceVerdict(state: {
 
 async function endpointsOf(
   context: ReadinessContext,
-  service: JsonMap,
-): Promise<JsonMap | undefined> {
+  service: JsonObject,
+): Promise<JsonObject | undefined> {
   const metadata = { name: nameOf(service), namespace: namespaceOf(service) };
   try {
     return await context.cluster.get({ apiVersion: "v1", kind: "Endpoints", metadata });

@@ -1,21 +1,22 @@
 import type { Cluster } from "../cluster.js";
-import { at, isMap, listAt, numberAt, textAt } from "../json.js";
-import type { JsonMap } from "../json.js";
+import { at, listAt, numberAt, textAt } from "../json.js";
 import { selectorOf } from "../normalize.js";
 import { conditionOf, displayName, isOwnedBy, namespaceOf } from "../object.js";
 import { info, warning } from "./readiness.js";
 import type { Readiness, Verdict } from "./readiness.js";
+import { isObject } from "../../plugin/values.js";
+import type { JsonObject } from "../../plugin/values.js";
 
 /** What keeps a container from running, in the kubelet's words. */
-function containerProblem(container: JsonMap): string[] {
+function containerProblem(container: JsonObject): string[] {
   if (container["ready"] === true) return [];
   const problems: string[] = [];
   const waiting = at(container, "state", "waiting");
-  if (isMap(waiting) && waiting["reason"] !== "ContainerCreating") {
+  if (isObject(waiting) && waiting["reason"] !== "ContainerCreating") {
     problems.push(`[${textAt(waiting, "reason")}] ${textAt(waiting, "message")}`);
   }
   const ended = at(container, "state", "terminated");
-  if (isMap(ended) && textAt(ended, "reason")) {
+  if (isObject(ended) && textAt(ended, "reason")) {
     const message = textAt(ended, "message");
     problems.push(
       message
@@ -24,7 +25,7 @@ function containerProblem(container: JsonMap): string[] {
     );
   }
   const last = at(container, "lastState", "terminated");
-  if (isMap(last)) {
+  if (isObject(last)) {
     const code = numberAt(last, "exitCode") ?? 0;
     problems.push(
       `container "${textAt(container, "name")}" terminated at ${textAt(last, "finishedAt")} ` +
@@ -47,7 +48,7 @@ interface PodState {
   readonly problem?: string;
 }
 
-function podState(pod: JsonMap): PodState {
+function podState(pod: JsonObject): PodState {
   const succeeded = textAt(pod, "status", "phase") === "Succeeded";
   for (const [step, type] of conditions) {
     const condition = conditionOf(pod, type);
@@ -55,7 +56,7 @@ function podState(pod: JsonMap): PodState {
     if (condition.status === "True" || (succeeded && step === "ready")) continue;
     const said = condition.reason ? condition.message : "";
     if (step === "scheduled") return { pending: step, problem: said || undefined };
-    const containers = listAt(pod, "status", "containerStatuses").filter(isMap);
+    const containers = listAt(pod, "status", "containerStatuses").filter(isObject);
     const text = said + containers.flatMap(containerProblem).join("\n");
     return { pending: step, problem: text ? `[Pod ${displayName(pod)}]: ${text}` : undefined };
   }
@@ -63,7 +64,7 @@ function podState(pod: JsonMap): PodState {
 }
 
 /** Pods of a workload that are scheduled but do not become ready, one sentence each. */
-export function podProblems(pods: readonly JsonMap[]): string[] {
+export function podProblems(pods: readonly JsonObject[]): string[] {
   return pods
     .map(podState)
     .filter((state) => state.pending !== "scheduled")
@@ -73,9 +74,9 @@ export function podProblems(pods: readonly JsonMap[]): string[] {
 /** The pods that a workload (or its ReplicaSet, `owner`) owns. */
 export async function podsOf(
   cluster: Cluster,
-  workload: JsonMap,
-  owner: JsonMap,
-): Promise<JsonMap[]> {
+  workload: JsonObject,
+  owner: JsonObject,
+): Promise<JsonObject[]> {
   const kind = {
     apiVersion: "v1",
     kind: "Pod",
@@ -87,7 +88,7 @@ export async function podsOf(
 
 export const podReadiness =
   (): Readiness =>
-  (pod: JsonMap): Verdict => {
+  (pod: JsonObject): Verdict => {
     const { pending, problem } = podState(pod);
     if (pending === undefined) return { ready: true, messages: [], problems: [] };
     const steps: Record<Step, string> = {

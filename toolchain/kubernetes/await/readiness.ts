@@ -1,6 +1,6 @@
 import type { Cluster } from "../cluster.js";
-import type { JsonMap } from "../json.js";
 import type { Severity } from "../log.js";
+import type { JsonObject } from "../../plugin/values.js";
 
 /** What one look at an object says. */
 export interface Verdict {
@@ -20,7 +20,7 @@ export interface ReadinessContext {
 }
 
 /** Looks at an object again and again; may remember between looks. */
-export type Readiness = (live: JsonMap) => Verdict | Promise<Verdict>;
+export type Readiness = (live: JsonObject) => Verdict | Promise<Verdict>;
 export type ReadinessOf = (context: ReadinessContext) => Readiness;
 
 export const info = (text: string) => ({ severity: "info", text }) as const;

@@ -3,7 +3,6 @@ import { isNotFound, UnreachableError } from "../client.js";
 import type { Cluster } from "../cluster.js";
 import { cancelled, failedToInitialize, NotReadyError, timedOut } from "../errors.js";
 import { listAt, textAt } from "../json.js";
-import type { JsonMap } from "../json.js";
 import { apiVersionOfGvk, gvkOf } from "../kinds.js";
 import type { ResourceLog } from "../log.js";
 import { annotationOf, annotations, isTrue, kindOf, nameOf, uidOf } from "../object.js";
@@ -23,6 +22,7 @@ import {
   jobReadiness,
   statefulSetReadiness,
 } from "./workloads.js";
+import type { JsonObject } from "../../plugin/values.js";
 
 /** Kinds that are not ready as soon as they exist. */
 export const awaited: Readonly<Record<string, ReadinessOf>> = {
@@ -42,7 +42,7 @@ export const awaited: Readonly<Record<string, ReadinessOf>> = {
 /** Kinds whose unreadiness a refresh reports. */
 const readAwaited = new Set(["DaemonSet", "Deployment", "StatefulSet", "Job", "Pod", "Service"]);
 
-const readinessOf = (object: JsonMap): ReadinessOf | undefined =>
+const readinessOf = (object: JsonObject): ReadinessOf | undefined =>
   awaited[`${apiVersionOfGvk(gvkOf(object))}/${kindOf(object)}`];
 
 export interface Waiting {
@@ -57,7 +57,7 @@ export interface Waiting {
 }
 
 /** Seconds: customTimeouts, else the annotation pulumi.com/timeoutSeconds, else 10 minutes. */
-export function timeoutSeconds(seconds: number, inputs: JsonMap): number {
+export function timeoutSeconds(seconds: number, inputs: JsonObject): number {
   if (seconds > 0) return seconds;
   const annotated = Number(annotationOf(inputs, annotations.timeoutSeconds));
   return annotated > 0 ? annotated : 600;
@@ -83,9 +83,9 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
  */
 export async function waitUntilReady(
   waiting: Waiting,
-  inputs: JsonMap,
-  written: JsonMap,
-): Promise<JsonMap> {
+  inputs: JsonObject,
+  written: JsonObject,
+): Promise<JsonObject> {
   const create = readinessOf(written);
   if (create === undefined) return written;
   if (isTrue(inputs, annotations.skipAwait)) {
@@ -118,7 +118,7 @@ export async function waitUntilReady(
 /** A restarting API server, or an object that is away for a moment, is no end of the wait; its time limit is. */
 function throwUnlessPassing(
   error: unknown,
-  seen: { live: JsonMap; problems: readonly string[]; signal: AbortSignal },
+  seen: { live: JsonObject; problems: readonly string[]; signal: AbortSignal },
 ): void {
   if (error instanceof UnreachableError || isNotFound(error) || seen.signal.aborted) return;
   if (error instanceof NotReadyError) throw error;
@@ -130,8 +130,8 @@ function throwUnlessPassing(
 export async function requireReady(
   cluster: Cluster,
   log: ResourceLog,
-  inputs: JsonMap,
-  live: JsonMap,
+  inputs: JsonObject,
+  live: JsonObject,
 ): Promise<void> {
   const create = readAwaited.has(kindOf(live)) ? readinessOf(live) : undefined;
   if (create === undefined || isTrue(inputs, annotations.skipAwait)) return;
@@ -148,8 +148,8 @@ function show(log: ResourceLog, verdict: Verdict): void {
 /** Waits until a deleted object is gone: what holds it are finalizers, and objects it owns. */
 export async function waitUntilGone(
   waiting: Waiting,
-  inputs: JsonMap,
-  object: JsonMap,
+  inputs: JsonObject,
+  object: JsonObject,
 ): Promise<void> {
   const deadline = Date.now() + timeoutSeconds(waiting.timeout, inputs) * 1000;
   let live = object;
@@ -175,13 +175,16 @@ export async function waitUntilGone(
   }
 }
 
-const timedOutDeleting = (live: JsonMap) => {
+const timedOutDeleting = (live: JsonObject) => {
   const error = timedOut(live, []);
   error.message = `timed out waiting for the condition: '${nameOf(live)}' is still there`;
   return error;
 };
 
-async function lookAgain(waiting: Waiting, object: JsonMap): Promise<JsonMap | "gone" | undefined> {
+async function lookAgain(
+  waiting: Waiting,
+  object: JsonObject,
+): Promise<JsonObject | "gone" | undefined> {
   try {
     return await waiting.cluster.get(object);
   } catch (error) {

@@ -1,6 +1,5 @@
 import type { Cluster } from "../cluster.js";
 import { mapAt, numberAt, textAt } from "../json.js";
-import type { JsonMap } from "../json.js";
 import { claimsOf, selectorOf } from "../normalize.js";
 import {
   annotationOf,
@@ -14,6 +13,7 @@ import { isNotFound } from "../client.js";
 import { podProblems, podsOf } from "./pods.js";
 import { info, warning } from "./readiness.js";
 import type { Readiness, ReadinessContext, Verdict } from "./readiness.js";
+import type { JsonObject } from "../../plugin/values.js";
 
 const revision = "deployment.kubernetes.io/revision";
 const notYet = (text: string): Verdict => ({
@@ -54,7 +54,7 @@ interface Rollout {
   readonly doing: string;
 }
 
-function rolloutOf(live: JsonMap, set: JsonMap | undefined): Rollout {
+function rolloutOf(live: JsonObject, set: JsonObject | undefined): Rollout {
   const wanted = numberAt(set, "spec", "replicas") ?? 1;
   const readyPods = numberAt(set, "status", "readyReplicas") ?? 0;
   const available = conditionOf(live, "Available");
@@ -84,9 +84,9 @@ function rolloutOf(live: JsonMap, set: JsonMap | undefined): Rollout {
 
 async function replicaSetOf(
   cluster: Cluster,
-  deployment: JsonMap,
+  deployment: JsonObject,
   current: string,
-): Promise<JsonMap | undefined> {
+): Promise<JsonObject | undefined> {
   const kind = {
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
@@ -96,7 +96,7 @@ async function replicaSetOf(
   return sets.find((set) => isOwnedBy(set, deployment) && annotationOf(set, revision) === current);
 }
 
-async function unboundClaims(cluster: Cluster, workload: JsonMap): Promise<string[]> {
+async function unboundClaims(cluster: Cluster, workload: JsonObject): Promise<string[]> {
   const unbound: string[] = [];
   for (const name of claimsOf(workload)) {
     const metadata = { name, namespace: namespaceOf(workload) };
@@ -126,7 +126,7 @@ export function daemonSetReadiness(context: ReadinessContext): Readiness {
 }
 
 /** The same steps and sentences as kubectl's status library (kstatus). */
-function daemonSetState(live: JsonMap): { ready: boolean; text: string } {
+function daemonSetState(live: JsonObject): { ready: boolean; text: string } {
   const status = mapAt(live, "status");
   const count = (name: string) => numberAt(status, name) ?? 0;
   if (numberAt(status, "observedGeneration") === undefined) {
@@ -173,7 +173,7 @@ export function statefulSetReadiness({ cluster }: ReadinessContext): Readiness {
   };
 }
 
-function statefulSetState(live: JsonMap): { problems: string[]; doing: string } {
+function statefulSetState(live: JsonObject): { problems: string[]; doing: string } {
   const status = mapAt(live, "status");
   const count = (name: string) => numberAt(status, name) ?? 0;
   const wanted = numberAt(live, "spec", "replicas") ?? 1;

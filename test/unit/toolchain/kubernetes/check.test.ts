@@ -2,7 +2,6 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { checkResource, uniqueName } from "../../../../toolchain/kubernetes/check.js";
 import type { CheckInput } from "../../../../toolchain/kubernetes/check.js";
-import type { JsonMap } from "../../../../toolchain/kubernetes/json.js";
 import { mapAt, textAt } from "../../../../toolchain/kubernetes/json.js";
 import {
   gvkOfUrn,
@@ -10,13 +9,14 @@ import {
   isPatchType,
   nameOfUrn,
 } from "../../../../toolchain/kubernetes/kinds.js";
-import { makeSecret } from "../../../../toolchain/kubernetes/wire.js";
 import { handledInputs } from "../../../../toolchain/kubernetes/handled.js";
+import { asSecret } from "../../../../toolchain/plugin/values.js";
+import type { JsonObject } from "../../../../toolchain/plugin/values.js";
 
 const urnOf = (type: string, name = "thing"): string => `urn:pulumi:dev::project::${type}::${name}`;
 const configMap = urnOf("kubernetes:core/v1:ConfigMap");
 
-const check = (news: JsonMap, more: Partial<CheckInput> = {}): JsonMap =>
+const check = (news: JsonObject, more: Partial<CheckInput> = {}): JsonObject =>
   checkResource({
     urn: configMap,
     olds: {},
@@ -64,8 +64,8 @@ describe("kubernetes stand-in: check", () => {
   });
 
   it("keeps secrets marked in the answer", () => {
-    const answer = check({ metadata: { name: "x" }, data: { a: makeSecret("s"), b: "c" } });
-    assert.deepEqual(answer["data"], { a: makeSecret("s"), b: "c" });
+    const answer = check({ metadata: { name: "x" }, data: { a: asSecret("s"), b: "c" } });
+    assert.deepEqual(answer["data"], { a: asSecret("s"), b: "c" });
   });
 
   it("refuses what it does not handle, with a sentence", () => {

@@ -9,17 +9,18 @@ import {
   timedOut,
   toServiceError,
 } from "../../../../toolchain/kubernetes/errors.js";
-import type { JsonMap } from "../../../../toolchain/kubernetes/json.js";
-import { containsSecret, isSecret, makeSecret } from "../../../../toolchain/kubernetes/wire.js";
+import { containsSecret } from "../../../../toolchain/kubernetes/wire.js";
 import { initFailureOf } from "./support/harness.js";
+import { asSecret, isSecret } from "../../../../toolchain/plugin/values.js";
+import type { JsonObject } from "../../../../toolchain/plugin/values.js";
 
-const live: JsonMap = {
+const live: JsonObject = {
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name: "x", managedFields: [{ manager: "m" }] },
   data: { a: "1", b: "2" },
 };
-const inputs: JsonMap = {
+const inputs: JsonObject = {
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name: "x" },
@@ -36,19 +37,19 @@ describe("kubernetes stand-in: the state of a resource", () => {
   });
 
   it("keeps secret in outputs and inputs what the program said is secret", () => {
-    const marks = { ...inputs, data: { a: makeSecret("1") } };
+    const marks = { ...inputs, data: { a: asSecret("1") } };
     const state = writeCheckpoint(checkpoint, marks);
-    assert.deepEqual(state["data"], { a: makeSecret("1"), b: "2" });
-    assert.deepEqual((state["__inputs"] as JsonMap)["data"], { a: makeSecret("1") });
+    assert.deepEqual(state["data"], { a: asSecret("1"), b: "2" });
+    assert.deepEqual((state["__inputs"] as JsonObject)["data"], { a: asSecret("1") });
     assert.ok(!containsSecret(parseCheckpoint(state).live));
   });
 
   it("keeps a Secret's data secret, also when it was given as text", () => {
     const secret = { ...live, kind: "Secret", data: { p: "eA==" } };
-    const marks = { kind: "Secret", stringData: makeSecret({ p: "x" }) };
+    const marks = { kind: "Secret", stringData: asSecret({ p: "x" }) };
     const state = writeCheckpoint({ ...checkpoint, live: secret, inputs: marks }, marks);
     assert.ok(isSecret(state["data"]));
-    assert.ok(isSecret((state["__inputs"] as JsonMap)["stringData"]));
+    assert.ok(isSecret((state["__inputs"] as JsonObject)["stringData"]));
   });
 
   it("is empty for a resource that is imported", () => {
@@ -68,7 +69,7 @@ describe("kubernetes stand-in: errors on the wire", () => {
   });
 
   it("carry the state of an object that is there but not ready", () => {
-    const state = { ...inputs, data: makeSecret({ a: "1" }) };
+    const state = { ...inputs, data: asSecret({ a: "1" }) };
     const error = new PartialError("not ready", live, state, { problems: ["one", "two"] });
     assert.deepEqual(initFailureOf(toServiceError(error) as ServiceError), {
       id: "x",

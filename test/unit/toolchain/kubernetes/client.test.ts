@@ -16,10 +16,10 @@ import {
 } from "../../../../toolchain/kubernetes/discovery.js";
 import { connectionOf, loadKubeconfig } from "../../../../toolchain/kubernetes/kubeconfig.js";
 import { textAt } from "../../../../toolchain/kubernetes/json.js";
-import type { JsonMap } from "../../../../toolchain/kubernetes/json.js";
 import { FakeApiServer } from "./support/fake-api-server.js";
+import type { JsonObject } from "../../../../toolchain/plugin/values.js";
 
-const configMap = (name: string, more: JsonMap = {}): JsonMap => ({
+const configMap = (name: string, more: JsonObject = {}): JsonObject => ({
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name, namespace: "default", ...more },

@@ -1,13 +1,13 @@
 import { strict as assert } from "node:assert";
 import { keepIgnored, takeOverPatch } from "../../../../toolchain/kubernetes/field-managers.js";
-import type { JsonMap } from "../../../../toolchain/kubernetes/json.js";
+import type { JsonObject } from "../../../../toolchain/plugin/values.js";
 
 const entry = (
   manager: string,
   operation: string,
-  fieldsV1: JsonMap,
-  more: JsonMap = {},
-): JsonMap => ({
+  fieldsV1: JsonObject,
+  more: JsonObject = {},
+): JsonObject => ({
   manager,
   operation,
   apiVersion: "v1",
@@ -15,7 +15,7 @@ const entry = (
   fieldsV1,
   ...more,
 });
-const live = (...managedFields: JsonMap[]): JsonMap => ({
+const live = (...managedFields: JsonObject[]): JsonObject => ({
   metadata: { name: "x", resourceVersion: "7", managedFields },
   data: { a: "live", b: "live" },
 });
@@ -54,7 +54,7 @@ describe("kubernetes stand-in: field managers", () => {
   });
 
   it("leaves an ignored field to its only owner", () => {
-    const inputs: JsonMap = { data: { a: "new", b: "new" } };
+    const inputs: JsonObject = { data: { a: "new", b: "new" } };
     const object = live(entry("other", "Update", { "f:data": { "f:a": {} } }));
     keepIgnored(inputs, object, ["data", "a"], "own");
     assert.deepEqual(inputs, { data: { b: "new" } });
@@ -67,14 +67,14 @@ describe("kubernetes stand-in: field managers", () => {
       [entry("own", "Apply", fields)],
       [entry("own", "Apply", fields), entry("other", "Update", fields)],
     ]) {
-      const inputs: JsonMap = { data: { a: "new" } };
+      const inputs: JsonObject = { data: { a: "new" } };
       keepIgnored(inputs, live(...owners), ["data", "a"], "own");
       assert.deepEqual(inputs, { data: { a: "live" } });
     }
   });
 
   it("sends an ignored field that the server does not have", () => {
-    const inputs: JsonMap = { data: { c: "new" } };
+    const inputs: JsonObject = { data: { c: "new" } };
     keepIgnored(inputs, live(), ["data", "c"], "own");
     assert.deepEqual(inputs, { data: { c: "new" } });
   });

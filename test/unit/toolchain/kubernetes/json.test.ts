@@ -3,7 +3,6 @@ import fc from "fast-check";
 import {
   at,
   equal,
-  isMap,
   listAt,
   mapAt,
   numberAt,
@@ -14,7 +13,6 @@ import {
   textsAt,
   without,
 } from "../../../../toolchain/kubernetes/json.js";
-import type { Json, JsonMap } from "../../../../toolchain/kubernetes/json.js";
 import {
   annotate,
   annotationOf,
@@ -27,8 +25,10 @@ import {
   isTrue,
   parseId,
 } from "../../../../toolchain/kubernetes/object.js";
+import { isObject } from "../../../../toolchain/plugin/values.js";
+import type { Json, JsonObject } from "../../../../toolchain/plugin/values.js";
 
-const object: JsonMap = {
+const object: JsonObject = {
   apiVersion: "apps/v1",
   metadata: { name: "x", namespace: "demo", labels: { a: "1", n: 2 } },
   spec: { replicas: 3, list: [1], flag: false },
@@ -54,7 +54,7 @@ describe("kubernetes stand-in: JSON", () => {
   it("sets and removes at any path", () => {
     fc.assert(
       fc.property(fc.array(key, { minLength: 1, maxLength: 5 }), json, (path, value) => {
-        const target: JsonMap = {};
+        const target: JsonObject = {};
         setAt(target, path, value);
         assert.deepEqual(at(target, ...path), value);
         removeAt(target, path);
@@ -65,7 +65,7 @@ describe("kubernetes stand-in: JSON", () => {
   });
 
   it("makes way through values that are no maps", () => {
-    const target: JsonMap = { a: "text" };
+    const target: JsonObject = { a: "text" };
     setAt(target, ["a", "b"], 1);
     assert.deepEqual(target, { a: { b: 1 } });
     setAt(target, [], 2);
@@ -103,7 +103,7 @@ describe("kubernetes stand-in: JSON", () => {
 
   it("leaves keys out and the original alone", () => {
     assert.deepEqual(without({ a: 1, b: 2 }, "a", "c"), { b: 2 });
-    assert.ok(isMap({}) && !isMap([]) && !isMap(null) && !isMap("x"));
+    assert.ok(isObject({}) && !isObject([]) && !isObject(null) && !isObject("x"));
   });
 });
 
@@ -126,7 +126,7 @@ describe("kubernetes stand-in: objects", () => {
   });
 
   it("carry annotations", () => {
-    const annotated: JsonMap = { metadata: { name: "x" } };
+    const annotated: JsonObject = { metadata: { name: "x" } };
     annotate(annotated, "pulumi.com/skipAwait", "true");
     assert.equal(annotationOf(annotated, "pulumi.com/skipAwait"), "true");
     assert.ok(isTrue(annotated, "pulumi.com/skipAwait"));
@@ -142,7 +142,7 @@ describe("kubernetes stand-in: objects", () => {
 
   it("have conditions, and a controller that has seen them or not", () => {
     const status = { observedGeneration: 2, conditions: [{ type: "Ready", status: "True" }] };
-    const live: JsonMap = { metadata: { generation: 2 }, status };
+    const live: JsonObject = { metadata: { generation: 2 }, status };
     assert.deepEqual(conditionOf(live, "Ready"), { status: "True", reason: "", message: "" });
     assert.equal(conditionOf(live, "Other"), undefined);
     assert.equal(conditionOf(object, "Ready"), undefined);

@@ -1,6 +1,5 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import type { Json, JsonMap } from "../../../../toolchain/kubernetes/json.js";
 import {
   claimsOf,
   isEmpty,
@@ -13,8 +12,9 @@ import {
   canonicalQuantity,
   sameQuantity,
 } from "../../../../toolchain/kubernetes/quantity.js";
+import type { Json, JsonObject } from "../../../../toolchain/plugin/values.js";
 
-const object = (apiVersion: string, kind: string, rest: JsonMap = {}): JsonMap => ({
+const object = (apiVersion: string, kind: string, rest: JsonObject = {}): JsonObject => ({
   apiVersion,
   kind,
   metadata: { name: "x" },
@@ -106,7 +106,7 @@ describe("kubernetes stand-in: the normal form of inputs", () => {
     );
     fc.assert(
       fc.property(values, (spec) => {
-        const input = object("apps/v1", "Deployment", { spec: spec as JsonMap });
+        const input = object("apps/v1", "Deployment", { spec: spec as JsonObject });
         const before = structuredClone(input);
         const once = normalize(input);
         assert.deepEqual(input, before);
@@ -123,7 +123,7 @@ describe("kubernetes stand-in: the part of a live object that inputs speak of", 
   });
 
   it("compares lists place by place and keeps lists of another type whole", () => {
-    const live: JsonMap = { a: [{ name: "x", more: 1 }, { name: "y" }], b: ["1", "2"] };
+    const live: JsonObject = { a: [{ name: "x", more: 1 }, { name: "y" }], b: ["1", "2"] };
     assert.deepEqual(prune(live, { a: [{ name: "x" }], b: [{ name: "x" }] }), {
       a: [{ name: "x" }],
       b: ["1", "2"],
@@ -144,7 +144,7 @@ describe("kubernetes stand-in: the part of a live object that inputs speak of", 
   });
 
   it("reads selectors and claims of workloads", () => {
-    const workload: JsonMap = {
+    const workload: JsonObject = {
       spec: {
         selector: { matchLabels: { app: "x" } },
         template: {

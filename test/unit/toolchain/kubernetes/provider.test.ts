@@ -1,12 +1,12 @@
 import { strict as assert } from "node:assert";
 import { setAt, textAt } from "../../../../toolchain/kubernetes/json.js";
-import type { JsonMap } from "../../../../toolchain/kubernetes/json.js";
 import { FakeApiServer } from "./support/fake-api-server.js";
 import { Harness, initFailureOf } from "./support/harness.js";
+import type { JsonObject } from "../../../../toolchain/plugin/values.js";
 
 const urnOf = (type: string, name = "x"): string =>
   `urn:pulumi:dev::test::kubernetes:${type}::${name}`;
-const configMap = (data: JsonMap, more: JsonMap = {}): JsonMap => ({
+const configMap = (data: JsonObject, more: JsonObject = {}): JsonObject => ({
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name: "x", namespace: "default", ...more },
@@ -27,7 +27,7 @@ describe("kubernetes stand-in: life of an object", () => {
     await api.stop();
   });
 
-  const create = (properties: JsonMap, more: JsonMap = {}) =>
+  const create = (properties: JsonObject, more: JsonObject = {}) =>
     provider.create({ urn, properties, ...more });
 
   it("says once that it is a stand-in", () => {
@@ -157,7 +157,7 @@ describe("kubernetes stand-in: life of an object", () => {
   });
 
   it("creates a custom resource as soon as its definition is there", async () => {
-    const crd: JsonMap = {
+    const crd: JsonObject = {
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
       metadata: { name: "widgets.demo.example.org" },
@@ -178,7 +178,10 @@ describe("kubernetes stand-in: life of an object", () => {
     assert.equal(textAt(planned, "inputs", "metadata", "namespace"), "", "it has no namespace");
     await provider.create({ urn: crdUrn, properties: crd });
     // The namespace that an early check gave it is taken back.
-    const made = await provider.create({ urn: widgetUrn, properties: early["inputs"] as JsonMap });
+    const made = await provider.create({
+      urn: widgetUrn,
+      properties: early["inputs"] as JsonObject,
+    });
     assert.equal(made.id, "w");
   });
 
@@ -222,7 +225,7 @@ describe("kubernetes stand-in: life of an object", () => {
       text,
       defaultNamespace: "d",
     });
-    const namespaces = (result as JsonMap[]).map((object) =>
+    const namespaces = (result as JsonObject[]).map((object) =>
       textAt(object, "metadata", "namespace"),
     );
     assert.deepEqual(namespaces, ["d", "", "own"]);

@@ -1,10 +1,10 @@
 import { strict as assert } from "node:assert";
-import type { JsonMap } from "../../../../toolchain/kubernetes/json.js";
 import { replacingFields, touches } from "../../../../toolchain/kubernetes/replace-rules.js";
 import { diffOf, immutable, kindsOf } from "./support/diff-case.js";
+import type { JsonObject } from "../../../../toolchain/plugin/values.js";
 
 describe("kubernetes stand-in: replacement", () => {
-  const cases: [string, string, JsonMap, JsonMap, Record<string, string>][] = [
+  const cases: [string, string, JsonObject, JsonObject, Record<string, string>][] = [
     ["v1", "ConfigMap", { data: { a: "1" } }, { data: { a: "2" } }, { "data.a": "UPDATE!" }],
     ["v1", "Secret", { data: { a: "MQ==" } }, { data: { a: "Mg==" } }, { "data.a": "UPDATE!" }],
     ["v1", "Secret", { type: "a" }, { type: "b" }, { type: "UPDATE!" }],

@@ -1,11 +1,12 @@
 import { strict as assert } from "node:assert";
-import { isMap, mapAt, textAt, without } from "../../../../toolchain/kubernetes/json.js";
-import type { Json, JsonMap } from "../../../../toolchain/kubernetes/json.js";
+import { mapAt, textAt, without } from "../../../../toolchain/kubernetes/json.js";
 import { parseCheckpoint } from "../../../../toolchain/kubernetes/checkpoint.js";
 import { FakeApiServer } from "./support/fake-api-server.js";
 import { Harness, initFailureOf } from "./support/harness.js";
 import { exchanges, settled } from "./support/transcript.js";
 import type { Exchange } from "./support/transcript.js";
+import { isObject } from "../../../../toolchain/plugin/values.js";
+import type { Json, JsonObject } from "../../../../toolchain/plugin/values.js";
 
 /*
  * Feeds the stand-in what the engine sent to the official plugin 4.32.0 and compares the answers. The accepted
@@ -62,7 +63,7 @@ describe("kubernetes stand-in: what the official plugin answered", () => {
       it(`${run}: calls ${title(exchange)}`, async () => {
         const { tok, args } = exchange.request;
         assert.deepEqual(
-          { return: await provider.invoke(tok as string, args as JsonMap) },
+          { return: await provider.invoke(tok as string, args as JsonObject) },
           exchange.response,
         );
       });
@@ -71,7 +72,7 @@ describe("kubernetes stand-in: what the official plugin answered", () => {
 });
 
 /** The parts of a state that the inputs decide, whatever the server adds. */
-function decided(state: JsonMap): Json {
+function decided(state: JsonObject): Json {
   const marks = Object.fromEntries(
     Object.entries(state).filter(([key, value]) => key.startsWith("__") || isSecretMark(value)),
   );
@@ -80,7 +81,7 @@ function decided(state: JsonMap): Json {
   return settled({ ...marks, apiVersion, kind, name, namespace: namespace ?? "" });
 }
 const isSecretMark = (value: Json): boolean =>
-  isMap(value) && "4dabf18193072939515e22adb298388d" in value;
+  isObject(value) && "4dabf18193072939515e22adb298388d" in value;
 
 describe("kubernetes stand-in: recorded runs against an API server", () => {
   let api: FakeApiServer;
@@ -102,7 +103,7 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
       const answer = await provider.create(request);
       assert.ok(response);
       assert.equal(answer.id, response["id"]);
-      assert.deepEqual(decided(answer.properties), decided(response["properties"] as JsonMap));
+      assert.deepEqual(decided(answer.properties), decided(response["properties"] as JsonObject));
       assert.ok(!("managedFields" in mapAt(answer.properties, "metadata")));
     }
   });
@@ -159,7 +160,7 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
         await assert.rejects(provider.create(request), { details: errors?.[0] });
       } else {
         const answer = await provider.create(request);
-        const expected = response["properties"] as JsonMap;
+        const expected = response["properties"] as JsonObject;
         assert.equal(answer.id, "");
         if ("__inputs" in expected) assert.deepEqual(decided(answer.properties), decided(expected));
         else assert.deepEqual(answer.properties, expected);
@@ -199,7 +200,7 @@ const reachedAt = (message: string): string =>
   message.replace(/Get "https:\S+": dial tcp [0-9.]+:\d+/, 'Get "<url>": dial tcp <address>');
 
 /** A Deployment is ready through its ReplicaSet and a Service through its Endpoints. */
-function loadWhatItOwns(api: FakeApiServer, live: JsonMap): void {
+function loadWhatItOwns(api: FakeApiServer, live: JsonObject): void {
   const { name, namespace, uid } = mapAt(live, "metadata") as Record<string, string>;
   if (name === undefined || namespace === undefined || uid === undefined) return;
   if (live["kind"] === "Service") {

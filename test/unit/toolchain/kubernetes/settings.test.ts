@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import type { JsonMap } from "../../../../toolchain/kubernetes/json.js";
 import { diffConfig, readSettings } from "../../../../toolchain/kubernetes/settings.js";
+import type { JsonObject } from "../../../../toolchain/plugin/values.js";
 
 const kubeconfig = (server: string, token = "t"): string =>
   JSON.stringify({
@@ -14,7 +14,7 @@ const two = kubeconfig("https://two");
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 describe("kubernetes stand-in: which cluster a changed provider means", () => {
-  const cases: [string, JsonMap, JsonMap, string[] | undefined][] = [
+  const cases: [string, JsonObject, JsonObject, string[] | undefined][] = [
     ["nothing changed", { kubeconfig: one }, { kubeconfig: one }, undefined],
     ["another cluster", { kubeconfig: one }, { kubeconfig: two }, ["kubeconfig"]],
     [

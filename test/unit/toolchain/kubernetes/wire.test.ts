@@ -1,22 +1,24 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import type { Json, JsonMap } from "../../../../toolchain/kubernetes/json.js";
 import {
   annotateSecrets,
   containsSecret,
-  containsUnknown,
-  fromStruct,
-  isSecret,
-  isUnknown,
-  makeSecret,
   toObject,
   toProperties,
-  toStruct,
 } from "../../../../toolchain/kubernetes/wire.js";
+import {
+  asSecret,
+  fromStruct,
+  hasUnknown,
+  isSecret,
+  isUnknown,
+  toStruct,
+} from "../../../../toolchain/plugin/values.js";
+import type { Json, JsonObject } from "../../../../toolchain/plugin/values.js";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-const json = fc.letrec<{ value: Json; map: JsonMap }>((tie) => ({
+const json = fc.letrec<{ value: Json; map: JsonObject }>((tie) => ({
   map: fc.dictionary(fc.stringMatching(/^[a-z]{1,6}$/), tie("value"), {
     maxKeys: 4,
     noNullPrototype: true,
@@ -49,9 +51,9 @@ describe("kubernetes stand-in: wire", () => {
     fc.assert(
       fc.property(json, (value) => {
         assert.equal(containsSecret(value), false);
-        assert.equal(containsUnknown(value), false);
-        assert.equal(containsSecret({ a: [value, { b: makeSecret(value) }] }), true);
-        assert.equal(containsUnknown({ a: [value, { b: unknown }] }), true);
+        assert.equal(hasUnknown(value), false);
+        assert.equal(containsSecret({ a: [value, { b: asSecret(value) }] }), true);
+        assert.equal(hasUnknown({ a: [value, { b: unknown }] }), true);
       }),
     );
   });
@@ -59,7 +61,7 @@ describe("kubernetes stand-in: wire", () => {
   it("takes secret marks off, wherever they are", () => {
     fc.assert(
       fc.property(json, (value) => {
-        assert.deepEqual(toObject({ a: makeSecret(value), b: [makeSecret(value)] }), {
+        assert.deepEqual(toObject({ a: asSecret(value), b: [asSecret(value)] }), {
           a: value,
           b: [value],
         });
@@ -68,9 +70,9 @@ describe("kubernetes stand-in: wire", () => {
   });
 
   it("marks a value only once", () => {
-    const once = makeSecret("x");
+    const once = asSecret("x");
     assert.ok(isSecret(once));
-    assert.deepEqual(makeSecret(once), once);
+    assert.deepEqual(asSecret(once), once);
   });
 
   it("knows the engine's stand-ins for unknown values of every type", () => {
@@ -89,7 +91,7 @@ describe("kubernetes stand-in: wire", () => {
 });
 
 describe("kubernetes stand-in: secrets of outputs", () => {
-  const annotated = (outs: JsonMap, ins: JsonMap): JsonMap => {
+  const annotated = (outs: JsonObject, ins: JsonObject): JsonObject => {
     annotateSecrets(outs, ins);
     return outs;
   };
@@ -103,25 +105,22 @@ describe("kubernetes stand-in: secrets of outputs", () => {
   it("hides only the part that is secret", () => {
     const outs = annotated(
       { kind: "ConfigMap", data: { open: "1", closed: "2" } },
-      { data: { open: "1", closed: makeSecret("2") } },
+      { data: { open: "1", closed: asSecret("2") } },
     );
-    assert.deepEqual(outs["data"], { open: "1", closed: makeSecret("2") });
+    assert.deepEqual(outs["data"], { open: "1", closed: asSecret("2") });
   });
 
   it("hides a whole list for one secret item, since items may move", () => {
     const outs = annotated(
       { spec: { args: ["a", "b"] } },
-      { spec: { args: ["a", makeSecret("b")] } },
+      { spec: { args: ["a", asSecret("b")] } },
     );
-    assert.deepEqual(outs["spec"], { args: makeSecret(["a", "b"]) });
+    assert.deepEqual(outs["spec"], { args: asSecret(["a", "b"]) });
   });
 
   it("hides a map whose input is secret as a whole, and adds nothing", () => {
-    const outs = annotated(
-      { spec: { a: 1 } },
-      { spec: makeSecret({ a: 1 }), other: makeSecret(1) },
-    );
-    assert.deepEqual(outs, { spec: makeSecret({ a: 1 }) });
+    const outs = annotated({ spec: { a: 1 } }, { spec: asSecret({ a: 1 }), other: asSecret(1) });
+    assert.deepEqual(outs, { spec: asSecret({ a: 1 }) });
   });
 
   it("leaves values alone that no input marks", () => {

@@ -81,7 +81,9 @@ describe("the Node language host", function () {
       client.getRequiredPackages(request, settle(done, failed));
     });
     const packages = response.getPackagesList().map((one) => ({
-      ...{ kind: one.getKind(), name: one.getName(), version: one.getVersion() },
+      kind: one.getKind(),
+      name: one.getName(),
+      version: one.getVersion(),
     }));
     assert.deepEqual(packages, expected?.response.packages);
   });

@@ -66,10 +66,14 @@ describe("packages of a Node program", () => {
     const server = undefined;
     const of = (manifest: Parameters<typeof pluginOf>[0]): unknown => pluginOf(manifest);
     assert.deepEqual(of({ name: "@pulumi/x", version: "1.0.0", pulumi: { resource: true } }), {
-      ...{ name: "x", version: "v1.0.0", server },
+      name: "x",
+      version: "v1.0.0",
+      server,
     });
     assert.deepEqual(of({ name: "@org/x", version: "v1.0.0", pulumi: { resource: true } }), {
-      ...{ name: "org/x", version: "v1.0.0", server },
+      name: "org/x",
+      version: "v1.0.0",
+      server,
     });
     assert.equal(of({ name: "x", pulumi: { resource: true } }), undefined);
   });

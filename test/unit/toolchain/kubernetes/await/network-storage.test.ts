@@ -1,16 +1,16 @@
 import { strict as assert } from "node:assert";
 import { awaited, timeoutSeconds } from "../../../../../toolchain/kubernetes/await/wait.js";
-import type { JsonMap } from "../../../../../toolchain/kubernetes/json.js";
 import { clusterOf, condition, look } from "../support/looks.js";
+import type { JsonObject } from "../../../../../toolchain/plugin/values.js";
 
 describe("kubernetes stand-in: readiness of services and storage", () => {
-  const service = (spec: JsonMap, ingress: JsonMap[] = []): JsonMap => ({
+  const service = (spec: JsonObject, ingress: JsonObject[] = []): JsonObject => ({
     kind: "Service",
     metadata: { name: "s", namespace: "demo" },
     spec,
     status: { loadBalancer: { ingress } },
   });
-  const endpoints = (...subsets: JsonMap[]): JsonMap => ({
+  const endpoints = (...subsets: JsonObject[]): JsonObject => ({
     kind: "Endpoints",
     metadata: { name: "s" },
     subsets,
@@ -45,19 +45,19 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
   });
 
   it("Service: without pods of its own is ready at once", async () => {
-    const specs: JsonMap[] = [{ clusterIP: "None", selector }, { type: "ExternalName" }, {}];
+    const specs: JsonObject[] = [{ clusterIP: "None", selector }, { type: "ExternalName" }, {}];
     for (const spec of specs) {
       assert.ok((await look("v1/Service", service(spec))).ready);
     }
   });
 
   it("PersistentVolumeClaim: bound, or waiting for its first consumer", async () => {
-    const claim = (phase: string, storageClassName?: string): JsonMap => ({
+    const claim = (phase: string, storageClassName?: string): JsonObject => ({
       metadata: { name: "c" },
       spec: storageClassName === undefined ? {} : { storageClassName },
       status: { phase },
     });
-    const gold = (volumeBindingMode: string): JsonMap => ({
+    const gold = (volumeBindingMode: string): JsonObject => ({
       kind: "StorageClass",
       metadata: { name: "gold" },
       volumeBindingMode,
@@ -74,7 +74,7 @@ describe("kubernetes stand-in: readiness of services and storage", () => {
   });
 
   it("PersistentVolume, Namespace, Ingress and CustomResourceDefinition: by their status", async () => {
-    const cases: [string, JsonMap, JsonMap][] = [
+    const cases: [string, JsonObject, JsonObject][] = [
       ["v1/PersistentVolume", { phase: "Available" }, { phase: "Pending" }],
       ["v1/Namespace", { phase: "Active" }, {}],
       ["networking.k8s.io/v1/Ingress", { loadBalancer: { ingress: [{ ip: "1" }] } }, {}],

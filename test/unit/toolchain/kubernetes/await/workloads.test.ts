@@ -1,21 +1,31 @@
 import { strict as assert } from "node:assert";
-import type { JsonMap } from "../../../../../toolchain/kubernetes/json.js";
 import { condition, look, texts } from "../support/looks.js";
+import type { JsonObject } from "../../../../../toolchain/plugin/values.js";
 
-const workload = (kind: string, spec: JsonMap, status: JsonMap, more: JsonMap = {}): JsonMap => ({
+const workload = (
+  kind: string,
+  spec: JsonObject,
+  status: JsonObject,
+  more: JsonObject = {},
+): JsonObject => ({
   apiVersion: "apps/v1",
   kind,
   metadata: { name: "x", namespace: "demo", uid: "1", generation: 1, ...more },
   spec: { selector: { matchLabels: { app: "x" } }, ...spec },
   status: { observedGeneration: 1, ...status },
 });
-const owned = (kind: string, uid: string, rest: JsonMap, metadata: JsonMap = {}): JsonMap => ({
+const owned = (
+  kind: string,
+  uid: string,
+  rest: JsonObject,
+  metadata: JsonObject = {},
+): JsonObject => ({
   kind,
   metadata: { name: `${kind}-1`, namespace: "demo", ownerReferences: [{ uid }], ...metadata },
   ...rest,
 });
 const revision = { annotations: { "deployment.kubernetes.io/revision": "2" } };
-const failingPod = (uid: string): JsonMap =>
+const failingPod = (uid: string): JsonObject =>
   owned("Pod", uid, {
     status: {
       conditions: [
@@ -174,7 +184,7 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
   });
 
   it("Job: succeeded, or failed for good", async () => {
-    const job = (status: JsonMap): JsonMap => ({ ...workload("Job", {}, {}), status });
+    const job = (status: JsonObject): JsonObject => ({ ...workload("Job", {}, {}), status });
     assert.ok(
       (await look("batch/v1/Job", job({ startTime: "t", conditions: [condition("Complete")] })))
         .ready,
@@ -195,7 +205,7 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
   });
 
   it("Pod: step by step, with the reason it does not go on", async () => {
-    const pod = (...conditions: JsonMap[]): JsonMap => ({
+    const pod = (...conditions: JsonObject[]): JsonObject => ({
       metadata: { name: "p" },
       status: { conditions },
     });
@@ -213,14 +223,14 @@ describe("kubernetes stand-in: readiness of other workloads", () => {
       (
         await look("v1/Pod", {
           ...ended,
-          status: { ...(ended["status"] as JsonMap), phase: "Succeeded" },
+          status: { ...(ended["status"] as JsonObject), phase: "Succeeded" },
         })
       ).ready,
     );
   });
 
   it("Pod: tells how containers ended", async () => {
-    const containerStatuses: JsonMap[] = [
+    const containerStatuses: JsonObject[] = [
       { name: "a", ready: false, state: { terminated: { reason: "Error", exitCode: 3 } } },
       {
         name: "b",

@@ -1,6 +1,6 @@
 import { listAt, mapAt, numberAt, textAt } from "../../../../../toolchain/kubernetes/json.js";
-import type { JsonMap } from "../../../../../toolchain/kubernetes/json.js";
 import type { FakeApiServer } from "./fake-api-server.js";
+import type { JsonObject } from "../../../../../toolchain/plugin/values.js";
 
 /** A kind that the fake server knows. */
 export interface Served {
@@ -39,15 +39,15 @@ export const builtIns: readonly Served[] = [
 ];
 
 /** What the cluster's controllers do with a stored object: they fulfil it at once. */
-export function react(server: FakeApiServer, object: JsonMap): void {
+export function react(server: FakeApiServer, object: JsonObject): void {
   const status = reactions[textAt(object, "kind")]?.(object, server);
   if (status) server.change(object, { status });
 }
 
-type Reaction = (object: JsonMap, server: FakeApiServer) => JsonMap | undefined;
+type Reaction = (object: JsonObject, server: FakeApiServer) => JsonObject | undefined;
 
-const generation = (object: JsonMap): number => numberAt(object, "metadata", "generation") ?? 1;
-const yes = (type: string, reason = type): JsonMap => ({
+const generation = (object: JsonObject): number => numberAt(object, "metadata", "generation") ?? 1;
+const yes = (type: string, reason = type): JsonObject => ({
   type,
   reason,
   status: "True",
@@ -91,7 +91,7 @@ const reactions: Record<string, Reaction | undefined> = {
   Service: expose,
 };
 
-function establish(object: JsonMap, server: FakeApiServer): JsonMap {
+function establish(object: JsonObject, server: FakeApiServer): JsonObject {
   const group = textAt(object, "spec", "group");
   for (const version of listAt(object, "spec", "versions")) {
     server.serve({
@@ -104,7 +104,7 @@ function establish(object: JsonMap, server: FakeApiServer): JsonMap {
   return { conditions: [yes("NamesAccepted", "NoConflicts"), yes("Established")] };
 }
 
-function rollOut(object: JsonMap, server: FakeApiServer): JsonMap {
+function rollOut(object: JsonObject, server: FakeApiServer): JsonObject {
   const annotation = "deployment.kubernetes.io/revision";
   const replicas = numberAt(object, "spec", "replicas") ?? 1;
   const metadata = {
@@ -124,7 +124,7 @@ function rollOut(object: JsonMap, server: FakeApiServer): JsonMap {
   };
 }
 
-function expose(object: JsonMap, server: FakeApiServer): JsonMap {
+function expose(object: JsonObject, server: FakeApiServer): JsonObject {
   const metadata = {
     name: textAt(object, "metadata", "name"),
     namespace: textAt(object, "metadata", "namespace"),

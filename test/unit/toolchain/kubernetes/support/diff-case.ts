@@ -1,7 +1,7 @@
-import type { JsonMap } from "../../../../../toolchain/kubernetes/json.js";
 import { diffResource } from "../../../../../toolchain/kubernetes/diff.js";
 import type { ResourceDiff } from "../../../../../toolchain/kubernetes/diff.js";
 import { merge } from "./field-sets.js";
+import type { JsonObject } from "../../../../../toolchain/plugin/values.js";
 
 /** The provider's default: a change of data replaces. */
 export const immutable = { configMaps: false, secrets: false };
@@ -10,10 +10,10 @@ export interface Case {
   readonly kind: string;
   readonly apiVersion?: string;
   /** Old inputs beside kind and name. */
-  readonly olds: JsonMap;
-  readonly news: JsonMap;
+  readonly olds: JsonObject;
+  readonly news: JsonObject;
   /** What the server made of the old inputs, where it differs. */
-  readonly live?: JsonMap;
+  readonly live?: JsonObject;
   readonly ignoreChanges?: string[];
   readonly mutability?: typeof immutable;
 }

@@ -3,8 +3,7 @@ import { createServer } from "node:https";
 import type { Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isMap, listAt, mapAt, setAt, textAt } from "../../../../../toolchain/kubernetes/json.js";
-import type { Json, JsonMap } from "../../../../../toolchain/kubernetes/json.js";
+import { listAt, mapAt, setAt, textAt } from "../../../../../toolchain/kubernetes/json.js";
 import { merge } from "./field-sets.js";
 import { statusOf } from "./statuses.js";
 import type { Answer } from "./statuses.js";
@@ -12,6 +11,8 @@ import { encodeSecret, managed, mergeApply, validate } from "./writes.js";
 import { builtIns, react } from "./controllers.js";
 import type { Served } from "./controllers.js";
 import { kubeconfigFor, selfSigned } from "./certificate.js";
+import { isObject } from "../../../../../toolchain/plugin/values.js";
+import type { Json, JsonObject } from "../../../../../toolchain/plugin/values.js";
 
 /** One request as the server saw it. */
 export interface Seen {
@@ -39,7 +40,7 @@ export class FakeApiServer {
   readonly requests: Seen[] = [];
   /** Kinds whose controllers do nothing: their objects never become ready. */
   readonly idle = new Set<string>();
-  private readonly objects = new Map<string, JsonMap>();
+  private readonly objects = new Map<string, JsonObject>();
   private readonly served: Served[] = [...builtIns];
   private version = 1;
 
@@ -84,14 +85,14 @@ export class FakeApiServer {
       .map((seen) => `${seen.method} ${seen.path}`);
   }
 
-  find(kind: string, name: string, namespace = ""): JsonMap | undefined {
+  find(kind: string, name: string, namespace = ""): JsonObject | undefined {
     return this.objects.get(`${kind}/${namespace}/${name}`);
   }
 
   /** Stores an object as it is, as a controller or another client would. */
-  put(object: JsonMap): JsonMap {
+  put(object: JsonObject): JsonObject {
     const metadata = mapAt(object, "metadata");
-    const stored: JsonMap = {
+    const stored: JsonObject = {
       ...object,
       metadata: {
         uid: randomUUID(),
@@ -107,12 +108,12 @@ export class FakeApiServer {
   }
 
   /** Stores an object exactly as given; no controller sees it. */
-  load(object: JsonMap): void {
+  load(object: JsonObject): void {
     this.objects.set(keyOf(object), object);
   }
 
   /** Changes parts of a stored object, e.g. its status. */
-  change(object: JsonMap, change: JsonMap): void {
+  change(object: JsonObject, change: JsonObject): void {
     const stored = this.objects.get(keyOf(object));
     if (!stored) return;
     const changed = merge(stored, change);
@@ -125,12 +126,12 @@ export class FakeApiServer {
     this.served.push(kind);
   }
 
-  drop(object: JsonMap): void {
+  drop(object: JsonObject): void {
     this.objects.delete(keyOf(object));
   }
 
   /** Removes a deleted object once nothing holds it any more. */
-  private finish(object: JsonMap): void {
+  private finish(object: JsonObject): void {
     const deleted = textAt(object, "metadata", "deletionTimestamp") !== "";
     if (deleted && listAt(object, "metadata", "finalizers").length === 0) this.drop(object);
   }
@@ -167,11 +168,11 @@ export class FakeApiServer {
   ): Answer {
     switch (how.method) {
       case "POST":
-        return this.create(target, body as JsonMap, how.query);
+        return this.create(target, body as JsonObject, how.query);
       case "PATCH":
         return this.patch(target, body, how);
       case "PUT":
-        return this.replace(target, body as JsonMap, how.query);
+        return this.replace(target, body as JsonObject, how.query);
       case "DELETE":
         return this.remove(target);
       default:
@@ -198,7 +199,7 @@ export class FakeApiServer {
     return served && { prefix, served, namespace, name };
   }
 
-  private stored(target: Target): JsonMap | undefined {
+  private stored(target: Target): JsonObject | undefined {
     return this.objects.get(`${target.served.kind}/${target.namespace}/${target.name}`);
   }
 
@@ -228,7 +229,7 @@ export class FakeApiServer {
 
   private create(
     target: Target,
-    body: JsonMap,
+    body: JsonObject,
     query: URLSearchParams,
     operation = "Update",
   ): Answer {
@@ -250,7 +251,7 @@ export class FakeApiServer {
     return { code: 201, body: this.keep(object, query) };
   }
 
-  private replace(target: Target, body: JsonMap, query: URLSearchParams): Answer {
+  private replace(target: Target, body: JsonObject, query: URLSearchParams): Answer {
     const old = this.stored(target);
     if (!old) return this.missing(target);
     const metadata = { ...mapAt(old, "metadata"), ...mapAt(body, "metadata") };
@@ -263,23 +264,23 @@ export class FakeApiServer {
     const apply = how.type.startsWith("application/apply-patch");
     if (!old) {
       return apply
-        ? this.create(target, body as JsonMap, how.query, "Apply")
+        ? this.create(target, body as JsonObject, how.query, "Apply")
         : this.missing(target);
     }
     if (!apply) {
       const object = structuredClone(old);
-      for (const step of (body as Json[]).filter(isMap)) {
+      for (const step of (body as Json[]).filter(isObject)) {
         setAt(object, textAt(step, "path").split("/").slice(1), step["value"] ?? null);
       }
       return { code: 200, body: this.keep(object, how.query) };
     }
-    const invalid = validate(body as JsonMap);
+    const invalid = validate(body as JsonObject);
     if (invalid) return invalid;
-    const merged = mergeApply(old, body as JsonMap, how.query);
+    const merged = mergeApply(old, body as JsonObject, how.query);
     return "code" in merged ? merged : { code: 200, body: this.keep(merged.object, how.query) };
   }
 
-  private keep(object: JsonMap, query: URLSearchParams): JsonMap {
+  private keep(object: JsonObject, query: URLSearchParams): JsonObject {
     if (query.get("dryRun") !== "All") return this.put(object);
     const metadata = { uid: randomUUID(), creationTimestamp: "2026-01-01T00:00:00Z" };
     return merge({ metadata }, object);
@@ -293,5 +294,5 @@ export class FakeApiServer {
   }
 }
 
-const keyOf = (object: JsonMap): string =>
+const keyOf = (object: JsonObject): string =>
   `${textAt(object, "kind")}/${textAt(object, "metadata", "namespace")}/${textAt(object, "metadata", "name")}`;

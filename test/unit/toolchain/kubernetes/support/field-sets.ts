@@ -1,5 +1,5 @@
-import { isMap } from "../../../../../toolchain/kubernetes/json.js";
-import type { JsonMap } from "../../../../../toolchain/kubernetes/json.js";
+import { isObject } from "../../../../../toolchain/plugin/values.js";
+import type { JsonObject } from "../../../../../toolchain/plugin/values.js";
 
 /** Server-side apply in small: maps merge by key, lists and values are owned as a whole. */
 
@@ -16,33 +16,33 @@ const notManaged = new Set([
 ]);
 
 /** The fields of an object as `fieldsV1` writes them: `{"f:spec": {"f:replicas": {}}}`. */
-export function fieldsOf(object: JsonMap, at: string[] = []): JsonMap {
-  const fields: JsonMap = {};
+export function fieldsOf(object: JsonObject, at: string[] = []): JsonObject {
+  const fields: JsonObject = {};
   for (const [key, value] of Object.entries(object)) {
     const path = [...at, key];
     if (notManaged.has(path.join("."))) continue;
-    const inner = isMap(value) ? fieldsOf(value, path) : {};
+    const inner = isObject(value) ? fieldsOf(value, path) : {};
     // A map of which nobody owns anything, like the metadata of a name.
     const nothing =
-      isMap(value) && Object.keys(value).length > 0 && Object.keys(inner).length === 0;
+      isObject(value) && Object.keys(value).length > 0 && Object.keys(inner).length === 0;
     if (!nothing) fields[`f:${key}`] = inner;
   }
   return fields;
 }
 
 /** Leaves of a field set as paths. */
-export function leaves(fields: JsonMap, at: string[] = []): string[][] {
+export function leaves(fields: JsonObject, at: string[] = []): string[][] {
   return Object.entries(fields).flatMap(([key, value]) => {
     const path = [...at, key.slice(2)];
-    return isMap(value) && Object.keys(value).length > 0 ? leaves(value, path) : [path];
+    return isObject(value) && Object.keys(value).length > 0 ? leaves(value, path) : [path];
   });
 }
 
-export function merge(target: JsonMap, change: JsonMap): JsonMap {
+export function merge(target: JsonObject, change: JsonObject): JsonObject {
   const result = { ...target };
   for (const [key, value] of Object.entries(change)) {
     const old = result[key];
-    result[key] = isMap(old) && isMap(value) ? merge(old, value) : value;
+    result[key] = isObject(old) && isObject(value) ? merge(old, value) : value;
   }
   return result;
 }

@@ -8,15 +8,15 @@ import {
 } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import * as rpc from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
-import type { JsonMap } from "../../../../../toolchain/kubernetes/json.js";
 import type { Log } from "../../../../../toolchain/kubernetes/log.js";
 import { KubernetesProvider } from "../../../../../toolchain/kubernetes/provider.js";
-import { fromStruct, toStruct } from "../../../../../toolchain/kubernetes/wire.js";
+import { fromStruct, toStruct } from "../../../../../toolchain/plugin/values.js";
+import type { JsonObject } from "../../../../../toolchain/plugin/values.js";
 
 /** What the engine is told when an object exists but is not ready. */
 export interface InitFailure {
   readonly id: string;
-  readonly properties: JsonMap;
+  readonly properties: JsonObject;
   readonly reasons: readonly string[];
 }
 
@@ -89,7 +89,7 @@ export class Harness {
     await answerOf<Empty>((callback) => this.client.cancel(new Empty(), callback));
   }
 
-  async check(request: JsonMap): Promise<JsonMap> {
+  async check(request: JsonObject): Promise<JsonObject> {
     const message = new rpc.CheckRequest();
     message.setUrn(request["urn"] as string);
     message.setOlds(structOf(request["olds"]));
@@ -101,7 +101,7 @@ export class Harness {
     return { inputs: fromStruct(response.getInputs()) };
   }
 
-  private diffRequest(request: JsonMap): rpc.DiffRequest {
+  private diffRequest(request: JsonObject): rpc.DiffRequest {
     const message = new rpc.DiffRequest();
     message.setId((request["id"] as string | undefined) ?? "");
     message.setUrn(request["urn"] as string);
@@ -113,15 +113,15 @@ export class Harness {
   }
 
   /** In the form of the transcripts. */
-  async diff(request: JsonMap, which: "diff" | "diffConfig" = "diff"): Promise<JsonMap> {
+  async diff(request: JsonObject, which: "diff" | "diffConfig" = "diff"): Promise<JsonObject> {
     const message = this.diffRequest(request);
     const response = await answerOf<rpc.DiffResponse>((callback) =>
       this.client[which](message, callback),
     );
-    const result: JsonMap = {
+    const result: JsonObject = {
       changes: nameOf(rpc.DiffResponse.DiffChanges, response.getChanges()),
     };
-    const details: JsonMap = {};
+    const details: JsonObject = {};
     response.getDetaileddiffMap().forEach((detail, path) => {
       const kind = nameOf(rpc.PropertyDiff.Kind, detail.getKind());
       details[path] = detail.getInputdiff() ? { kind, inputDiff: true } : { kind };
@@ -134,7 +134,7 @@ export class Harness {
     return result;
   }
 
-  async create(request: JsonMap): Promise<{ id: string; properties: JsonMap }> {
+  async create(request: JsonObject): Promise<{ id: string; properties: JsonObject }> {
     const message = new rpc.CreateRequest();
     message.setUrn(request["urn"] as string);
     message.setProperties(structOf(request["properties"]));
@@ -146,7 +146,7 @@ export class Harness {
     return { id: response.getId(), properties: fromStruct(response.getProperties()) };
   }
 
-  async update(request: JsonMap): Promise<JsonMap> {
+  async update(request: JsonObject): Promise<JsonObject> {
     const message = new rpc.UpdateRequest();
     message.setId((request["id"] as string | undefined) ?? "");
     message.setUrn(request["urn"] as string);
@@ -161,7 +161,9 @@ export class Harness {
     return fromStruct(response.getProperties());
   }
 
-  async read(request: JsonMap): Promise<{ id: string; properties: JsonMap; inputs: JsonMap }> {
+  async read(
+    request: JsonObject,
+  ): Promise<{ id: string; properties: JsonObject; inputs: JsonObject }> {
     const message = new rpc.ReadRequest();
     message.setId(request["id"] as string);
     message.setUrn(request["urn"] as string);
@@ -177,7 +179,7 @@ export class Harness {
     };
   }
 
-  async delete(request: JsonMap): Promise<void> {
+  async delete(request: JsonObject): Promise<void> {
     const message = new rpc.DeleteRequest();
     message.setId(request["id"] as string);
     message.setUrn(request["urn"] as string);
@@ -186,7 +188,7 @@ export class Harness {
     await answerOf<Empty>((callback) => this.client.delete(message, callback));
   }
 
-  async invoke(token: string, args: JsonMap): Promise<JsonMap> {
+  async invoke(token: string, args: JsonObject): Promise<JsonObject> {
     const message = new rpc.InvokeRequest();
     message.setTok(token);
     message.setArgs(toStruct(args));
@@ -198,7 +200,7 @@ export class Harness {
 }
 
 const structOf = (value: unknown): Struct | undefined =>
-  value === undefined ? undefined : toStruct(value as JsonMap);
+  value === undefined ? undefined : toStruct(value as JsonObject);
 
 const nameOf = (names: object, value: number): string =>
   Object.entries(names).find(([, number]) => number === value)?.[0] ?? String(value);

@@ -4,12 +4,12 @@ import type { Verdict } from "../../../../../toolchain/kubernetes/await/readines
 import { ApiError } from "../../../../../toolchain/kubernetes/client.js";
 import type { Cluster } from "../../../../../toolchain/kubernetes/cluster.js";
 import { textAt } from "../../../../../toolchain/kubernetes/json.js";
-import type { JsonMap } from "../../../../../toolchain/kubernetes/json.js";
+import type { JsonObject } from "../../../../../toolchain/plugin/values.js";
 
 /** A cluster that holds a few objects. */
-export function clusterOf(...objects: JsonMap[]): Cluster {
+export function clusterOf(...objects: JsonObject[]): Cluster {
   const fake = {
-    get: (wanted: JsonMap) => {
+    get: (wanted: JsonObject) => {
       const found = objects.find(
         (object) =>
           object["kind"] === wanted["kind"] &&
@@ -19,7 +19,7 @@ export function clusterOf(...objects: JsonMap[]): Cluster {
         ? Promise.resolve(found)
         : Promise.reject(new ApiError(404, { message: "not found" }));
     },
-    list: (kind: JsonMap) =>
+    list: (kind: JsonObject) =>
       Promise.resolve(objects.filter((object) => object["kind"] === kind["kind"])),
     discovery: { exists: () => Promise.resolve(true) },
   };
@@ -29,14 +29,19 @@ export function clusterOf(...objects: JsonMap[]): Cluster {
 /** One look at an object of a kind, `others` being in the cluster. */
 export const look = (
   kind: string,
-  live: JsonMap,
-  ...others: JsonMap[]
+  live: JsonObject,
+  ...others: JsonObject[]
 ): Verdict | Promise<Verdict> => {
   const of = awaited[kind];
   assert.ok(of, kind);
   return of({ cluster: clusterOf(...others), settle: 0 })(live);
 };
-export const condition = (type: string, status = "True", reason = "", message = ""): JsonMap => ({
+export const condition = (
+  type: string,
+  status = "True",
+  reason = "",
+  message = "",
+): JsonObject => ({
   type,
   status,
   reason,

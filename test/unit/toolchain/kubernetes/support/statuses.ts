@@ -1,9 +1,9 @@
-import type { JsonMap } from "../../../../../toolchain/kubernetes/json.js";
+import type { JsonObject } from "../../../../../toolchain/plugin/values.js";
 
 /** What the server sends back. */
 export interface Answer {
   readonly code: number;
-  readonly body: JsonMap;
+  readonly body: JsonObject;
 }
 
 /** An answer that is no success, as Kubernetes writes it. */
@@ -11,7 +11,7 @@ export const statusOf = (
   code: number,
   reason: string,
   message: string,
-  details: JsonMap = {},
+  details: JsonObject = {},
 ): Answer => ({
   code,
   body: { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message, details },

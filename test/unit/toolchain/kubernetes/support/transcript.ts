@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isMap } from "../../../../../toolchain/kubernetes/json.js";
-import type { Json, JsonMap } from "../../../../../toolchain/kubernetes/json.js";
+import { isObject } from "../../../../../toolchain/plugin/values.js";
+import type { Json, JsonObject } from "../../../../../toolchain/plugin/values.js";
 
 /** One call of the engine and what the official plugin answered. */
 export interface Exchange {
   readonly method: string;
-  readonly request: JsonMap;
-  readonly response: JsonMap | null;
+  readonly request: JsonObject;
+  readonly response: JsonObject | null;
   readonly errors?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export function exchanges(run: string, method: string): Exchange[] {
 /** A copy with what differs from run to run replaced: random digits of names. */
 export function settled(value: Json): Json {
   if (Array.isArray(value)) return value.map(settled);
-  if (isMap(value)) {
+  if (isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, settled(item)]));
   }
   return typeof value === "string"

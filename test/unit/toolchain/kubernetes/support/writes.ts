@@ -1,21 +1,25 @@
 import {
   at,
   equal,
-  isMap,
   listAt,
   mapAt,
   removeAt,
   textAt,
 } from "../../../../../toolchain/kubernetes/json.js";
-import type { JsonMap } from "../../../../../toolchain/kubernetes/json.js";
 import { fieldsOf, leaves, merge } from "./field-sets.js";
 import { statusOf } from "./statuses.js";
 import type { Answer } from "./statuses.js";
+import { isObject } from "../../../../../toolchain/plugin/values.js";
+import type { JsonObject } from "../../../../../toolchain/plugin/values.js";
 
-const owns = (entry: JsonMap, path: readonly string[]): boolean =>
+const owns = (entry: JsonObject, path: readonly string[]): boolean =>
   at(entry, "fieldsV1", ...path.map((key) => `f:${key}`)) !== undefined;
 
-export const managed = (query: URLSearchParams, operation: string, object: JsonMap): JsonMap => ({
+export const managed = (
+  query: URLSearchParams,
+  operation: string,
+  object: JsonObject,
+): JsonObject => ({
   manager: query.get("fieldManager") ?? "unknown",
   operation,
   apiVersion: textAt(object, "apiVersion"),
@@ -23,18 +27,18 @@ export const managed = (query: URLSearchParams, operation: string, object: JsonM
   fieldsV1: fieldsOf(object),
 });
 
-export function encodeSecret(object: JsonMap): void {
+export function encodeSecret(object: JsonObject): void {
   if (object["kind"] !== "Secret") return;
   const texts = Object.entries(mapAt(object, "stringData")).map(([key, value]) => [
     key,
     Buffer.from(value as string).toString("base64"),
   ]);
   delete object["stringData"];
-  object["data"] = { ...mapAt(object, "data"), ...Object.fromEntries(texts) } as JsonMap;
+  object["data"] = { ...mapAt(object, "data"), ...Object.fromEntries(texts) } as JsonObject;
 }
 
 /** The one rule of validation that the transcripts show. */
-export function validate(object: JsonMap): Answer | undefined {
+export function validate(object: JsonObject): Answer | undefined {
   if (object["kind"] !== "Deployment") return undefined;
   const labels = mapAt(object, "spec", "template", "metadata", "labels");
   const selector = mapAt(object, "spec", "selector", "matchLabels");
@@ -47,12 +51,12 @@ export function validate(object: JsonMap): Answer | undefined {
 
 /** Server-side apply: merged with what is there, or the conflict. */
 export function mergeApply(
-  old: JsonMap,
-  body: JsonMap,
+  old: JsonObject,
+  body: JsonObject,
   query: URLSearchParams,
-): { object: JsonMap } | Answer {
+): { object: JsonObject } | Answer {
   const manager = query.get("fieldManager") ?? "";
-  const entries = listAt(old, "metadata", "managedFields").filter(isMap);
+  const entries = listAt(old, "metadata", "managedFields").filter(isObject);
   const others = entries.filter((entry) => entry["manager"] !== manager);
   for (const path of query.get("force") === "true" ? [] : leaves(fieldsOf(body))) {
     const owner = others.find((entry) => owns(entry, path));
