@@ -122,14 +122,7 @@ export class Cluster extends Component {
       }),
     );
     const readiness = this.make(Readiness, "readiness", { clusterName: spec.name, controlPlane });
-    const addons = this.addons(spec, {
-      network,
-      credential,
-      controlPlane,
-      pools,
-      readiness,
-      cloud,
-    });
+    const made = { network, credential, controlPlane, pools, readiness, cloud };
 
     this.kubeconfig = readiness.kubeconfig;
     this.apiEndpoint = readiness.apiEndpoint;
@@ -137,7 +130,7 @@ export class Cluster extends Component {
     this.clusterName = spec.name;
     this.nodes = nodesOf(controlPlane, pools);
     this.hostKeys = hostKeysOf(controlPlane, pools);
-    this.samples = samplesOf(addons);
+    this.samples = samplesOf(this.addons(spec, made));
     this.registerOutputs({ apiEndpoint: this.apiEndpoint, clusterId: this.clusterId });
   }
 
