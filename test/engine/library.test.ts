@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { run } from "../../automation/run.js";
+
+const root = resolve(__dirname, "..", "..");
+
+const program = `
+import { Cluster, type ClusterArgs } from "stackadm";
+import { ClusterError, createClusterService } from "stackadm/automation";
+
+export const make = (args: ClusterArgs): Cluster => new Cluster("dev", args);
+const service = createClusterService({ env: process.env, backend: "file:///nowhere" });
+console.log(typeof Cluster, typeof ClusterError, typeof service.up);
+`;
+
+describe("the package, used by another program", function () {
+  this.timeout(120_000);
+  let directory: string;
+
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), "stackadm-library-"));
+    mkdirSync(join(directory, "node_modules"));
+    symlinkSync(root, join(directory, "node_modules", "stackadm"));
+    symlinkSync(join(root, "node_modules", "@types"), join(directory, "node_modules", "@types"));
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "embedding" }));
+    writeFileSync(join(directory, "program.ts"), program);
+    const compilerOptions = {
+      target: "es2023",
+      module: "nodenext",
+      strict: true,
+      skipLibCheck: true,
+      types: ["node"],
+    };
+    writeFileSync(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+  });
+  after(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it("offers the cluster and the cluster operations with their types", async () => {
+    const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+    await run(process.execPath, [compiler, "-p", directory]);
+    const { stdout } = await run(process.execPath, [join(directory, "program.js")]);
+    assert.equal(stdout.trim(), "function function function");
+  });
+});
