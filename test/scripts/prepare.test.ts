@@ -161,7 +161,9 @@ describe("prepare.sh", () => {
     const images = (machine.file("run/stackadm/images") ?? "").trim().split("\n");
     assert.ok(images.includes("r/kube-proxy:v1") && images.includes("r/pause:3.10"));
     assert.ok(!images.some((image) => /apiserver|etcd/.test(image)));
-    assert.ok(calls.some((call) => /systemd-run .*--no-block.* --unit stackadm-pull/.test(call)));
+    const start = calls.find((call) => /systemd-run .*--unit stackadm-pull/.test(call)) ?? "";
+    assert.match(start, /--service-type=exec/);
+    assert.doesNotMatch(start, /--no-block/, "a queued unit looks as if it had ended");
   });
 
   it("reads nothing of itself as a command's input", () => {

@@ -64,13 +64,14 @@ unit_running() {
 
 unit_ended() { ! unit_running "$1"; }
 
-# start_unit NAME SECONDS COMMAND...
+# start_unit NAME SECONDS COMMAND...: comes back when the command runs. A unit that is only queued (`--no-block`) still
+# counts as inactive, and whoever waits for its end would not wait at all.
 start_unit() {
   local unit=stackadm-$1.service limit=$2
   shift 2
-  systemctl reset-failed "$unit" || :
-  systemd-run --quiet --collect --no-block --unit "$unit" --service-type=oneshot \
-    -p TimeoutStartSec="$limit" -p StandardOutput="append:$log" -p StandardError="append:$log" "$@"
+  systemctl reset-failed "$unit" 2>/dev/null || :
+  systemd-run --quiet --collect --unit "$unit" --service-type=exec \
+    -p RuntimeMaxSec="$limit" -p StandardOutput="append:$log" -p StandardError="append:$log" "$@"
 }
 
 # wait_unit NAME SECONDS
