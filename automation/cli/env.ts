@@ -1,5 +1,7 @@
 import type { Command } from "commander";
-import { prepareSurroundings } from "../setup/surroundings.js";
+import { ensureCommands } from "../setup/commands.js";
+import { agentKeys, ensureKey } from "../setup/ssh-agent.js";
+import { ownKeyFile, prepareSurroundings, sshCommands } from "../setup/surroundings.js";
 import { runCommand } from "./session.js";
 
 /** `value` as one word of a POSIX shell. */
@@ -12,25 +14,37 @@ export const exportLines = (variables: Readonly<Record<string, string>>): string
     .map(([name, value]) => `export ${name}=${shellWord(value)}`)
     .join("\n");
 
+/** Lines that give the shell an agent with our own key; the agent lives until `ssh-agent -k`. */
+export const agentLines = (keyFile: string): string =>
+  `eval "$(ssh-agent -s)" >/dev/null\nssh-add -q ${shellWord(keyFile)}`;
+
+/** Does the environment's agent hold a key to log in with? */
+async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
+  const socket = env["SSH_AUTH_SOCK"];
+  return socket !== undefined && (await agentKeys(socket)).length > 0;
+}
+
 export function registerEnv(program: Command): void {
   program
     .command("env")
     .description('print the variables under which plain `pulumi` works: eval "$(npx stackadm env)"')
     .addHelpText(
       "after",
-      "\nThe login key is the running ssh-agent's. When there is none, start one first and add our key:\n" +
-        '  eval "$(ssh-agent)"; ssh-add ~/.local/state/stackadm/ssh/id_ed25519',
+      "\nThe login key is the running ssh-agent's. When that has none, the lines start an agent for the shell, with a key\n" +
+        "of its own; `ssh-agent -k` ends it.",
     )
     .action(async (_options, command: Command) => {
       await runCommand(command, async (session) => {
         const { progress, signal } = session;
         const surroundings = await prepareSurroundings({ progress, signal, agent: false });
-        const socket = process.env["SSH_AUTH_SOCK"];
-        const variables = {
-          ...surroundings.changes,
-          ...(socket === undefined ? {} : { SSH_AUTH_SOCK: socket }),
-        };
+        const variables = surroundings.changes;
+        const ready = await agentIsReady(process.env);
+        if (!ready) {
+          await ensureCommands(sshCommands, progress);
+          await ensureKey(ownKeyFile());
+        }
         session.print(exportLines(variables));
+        if (!ready) session.print(agentLines(ownKeyFile()));
         session.emit({ type: "result", ok: true, variables });
         return 0;
       });

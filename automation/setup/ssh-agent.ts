@@ -29,7 +29,7 @@ export async function agentKeys(socket: string): Promise<string[]> {
 }
 
 /** The user's own key for the clusters: made once, without a passphrase, readable by its owner only. */
-async function ensureKey(path: string): Promise<void> {
+export async function ensureKey(path: string): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (!existsSync(path))
     await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "stackadm", "-f", path]);

@@ -93,7 +93,7 @@ export interface SurroundingsOptions {
   readonly agent?: boolean;
 }
 
-const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
+export const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
 
 /** Where the user's own key for clusters lies. */
 export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");

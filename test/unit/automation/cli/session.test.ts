@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { run } from "../../../../automation/run.js";
 import { filesEnding, checksOf } from "../../../../automation/cli/check.js";
-import { exportLines, shellWord } from "../../../../automation/cli/env.js";
+import { agentLines, exportLines, shellWord } from "../../../../automation/cli/env.js";
 import { planRows } from "../../../../automation/cli/preview.js";
 import { asClusterError } from "../../../../automation/cli/session.js";
 import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
@@ -55,6 +58,19 @@ describe("variables for a shell", () => {
       exportLines({ OS_CLOUD: "lab", PATH: "/a:/b c" }),
       "export OS_CLOUD=lab\nexport PATH='/a:/b c'",
     );
+  });
+
+  it("give the shell an agent with our key", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "stackadm a key's "));
+    try {
+      const key = join(directory, "id");
+      await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "ours", "-f", key]);
+      const script = `unset SSH_AUTH_SOCK\n${agentLines(key)}\nssh-add -L\nssh-agent -k`;
+      const { stdout } = await run("sh", ["-ec", script]);
+      assert.match(stdout, /^ssh-ed25519 \S+ ours$/m);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it("survive the shell unchanged", async () => {
