@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import { parse } from "yaml";
 import { parseClusterSpec, type ClusterSpec } from "./components/cluster-spec.js";
+import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
 import { ConfigError } from "./components/support/errors.js";
 
 /** The only reader of the stack's configuration: `cluster`, over the site's defaults, checked as a whole. */
@@ -29,29 +30,11 @@ function readSite(file: string | undefined): unknown {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** `over` wins; objects are merged, lists are not. */
-export function merge(under: unknown, over: unknown): unknown {
-  if (!isFields(under) || !isFields(over)) return over ?? under;
-  const merged = Object.entries(over).map(([key, value]) => [key, merge(under[key], value)]);
-  return { ...under, ...Object.fromEntries(merged) };
-}
-
 /** Without a configured login key, the agent's is taken: the one that the SSH connections will use. */
 function withLoginKey(args: unknown): unknown {
   const configured = isFields(args) && isFields(args["ssh"]) ? args["ssh"]["publicKey"] : undefined;
   const publicKey = configured ?? preferredKey(agentKeys());
   return publicKey === undefined ? merge({ ssh: {} }, args) : merge({ ssh: { publicKey } }, args);
-}
-
-/** An ed25519 key if there is one, without its comment, which may change. */
-export function preferredKey(keys: readonly string[]): string | undefined {
-  const key = keys.find((line) => line.startsWith("ssh-ed25519 ")) ?? keys[0];
-  return key?.split(" ").slice(0, 2).join(" ");
 }
 
 function agentKeys(): readonly string[] {

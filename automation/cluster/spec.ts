@@ -2,13 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { ClusterNeeds } from "../../cloud/needs.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/cluster-spec.js";
-import { merge, preferredKey } from "../../config.js";
+import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
 import { ClusterError } from "./cluster-error.js";
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export interface SpecSources {
   readonly project: string;

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
-import { merge, preferredKey, readConfig } from "../../../config.js";
+import { merge, preferredKey } from "../../../components/spec/defaults.js";
+import { readConfig } from "../../../config.js";
 import { smallest } from "../../support/spec.js";
 
 describe("the stack's configuration", () => {
