@@ -31,7 +31,9 @@ export async function withStep<T>(
     step.done();
     return result;
   } catch (error) {
-    step.failed(error instanceof Error ? error.message : String(error));
+    // The caller shows the whole error; here its first line is enough.
+    const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    step.failed(first);
     throw error;
   }
 }

@@ -117,7 +117,10 @@ export async function runCommand(
       if (!json) writeLine(text);
     },
     emit: (fields) => {
-      if (json) writeLine(JSON.stringify(fields));
+      // Engine events carry what programs and machines print: secrets are taken out value by value.
+      const clean = (_: string, value: unknown): unknown =>
+        typeof value === "string" ? redactor.clean(value) : value;
+      if (json) writeLine(JSON.stringify(fields, clean));
     },
   };
   try {

@@ -43,12 +43,17 @@ export function readStackFile(projectDirectory: string, stack: string): string {
   if (!stackName.test(stack))
     throw new UserError(`'${stack}' is not a stack name.`, "Letters, digits, - _ and . only.", 2);
   const path = join(projectDirectory, `Pulumi.${stack}.yaml`);
-  if (existsSync(path)) return readFileSync(path, "utf8");
-  throw new UserError(
-    `There is no ${path}.`,
-    `Copy Pulumi.dev.yaml to Pulumi.${stack}.yaml and change what differs.`,
-    2,
-  );
+  if (!existsSync(path))
+    throw new UserError(
+      `There is no ${path}.`,
+      `Copy Pulumi.dev.yaml to Pulumi.${stack}.yaml and change what differs.`,
+      2,
+    );
+  const settings = readFileSync(path, "utf8");
+  const [wrong] = parseDocument(settings).errors;
+  if (!wrong) return settings;
+  const [what = ""] = wrong.message.split(/:?\n/);
+  throw new UserError(`${path} is not YAML: ${what}.`, "Correct it and run this again.", 2);
 }
 
 /** Settings without a salt of their own get the one that belongs to the backend's stack. */

@@ -123,6 +123,8 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   // What is there is shown even when some of it never becomes ready.
   const nodes = await eventually(allReady, options).catch(() => readNodes(api));
   const [services, claims] = await Promise.all([checkServices(options), checkClaims(api, options)]);
+  // A look that was stopped says nothing about the cluster.
+  options.signal?.throwIfAborted();
   const complete =
     nodes.length >= options.outputs.nodes.length && nodes.every(({ ready }) => ready);
   return {

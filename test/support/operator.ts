@@ -1,0 +1,159 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Engine } from "./engine.js";
+
+const root = resolve(__dirname, "..", "..");
+
+/** Records how it was called instead of starting an OpenStack on the machine that runs the tests. */
+const lab = `
+const { appendFileSync, existsSync, readFileSync } = require("node:fs");
+const { join } = require("node:path");
+const note = (line) => appendFileSync(join(process.env.FAKE_ENGINE, "lab-calls"), line + "\\n");
+const facts = { cloud: "stackadm-lab", cloudsFile: "/lab/clouds.yaml" };
+exports.labUp = async ({ kubernetes }) => { note("up " + (kubernetes ?? "")); return facts; };
+exports.labDown = async () => note("down");
+exports.labStatus = async () => JSON.parse(readFileSync(join(process.env.FAKE_ENGINE, "lab.json"), "utf8"));
+`;
+
+let installed: string | undefined;
+
+/**
+ * The package as it is installed, compiled once for all tests of a process. Its program makes nothing and its lab only
+ * records calls: whatever a test does wrong, no cloud of this machine is touched.
+ */
+function installedPackage(): string {
+  if (installed !== undefined) return installed;
+  const directory = mkdtempSync(join(tmpdir(), "stackadm-installed-"));
+  process.once("exit", () => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
+  const home = join(directory, "package");
+  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  const args = ["--noCheck", "--incremental", "false", "--declaration", "false"];
+  const done = spawnSync(
+    process.execPath,
+    [compiler, "-p", "tsconfig.build.json", ...args, "--outDir", join(home, "dist")],
+    { cwd: root, encoding: "utf8" },
+  );
+  if (done.status !== 0) throw new Error(done.stdout);
+  for (const file of ["package.json", "Pulumi.yaml", "Pulumi.dev.yaml"])
+    copyFileSync(join(root, file), join(home, file));
+  writeFileSync(join(home, "dist", "lab", "lab.js"), lab);
+  writeFileSync(join(home, "dist", "index.js"), "module.exports = async () => ({});\n");
+  installed = home;
+  return home;
+}
+
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Resolves when standard output or error says this; rejects when the command ends before. */
+  says(pattern: RegExp): Promise<void>;
+}
+
+/** A person at a machine of their own: a home, the installed package, an engine, no cloud but the one given. */
+export class Operator {
+  readonly home = mkdtempSync(join(tmpdir(), "stackadm-operator-"));
+  readonly engine = new Engine(join(this.home, "engine"));
+  readonly package = installedPackage();
+  private readonly running = new Set<ChildProcess>();
+
+  constructor(private readonly cloud: NodeJS.ProcessEnv = {}) {
+    for (const name of ["tmp", "state", "cache"]) mkdirSync(join(this.home, name));
+  }
+
+  /** A file of ours in the state directory. */
+  state(...parts: string[]): string {
+    return join(this.home, "state", "stackadm", ...parts);
+  }
+
+  /** What commands left in the directory for temporary files. */
+  leftovers(): string[] {
+    return readdirSync(join(this.home, "tmp"));
+  }
+
+  environment(): NodeJS.ProcessEnv {
+    return {
+      ...this.engine.environment(),
+      HOME: this.home,
+      TMPDIR: join(this.home, "tmp"),
+      XDG_STATE_HOME: join(this.home, "state"),
+      XDG_CACHE_HOME: join(this.home, "cache"),
+      LANG: "C.UTF-8",
+      ...this.cloud,
+    };
+  }
+
+  start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+    const main = join(this.package, "dist", "automation", "cli", "main.js");
+    const child = spawn(process.execPath, [main, ...args], {
+      cwd: this.home,
+      env: { ...this.environment(), ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.running.add(child);
+    const text = { out: "", err: "" };
+    const listeners = new Set<() => void>();
+    const collect = (name: "out" | "err") => (part: string) => {
+      text[name] += part;
+      for (const listener of listeners) listener();
+    };
+    child.stdout.setEncoding("utf8").on("data", collect("out"));
+    child.stderr.setEncoding("utf8").on("data", collect("err"));
+    const ended = new Promise<Ended>((done, failed) => {
+      child.once("error", failed);
+      child.once("close", (code) => {
+        this.running.delete(child);
+        done({ code: code ?? -1, ...text });
+      });
+    });
+    const says = (pattern: RegExp): Promise<void> =>
+      new Promise((done, failed) => {
+        const look = (): void => {
+          if (pattern.test(text.out + text.err)) done();
+        };
+        listeners.add(look);
+        look();
+        void ended.then(({ out, err }) => {
+          failed(new Error(`ended without saying ${String(pattern)}:\n${out}${err}`));
+        });
+      });
+    return { child, ended, says };
+  }
+
+  run(...args: string[]): Promise<Ended> {
+    return this.start(args).ended;
+  }
+
+  remove(): void {
+    for (const child of this.running) child.kill("SIGKILL");
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}
+
+/** The objects of a JSON-lines output; throws at a line that is none. */
+export const jsonLines = (text: string): Record<string, unknown>[] =>
+  text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+/** The last object: a result or an error. */
+export const lastLine = (text: string): Record<string, unknown> => jsonLines(text).at(-1) ?? {};

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
+
+describe("the command line", function () {
+  this.timeout(120_000);
+  let operator: Operator;
+  before(() => {
+    operator = new Operator();
+  });
+  after(() => {
+    operator.remove();
+  });
+  afterEach(() => {
+    assert.deepEqual(operator.engine.operations(), []);
+    assert.deepEqual(operator.leftovers(), []);
+  });
+
+  it("says its version, which is the package's", async () => {
+    const { version } = JSON.parse(
+      readFileSync(join(operator.package, "package.json"), "utf8"),
+    ) as { version: string };
+    assert.deepEqual(await operator.run("--version"), { code: 0, out: `${version}\n`, err: "" });
+  });
+
+  it("prints help that was asked for as a result, with exit code 0", async () => {
+    for (const args of [["--help"], ["help", "up"], ["up", "--help"]]) {
+      const { code, out, err } = await operator.run(...args);
+      assert.deepEqual([code, err], [0, ""], args.join(" "));
+      assert.match(out, /^Usage: stackadm/);
+    }
+  });
+
+  const usage: [string, string[], RegExp][] = [
+    ["no command", [], /^Usage: stackadm \[options\] \[command\]/],
+    ["no command of the lab", ["lab"], /^Usage: stackadm lab/],
+    ["an unknown command", ["upp"], /^error: unknown command 'upp'\n\(Did you mean up\?\)/],
+    ["an unknown option", ["up", "--forse"], /^error: unknown option '--forse'/],
+    ["an option of another command", ["status", "--delete"], /unknown option '--delete'/],
+    ["an option without its value", ["orphans", "--cluster"], /argument missing/],
+    ["too many words", ["destroy", "everything"], /^error: too many arguments for 'destroy'/],
+  ];
+  for (const [what, args, said] of usage)
+    it(`ends with 2 for ${what}, and says why on standard error`, async () => {
+      const { code, out, err } = await operator.run(...args);
+      assert.deepEqual([code, out], [2, ""]);
+      assert.match(err, said);
+    });
+
+  it("refuses without a cloud, in one sentence and one hint, before anything is prepared", async () => {
+    for (const command of ["up", "destroy", "doctor", "orphans"]) {
+      const { code, out, err } = await operator.run(command);
+      assert.deepEqual([code, out], [2, ""], command);
+      assert.match(err, /^\nerror: No cloud is configured: [^\n]+\n {2}Set OS_CLOUD [^\n]+\n$/);
+    }
+    assert.deepEqual(operator.engine.calls(), []);
+  });
+
+  it("says the same as a JSON line for programs, and nothing else", async () => {
+    const { code, out, err } = await operator.run("up", "--json");
+    assert.deepEqual([code, err], [2, ""]);
+    const [line, ...more] = jsonLines(out);
+    assert.deepEqual(more, []);
+    assert.deepEqual([line?.["type"], line?.["code"]], ["error", "CLOUD_NOT_CONFIGURED"]);
+    assert.match(String(line?.["message"]), /^No cloud is configured/);
+  });
+
+  const cloud = { OS_AUTH_URL: "http://127.0.0.1:1" };
+  it("takes the options of the whole before or after the command", async () => {
+    for (const args of [
+      ["--json", "--stack", "nobody", "status"],
+      ["status", "--json", "-s", "nobody"],
+    ]) {
+      const { code, out } = await operator.start(args, cloud).ended;
+      assert.equal(code, 2);
+      const { message, hint } = lastLine(out);
+      assert.match(String(message), /^There is no .*Pulumi\.nobody\.yaml\.$/);
+      assert.match(String(hint), /Copy Pulumi\.dev\.yaml to Pulumi\.nobody\.yaml/);
+    }
+  });
+
+  it("refuses a stack's name that would lead to another directory", async () => {
+    const { code, err } = await operator.start(["destroy", "-s", "../dev"], cloud).ended;
+    assert.equal(code, 2);
+    assert.match(err, /^\nerror: '\.\.\/dev' is not a stack name\.\n/);
+  });
+
+  it("lists everything that is wrong with a stack's file at once", async () => {
+    const settings = "config:\n  stackadm:cluster:\n    image: 7\n    allowedCidrs: [everywhere]\n";
+    writeFileSync(join(operator.package, "Pulumi.wrong.yaml"), settings);
+    const { code, err } = await operator.start(["up", "--stack", "wrong"], cloud).ended;
+    assert.equal(code, 2);
+    assert.match(err, /^\nerror: Pulumi\.wrong\.yaml is not valid:\n/);
+    for (const path of ["image", "allowedCidrs.0", "externalNetwork", "controlPlane", "workers"])
+      assert.match(err, new RegExp(`^ +cluster\\.${path.replace(".", "\\.")}: `, "m"));
+    assert.match(err, /nothing was changed\.\n$/);
+  });
+
+  it("says where a stack's file is no YAML", async () => {
+    writeFileSync(join(operator.package, "Pulumi.broken.yaml"), "config:\n  a: [1, 2\n  b: }\n");
+    for (const command of ["up", "destroy"]) {
+      const { code, err } = await operator.start([command, "--stack", "broken"], cloud).ended;
+      assert.equal(code, 2, err);
+      assert.match(
+        err,
+        /^\nerror: \S+\/Pulumi\.broken\.yaml is not YAML: [^\n]+ at line 3, column \d+\.\n/,
+      );
+    }
+  });
+
+  it("says that a cloud does not answer, with its address and exit code 3", async () => {
+    const { code, err } = await operator.start(["orphans"], {
+      ...cloud,
+      OS_USERNAME: "u",
+      OS_PASSWORD: "a-long-password",
+      OS_PROJECT_NAME: "p",
+    }).ended;
+    assert.equal(code, 3);
+    assert.match(err, /127\.0\.0\.1:1/);
+    assert.doesNotMatch(err, /a-long-password| at .*\.js:/);
+  });
+});
