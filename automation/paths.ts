@@ -1,16 +1,16 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
+
+/** A base directory of the XDG specification: an empty or relative value counts as none. */
+function base(variable: string, ...otherwise: string[]): string {
+  const named = process.env[variable] ?? "";
+  return isAbsolute(named) ? named : join(homedir(), ...otherwise);
+}
 
 /** What can be made again: toolchain, lab file systems, Kubernetes builds. `$XDG_CACHE_HOME/stackadm`. */
-export function cacheDirectory(...parts: string[]): string {
-  return join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "stackadm", ...parts);
-}
+export const cacheDirectory = (...parts: string[]): string =>
+  join(base("XDG_CACHE_HOME", ".cache"), "stackadm", ...parts);
 
 /** What cannot: Pulumi state, keys, the running lab's facts. `$XDG_STATE_HOME/stackadm`. */
-export function stateDirectory(...parts: string[]): string {
-  return join(
-    process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"),
-    "stackadm",
-    ...parts,
-  );
-}
+export const stateDirectory = (...parts: string[]): string =>
+  join(base("XDG_STATE_HOME", ".local", "state"), "stackadm", ...parts);

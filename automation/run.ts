@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { UserError } from "./user-error.js";
 
@@ -24,6 +25,12 @@ export interface RunResult {
 const tail = (text: string, lines: number): string =>
   text.trimEnd().split("\n").slice(-lines).join("\n");
 
+/** Node says ENOENT for a missing command and for a missing directory alike. */
+const missing = (command: string, cwd: string | undefined): UserError =>
+  cwd !== undefined && !existsSync(cwd)
+    ? new UserError(`There is no directory ${cwd} to run '${command}' in.`)
+    : new UserError(`The command '${command}' is not installed.`, "Install it and run this again.");
+
 /** Runs a command to its end without a shell. Throws a UserError with the last lines it printed when it fails. */
 export async function run(
   command: string,
@@ -48,14 +55,7 @@ export async function run(
   child.stdin?.on("error", () => undefined).end(options.input);
   const code = await new Promise<number>((resolve, reject) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === "ENOENT"
-          ? new UserError(
-              `The command '${command}' is not installed.`,
-              `Install it and run this again.`,
-            )
-          : error,
-      );
+      reject(error.code === "ENOENT" ? missing(command, options.cwd) : error);
     });
     child.once("close", (exit, signal) => {
       resolve(exit ?? (signal ? 128 : 1));

@@ -16,7 +16,7 @@ export function registerTest(program: Command): void {
   program
     .command("test")
     .description("run the tests: all tiers, or those named")
-    .argument("[tiers...]", "unit, graph, scripts, golden, engine, lab")
+    .argument("[tiers...]", "unit, graph, scripts, engine, lab")
     .option("--all", "in the lab tier: every example, not only the default set", false)
     .action(async (tiers: string[], options: { all: boolean }) => {
       const root = requireCheckout();

@@ -10,8 +10,12 @@ export function writeKubeconfig(stack: string, kubeconfig: string): string {
   const path = kubeconfigPath(stack);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const next = `${path}.${process.pid}`;
-  writeFileSync(next, kubeconfig, { mode: 0o600 });
-  renameSync(next, path);
+  try {
+    writeFileSync(next, kubeconfig, { mode: 0o600 });
+    renameSync(next, path);
+  } finally {
+    rmSync(next, { force: true });
+  }
   return path;
 }
 

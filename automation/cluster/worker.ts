@@ -40,6 +40,8 @@ async function openStack(request: OperationRequest): Promise<Stack> {
 
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   const stack = await openStack(request);
+  // The SDK notices only what comes while the engine runs: a stop that was asked for earlier would be lost.
+  signal.throwIfAborted();
   const options = {
     signal,
     color: "never" as const,

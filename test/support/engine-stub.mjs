@@ -38,6 +38,7 @@ async function operate(name) {
     stderr = "",
     then,
   } = json("runs.json", {})[name] ?? {};
+  writeFileSync(file("pid"), String(process.pid));
   const interrupted = new Promise((done) => process.once("SIGINT", done));
   await sendEvents(events);
   process.stdout.write(stdout);

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
+import { golden } from "../../../support/golden.js";
+import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
+import { equip } from "../../../support/ready-cluster.js";
+
+describe("a command about what surrounds a cluster", function () {
+  this.timeout(120_000);
+  let cloud: FakeCloud;
+  let operator: Operator;
+  let holder: ChildProcess | undefined;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    equip(cloud);
+    operator = new Operator(cloud.environment());
+  });
+  afterEach(async () => {
+    holder?.kill();
+    holder = undefined;
+    assert.deepEqual(operator.leftovers(), []);
+    operator.remove();
+    await cloud.close();
+  });
+  const lock = (pid: number): string => {
+    const folder = [".pulumi", "locks", "organization", "stackadm", "dev"];
+    const file = operator.state("pulumi", ...folder, "lock.json");
+    mkdirSync(dirname(file), { recursive: true });
+    const timestamp = "2026-01-02T03:04:05Z";
+    writeFileSync(file, JSON.stringify({ pid, username: "ann", hostname: hostname(), timestamp }));
+    return file;
+  };
+  const deadPid = (): number => spawnSync("true").pid;
+  const livingPulumi = async (): Promise<number> => {
+    const file = join(operator.home, "pulumi");
+    symlinkSync("/bin/sleep", file);
+    holder = spawn(file, ["60"]);
+    await once(holder, "spawn");
+    return holder.pid ?? 0;
+  };
+
+  describe("`stackadm doctor`", () => {
+    it("names cloud, backend, key, tools and locks, and what the cloud lacks", async () => {
+      lock(deadPid());
+      cloud.on("GET /compute/flavors/detail", { body: { flavors: [] } });
+      const { code, out } = await operator.run("doctor");
+      assert.equal(code, 3);
+      const readable = out
+        .replaceAll(operator.home, "HOME")
+        .replaceAll(hostname(), "this-host")
+        .replaceAll(/127\.0\.0\.1:\d+/g, "cloud.example")
+        .replaceAll(/process \d+/g, "process 12");
+      golden("cli/doctor-table.txt", readable);
+      assert.ok(!existsSync(operator.state("kubeconfig-dev")));
+    });
+
+    it("ends well with warnings alone, and has them for programs", async () => {
+      cloud.on("GET /compute/limits", { status: 403, body: { forbidden: { message: "no" } } });
+      const { code, out } = await operator.run("doctor", "--json");
+      assert.equal(code, 0);
+      const { ok, findings } = lastLine(out);
+      assert.equal(ok, true);
+      assert.deepEqual(findings, [
+        { severity: "warning", text: "quota: the compute service does not show it to you" },
+      ]);
+    });
+
+    it("makes the user's key and passphrase once, for nobody else to read", async () => {
+      await operator.run("doctor");
+      for (const path of [operator.state("passphrase"), operator.state("ssh", "id_ed25519")])
+        assert.equal(statSync(path).mode & 0o777, 0o600, path);
+      const before = statSync(operator.state("ssh", "id_ed25519")).mtimeMs;
+      await operator.run("doctor");
+      assert.equal(statSync(operator.state("ssh", "id_ed25519")).mtimeMs, before);
+    });
+  });
+
+  describe("`stackadm unlock`", () => {
+    it("removes the lock of a process that is gone, and says whose it was", async () => {
+      const pid = deadPid();
+      const file = lock(pid);
+      const { code, out } = await operator.run("unlock");
+      assert.equal(code, 0);
+      assert.equal(
+        out,
+        `Removed the lock of process ${pid} of ann on ${hostname()}, since 2026-01-02T03:04:05.000Z.\n`,
+      );
+      assert.ok(!existsSync(file));
+      assert.equal((await operator.run("unlock")).out, "Stack 'dev' is not locked.\n");
+    });
+
+    it("refuses with exit code 4 while its process runs", async () => {
+      const pid = await livingPulumi();
+      const file = lock(pid);
+      const { code, out, err } = await operator.run("unlock");
+      assert.deepEqual([code, out], [4, ""]);
+      assert.ok(err.includes(`\nerror: Another operation holds this stack: process ${pid} of ann`));
+      assert.ok(existsSync(file));
+    });
+
+    it("is not needed before `destroy`, which refuses alike and removes a dead one by itself", async () => {
+      operator.engine.state({});
+      lock(await livingPulumi());
+      assert.equal((await operator.run("destroy")).code, 4);
+      lock(deadPid());
+      const { code, err } = await operator.run("destroy");
+      assert.equal(code, 0);
+      assert.match(err, /^The lock of process \d+ of ann .* is removed: that process is gone\.$/m);
+    });
+  });
+
+  describe("`stackadm toolchain`", () => {
+    it("shows every piece with version, origin and reason", async () => {
+      const { code, out, err } = await operator.run("toolchain");
+      assert.deepEqual([code, err], [0, ""]);
+      const rows = out.trimEnd().split("\n").slice(1);
+      assert.deepEqual(
+        rows.map((row) => row.split(/ {2,}/).slice(0, 3).join(" ")),
+        [
+          "pulumi v3.250.0 found",
+          "pulumi-language-nodejs v3.250.0 found",
+          "pulumi-resource-openstack unknown found",
+          "pulumi-resource-kubernetes unknown found",
+          "pulumi-resource-command unknown found",
+        ],
+      );
+    });
+
+    it("gives programs the variables under which it works", async () => {
+      const [result, ...more] = jsonLines((await operator.run("toolchain", "--json")).out);
+      assert.deepEqual(more, []);
+      const { PATH = "" } = result?.["environment"] as Record<string, string>;
+      const { status, stdout } = spawnSync("pulumi", ["version"], {
+        env: { ...operator.environment(), PATH },
+        encoding: "utf8",
+      });
+      assert.deepEqual([status, stdout], [0, "v3.250.0\n"]);
+    });
+  });
+
+  describe("`stackadm env`", () => {
+    it("is evaluated by a shell, in which plain `pulumi` and the login key then are there", async () => {
+      const { code, out } = await operator.run("env");
+      assert.equal(code, 0);
+      const script = `eval "$LINES_OF_ENV"\npulumi version\nssh-add -L\nssh-agent -k >/dev/null\nenv`;
+      const shell = spawnSync("sh", ["-ec", script], {
+        env: { ...operator.environment(), LINES_OF_ENV: out },
+        encoding: "utf8",
+      });
+      assert.equal(shell.status, 0, shell.stderr);
+      const [version, key, ...variables] = shell.stdout.split("\n");
+      assert.equal(version, "v3.250.0");
+      assert.match(key ?? "", /^ssh-ed25519 \S+ stackadm$/);
+      for (const name of ["PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE"])
+        assert.ok(
+          variables.some((line) => line.startsWith(`${name}=`)),
+          name,
+        );
+    });
+
+    it("does not print the cloud's password, which the shell has already", async () => {
+      assert.ok(!(await operator.run("env")).out.includes("correct horse"));
+    });
+  });
+});

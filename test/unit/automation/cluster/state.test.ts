@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import {
+  ownedIds,
+  readKubeconfig,
+  readOutputs,
+  readState,
+  writeState,
+} from "../../../../automation/cluster/state.js";
+import { UserError } from "../../../../automation/user-error.js";
+import { Engine, instanceType, urnOf } from "../../../support/engine.js";
+
+const server = (name: string, id?: string) => ({
+  urn: urnOf(instanceType, name),
+  type: instanceType,
+  custom: true,
+  ...(id === undefined ? {} : { id }),
+});
+
+describe("the state of a stack", () => {
+  let engine: Engine;
+  beforeEach(() => {
+    engine = new Engine();
+  });
+  afterEach(() => {
+    engine.remove();
+  });
+
+  it("is undefined when there is no such stack, which is no error", async () => {
+    assert.equal(await readState(engine.access()), undefined);
+  });
+
+  it("that cannot be read is an error with the engine's own words, never an absent stack", async () => {
+    engine.refuses({ "stack export": "error: could not decrypt: incorrect passphrase\n" });
+    await assert.rejects(
+      readState(engine.access()),
+      /^Error: The stack's state cannot be read: error: could not decrypt: incorrect passphrase$/,
+    );
+  });
+
+  it("is asked for without a terminal, and with secrets encrypted", async () => {
+    engine.state({});
+    await readState(engine.access());
+    assert.deepEqual(engine.calls(), ["stack export --non-interactive --stack dev"]);
+  });
+
+  it("comes back unchanged when it is written, with what we know nothing of", async () => {
+    const deployment = {
+      manifest: { magic: "m", version: "v3.250.0" },
+      secrets_providers: { type: "passphrase", state: { salt: "s" } },
+      resources: [{ ...server("vm", "1"), futureField: [1, { a: null }] }],
+      pending_operations: [{ type: "creating", resource: server("late") }],
+    };
+    engine.state(deployment);
+    const state = await readState(engine.access());
+    assert.ok(state);
+    await writeState(engine.access(), state);
+    const [resource] = deployment.resources;
+    assert.deepEqual(engine.stateNow(), { version: 3, deployment });
+    assert.ok(resource);
+  });
+
+  it("travels over standard input: no file and no argument carries it", async () => {
+    engine.state({ resources: [server("vm", "secret-id")] });
+    const state = await readState(engine.access());
+    assert.ok(state);
+    await writeState(engine.access(), state);
+    assert.ok(engine.calls().every((call) => !/secret-id|--file/.test(call)));
+  });
+
+  it("that is refused when it is written is an error", async () => {
+    engine.state({});
+    const state = await readState(engine.access());
+    assert.ok(state);
+    engine.refuses({ "stack import": "error: the stack is currently locked\n" });
+    await assert.rejects(writeState(engine.access(), state), (error: unknown) => {
+      assert.ok(error instanceof UserError);
+      return /the stack is currently locked/.test(error.message);
+    });
+  });
+
+  it("names everything that the stack holds in the cloud", () => {
+    const resources = [server("a", "1"), server("b"), server("c", "2")].map((one) => ({
+      ...one,
+      custom: true,
+    }));
+    assert.deepEqual(ownedIds({ version: 3, deployment: { resources } }), new Set(["1", "2"]));
+    assert.deepEqual(ownedIds({ version: 3, deployment: { resources: null } }), new Set());
+    assert.deepEqual(ownedIds(undefined), new Set());
+  });
+});
+
+describe("what a stack knows of its cluster", () => {
+  let engine: Engine;
+  beforeEach(() => {
+    engine = new Engine();
+  });
+  afterEach(() => {
+    engine.remove();
+  });
+  const provider = (kubeconfig: unknown) => ({
+    urn: urnOf("pulumi:providers:kubernetes", "cluster"),
+    type: "pulumi:providers:kubernetes",
+    inputs: { kubeconfig },
+  });
+
+  it("are its outputs, secrets in clear", async () => {
+    engine.state({});
+    engine.outputs({ a: { value: [1] }, kubeconfig: { value: "k", secret: true } });
+    assert.deepEqual(await readOutputs(engine.access()), { a: [1], kubeconfig: "k" });
+  });
+
+  it("is the kubeconfig of its provider, before there are any outputs", async () => {
+    engine.state({
+      resources: [server("vm", "1"), provider({ plaintext: '"the kubeconfig\\n"' })],
+    });
+    assert.equal(await readKubeconfig(engine.access()), "the kubeconfig\n");
+    engine.state({ resources: [provider("in clear")] });
+    assert.equal(await readKubeconfig(engine.access()), "in clear");
+  });
+
+  it("is nothing while there is no provider, or one without a kubeconfig", async () => {
+    for (const resources of [undefined, [], [server("vm", "1")], [provider(undefined)]]) {
+      engine.state({ resources });
+      assert.equal(await readKubeconfig(engine.access()), undefined);
+    }
+  });
+});
