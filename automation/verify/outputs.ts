@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { SshTarget } from "./ssh.js";
+import { ClusterError } from "../cluster/cluster-error.js";
+import type { SshTarget } from "../../cloud/ssh.js";
 
 /** The stack outputs of the program, as far as the tools read them. */
 const outputsSchema = z.looseObject({
@@ -30,7 +31,17 @@ const outputsSchema = z.looseObject({
 });
 export type ClusterOutputs = z.infer<typeof outputsSchema>;
 
-export const parseOutputs = (outputs: unknown): ClusterOutputs => outputsSchema.parse(outputs);
+/** A stack whose first `up` did not end has no outputs: that is said in words. */
+export function parseOutputs(outputs: unknown): ClusterOutputs {
+  const parsed = outputsSchema.safeParse(outputs);
+  if (parsed.success) return parsed.data;
+  const missing = parsed.error.issues.map(({ path }) => path.join("."));
+  throw new ClusterError(
+    "NOT_READY",
+    `The stack has no cluster yet: its outputs lack ${missing.join(", ")}.`,
+    "`npx stackadm up` goes on where an earlier one stopped.",
+  );
+}
 
 /** The host key of `host` in lines of a known_hosts file. */
 export function hostKeyOf(lines: readonly string[], host: string): string | undefined {

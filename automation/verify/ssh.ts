@@ -1,64 +1,32 @@
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
-import { Client } from "ssh2";
+import type { Client } from "ssh2";
+import { forward, HostKeyMismatch, logIn, type SshTarget } from "../../cloud/ssh.js";
 import { UserError } from "../user-error.js";
 
-/** A machine to log in to; it may answer with one host key only. */
-export interface SshTarget {
-  readonly host: string;
-  /** Default: 22. */
-  readonly port?: number;
-  readonly user: string;
-  /** `ssh-ed25519 AAAA...` */
-  readonly hostKey: string;
-  readonly agentSocket: string;
-}
-
-const connectTimeout = 10_000;
-
 async function connect(target: SshTarget): Promise<Client> {
-  const [algorithm = "", encoded = ""] = target.hostKey.split(" ");
-  const expected = Buffer.from(encoded, "base64");
-  const client = new Client();
-  let refused = false;
-  return new Promise((resolve, reject) => {
-    client
-      .once("ready", () => {
-        resolve(client);
-      })
-      .once("error", (error) => {
-        reject(
-          refused
-            ? new UserError(
-                `${target.host} answers with another host key than the one it was given.`,
-                "Someone may be in between, or the machine was reinstalled by hand.",
-              )
-            : new UserError(`${target.host} cannot be reached by SSH: ${error.message}.`),
-        );
-      })
-      .connect({
-        host: target.host,
-        port: target.port ?? 22,
-        username: target.user,
-        agent: target.agentSocket,
-        readyTimeout: connectTimeout,
-        // ssh2 types the list as known names; an unknown one is refused by it at run time.
-        algorithms: { serverHostKey: [algorithm as "ssh-ed25519"] },
-        hostVerifier: (key: Buffer) => {
-          refused = !key.equals(expected);
-          return !refused;
-        },
-      });
-  });
+  try {
+    return await logIn(target);
+  } catch (error) {
+    if (error instanceof HostKeyMismatch)
+      throw new UserError(
+        error.message,
+        "Someone may be in between, or the machine was reinstalled by hand.",
+      );
+    throw new UserError(`${target.host} cannot be reached by SSH: ${reasonOf(error)}.`);
+  }
 }
 
-const forward = (client: Client, address: string, port: number): Promise<Duplex> =>
-  new Promise((resolve, reject) => {
-    client.forwardOut("127.0.0.1", 0, address, port, (error, channel) => {
-      if (error) reject(new UserError(`${address}:${port} cannot be reached: ${error.message}.`));
-      else resolve(channel);
-    });
-  });
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+async function open(client: Client, address: string, port: number): Promise<Duplex> {
+  try {
+    return await forward(client, address, port);
+  } catch (error) {
+    throw new UserError(`${address}:${port} cannot be reached: ${reasonOf(error)}.`);
+  }
+}
 
 export interface Fetched {
   readonly status: number;
@@ -102,7 +70,7 @@ export async function fetchThrough(
     }, timeout);
   });
   try {
-    const work = forward(client, address, port).then((channel) => get(channel, address, port));
+    const work = open(client, address, port).then((channel) => get(channel, address, port));
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);

@@ -3,7 +3,8 @@ import { exchange } from "../../cloud/http.js";
 import { KubernetesApi, readKubeAccess } from "./kubernetes-api.js";
 import { readNodes, type NodeReport } from "./nodes.js";
 import type { ClusterOutputs } from "./outputs.js";
-import { fetchThrough, type Fetched, type SshTarget } from "./ssh.js";
+import type { SshTarget } from "../../cloud/ssh.js";
+import { fetchThrough, type Fetched } from "./ssh.js";
 
 /** One check of the finished cluster and what was really seen. */
 export interface Check {

@@ -7,6 +7,7 @@ import { preparation, prepareScripts } from "../machine/preparation.js";
 import { zoneAt } from "../network/address-plan.js";
 import { Endpoint } from "../network/endpoint.js";
 import { Component } from "../support/component.js";
+import type { ReachedServer } from "../support/failed-machines.js";
 import { RemoteScript, type RemoteScriptArgs, type SshHop } from "../support/remote-script.js";
 import { initDocuments } from "./documents.js";
 import { farewellScripts, initScripts, mintScript } from "./node-scripts.js";
@@ -73,7 +74,7 @@ export class ControlPlane extends Component {
         values: preparation(spec.kubernetes, "control-plane"),
         when: "up",
       },
-      { hooks: { onError: [args.machines.failed.examine(this.machine, "prepare")] } },
+      { hooks: { onError: [args.machines.failed.examine(this.reached(), "prepare")] } },
     );
     this.facts = this.init(args, prepare);
     this.registerOutputs({ address: this.endpoint.address });
@@ -88,6 +89,11 @@ export class ControlPlane extends Component {
       // order: cloud controller, storage and workers have to be there while services and volumes are released.
       { dependsOn: after },
     );
+  }
+
+  private reached(): ReachedServer {
+    const { machine, serverId } = this.machine;
+    return { machine, serverId, connection: this.hop };
   }
 
   private init({ spec, machines }: ControlPlaneArgs, prepare: RemoteScript): ClusterFacts {
@@ -138,7 +144,7 @@ export class ControlPlane extends Component {
       when: "up",
     };
     const result = this.make(RemoteScript, "0-init", script, {
-      hooks: { onError: [machines.failed.examine(this.machine, "init")] },
+      hooks: { onError: [machines.failed.examine(this.reached(), "init")] },
     });
     return {
       adminConf: result

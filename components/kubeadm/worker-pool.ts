@@ -59,6 +59,7 @@ export class WorkerPool extends Component {
       generation: size.generation,
     });
     const connection = { ...machine.ssh(machine.address), proxy: controlPlane.hop };
+    const named = { machine: machine.machine, serverId: machine.serverId };
     const prepare = this.make(
       RemoteScript,
       `${String(position)}-prepare`,
@@ -68,7 +69,7 @@ export class WorkerPool extends Component {
         values: preparation(spec.kubernetes, "worker"),
         when: "up",
       },
-      { hooks: { onError: [args.machines.failed.examine(machine, "prepare")] } },
+      { hooks: { onError: [args.machines.failed.examine({ ...named, connection }, "prepare")] } },
     );
     const join = this.join(args, { machine, prepare, connection, position });
     return { machine, join };
@@ -109,7 +110,14 @@ export class WorkerPool extends Component {
       when: "up",
     };
     return this.make(RemoteScript, `${String(position)}-join`, script, {
-      hooks: { onError: [machines.failed.examine(machine, "join")] },
+      hooks: {
+        onError: [
+          machines.failed.examine(
+            { machine: machine.machine, serverId: machine.serverId, connection },
+            "join",
+          ),
+        ],
+      },
     });
   }
 }

@@ -3,13 +3,16 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { connectCloud } from "../../cloud/client.js";
 import { describeServer } from "../../cloud/diagnose.js";
+import { whoAnswers } from "../../cloud/ssh.js";
+import type { Connection } from "./remote-script.js";
 
 const suffix = ".failed";
 
-/** A machine as far as a failure has to name it. */
-export interface NamedServer {
+/** A machine as far as a failure has to name it, and the way to it. */
+export interface ReachedServer {
   readonly machine: string;
   readonly serverId: pulumi.Output<string>;
+  readonly connection: Connection;
 }
 
 /**
@@ -62,9 +65,11 @@ export class FailedMachines {
    * When a script on a machine fails because of the machine: says so, with what Nova knows. Marks a machine that did not
    * even answer its first script; one that worked before is never replaced because it is out of reach for a while.
    */
-  examine({ machine, serverId }: NamedServer, script: string): pulumi.ErrorHook {
+  examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
     return new pulumi.ErrorHook(`examine-${machine}-${script}`, async (failure) => {
-      const kind = failureOf(failure.errors.join("\n"));
+      const told = failureOf(failure.errors[0] ?? "");
+      const kind = told === "unclear" ? await ask(await known(pulumi.output(connection))) : told;
+      if (kind === "itself") return failure.errors.length <= retries;
       if (kind === "other") return false;
       const id = await known(serverId);
       const first = kind === "silent" && isFirst(script, failure.failedOperation);
@@ -101,14 +106,30 @@ const sentences = {
 
 /**
  * What an error of the command plugin says about the machine itself. Behind a proxy, a machine that does not answer is a
- * rejected channel; a proxy that does not answer says nothing about the machine.
+ * rejected channel; a proxy that does not answer says nothing about the machine; and a handshake that failed is tried
+ * again on the same dead connection, so that the last error no longer says why.
  */
-export function failureOf(message: string): "silent" | "imposter" | "other" {
+export function failureOf(message: string): "silent" | "imposter" | "unclear" | "other" {
   if (/host key mismatch/i.test(message)) return "imposter";
-  if (/proxy:/.test(message)) return /rejected: connect failed/.test(message) ? "silent" : "other";
+  if (/proxy:/.test(message)) {
+    if (/rejected: connect failed/.test(message)) return "silent";
+    return /handshake failed/.test(message) ? "unclear" : "other";
+  }
   return /after \d+ failed attempts/.test(message) && /dial tcp|connection reset|EOF/.test(message)
     ? "silent"
     : "other";
+}
+
+/** How often a script is run again on a machine that turned out to answer. */
+const retries = 2;
+
+/** Looks who answers behind the proxy: a machine that does so by now gets its script again. */
+async function ask(
+  connection: pulumi.Unwrap<Connection>,
+): Promise<"itself" | "imposter" | "other"> {
+  const { proxy, ...target } = connection;
+  const answer = proxy === undefined ? "nobody" : await whoAnswers(proxy, target);
+  return answer === "nobody" ? "other" : answer;
 }
 
 /** Whether a machine has never been reached when this fails: nothing but its first script's first run. */

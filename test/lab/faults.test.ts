@@ -57,7 +57,7 @@ describe("faults on the lab", function () {
     await until(async () => {
       const id = await serverId(name);
       return (
-        id !== "" && (await inServer(id, "pgrep -f 'kubeadm init' || :").catch(() => "")) !== ""
+        id !== "" && (await inServer(id, "pgrep -x kubeadm || :").catch(() => "")) !== ""
       );
     }, 300);
     const engines = enginesOf(stack);

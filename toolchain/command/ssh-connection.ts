@@ -141,12 +141,16 @@ function forward(hop: Client, { host, port }: Endpoint): Promise<Duplex> {
   });
 }
 
+/** Streams on which a handshake failed. A channel of ssh2 does not say that it was destroyed. */
+const spent = new WeakSet<Duplex>();
+
 function handshake(stream: Duplex, who: Credentials): Promise<Client> {
-  if (stream.destroyed) return Promise.reject(handshakeError(new Error("EOF")));
+  if (spent.has(stream)) return Promise.reject(handshakeError(new Error("EOF")));
   return new Promise((resolve, reject) => {
     const client = new Client();
     const fail = (error: Error): void => {
       reject(error);
+      spent.add(stream);
       stream.destroy();
     };
     client.on("error", (error) => {

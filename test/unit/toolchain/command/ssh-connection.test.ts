@@ -216,5 +216,16 @@ describe("reaching an SSH server", () => {
       );
       assert.equal(inner.connections, 0);
     });
+
+    it("no longer says behind a proxy that the host key was another one: it tries again on a dead stream", async () => {
+      const inner = await bench.serve();
+      const bastion = await bench.serve();
+      const wrong = { hostKey: keyPair().public, dialErrorLimit: 2 };
+      const connection = bench.connection(inner, { ...wrong, proxy: bench.connection(bastion) });
+      await assert.rejects(bench.create({ connection, create: "true" }), {
+        message: "proxy: after 2 failed attempts: ssh: handshake failed: EOF",
+      });
+      assert.deepEqual([inner.connections, inner.logins], [1, 0]);
+    });
   });
 });

@@ -1,0 +1,82 @@
+/** Logging in to look. Each machine may answer with one host key only; the login key is the ssh-agent's. */
+import type { Duplex } from "node:stream";
+import { Client } from "ssh2";
+
+/** A machine to log in to. */
+export interface SshTarget {
+  readonly host: string;
+  /** Default: 22. */
+  readonly port?: number;
+  readonly user: string;
+  /** `ssh-ed25519 AAAA...`: the only key that the machine may answer with. */
+  readonly hostKey: string;
+  /** Path of the agent's socket. Default: `SSH_AUTH_SOCK`. */
+  readonly agentSocket?: string;
+}
+
+/** The machine is not the one that was asked for, or somebody is in between. */
+export class HostKeyMismatch extends Error {
+  constructor(host: string) {
+    super(`${host} answers with another host key than the one it was given.`);
+  }
+}
+
+const connectTimeout = 10_000;
+
+/** Logs in, over `stream` if there is one. Throws {@link HostKeyMismatch}, or what the network or the machine says. */
+export function logIn(target: SshTarget, stream?: Duplex): Promise<Client> {
+  const [algorithm = "", encoded = ""] = target.hostKey.split(" ");
+  const expected = Buffer.from(encoded, "base64");
+  const client = new Client();
+  let refused = false;
+  return new Promise((resolve, reject) => {
+    client
+      .once("ready", () => {
+        resolve(client);
+      })
+      .once("error", (error) => {
+        reject(refused ? new HostKeyMismatch(target.host) : error);
+      })
+      .connect({
+        host: target.host,
+        port: target.port ?? 22,
+        ...(stream && { sock: stream }),
+        username: target.user,
+        agent: target.agentSocket ?? process.env["SSH_AUTH_SOCK"],
+        readyTimeout: connectTimeout,
+        // ssh2 types the list as known names; an unknown one is refused by it at run time.
+        algorithms: { serverHostKey: [algorithm as "ssh-ed25519"] },
+        hostVerifier: (key: Buffer) => {
+          refused = !key.equals(expected);
+          return !refused;
+        },
+      });
+  });
+}
+
+/** A connection that begins on the machine and ends at `address`. */
+export const forward = (client: Client, address: string, port: number): Promise<Duplex> =>
+  new Promise((resolve, reject) => {
+    client.forwardOut("127.0.0.1", 0, address, port, (error, channel) => {
+      if (error) reject(error);
+      else resolve(channel);
+    });
+  });
+
+/** Who answers at `target`, seen from `hop`: the machine itself, another one, or nobody that lets us in. */
+export async function whoAnswers(
+  hop: SshTarget,
+  target: SshTarget,
+): Promise<"itself" | "imposter" | "nobody"> {
+  let client: Client | undefined;
+  try {
+    client = await logIn(hop);
+    const inner = await logIn(target, await forward(client, target.host, target.port ?? 22));
+    inner.destroy();
+    return "itself";
+  } catch (error) {
+    return error instanceof HostKeyMismatch ? "imposter" : "nobody";
+  } finally {
+    client?.destroy();
+  }
+}

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensureAgent, type Agent } from "../../../automation/setup/ssh-agent.js";
+import { forward, HostKeyMismatch, logIn, whoAnswers, type SshTarget } from "../../../cloud/ssh.js";
+import { keyPair, SshServer } from "../../engine/support/ssh-server.js";
+
+describe("a login to look", () => {
+  let agent: Agent;
+  let directory: string;
+  let hop: SshServer;
+  let machine: SshServer;
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), "stackadm-login-"));
+    agent = await ensureAgent({}, join(directory, "id_ed25519"));
+    hop = await SshServer.start({ authorizedKeys: agent.keys });
+    machine = await SshServer.start({ authorizedKeys: agent.keys });
+  });
+  after(async () => {
+    await Promise.all([hop.stop(), machine.stop()]);
+    await agent.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  const at = (server: SshServer, changes: Partial<SshTarget> = {}): SshTarget => ({
+    host: "127.0.0.1",
+    port: server.port,
+    user: "debian",
+    hostKey: server.hostKey,
+    agentSocket: agent.socket,
+    ...changes,
+  });
+  const stranger = { hostKey: keyPair().public };
+
+  it("succeeds with the agent's key on a machine that shows its own", async () => {
+    const client = await logIn(at(machine));
+    client.destroy();
+    assert.equal(machine.logins, 1);
+  });
+
+  it("ends before anything is sent when another key is shown", async () => {
+    const logins = machine.logins;
+    await assert.rejects(logIn(at(machine, stranger)), (error) => {
+      assert.ok(error instanceof HostKeyMismatch);
+      return /127\.0\.0\.1 answers with another host key/.test(error.message);
+    });
+    assert.equal(machine.logins, logins);
+  });
+
+  it("says what the machine said when it lets nobody in", async () => {
+    const closed = await SshServer.start();
+    try {
+      await assert.rejects(logIn(at(closed)), /authentication methods failed/);
+    } finally {
+      await closed.stop();
+    }
+  });
+
+  it("tells who answers behind a machine: itself, another one, or nobody", async () => {
+    assert.equal(await whoAnswers(at(hop), at(machine)), "itself");
+    assert.equal(await whoAnswers(at(hop), at(machine, stranger)), "imposter");
+    assert.equal(await whoAnswers(at(hop), at(machine, { port: 1 })), "nobody");
+    assert.equal(await whoAnswers(at(hop, { port: 1 }), at(machine)), "nobody");
+    assert.equal(await whoAnswers(at(hop, stranger), at(machine)), "imposter");
+  });
+
+  it("leaves no connection open", async () => {
+    await whoAnswers(at(hop), at(machine));
+    const end = Date.now() + 5_000;
+    while (hop.open + machine.open > 0 && Date.now() < end)
+      await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(hop.open + machine.open, 0);
+  });
+
+  it("cannot forward to a port that nobody listens on", async () => {
+    const client = await logIn(at(hop));
+    await assert.rejects(forward(client, "127.0.0.1", 1));
+    client.destroy();
+  });
+});
