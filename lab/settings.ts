@@ -104,6 +104,8 @@ export interface LabPaths {
   readonly lock: string;
   /** What settings of the host were before the lab raised them; absent when none had to be. */
   readonly kernelSettings: string;
+  /** Folder of those settings. */
+  readonly sysctls: string;
   /** What is built for Kubernetes, served from inside the cloud. */
   readonly site: string;
   /** Facts of the running lab: removed by `lab down`. */
@@ -126,6 +128,7 @@ export function labPaths(name: string = usualName): LabPaths {
     goldens: join(cache, "golden"),
     lock: join(cache, "lock"),
     kernelSettings: join(cache, "kernel-settings"),
+    sysctls: "/proc/sys",
     site: cacheDirectory("lab", "kubernetes", "site"),
     state,
     stateFile: join(state, "lab.json"),

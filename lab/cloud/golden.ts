@@ -131,8 +131,8 @@ async function firstBoot(build: GoldenBuild, tree: string, step: Step): Promise<
   await configure(part, settings, secrets);
   await writeFile(join(part, "srv/image.tar.zst"), "");
   const beat = heartbeat(step);
-  await setUpNetwork(settings, paths.kernelSettings);
   try {
+    await setUpNetwork(settings, paths);
     const mounts = { [drivers]: "/opt/lab", [imageFile(paths)]: "/srv/image.tar.zst" };
     await startContainer({ settings, root: part, mounts });
     await inContainer(settings.name, ["/usr/local/lib/lab/first-boot.sh"], {
@@ -144,7 +144,7 @@ async function firstBoot(build: GoldenBuild, tree: string, step: Step): Promise<
   } finally {
     beat.stop();
     await removeContainer(settings.name);
-    await tearDownNetwork(settings, paths.kernelSettings);
+    await tearDownNetwork(settings, paths);
   }
   step.update("unpacking the server image for the first servers");
   await prepareImageTree(paths, part);

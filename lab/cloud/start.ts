@@ -38,7 +38,7 @@ export async function startCloud(start: CloudStart): Promise<void> {
   await withStep(progress, "Cloud: start", 45, async (step) => {
     await snapshotSubvolume(paths, golden.root, root);
     await mkdir(paths.site, { recursive: true });
-    await setUpNetwork(settings, paths.kernelSettings);
+    await setUpNetwork(settings, paths);
     await writeState(paths, {
       key: golden.key,
       startedAt: new Date().toISOString(),
@@ -64,7 +64,7 @@ export async function startCloud(start: CloudStart): Promise<void> {
  */
 export async function removeCloud(settings: LabSettings, paths: LabPaths): Promise<void> {
   await removeContainer(settings.name);
-  await tearDownNetwork(settings, paths.kernelSettings);
+  await tearDownNetwork(settings, paths);
   const root = runningRoot(paths);
   if (await isMounted(paths.store)) {
     await releaseLoops(root);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { run } from "../../automation/run.js";
 import { UserError } from "../../automation/user-error.js";
-import type { LabSettings } from "../settings.js";
+import type { LabPaths, LabSettings } from "../settings.js";
 import { raiseKernelSettings, restoreKernelSettings } from "./kernel-settings.js";
 import {
   collisions,
@@ -53,12 +53,14 @@ export async function checkCollisions(
   }
 }
 
+type KernelPaths = Pick<LabPaths, "kernelSettings" | "sysctls">;
+
 /**
  * Makes namespace, veth pairs and packet filter rules. The file `kernelSettings` remembers for `tearDownNetwork` which
  * settings of the host had to be raised.
  */
-export async function setUpNetwork(settings: LabSettings, kernelSettings: string): Promise<void> {
-  await raiseKernelSettings(kernelSettings);
+export async function setUpNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
+  await raiseKernelSettings(paths.kernelSettings, paths.sysctls);
   for (const [command, ...args] of [...linkCommands(settings), ...filterCommands(settings)]) {
     await run(command, args);
   }
@@ -86,17 +88,14 @@ async function unmountNamespaceFolder(): Promise<void> {
 }
 
 /** Takes namespace, veth pairs and rules away, whatever is left of them, and puts the host's settings back. */
-export async function tearDownNetwork(
-  settings: LabSettings,
-  kernelSettings: string,
-): Promise<void> {
+export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
   for (const device of Object.values(settings.devices)) {
     if (existsSync(`/sys/class/net/${device}`)) await run("ip", ["link", "del", device]);
   }
   if (existsSync(`/run/netns/${settings.name}`)) await run("ip", ["netns", "del", settings.name]);
   await unmountNamespaceFolder();
   for (const [command, ...args] of await ruleDeletions(settings.name)) await run(command, args);
-  await restoreKernelSettings(kernelSettings);
+  await restoreKernelSettings(paths.kernelSettings, paths.sysctls);
 }
 
 /** What of the lab's network is there, for `lab status` and for the proof that `lab down` left nothing. */

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { silent } from "../../../../automation/progress.js";
+import { debianTree } from "../../../../lab/host/debian-tree.js";
+import { StubHost } from "../support/stub-host.js";
+
+/** Runs what it contains, without namespaces. */
+const setpriv = 'while [ "$1" != --mount-proc ]; do shift; done; shift; exec "$@"';
+
+describe("lab/host/debian-tree at work", () => {
+  let host: StubHost;
+  let temporary: string;
+  const saved = process.env["TMPDIR"];
+  beforeEach(() => {
+    host = new StubHost({ setpriv, mmdebstrap: "true" });
+    host.stub("apt-config", `echo 'Acquire::http::Proxy "http://proxy.example:3128";'`);
+    temporary = join(host.root, "tmp");
+    mkdirSync(temporary);
+    process.env["TMPDIR"] = temporary;
+  });
+  afterEach(() => {
+    if (saved === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = saved;
+    host.close();
+  });
+  const build = (update: (text: string) => void = () => undefined, signal?: AbortSignal) =>
+    debianTree({
+      folder: join(host.root, "tree"),
+      packages: ["systemd", "sudo"],
+      step: { ...silent.step(""), update },
+      ...(signal && { signal }),
+    });
+
+  it("gives mmdebstrap the host's way to its mirrors, in a file that is there while it runs", async () => {
+    host.stub(
+      "mmdebstrap",
+      'for word; do case "$word" in --aptopt=*) cp "${word#*=}" "$root/used" ;; esac; done',
+    );
+    await build();
+    assert.equal(host.read("used"), 'Acquire::http::Proxy "http://proxy.example:3128";\n');
+    assert.match(host.called("mmdebstrap").join(), /--include=systemd,sudo bookworm \S+\/tree/);
+  });
+
+  it("tells what is downloaded and set up, and nothing else", async () => {
+    host.stub(
+      "mmdebstrap",
+      `echo "Get:1 http://m/debian bookworm/main amd64 sudo amd64 1.9 [1 kB]"
+       echo "Reading package lists..."; echo "Setting up sudo (1.9) ..." >&2`,
+    );
+    const said: string[] = [];
+    await build((text) => void said.push(text));
+    assert.deepEqual(said.sort(), ["Setting up sudo (1.9) ...", "download sudo amd64 1.9 [1 kB]"]);
+  });
+
+  it("fails with what mmdebstrap said last, and leaves no file of its own", async () => {
+    host.stub("mmdebstrap", 'echo "E: unable to fetch InRelease" >&2; exit 100');
+    await assert.rejects(build(), /'mmdebstrap' ended with code 100: E: unable to fetch InRelease/);
+    assert.deepEqual(readdirSync(temporary), []);
+  });
+
+  it("shows at most the last twelve lines of a long failure", async () => {
+    host.stub("mmdebstrap", "for i in {1..40}; do echo line-$i; done; exit 1");
+    await assert.rejects(build(), (error: Error) => {
+      const lines = error.message.split("\n");
+      assert.equal(lines.length, 12);
+      assert.equal(lines.at(-1), "line-40");
+      return true;
+    });
+  });
+
+  it("ends when it is called off, and leaves no file of its own", async () => {
+    host.stub("mmdebstrap", "echo I: started; exec /bin/sleep 60");
+    const stop = new AbortController();
+    await assert.rejects(
+      build((text) => {
+        if (text.includes("started")) stop.abort(new Error("called off"));
+      }, stop.signal),
+      /called off/,
+    );
+    assert.deepEqual(readdirSync(temporary), []);
+  });
+});

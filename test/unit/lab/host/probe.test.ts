@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { UserError } from "../../../../automation/user-error.js";
+import { checkHost, readHost } from "../../../../lab/host/requirements.js";
+import { StubHost } from "../support/stub-host.js";
+
+describe("lab/host/requirements: links", () => {
+  let host: StubHost;
+  beforeEach(() => {
+    host = new StubHost({ ip: "true", modprobe: "exit 1" });
+  });
+  afterEach(() => {
+    host.close();
+  });
+  const isRoot = process.getuid?.() === 0;
+
+  it("tries veth, bridge and vxlan in a namespace that it takes away again", async () => {
+    const facts = await readHost(host.root);
+    assert.equal(facts.links, undefined);
+    const calls = host.called("ip");
+    if (!isRoot) {
+      assert.deepEqual(calls, [], "only root may");
+      return;
+    }
+    for (const type of ["veth", "bridge", "vxlan"]) {
+      assert.ok(
+        calls.some((call) => call.includes(`-n stackadm-probe`) && call.includes(`type ${type}`)),
+        type,
+      );
+    }
+    assert.equal(calls.at(-1), "ip netns del stackadm-probe");
+  });
+
+  it("says what the kernel lacks in its own words, and still takes the namespace away", async () => {
+    host.stub("ip", 'case "$*" in *vxlan*) echo "Error: Unknown device type." >&2; exit 2 ;; esac');
+    const expected = isRoot ? /vxlan and bridges \(.*Unknown device type/s : /root/;
+    await assert.rejects(checkHost(host.root), (error: unknown) => {
+      assert.ok(error instanceof UserError);
+      assert.match(error.message, expected);
+      assert.match(error.hint ?? "", /OS_CLOUD/);
+      return true;
+    });
+    if (isRoot) assert.equal(host.called("ip").at(-1), "ip netns del stackadm-probe");
+  });
+});

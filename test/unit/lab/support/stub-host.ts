@@ -1,0 +1,157 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import {
+  labPaths,
+  labSettings,
+  type LabPaths,
+  type LabSettings,
+} from "../../../../lab/settings.js";
+
+/** Real commands: they touch nothing but the files that they are told. */
+const harmless = [
+  ...["basename", "bash", "cat", "chmod", "cp", "dirname", "env", "find", "grep", "ln", "mkdir"],
+  ...["mv", "rm", "rmdir", "sed", "sh", "sort", "tar", "touch", "true"],
+];
+
+function script(file: string, text: string): void {
+  writeFileSync(file, text);
+  chmodSync(file, 0o755);
+}
+
+/** Addresses of this process alone, on the loopback interface: a fake cloud can listen on its usual ports. */
+const loopback = `127.${100 + ((process.pid >> 8) % 100)}.${process.pid % 256}.0/24`;
+
+/**
+ * A host that is only a directory: PATH holds stubs, which are recorded, and a few harmless commands; caches, state and
+ * the lab's name are its own. Whatever else is called is not installed here.
+ */
+export class StubHost {
+  readonly root = mkdtempSync(join(tmpdir(), "stackadm-host-"));
+  readonly settings: LabSettings;
+  readonly paths: LabPaths;
+  readonly #calls = join(this.root, "calls");
+  readonly #saved = new Map<string, string | undefined>();
+
+  constructor(stubs: Readonly<Record<string, string>> = {}) {
+    const bin = join(this.root, "bin");
+    mkdirSync(bin);
+    for (const name of harmless) {
+      const real = ["/usr/bin", "/bin"].map((place) => join(place, name)).find(existsSync);
+      // Not a link: a stub that is written in its place would go through it into the host's own command.
+      if (real !== undefined) script(join(bin, name), `#!/bin/sh\nexec ${real} "$@"\n`);
+    }
+    for (const [name, body] of Object.entries(stubs)) this.stub(name, body);
+    this.#set({
+      PATH: bin,
+      XDG_CACHE_HOME: join(this.root, "cache"),
+      XDG_STATE_HOME: join(this.root, "state"),
+      STACKADM_LAB_NAME: `u${process.pid.toString(36)}`,
+      STACKADM_LAB_MANAGEMENT: loopback,
+      STACKADM_LAB_EXTERNAL: "192.0.2.0/24",
+    });
+    this.settings = labSettings();
+    this.paths = { ...labPaths(this.settings.name), sysctls: join(this.root, "sys") };
+    const kernel = { "net/ipv4/ip_forward": 0, "fs/inotify/max_user_instances": 128 };
+    for (const [name, value] of Object.entries(kernel)) this.put(`sys/${name}`, `${value}\n`);
+    this.put("sys/fs/inotify/max_user_watches", "1000000\n");
+  }
+
+  #set(values: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(values)) {
+      this.#saved.set(name, process.env[name]);
+      process.env[name] = value;
+    }
+  }
+
+  /** A command that is recorded and then does `body`, a shell script; `$root` is the host's directory. */
+  stub(name: string, body: string): void {
+    const file = join(this.root, "bin", name);
+    const record = `printf '%s\\n' "${name} \${*//$'\\n'/ }" >>"$root/calls"`;
+    script(file, `#!/bin/bash\nroot=${this.root}\n${record}\n${body}\n`);
+  }
+
+  /** What was called since the last look, in order. */
+  calls(): string[] {
+    const text = existsSync(this.#calls) ? readFileSync(this.#calls, "utf8").trimEnd() : "";
+    rmSync(this.#calls, { force: true });
+    return text === "" ? [] : text.split("\n");
+  }
+
+  /** The calls that begin with these words. */
+  called(...words: string[]): string[] {
+    return this.calls().filter((call) => `${call} `.startsWith(`${words.join(" ")} `));
+  }
+
+  put(path: string, content = ""): string {
+    const file = join(this.root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    return file;
+  }
+
+  read(path: string): string | undefined {
+    const file = join(this.root, path);
+    return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  }
+
+  close(): void {
+    for (const [name, value] of this.#saved) {
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+/**
+ * btrfs where a subvolume is a folder with a mark in it. As the real one it refuses to delete a subvolume that holds
+ * another, and a snapshot has an empty folder where a nested subvolume was.
+ */
+const btrfs = `case "$1 $2" in
+  "subvolume create") mkdir "$3" && touch "$3/.subvolume" ;;
+  "subvolume delete")
+    if [ -n "$(find "$3" -mindepth 2 -name .subvolume)" ]; then
+      echo "Could not destroy subvolume: Directory not empty" >&2; exit 1
+    fi
+    rm -r "$3" ;;
+  "subvolume snapshot")
+    [ ! -e "$4/.subvolume" ] || { echo "target exists" >&2; exit 1; }
+    cp -a "$3" "$4"
+    find "$4" -mindepth 2 -name .subvolume | sort -r | while read -r mark; do
+      inner=$(dirname "$mark"); rm -r "$inner"; mkdir "$inner"
+    done ;;
+  "subvolume list")
+    find "$3" -mindepth 2 -name .subvolume | sort | while read -r mark; do
+      path=$(dirname "$mark"); echo "ID 256 gen 1 top level 5 path \${path#"$3/"}"
+    done ;;
+esac`;
+
+/** podman with at most one container; `$root/inside` answers what is run in it. */
+const podman = `case "$*" in
+  *State.Pid*) echo "$PPID" ;;
+  *"container inspect"*) [ -e "$root/container" ] && echo running || exit 125 ;;
+  *" run --detach "*) printf '%s\\n' "$@" >"$root/container" ;;
+  *" rm --force "*) rm -f "$root/container" ;;
+  *" exec "*) if [ -e "$root/inside" ]; then . "$root/inside"; fi ;;
+esac`;
+
+/** The commands that the lab needs on its host. */
+export const hostStubs: Readonly<Record<string, string>> = {
+  btrfs,
+  podman,
+  ip: "true",
+  iptables: "true",
+  losetup: `echo '{"loopdevices": []}'`,
+  mount: "true",
+  umount: "true",
+  "mkfs.btrfs": "true",
+};
