@@ -42,6 +42,8 @@ interface Work extends LabUpOptions {
 export async function labUp(options: LabUpOptions): Promise<LabFacts> {
   const wanted = labSettings();
   const paths = labPaths(wanted.name);
+  // Before the lock, which would make its folder readable for everybody.
+  await mkdir(paths.cache, { recursive: true, mode: 0o700 });
   return withLock(paths.lock, { purpose: "lab up" }, async () => {
     const state = await readState(paths);
     if (state && (await labProblems(state)).length === 0) {
@@ -60,7 +62,6 @@ export async function labUp(options: LabUpOptions): Promise<LabFacts> {
 
 async function start(work: Work): Promise<LabFacts> {
   const { paths, settings, progress, signal } = work;
-  await mkdir(paths.cache, { recursive: true, mode: 0o700 });
   await ensureHostPackages(progress, signal);
   await prepareHost(work);
   try {

@@ -1,0 +1,22 @@
+import { hostStubs } from "./stub-host.js";
+
+/**
+ * What builds a golden cloud for minutes, as commands that make files of the right names. A file `$root/fail` names a
+ * command that fails.
+ */
+export const goldenStubs: Readonly<Record<string, string>> = {
+  ...hostStubs,
+  "apt-config": "true",
+  setpriv: 'while [ "$1" != --mount-proc ]; do shift; done; shift; exec "$@"',
+  mmdebstrap: `if [ "$(cat "$root/fail")" = mmdebstrap ]; then echo "no mirror" >&2; exit 1; fi
+    while [ "$1" != bookworm ]; do shift; done
+    cd "$2"
+    mkdir -p etc/{ssh,cloud/cloud.cfg.d,default,apt/apt.conf.d,systemd/system,nginx/sites-enabled}
+    mkdir -p var/lib/dpkg srv sbin
+    echo "unique to this host" >etc/machine-id
+    touch etc/ssh/ssh_host_rsa_key etc/hostname etc/apt/apt.conf.d/99mmdebstrap
+    echo "a site" >etc/nginx/sites-enabled/default
+    ln -s /lib/systemd/systemd sbin/init`,
+  zstd: "cat",
+  "dpkg-query": `echo "keystone 2:22.0.0-2+deb12u1"; echo "sudo 1.9"; echo "nova-common 2:26.2.2-1"`,
+};
