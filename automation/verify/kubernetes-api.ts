@@ -1,6 +1,7 @@
 import { parse } from "yaml";
 import { z } from "zod";
 import { exchange, type HttpAnswer } from "../../cloud/http.js";
+import { ClusterError } from "../cluster/cluster-error.js";
 import { UserError } from "../user-error.js";
 
 const entries = z.array(z.looseObject({ name: z.string() }));
@@ -65,17 +66,20 @@ export class KubernetesApi {
 
   async send(method: string, path: string): Promise<HttpAnswer> {
     const { server, ca, cert, key, token } = this.access;
-    return exchange(server + path, {
-      method,
-      ca,
-      cert,
-      key,
-      timeout: 15_000,
-      headers: {
-        accept: "application/json",
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      },
-    });
+    const headers = {
+      accept: "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+    try {
+      return await exchange(server + path, { method, ca, cert, key, timeout: 15_000, headers });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ClusterError(
+        "KUBERNETES_UNREACHABLE",
+        `The Kubernetes API at ${new URL(server).host} cannot be reached: ${reason}.`,
+        "Does the control plane run, and is your address in allowedCidrs?",
+      );
+    }
   }
 
   /** The parsed answer of a GET; undefined when there is no such object. */

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { instanceType, networkType, stepEvent } from "../../../support/engine.js";
+import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
+import { golden } from "../../../support/golden.js";
+import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
+import {
+  clientKey,
+  equip,
+  startFakeCluster,
+  type FakeCluster,
+} from "../../../support/ready-cluster.js";
+
+describe("a command that only looks", function () {
+  this.timeout(120_000);
+  let cloud: FakeCloud;
+  let cluster: FakeCluster;
+  let operator: Operator;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    equip(cloud);
+    cluster = await startFakeCluster();
+    operator = new Operator(cloud.environment());
+    operator.engine.state({});
+    operator.engine.outputs(cluster.outputs);
+  });
+  afterEach(async () => {
+    assert.deepEqual(operator.leftovers(), []);
+    const changes = cloud.seen.filter(
+      ({ method, path }) => method !== "GET" && !/tokens/.test(path),
+    );
+    assert.deepEqual(changes, []);
+    assert.ok(operator.engine.operations().every((name) => name !== "up" && name !== "destroy"));
+    operator.remove();
+    await cluster.close();
+    await cloud.close();
+  });
+  const serversAre = (status: string): void => {
+    const names = ["dev-control-plane-0", "dev-general-0"];
+    const servers = names.map((name) => ({ id: `id-of-${name}`, name, status }));
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+  };
+
+  describe("`stackadm status`", () => {
+    it("shows machines as the cloud and nodes as Kubernetes sees them", async () => {
+      serversAre("ACTIVE");
+      const { code, out, err } = await operator.run("status");
+      assert.deepEqual([code, err], [0, ""]);
+      golden("cli/status-table.txt", out);
+    });
+
+    it("ends with 1 when a node is not Ready, with its reason and the missing server", async () => {
+      cluster.ready = false;
+      const { code, out } = await operator.run("status");
+      assert.equal(code, 1);
+      assert.match(out, /^dev-general-0 +general +zone-b +GONE$/m);
+      assert.match(out, /^dev-general-0 .* no: no network plugin yet$/m);
+    });
+
+    it("still shows the machines when the Kubernetes API does not answer, and says that it does not", async () => {
+      serversAre("SHUTOFF");
+      await cluster.close();
+      const { code, out, err } = await operator.run("status");
+      assert.equal(code, 1);
+      assert.match(out, /^dev-control-plane-0 .* SHUTOFF$/m);
+      assert.match(
+        err,
+        /^\nerror: The Kubernetes API at 127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n {2}[^\n]+\n$/,
+      );
+    });
+
+    it("has everything in one line for programs", async () => {
+      serversAre("ACTIVE");
+      const { out } = await operator.run("status", "--json");
+      const [line, ...more] = jsonLines(out);
+      assert.deepEqual(more, []);
+      const { type, stack, ok, nodes } = line ?? {};
+      assert.deepEqual([type, stack, ok], ["result", "dev", true]);
+      assert.equal((nodes as unknown[]).length, 2);
+    });
+  });
+
+  for (const command of ["status", "kubeconfig"])
+    it(`says of a stack whose first \`up\` did not end that it has no cluster yet: ${command}`, async () => {
+      operator.engine.outputs({});
+      const { code, out, err } = await operator.run(command);
+      assert.deepEqual([code, out], [1, ""]);
+      assert.match(
+        err,
+        /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*npx stackadm up[^\n]*\n$/,
+      );
+      assert.ok(!existsSync(operator.state("kubeconfig-dev")));
+    });
+
+  describe("`stackadm kubeconfig`", () => {
+    it("prints only the path of a file that its owner alone can read", async () => {
+      const { code, out, err } = await operator.run("kubeconfig");
+      const path = operator.state("kubeconfig-dev");
+      assert.deepEqual([code, out, err], [0, `${path}\n`, ""]);
+      assert.equal(readFileSync(path, "utf8"), cluster.kubeconfig);
+      assert.equal(statSync(path).mode & 0o777, 0o600);
+    });
+
+    it("prints the secret itself only when told to, and then writes no file", async () => {
+      const { out } = await operator.run("kubeconfig", "--print");
+      assert.equal(out, cluster.kubeconfig);
+      assert.ok(!existsSync(operator.state("kubeconfig-dev")));
+    });
+
+    it("ends with 1 for a stack that is not there, and says how to make it", async () => {
+      writeFileSync(join(operator.package, "Pulumi.later.yaml"), "config: {}\n");
+      operator.engine.refuses({ "stack export": "error: no stack named 'later' found\n" });
+      const { code, err } = await operator.run("kubeconfig", "--stack", "later");
+      assert.equal(code, 1);
+      assert.equal(
+        err,
+        "\nerror: There is no stack 'later' in this backend.\n  Make it with `npx stackadm up --stack later`.\n",
+      );
+    });
+  });
+
+  describe("`stackadm outputs`", () => {
+    it("prints JSON in which secrets are hidden unless asked for", async () => {
+      const hidden = await operator.run("outputs");
+      assert.equal((JSON.parse(hidden.out) as { kubeconfig: string }).kubeconfig, "[secret]");
+      assert.ok(!hidden.out.includes(clientKey));
+      const shown = await operator.run("outputs", "--show-secrets");
+      const { kubeconfig } = JSON.parse(shown.out) as { kubeconfig: string };
+      assert.equal(kubeconfig, cluster.kubeconfig);
+    });
+
+    it("hides them from programs too", async () => {
+      const { out } = await operator.run("outputs", "--json");
+      const outputs = lastLine(out)["outputs"] as Record<string, unknown>;
+      assert.deepEqual([outputs["kubeconfig"], outputs["clusterName"]], ["[secret]", "dev"]);
+    });
+  });
+
+  describe("`stackadm preview`", () => {
+    const summary = { timestamp: 9, summaryEvent: { durationSeconds: 1, resourceChanges: {} } };
+
+    it("shows a row for each resource that would change, in the order of the engine", async () => {
+      const steps = [
+        { type: networkType, name: "net" },
+        { type: instanceType, name: "vm", op: "replace" },
+        { type: instanceType, name: "same", op: "same" },
+      ];
+      const events = steps.map((step) => stepEvent("resourcePreEvent", step));
+      operator.engine.runs({ preview: { events: [...events, summary] } });
+      const { code, out } = await operator.run("preview");
+      assert.equal(code, 0);
+      golden("cli/preview-table.txt", out);
+      const plan = lastLine((await operator.run("preview", "--json")).out)["plan"] as unknown[];
+      assert.deepEqual(plan[1], { operation: "replace", type: "Instance", name: "vm" });
+    });
+
+    it("says so when there is nothing to do, and passes --refresh on", async () => {
+      operator.engine.runs({ preview: { events: [summary] } });
+      const { code, out } = await operator.run("preview", "--refresh");
+      assert.deepEqual([code, out], [0, "No changes.\n"]);
+      assert.ok(operator.engine.calls().some((call) => /^preview .*--refresh/.test(call)));
+    });
+  });
+
+  it("`stackadm refresh` counts what differs from the state, and changes no cloud", async () => {
+    const vm = { type: instanceType, name: "vm" };
+    operator.engine.runs({
+      refresh: {
+        events: [
+          stepEvent("resourcePreEvent", { ...vm, op: "refresh" }),
+          stepEvent("resOutputsEvent", { ...vm, op: "update" }),
+        ],
+      },
+    });
+    const { code, out, err } = await operator.run("refresh");
+    assert.deepEqual([code, out], [0, ""]);
+    assert.match(err, /^\+ Read the resources of 'dev' \(\d+ s\): 1 differ$/m);
+    operator.engine.runs({});
+    const { out: lines } = await operator.run("refresh", "--json");
+    assert.deepEqual(lastLine(lines), { type: "result", ok: true, changed: 0 });
+  });
+});

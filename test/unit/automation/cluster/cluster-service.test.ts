@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { spawnSync } from "node:child_process";
+import { ClusterError, type ErrorCode } from "../../../../automation/cluster/cluster-error.js";
+import {
+  createClusterService,
+  type ClusterService,
+} from "../../../../automation/cluster/cluster-service.js";
+import { diagnostic, Engine, instanceType, networkType, urnOf } from "../../../support/engine.js";
+import { emptyProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
+
+describe("the cluster service", function () {
+  this.timeout(60_000);
+  let engine: Engine;
+  let cloud: FakeCloud;
+  let backend: string;
+  const stateHome = process.env["XDG_STATE_HOME"];
+  beforeEach(async () => {
+    engine = new Engine();
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
+    process.env["XDG_STATE_HOME"] = join(engine.directory, "state");
+    backend = pathToFileURL(join(engine.directory, "backend")).href;
+    for (const [name, text] of [
+      ["Pulumi.yaml", "name: it\nruntime: nodejs\n"],
+      ["Pulumi.dev.yaml", "config: {}\n"],
+      ["index.js", "module.exports = async () => ({});"],
+    ] as const)
+      writeFileSync(join(engine.directory, name), text);
+  });
+  afterEach(async () => {
+    if (stateHome === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = stateHome;
+    engine.remove();
+    await cloud.close();
+  });
+  const service = (): ClusterService =>
+    createClusterService({
+      env: { ...engine.environment(), ...cloud.environment(), HOME: engine.directory },
+      backend,
+      projectDirectory: engine.directory,
+      program: join(engine.directory, "index.js"),
+    });
+  const fails = async (work: Promise<unknown>, code: ErrorCode): Promise<ClusterError> => {
+    const error = await work.then(
+      () => assert.fail("ended well"),
+      (failed: unknown) => failed,
+    );
+    assert.ok(error instanceof ClusterError, String(error));
+    assert.equal(error.code, code, error.message);
+    return error;
+  };
+  const lock = (pid: number, host = hostname()): void => {
+    const folder = join(engine.directory, "backend", ".pulumi/locks/organization/it/dev");
+    mkdirSync(folder, { recursive: true });
+    const timestamp = new Date(0).toISOString();
+    const text = JSON.stringify({ pid, username: "ann", hostname: host, timestamp });
+    writeFileSync(join(folder, "lock.json"), text);
+  };
+
+  it("knows nothing of a stack that is not there: no state, no outputs, nothing to destroy", async () => {
+    assert.equal(await service().state("dev"), undefined);
+    const { hint } = await fails(service().outputs("dev"), "STACK_NOT_FOUND");
+    assert.equal(hint, "Make it with `npx stackadm up --stack dev`.");
+    await service().destroy("dev");
+    assert.deepEqual(engine.operations(), []);
+  });
+
+  it("does operations on one stack one after the other, also after one that failed", async () => {
+    const clusters = service();
+    engine.runs({ up: { code: 255, stderr: "error: no\n" } });
+    const works = [clusters.up("dev"), clusters.refresh("dev"), clusters.preview("dev")];
+    const ended = await Promise.allSettled(works);
+    assert.deepEqual(
+      ended.map(({ status }) => status),
+      ["rejected", "fulfilled", "fulfilled"],
+    );
+    assert.deepEqual(engine.operations(), ["up", "refresh", "preview"]);
+  });
+
+  it("does not begin what was stopped while it waited for its turn", async () => {
+    const clusters = service();
+    const stop = new AbortController();
+    const first = clusters.preview("dev");
+    const second = clusters.up("dev", { signal: stop.signal });
+    stop.abort();
+    await first;
+    const { message } = await fails(second, "CANCELLED");
+    assert.match(message, /before anything was changed/);
+    assert.deepEqual(engine.operations(), ["preview"]);
+  });
+
+  it("takes settings as text, and leaves the project's own file alone", async () => {
+    await service().preview("dev", { settings: "config:\n  it:word: given\n" });
+    const work = join(engine.directory, "state", "stackadm", "work");
+    const [folder = ""] = readdirSync(work);
+    const copy = readFileSync(join(work, folder, "dev", "Pulumi.dev.yaml"), "utf8");
+    assert.match(copy, /it:word: given/);
+    assert.equal(readFileSync(join(engine.directory, "Pulumi.dev.yaml"), "utf8"), "config: {}\n");
+  });
+
+  describe("after a run that was interrupted", () => {
+    const pending = {
+      type: "creating",
+      resource: {
+        urn: urnOf(networkType, "net"),
+        type: networkType,
+        custom: true,
+        inputs: { name: "dev" },
+      },
+    };
+    let networks: { id: string; name: string }[];
+    beforeEach(() => {
+      networks = [{ id: "half-made", name: "dev" }];
+      cloud.on("GET /network/networks", () => ({ body: { networks } }));
+      cloud.on("DELETE /network/networks/half-made", () => {
+        networks = [];
+        return { status: 204 };
+      });
+      engine.state({ resources: [], pending_operations: [pending] });
+    });
+
+    it("takes away what was half made, and says so, before the engine begins", async () => {
+      const notes: string[] = [];
+      await service().up("dev", { onNote: (text) => notes.push(text) });
+      assert.deepEqual(networks, []);
+      assert.match(notes.join("\n"), /is repaired: Network 'net'\.$/m);
+      assert.ok(engine.calls().findIndex((call) => call.startsWith("stack import")) >= 0);
+      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
+    });
+
+    it("changes nothing for a preview", async () => {
+      await service().preview("dev");
+      assert.equal(networks.length, 1);
+      assert.ok(engine.calls().every((call) => !call.startsWith("stack import")));
+    });
+
+    it("does not begin when that cannot be done, and keeps the record for the next time", async () => {
+      cloud.on("DELETE /network/networks/half-made", { status: 403, body: { message: "no" } });
+      await assert.rejects(service().up("dev"), /no/);
+      assert.deepEqual(engine.operations(), []);
+      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], [pending]);
+    });
+  });
+
+  describe("about locks", () => {
+    it("removes that of a dead process of this host, and says whose it was", async () => {
+      const { pid } = spawnSync("true");
+      lock(pid);
+      const notes: string[] = [];
+      engine.state({});
+      await service().refresh("dev", { onNote: (text) => notes.push(text) });
+      assert.match(notes.join("\n"), new RegExp(`^The lock of process ${pid} of ann`, "m"));
+      assert.deepEqual(await service().unlock("dev"), []);
+    });
+
+    it("refuses under that of another host before it touches anything", async () => {
+      lock(1, "elsewhere");
+      const { exitCode, message } = await fails(service().up("dev"), "STACK_LOCKED");
+      assert.equal(exitCode, 4);
+      assert.match(message, /process 1 of ann on elsewhere, since 1970/);
+      await fails(service().unlock("dev"), "STACK_LOCKED");
+      assert.deepEqual(engine.operations(), []);
+    });
+
+    it("leaves those of a backend that is no directory to Pulumi", async () => {
+      backend = "s3://bucket";
+      assert.deepEqual(await service().unlock("dev"), []);
+      assert.deepEqual(engine.calls(), ["cancel --yes --non-interactive --stack dev"]);
+    });
+  });
+
+  describe("when Nova could not make a server", () => {
+    const urn = urnOf(instanceType, "vm");
+    beforeEach(() => {
+      engine.state({
+        resources: [{ urn, type: instanceType, id: "7", inputs: { name: "dev-0" } }],
+      });
+      const text = "error waiting for instance: unexpected state 'ERROR', wanted target 'ACTIVE'";
+      engine.runs({ up: { events: [diagnostic(text, "error", urn)], code: 255 } });
+    });
+
+    it("adds what Nova knows", async () => {
+      const fault = { message: "No valid host was found." };
+      const server = { id: "7", name: "dev-0", status: "ERROR", fault };
+      cloud.on("GET /compute/servers/7", { body: { server } });
+      const { message, subject } = await fails(service().up("dev"), "SERVER_ERROR");
+      assert.match(message, /^The machine dev-0 could not be made: .*No valid host was found\.$/);
+      assert.equal(subject.urn, urn);
+    });
+
+    it("keeps the error itself when the cloud does not answer by then", async () => {
+      cloud.on("GET /compute/servers/7", { status: 503, body: "maintenance" });
+      const { message } = await fails(service().up("dev"), "SERVER_ERROR");
+      assert.match(message, /^Instance 'vm': Nova could not make the machine/);
+    });
+  });
+});

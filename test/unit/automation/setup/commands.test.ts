@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silent, type Progress } from "../../../../automation/progress.js";
+import { ensureCommands } from "../../../../automation/setup/commands.js";
+import { UserError } from "../../../../automation/user-error.js";
+
+/** Stands for apt-get: notes its calls, and fails as often as `failures` says. */
+const aptGet = (directory: string): string => `#!/bin/sh
+printf '%s %s\\n' "$DEBIAN_FRONTEND" "$*" >>${directory}/calls
+case "$*" in *install*) ;; *) exit 0 ;; esac
+left=$(wc -c <${directory}/failures)
+[ "$left" -eq 0 ] || { printf %s "$(head -c $((left - 1)) ${directory}/failures)" >${directory}/failures
+  echo "E: Unable to locate package" >&2; exit 100; }
+echo "Setting up the package"
+`;
+
+describe("commands that are needed", () => {
+  let directory: string;
+  const path = process.env["PATH"];
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "commands-"));
+    writeFileSync(join(directory, "calls"), "");
+    failing(0);
+    writeFileSync(join(directory, "apt-get"), aptGet(directory), { mode: 0o755 });
+    writeFileSync(join(directory, "there"), "#!/bin/sh\n", { mode: 0o755 });
+    for (const tool of ["sh", "wc", "head"]) symlinkSync(`/usr/bin/${tool}`, join(directory, tool));
+    process.env["PATH"] = directory;
+  });
+  afterEach(() => {
+    process.env["PATH"] = path;
+    rmSync(directory, { recursive: true });
+  });
+  const failing = (times: number): void => {
+    writeFileSync(join(directory, "failures"), "x".repeat(times));
+  };
+  const calls = (): string[] =>
+    readFileSync(join(directory, "calls"), "utf8").split("\n").filter(Boolean);
+  const options = "noninteractive -y -qq -o DPkg::Lock::Timeout=300";
+  const install = (packages: string): string =>
+    `${options} install --no-install-recommends ${packages}`;
+
+  it("are left alone when they are there", async () => {
+    await ensureCommands({ there: "package-of-there" }, silent);
+    assert.deepEqual(calls(), []);
+  });
+
+  // Only root can install; for others the machine says what to install. Each half is a test where it can be one.
+  if (process.getuid?.() === 0) {
+    it("are installed without a question: each package once, nothing that is there", async () => {
+      await ensureCommands({ there: "no", one: "pair", two: "pair", three: "single" }, silent);
+      assert.deepEqual(calls(), [install("pair single")]);
+    });
+
+    it("are looked for once more with fresh lists when the lists are old", async () => {
+      failing(1);
+      await ensureCommands({ one: "package" }, silent);
+      assert.deepEqual(calls(), [install("package"), `${options} update`, install("package")]);
+    });
+
+    it("that cannot be installed end with what apt-get said, as a step that failed", async () => {
+      failing(2);
+      const said: string[] = [];
+      const progress: Progress = {
+        ...silent,
+        step: (title) => ({
+          update: (detail) => said.push(`  ${detail}`),
+          done: () => said.push(`+ ${title}`),
+          failed: () => said.push(`x ${title}`),
+        }),
+      };
+      await assert.rejects(ensureCommands({ one: "package" }, progress), (error: unknown) => {
+        assert.ok(error instanceof UserError);
+        return /'apt-get .*' ended with code 100: E: Unable to locate package/.test(error.message);
+      });
+      assert.deepEqual(
+        [said.includes("  E: Unable to locate package"), said.at(-1)],
+        [true, "x Install package"],
+      );
+    });
+  } else
+    it("are named with their packages to those who may not install", async () => {
+      await assert.rejects(ensureCommands({ one: "a", two: "b" }, silent), (error: unknown) => {
+        assert.ok(error instanceof UserError);
+        assert.equal(error.message, "Missing on this machine: one, two.");
+        return /apt-get install a b/.test(error.hint ?? "");
+      });
+    });
+});

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import fc from "fast-check";
+import { KubernetesApi } from "../../../../automation/verify/kubernetes-api.js";
+import { readNodes } from "../../../../automation/verify/nodes.js";
+
+const role = "node-role.kubernetes.io/control-plane";
+const ready = { type: "Ready", status: "True" };
+
+interface Made {
+  readonly labels?: Record<string, string>;
+  readonly taints?: { key: string }[];
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+const node = (name: string, { labels = {}, taints, status }: Made = {}) => ({
+  metadata: { name, labels, creationTimestamp: "2026-01-01T00:00:00Z" },
+  spec: { taints },
+  status: { nodeInfo: { kubeletVersion: "v1.36.3" }, conditions: [ready], ...status },
+});
+
+describe("the nodes of a cluster", () => {
+  let server: Server;
+  let api: KubernetesApi;
+  let items: unknown[];
+  beforeEach(async () => {
+    server = createServer((_request, response) => {
+      response.end(JSON.stringify({ items }));
+    });
+    await new Promise<void>((listening) => {
+      server.listen(0, "127.0.0.1", listening);
+    });
+    api = new KubernetesApi({
+      server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    });
+  });
+  afterEach(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  const only = async (made: Made) => {
+    items = [node("n", made)];
+    const [found] = await readNodes(api);
+    assert.ok(found);
+    return found;
+  };
+
+  it("come in the same order whatever order the API has: control plane, then by name", async () => {
+    const all = [
+      node("c", { labels: { [role]: "" } }),
+      node("a", { labels: { "stackadm.io/pool": "general" } }),
+      node("b"),
+    ];
+    const order = fc.shuffledSubarray(all, { minLength: all.length });
+    await fc.assert(
+      fc.asyncProperty(order, async (shuffled) => {
+        items = shuffled;
+        const names = (await readNodes(api)).map(({ name }) => name);
+        assert.deepEqual(names, ["c", "a", "b"]);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it("are called by their pool, and 'worker' without one", async () => {
+    assert.equal((await only({ labels: { "stackadm.io/pool": "gpu" } })).role, "gpu");
+    assert.equal((await only({})).role, "worker");
+    assert.equal(
+      (await only({ labels: { [role]: "", "stackadm.io/pool": "x" } })).role,
+      "control plane",
+    );
+  });
+
+  it("show the first address of each kind, and nothing where there is none", async () => {
+    const addresses = [
+      { type: "InternalIP", address: "10.0.0.10" },
+      { type: "InternalIP", address: "fd00::10" },
+      { type: "ExternalIP", address: "203.0.113.7" },
+    ];
+    const { internalAddress, externalAddress } = await only({ status: { addresses } });
+    assert.deepEqual([internalAddress, externalAddress], ["10.0.0.10", "203.0.113.7"]);
+    assert.equal((await only({})).internalAddress, "");
+  });
+
+  it("are not ready while the cloud controller has not seen them, whatever the kubelet says", async () => {
+    const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized" }];
+    const found = await only({ taints });
+    assert.deepEqual([found.ready, found.reason], [false, "the cloud controller has not seen it"]);
+  });
+
+  it("are ready under taints of other kinds: a control plane always has one", async () => {
+    assert.equal((await only({ taints: [{ key: `${role}:NoSchedule` }] })).ready, true);
+  });
+
+  for (const status of ["False", "Unknown"])
+    it(`are not ready while their condition is ${status}, for the kubelet's reason`, async () => {
+      const condition = { type: "Ready", status, message: "Kubelet stopped posting node status." };
+      const found = await only({ status: { conditions: [condition] } });
+      assert.deepEqual(
+        [found.ready, found.reason],
+        [false, "Kubelet stopped posting node status."],
+      );
+    });
+
+  it("have no reason exactly when they are ready", async () => {
+    for (const conditions of [[ready], [], [{ type: "Ready", status: "False" }]]) {
+      const found = await only({ status: { conditions } });
+      assert.equal(found.reason === "", found.ready);
+    }
+  });
+
+  it("are none in a cluster without any", async () => {
+    items = [];
+    assert.deepEqual(await readNodes(api), []);
+  });
+});

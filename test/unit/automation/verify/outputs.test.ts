@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
+import {
+  controlPlaneTarget,
+  hostKeyOf,
+  parseOutputs,
+} from "../../../../automation/verify/outputs.js";
+
+const node = { name: "c", role: "control plane", zone: "a", address: "10.0.0.10", serverId: "1" };
+const outputs = {
+  kubeconfig: "k",
+  clusterName: "dev",
+  apiEndpoint: "https://203.0.113.7:6443",
+  nodes: [
+    { ...node, sshHost: "203.0.113.7" },
+    { ...node, name: "w" },
+  ],
+  hostKeys: ["203.0.113.7 ssh-ed25519 AAAA1", "10.0.0.11 ssh-ed25519 AAAA2"],
+};
+
+describe("the outputs of a stack", () => {
+  it("are read with what later versions may add", () => {
+    const { clusterId } = parseOutputs({ ...outputs, clusterId: "x" });
+    assert.equal(clusterId, "x");
+  });
+
+  it("may be without samples", () => {
+    assert.equal(parseOutputs({ ...outputs, samples: null }).samples, null);
+    assert.equal(parseOutputs(outputs).samples, undefined);
+  });
+
+  const refusal = (value: unknown): ClusterError => {
+    try {
+      parseOutputs(value);
+    } catch (error) {
+      assert.ok(error instanceof ClusterError);
+      return error;
+    }
+    return assert.fail("was accepted");
+  };
+
+  it("that are not there yet are told in one sentence, with what makes them", () => {
+    const { code, message, hint } = refusal({});
+    assert.equal(code, "NOT_READY");
+    assert.equal(
+      message,
+      "The stack has no cluster yet: its outputs lack kubeconfig, clusterName, apiEndpoint, nodes, hostKeys.",
+    );
+    assert.match(hint ?? "", /`npx stackadm up`/);
+  });
+
+  it("that are incomplete are told by name, without a value: one may be secret", () => {
+    const { message } = refusal({ ...outputs, clusterName: 7, kubeconfig: ["CANARY"] });
+    assert.match(message, /kubeconfig, clusterName\.$/);
+    assert.doesNotMatch(message, /CANARY|7/);
+  });
+});
+
+describe("a machine's host key", () => {
+  it("is that of the very host, also among several names of a line", () => {
+    const lines = ["dev-0,10.0.0.1 ssh-ed25519 AAAA1 comment", "10.0.0.10 ssh-ed25519 AAAA2"];
+    assert.equal(hostKeyOf(lines, "10.0.0.1"), "ssh-ed25519 AAAA1");
+    assert.equal(hostKeyOf(lines, "dev-0"), "ssh-ed25519 AAAA1");
+    assert.equal(hostKeyOf(lines, "10.0.0.10"), "ssh-ed25519 AAAA2");
+  });
+
+  it("is none for a host that only begins like a known one", () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.ipV4(), (known, asked) => {
+        const found = hostKeyOf([`${known} ssh-ed25519 KEY`], asked);
+        return (found !== undefined) === (known === asked);
+      }),
+    );
+  });
+
+  it("is found in lines that people have edited", () => {
+    assert.equal(hostKeyOf(["", "  h \t ssh-ed25519   K  "], "h"), "ssh-ed25519 K");
+  });
+});
+
+describe("the way into the control plane", () => {
+  const login = { user: "debian", agentSocket: "/agent" };
+
+  it("is the first machine with an address for SSH, pinned to its key", () => {
+    assert.deepEqual(controlPlaneTarget(parseOutputs(outputs), login), {
+      host: "203.0.113.7",
+      hostKey: "ssh-ed25519 AAAA1",
+      ...login,
+    });
+  });
+
+  it("is none without an address, and none without a known key: nothing is trusted at first sight", () => {
+    assert.equal(controlPlaneTarget(parseOutputs({ ...outputs, nodes: [node] }), login), undefined);
+    assert.equal(controlPlaneTarget(parseOutputs({ ...outputs, hostKeys: [] }), login), undefined);
+  });
+});
