@@ -10,7 +10,9 @@ from tests import objects
 from tests.support import DirectoryTest, stub_modules
 
 
-class CinderTest(DirectoryTest):
+class CinderCase(DirectoryTest):
+    """The driver of a backend whose volumes lie in the test's directory."""
+
     def setUp(self):
         super().setUp()
 
@@ -39,6 +41,8 @@ class CinderTest(DirectoryTest):
     def names(self):
         return sorted(os.listdir(self.directory))
 
+
+class CinderTest(CinderCase):
     def test_life_of_a_volume(self):
         self.driver.create_volume(self.volume)
         self.driver.extend_volume(self.volume, 3)

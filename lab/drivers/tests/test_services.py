@@ -130,7 +130,9 @@ class Session:
     close = expire_all
 
 
-class AgentTest(unittest.TestCase):
+class AgentCase(unittest.TestCase):
+    """An agent whose database knows one load balancer."""
+
     def setUp(self):
         stubs = octavia_stubs()
         stub_modules(self, stubs)
@@ -152,6 +154,8 @@ class AgentTest(unittest.TestCase):
         calls = self.library.update_loadbalancer_status.call_args_list
         return calls and calls[-1].args[0]['loadbalancers'][0]['provisioning_status']
 
+
+class AgentTest(AgentCase):
     def test_pending_is_applied_and_reported(self):
         self.agent.look()
         self.front.apply.assert_called_once_with()
