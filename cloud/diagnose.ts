@@ -12,6 +12,10 @@ const serverSchema = z.object({
   }),
 });
 
+/** Colours, and what is left of characters that were cut in the middle. */
+ 
+const noise = /\u001b\[[0-9;?]*[A-Za-z]|\uFFFD|[\u0000-\u0008\u000b-\u001f]/g;
+
 /** How many lines of the console a message carries. */
 const consoleLines = 30;
 
@@ -26,7 +30,12 @@ export async function consoleTail(
       "os-getConsoleOutput": { length: lines },
     });
     const { output } = z.object({ output: z.string().nullable() }).parse(answer);
-    const text = (output ?? "").trimEnd().split("\n").slice(-lines).join("\n");
+    const text = (output ?? "")
+      .replaceAll(noise, "")
+      .trimEnd()
+      .split("\n")
+      .slice(-lines)
+      .join("\n");
     return text === "" ? "(the console is empty)" : text;
   } catch (error) {
     if (error instanceof CloudError) return `(no console: ${error.message})`;

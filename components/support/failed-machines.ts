@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
@@ -51,7 +52,7 @@ export class FailedMachines {
 
   /** When the server cannot be made: says why, which Nova knows and the provider does not pass on. */
   explain(machine: string): pulumi.ErrorHook {
-    return new pulumi.ErrorHook(`explain-${machine}`, async ({ errors }) => {
+    return errorHook(`explain-${machine}`, async ({ errors }) => {
       const id = serverIn(errors.join("\n"));
       if (id !== undefined) {
         const sentence = `Nova could not make the machine ${machine}; the next \`up\` replaces it.`;
@@ -66,7 +67,7 @@ export class FailedMachines {
    * even answer its first script; one that worked before is never replaced because it is out of reach for a while.
    */
   examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
-    return new pulumi.ErrorHook(`examine-${machine}-${script}`, async (failure) => {
+    return errorHook(`examine-${machine}-${script}`, async (failure) => {
       const told = failureOf(failure.errors[0] ?? "");
       const kind = told === "unclear" ? await ask(await known(pulumi.output(connection))) : told;
       if (kind === "itself") return failure.errors.length <= retries;
@@ -74,7 +75,9 @@ export class FailedMachines {
       const id = await known(serverId);
       const first = kind === "silent" && isFirst(script, failure.failedOperation);
       const sentence = sentences[first ? "never" : kind](machine);
-      await pulumi.log.error(`${sentence} ${await this.evidence(id)}`);
+      await pulumi.log.error(
+        kind === "imposter" ? sentence : `${sentence} ${await this.evidence(id)}`,
+      );
       if (first) {
         mkdirSync(this.directory, { recursive: true });
         writeFileSync(this.marker(machine), `${id}\n`);
@@ -95,6 +98,13 @@ export class FailedMachines {
     }
   }
 }
+
+/**
+ * The engine calls hooks from outside the program's asynchronous context. Bound to it, `pulumi.log` finds the engine; else
+ * what it says would only stand on the screen, and not at all where the program runs inline.
+ */
+const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
+  new pulumi.ErrorHook(name, AsyncResource.bind(callback));
 
 const sentences = {
   silent: (machine: string) => `The machine ${machine} does not answer on SSH.`,

@@ -37,6 +37,11 @@ describe("what the cloud knows about a machine", () => {
     assert.deepEqual(cloud.seen.at(-1)?.body, { "os-getConsoleOutput": { length: 30 } });
   });
 
+  it("shows a console without colours, control characters and cut ones", async () => {
+    consoleSays("[\u001b[0;32m  OK  \u001b[0m] Started ssh\uFFFD\uFFFD.\r\nlogin:\u0007\n");
+    assert.equal(await consoleTail(await connect(), "s"), "[  OK  ] Started ssh.\nlogin:");
+  });
+
   it("says that the console is empty, or that there is none", async () => {
     consoleSays(null);
     assert.equal(await consoleTail(await connect(), "s"), "(the console is empty)");
