@@ -1,6 +1,7 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { linkNew } from "./link.js";
 import { UserError } from "./user-error.js";
 
 export interface LockHolder {
@@ -61,7 +62,7 @@ function take(file: string, purpose: string): LockHolder | undefined {
   writeFileSync(aside, JSON.stringify(own), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < 3; attempt++) {
-      if (link(aside, file)) return undefined;
+      if (linkNew(aside, file)) return undefined;
       const holder = read(file);
       if (holder && startOf(holder.pid) === holder.started) return holder;
       rmSync(file, { force: true });
@@ -69,17 +70,6 @@ function take(file: string, purpose: string): LockHolder | undefined {
     return read(file) ?? { pid: 0, started: "", purpose: "unknown" };
   } finally {
     rmSync(aside, { force: true });
-  }
-}
-
-/** Makes `file` another name of `source`; false when it exists. */
-function link(source: string, file: string): boolean {
-  try {
-    linkSync(source, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
   }
 }
 

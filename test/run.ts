@@ -44,7 +44,7 @@ async function prepareLab(screen: Screen): Promise<Record<string, string>> {
 const tiers: readonly Tier[] = [
   {
     name: "unit",
-    expected: 40,
+    expected: 180,
     prepare: async (screen) => {
       await ensureCommands({ python3: "python3", "ssh-agent": "openssh-client" }, screen);
       return {};

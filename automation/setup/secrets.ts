@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { linkNew } from "../link.js";
 
 /**
  * The passphrase that encrypts the secrets of the stacks: made once, 256 bits, readable by its owner only.
@@ -8,8 +9,13 @@ import { dirname } from "node:path";
  */
 export function ensurePassphraseFile(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  if (!existsSync(path))
-    writeFileSync(path, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
+  if (!existsSync(path)) {
+    // Another command may do the same at this moment: the first one's counts.
+    const aside = `${path}.${process.pid}`;
+    writeFileSync(aside, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
+    linkNew(aside, path);
+    rmSync(aside);
+  }
   chmodSync(path, 0o600);
   return path;
 }

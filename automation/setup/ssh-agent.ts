@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { linkNew } from "../link.js";
 import { run } from "../run.js";
 import { UserError } from "../user-error.js";
 
@@ -31,9 +32,20 @@ export async function agentKeys(socket: string): Promise<string[]> {
 /** The user's own key for the clusters: made once, without a passphrase, readable by its owner only. */
 export async function ensureKey(path: string): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  if (!existsSync(path))
-    await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "stackadm", "-f", path]);
+  if (!existsSync(path)) await makeKey(path);
   chmodSync(path, 0o600);
+}
+
+/** Made aside, since ssh-keygen asks before it overwrites: of two commands at once the first one's key counts. */
+async function makeKey(path: string): Promise<void> {
+  const aside = mkdtempSync(`${path}-`);
+  const key = join(aside, "key");
+  try {
+    await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "stackadm", "-f", key]);
+    if (linkNew(key, path)) renameSync(`${key}.pub`, `${path}.pub`);
+  } finally {
+    rmSync(aside, { recursive: true });
+  }
 }
 
 const startTimeout = 15_000;

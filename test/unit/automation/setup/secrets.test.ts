@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { run } from "../../../../automation/run.js";
 import { ensurePassphraseFile } from "../../../../automation/setup/secrets.js";
 
 describe("the passphrase of the stacks", () => {
@@ -23,6 +32,23 @@ describe("the passphrase of the stacks", () => {
   it("lies in a directory that nobody else can enter", () => {
     const path = ensurePassphraseFile(join(directory, "new", "p"));
     assert.deepEqual([mode(join(directory, "new")), mode(path)], [0o700, 0o600]);
+  });
+
+  it("is one for all commands that start at the same time on a new machine", async () => {
+    const path = join(directory, "p");
+    const module = require.resolve("../../../../automation/setup/secrets.js");
+    const script = `
+      const { ensurePassphraseFile } = require(${JSON.stringify(module)});
+      while (Date.now() < Number(process.argv[1]));
+      process.stdout.write(require("node:fs").readFileSync(ensurePassphraseFile(process.argv[2]), "utf8"));`;
+    const together = String(Date.now() + 1_500);
+    const args = ["--import", "tsx", "-e", script, "--", together, path];
+    const answers = await Promise.all([1, 2, 3, 4].map(() => run(process.execPath, args)));
+    assert.deepEqual(
+      answers.map(({ stdout }) => stdout),
+      Array(4).fill(readFileSync(path, "utf8")),
+    );
+    assert.deepEqual(readdirSync(directory), ["p"]);
   });
 
   it("that a person wrote is kept to the byte, even empty, and made private", () => {

@@ -46,6 +46,15 @@ describe("the login key's agent", () => {
     assert.equal(readFileSync(join(directory, "ssh", "id_ed25519"), "utf8"), key);
   });
 
+  it("holds the same key in commands that start at the same time on a new machine", async () => {
+    const started = await Promise.all([1, 2, 3, 4].map(() => ensure()));
+    const [first] = started;
+    for (const { keys } of started) assert.deepEqual(keys, first?.keys);
+    assert.deepEqual(readdirSync(join(directory, "ssh")).sort(), ["id_ed25519", "id_ed25519.pub"]);
+    const publicKey = readFileSync(join(directory, "ssh", "id_ed25519.pub"), "utf8");
+    assert.equal(publicKey.trim(), first?.keys[0]);
+  });
+
   it("ends with the command", async () => {
     const agent = await ensure();
     await agent.close();
