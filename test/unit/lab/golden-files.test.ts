@@ -1,0 +1,48 @@
+import { cloudFiles } from "../../../lab/cloud/files.js";
+import { noSecrets } from "../../../lab/cloud/secrets.js";
+import { renderClouds, renderSite } from "../../../lab/facts.js";
+import { runArguments } from "../../../lab/host/container.js";
+import { filterCommands, linkCommands } from "../../../lab/host/network-plan.js";
+import { labSettings } from "../../../lab/settings.js";
+import { golden } from "../../support/golden.js";
+
+const settings = labSettings({});
+
+/** Files of the cloud that people review when they change: the configuration of the services. */
+const reviewed = [
+  ...["nova/nova.conf", "neutron/neutron.conf", "neutron/plugins/ml2/ml2_conf.ini"],
+  ...["neutron/plugins/ml2/linuxbridge_agent.ini", "neutron/dhcp_agent.ini"],
+  ...["cinder/cinder.conf", "octavia/octavia.conf", "keystone/keystone.conf"],
+  ...["glance/glance-api.conf", "placement/placement.conf", "lab/offering.json"],
+  ...["systemd/system/os-nova-api.service", "systemd/system/os-nova-compute-zone-a.service"],
+];
+
+describe("the lab as people review it", () => {
+  for (const { path, content } of cloudFiles({ settings, secrets: noSecrets })) {
+    const name = path.replace(/^\/etc\//, "");
+    if (!reviewed.includes(name)) continue;
+    it(`writes ${path}`, () => {
+      // Not as .json: Prettier would write it in another way.
+      golden(`lab/${(name.split("/").at(-1) ?? name).replace(".json", ".txt")}`, content);
+    });
+  }
+
+  it("is known to clients by clouds.yaml, and to stacks by site.yaml", () => {
+    const user = { cloud: "stackadm-lab", name: "demo", password: "x" };
+    golden("lab/clouds.yaml", renderClouds(settings, user));
+    golden("lab/site.yaml", renderSite(settings, { keyFingerprint: "0123456789".repeat(4) }));
+  });
+
+  it("changes on its host exactly this", () => {
+    const mounts = { "<drivers>": "/opt/lab", "<site>": "/srv/site" };
+    const commands = [
+      ...linkCommands(settings),
+      ...filterCommands(settings),
+      ["podman", ...runArguments({ settings, root: "<store>/running", mounts })].filter(
+        // whether the host has systemd decides these two
+        (word, index, all) => word !== "--cgroup-parent" && all[index - 1] !== "--cgroup-parent",
+      ),
+    ];
+    golden("lab/host-commands.txt", commands.map((words) => `${words.join(" ")}\n`).join(""));
+  });
+});

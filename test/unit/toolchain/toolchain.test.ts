@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { silent, type Progress } from "../../../automation/progress.js";
+import { UserError } from "../../../automation/user-error.js";
+import { ensureToolchain } from "../../../toolchain/toolchain.js";
+import { engineVersion, pluginVersions } from "../../../toolchain/versions.js";
+
+describe("toolchain/toolchain on a machine with Pulumi", () => {
+  let folder: string;
+  let cache: string;
+  const path = process.env["PATH"];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "stackadm-toolchain-"));
+    cache = join(folder, "cache");
+  });
+  afterEach(() => {
+    process.env["PATH"] = path;
+    rmSync(folder, { recursive: true });
+  });
+
+  const tool = (directory: string, name: string, body = "exit 9"): string => {
+    mkdirSync(join(folder, directory), { recursive: true });
+    writeFileSync(join(folder, directory, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    return join(folder, directory, name);
+  };
+  const engine = (version: string) => tool("bin", "pulumi", `echo v${version}`);
+  const plugins = Object.entries<string>(pluginVersions);
+  const ensure = (progress: Progress = silent) =>
+    ensureToolchain({
+      ...{ progress, cache },
+      env: { PATH: join(folder, "bin"), PULUMI_HOME: join(folder, "home") },
+    });
+  const install = () => {
+    for (const [name, version] of plugins) {
+      const file = `pulumi-resource-${name}`;
+      tool(join("home/plugins", `resource-${name}-v${version}`), file);
+    }
+  };
+
+  it("uses what is there: nothing is built, downloaded or put before it on PATH", async () => {
+    engine(engineVersion);
+    tool("bin", "pulumi-language-nodejs");
+    install();
+    const progress: Progress = { ...silent, step: (title) => assert.fail(`${title} began`) };
+    const { pieces, environment } = await ensure(progress);
+    assert.deepEqual(
+      pieces.map(({ name, origin }) => [name, origin]),
+      [
+        "pulumi",
+        "pulumi-language-nodejs",
+        "pulumi-resource-openstack",
+        "pulumi-resource-kubernetes",
+        "pulumi-resource-command",
+      ].map((name) => [name, "found"]),
+    );
+    assert.deepEqual(environment, {
+      PATH: join(folder, "bin"),
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+    });
+    assert.deepEqual(readdirSync(cache), [], "no lock is left");
+  });
+
+  it("puts a Pulumi home's own tools on PATH, after the person's", async () => {
+    engine(engineVersion);
+    tool("home/bin", "pulumi-language-nodejs");
+    install();
+    const { environment } = await ensure();
+    assert.equal(
+      environment["PATH"],
+      [join(folder, "bin"), join(folder, "home/bin")].join(delimiter),
+    );
+  });
+
+  it("names version and place of every piece, and why it is this one", async () => {
+    const file = engine(engineVersion);
+    tool("bin", "pulumi-language-nodejs");
+    install();
+    const { pieces } = await ensure();
+    assert.equal(pieces[0]?.path, file);
+    for (const { name, version, path: place, why } of pieces) {
+      assert.ok(existsSync(place), `${name}: ${place}`);
+      assert.ok(version !== "" && why !== "", name);
+    }
+  });
+
+  it("says how to get Pulumi where the one there is too old and nothing can build another", async () => {
+    engine("3.1.0");
+    process.env["PATH"] = join(folder, "bin");
+    await assert.rejects(ensure(), (error: unknown) => {
+      assert.ok(error instanceof UserError);
+      assert.match(error.message, /no Go to build the toolchain with/);
+      assert.match(error.hint ?? "", /Install Pulumi .* or Go/);
+      return true;
+    });
+    assert.ok(!existsSync(join(cache, "lock")));
+    assert.ok(readdirSync(cache).every((name) => name.endsWith(".part")));
+  });
+
+  it("can be asked twice at once: the second waits for the first and gives the same", async () => {
+    engine(engineVersion);
+    tool("bin", "pulumi-language-nodejs");
+    install();
+    const notes: string[] = [];
+    const progress: Progress = { ...silent, note: (text) => void notes.push(text) };
+    const [one, other] = await Promise.all([ensure(progress), ensure(progress)]);
+    assert.deepEqual(one, other);
+    assert.ok(notes.every((note) => /^Waiting for process \d+, which prepares/.test(note)));
+  });
+});
