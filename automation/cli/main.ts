@@ -58,6 +58,10 @@ export function buildProgram(): Command {
 
 /** Runs the command line of this process. */
 export async function main(args: readonly string[]): Promise<void> {
+  // A reader that has seen enough (`| head`) stops no operation.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
   const program = buildProgram();
   for (const command of [
     program,

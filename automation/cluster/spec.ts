@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { ClusterNeeds } from "../../cloud/needs.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/cluster-spec.js";
 import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
+import { readSite } from "../../components/support/site.js";
 import { ClusterError } from "./cluster-error.js";
 
 export interface SpecSources {
@@ -21,22 +21,23 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
   const settings = parse(sources.settings) as unknown;
   const config = isFields(settings) ? settings["config"] : undefined;
   const written = isFields(config) ? config[`${sources.project}:cluster`] : undefined;
-  const { siteFile } = sources;
-  const site =
-    siteFile !== undefined && siteFile !== "" && existsSync(siteFile)
-      ? (parse(readFileSync(siteFile, "utf8")) as unknown)
-      : {};
+  const read = readSite(sources.siteFile);
+  if ("problem" in read) throw invalid("The environment", [read.problem]);
   const publicKey = preferredKey(sources.agentKeys ?? []);
   const defaults = { name: sources.stack, ssh: publicKey === undefined ? {} : { publicKey } };
-  const result = parseClusterSpec(merge(merge(defaults, site), written ?? {}));
+  const result = parseClusterSpec(merge(merge(defaults, read.site), written ?? {}));
   if ("spec" in result) return result.spec;
-  const lines = result.problems.map(({ path, message }) => `  ${path}: ${message}`);
-  throw new ClusterError(
-    "INVALID_CONFIG",
-    `Pulumi.${sources.stack}.yaml is not valid:\n${lines.join("\n")}`,
-    "Correct the stack file and run the same command again; nothing was changed.",
-  );
+  throw invalid(`Pulumi.${sources.stack}.yaml`, result.problems);
 }
+
+type Problems = readonly { readonly path: string; readonly message: string }[];
+
+const invalid = (where: string, problems: Problems): ClusterError =>
+  new ClusterError(
+    "INVALID_CONFIG",
+    `${where} is not valid:\n${problems.map(({ path, message }) => `  ${path}: ${message}`).join("\n")}`,
+    "Correct it and run the same command again; nothing was changed.",
+  );
 
 /** The names of the machines, in the order in which they are made. */
 export const machineNames = (spec: ClusterSpec): string[] => [

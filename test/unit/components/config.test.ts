@@ -78,6 +78,13 @@ describe("the stack's configuration", () => {
     assert.throws(readConfig, /STACKADM_SITE: .*none\.yaml.*; name a readable YAML file/);
   });
 
+  it("is refused when the site's file is something else, by the file's name", () => {
+    for (const text of ["root:x:0:0:root", "- a\n- b\n", "a: [1"]) {
+      use(smallest, text);
+      assert.throws(readConfig, /STACKADM_SITE: .*; name a readable YAML file, or unset it/s);
+    }
+  });
+
   it("works without a site file, and with an empty one", () => {
     use(smallest, "");
     assert.equal(readConfig().kubernetes.registry.prefix, "registry.k8s.io");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { run } from "../../../../automation/run.js";
 import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
 
 describe("the command line", function () {
@@ -107,6 +108,25 @@ describe("the command line", function () {
         /^\nerror: \S+\/Pulumi\.broken\.yaml is not YAML: [^\n]+ at line 3, column \d+\.\n/,
       );
     }
+  });
+
+  it("refuses site defaults that are not there, as the program would, and names the variable", async () => {
+    for (const file of ["/nowhere/site.yaml", join(operator.package, "package.json", "x")]) {
+      const { code, err } = await operator.start(["doctor"], { ...cloud, STACKADM_SITE: file })
+        .ended;
+      assert.equal(code, 2);
+      assert.match(err, /^\nerror: The environment is not valid:\n {2}STACKADM_SITE: [^\n]+\n/);
+      assert.ok(err.includes(file));
+    }
+  });
+
+  it("is not stopped by a reader that has seen enough", async () => {
+    const main = join(operator.package, "dist", "automation", "cli", "main.js");
+    const script = `{ "$0" "$1" toolchain; echo "code $?" >&2; } | true`;
+    const { stderr } = await run("sh", ["-c", script, process.execPath, main], {
+      env: operator.environment(),
+    });
+    assert.equal(stderr, "code 0\n");
   });
 
   it("says that a cloud does not answer, with its address and exit code 3", async () => {
