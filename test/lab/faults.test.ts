@@ -56,9 +56,7 @@ describe("faults on the lab", function () {
     const name = "control-plane-0";
     await until(async () => {
       const id = await serverId(name);
-      return (
-        id !== "" && (await inServer(id, "pgrep -x kubeadm || :").catch(() => "")) !== ""
-      );
+      return id !== "" && (await inServer(id, "pgrep -x kubeadm || :").catch(() => "")) !== "";
     }, 300);
     const engines = enginesOf(stack);
     assert.ok(engines.length > 0, "no engine runs");

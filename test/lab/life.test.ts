@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { run } from "../../automation/run.js";
+import { packageRoot } from "../../automation/cluster/workspace.js";
 import { ownKeyFile } from "../../automation/setup/surroundings.js";
 import {
   controlPlaneTarget,
@@ -14,6 +16,7 @@ import { foreignObjects } from "./support/foreign.js";
 import { secretsOf } from "./support/secrets.js";
 
 const minutes = 60_000;
+const userData = "/var/lib/cloud/instance/user-data.txt";
 
 describe("a cluster's life on the lab", function () {
   this.timeout(10 * minutes);
@@ -99,6 +102,15 @@ describe("a cluster's life on the lab", function () {
     );
   });
 
+  it("is the same stack for plain pulumi, which has nothing to change either", async () => {
+    const args = ["preview", "--stack", "life", "--config-file", cluster.stackFile];
+    const { stdout } = await run("pulumi", [...args, "--expect-no-changes", "--non-interactive"], {
+      cwd: packageRoot(),
+      env: cluster.surroundings.env,
+    });
+    assert.match(stdout, /\d+ unchanged/);
+  });
+
   it("uses at most two SSH runs a worker and three a control plane", async () => {
     for (const { name, role, serverId } of outputs.nodes) {
       const limit = role === "control-plane" ? 3 : 2;
@@ -107,7 +119,7 @@ describe("a cluster's life on the lab", function () {
     }
   });
 
-  it("shows no secret: not on screen, in events, in the state, in process lists, in logs on machines", async () => {
+  it("shows no secret: not on screen, in events, in the state, in user data, in process lists, in logs on machines", async () => {
     const secrets = await secretsOf(cluster, {
       "login key": readFileSync(ownKeyFile(), "utf8").split("\n").slice(1, 3).join("\n"),
     });
@@ -119,6 +131,7 @@ describe("a cluster's life on the lab", function () {
       processes: processes.join("\n"),
     };
     for (const { name, serverId } of outputs.nodes) {
+      places[`user data of ${name}`] = await inServer(serverId, `cat ${userData}`);
       places[`journal of ${name}`] = await inServer(serverId, "journalctl --no-pager -o cat");
       places[`logs of ${name}`] = await inServer(
         serverId,

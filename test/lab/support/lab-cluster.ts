@@ -20,6 +20,8 @@ export interface LabCluster {
   readonly service: ClusterService;
   readonly surroundings: Surroundings;
   readonly cloud: CloudClient;
+  /** `Pulumi.<name>.yaml`, for plain pulumi. */
+  readonly stackFile: string;
   /** The stack file's text: the dev stack's machines under this cluster's name, with changes. */
   settings(changes?: Readonly<Record<string, unknown>>): string;
   /** Every event and line so far, for scans. */
@@ -46,7 +48,8 @@ export async function labCluster(name: string): Promise<LabCluster> {
   const settings: LabCluster["settings"] = (changes = {}) =>
     stringify({ config: { "stackadm:cluster": { ...devCluster(name), ...changes } } });
   copyFileSync(join(packageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
-  writeFileSync(join(directory, `Pulumi.${name}.yaml`), settings());
+  const stackFile = join(directory, `Pulumi.${name}.yaml`);
+  writeFileSync(stackFile, settings());
   const service = createClusterService({
     env: surroundings.env,
     backend,
@@ -59,6 +62,7 @@ export async function labCluster(name: string): Promise<LabCluster> {
     service,
     surroundings,
     cloud,
+    stackFile,
     seen,
     settings,
     recording: () => ({
