@@ -13,7 +13,7 @@ const serverSchema = z.object({
 });
 
 /** Colours, and what is left of characters that were cut in the middle. */
- 
+
 const noise = /\u001b\[[0-9;?]*[A-Za-z]|\uFFFD|[\u0000-\u0008\u000b-\u001f]/g;
 
 /** How many lines of the console a message carries. */
