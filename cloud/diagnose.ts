@@ -44,7 +44,7 @@ export async function consoleTail(
 }
 
 /**
- * What the cloud knows about a machine that does not answer: status, Nova's fault, the end of its console.
+ * What the cloud knows about a machine that does not answer: status, and Nova's fault or else the end of its console.
  * Never throws for a server that is gone: the text says so.
  */
 export async function describeServer(client: CloudClient, serverId: string): Promise<string> {
@@ -59,7 +59,7 @@ export async function describeServer(client: CloudClient, serverId: string): Pro
     throw error;
   }
   const head = `Server ${server.name} (${server.id}) is ${server.status}`;
-  const fault = server.fault ? `: ${server.fault.message.replace(/\.$/, "")}` : "";
+  if (server.fault) return `${head}: ${server.fault.message.replace(/\.$/, "")}.`;
   const tail = await consoleTail(client, serverId);
-  return `${head}${fault}.\nLast lines of its console:\n${tail}`;
+  return `${head}.\nLast lines of its console:\n${tail}`;
 }

@@ -3,7 +3,6 @@ import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { ClusterError } from "./cluster-error.js";
 import { describeLock, removeDeadLocks } from "./engine-locks.js";
 import type { ClusterEvent } from "./events.js";
-import { withNovasFault } from "./evidence.js";
 import { runOperation, type StackOutputs } from "./operation.js";
 import type { OperationName } from "./protocol.js";
 import { recover } from "./recovery.js";
@@ -136,23 +135,7 @@ class Service implements ClusterService {
     if (operation !== "preview") await this.repair(workspace, options);
     if (options.signal?.aborted === true)
       throw new ClusterError("CANCELLED", "Stopped on request before anything was changed.");
-    try {
-      return await this.perform(operation, workspace, options);
-    } catch (error) {
-      throw await this.enriched(error, workspace);
-    }
-  }
-
-  /** A server in ERROR: what Nova says about it, which the provider does not pass on. */
-  private async enriched(error: unknown, workspace: Workspace): Promise<unknown> {
-    if (!(error instanceof ClusterError) || error.code !== "SERVER_ERROR") return error;
-    try {
-      const cloud = await connectCloud({ env: this.options.env });
-      return await withNovasFault(error, cloud, await readState(this.access(workspace)));
-    } catch {
-      // The evidence is a gift: without it the error itself still stands.
-      return error;
-    }
+    return this.perform(operation, workspace, options);
   }
 
   private perform(

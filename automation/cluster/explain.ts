@@ -51,6 +51,13 @@ const explanations: readonly Explanation[] = [
     hint: "Run the same command again: the machine will be replaced.",
   },
   {
+    // Our program's own sentence, with Nova's fault.
+    code: "SERVER_ERROR",
+    matches: /^Nova could not make the machine/,
+    sentence: "{message}",
+    hint: "Run the same command again: the machine will be replaced.",
+  },
+  {
     code: "SERVER_ERROR",
     matches:
       /unexpected state 'ERROR'[^\n]*|No valid host[^\n]*|instance[^\n]*in error state[^\n]*|went (?:in)?to ERROR[^\n]*/i,

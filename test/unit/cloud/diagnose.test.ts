@@ -19,12 +19,20 @@ describe("what the cloud knows about a machine", () => {
     cloud.on("POST /compute/servers/s/action", { body: { output } });
   };
 
-  it("is its status, Nova's fault and the end of its console", async () => {
+  it("is its status and Nova's fault, when Nova knows one", async () => {
     server({ status: "ERROR", fault: { message: "No valid host was found.", code: 500 } });
+    assert.equal(
+      await describeServer(await connect(), "s"),
+      "Server dev-0 (s) is ERROR: No valid host was found.",
+    );
+  });
+
+  it("is its status and the end of its console, when Nova knows no fault", async () => {
+    server({ status: "ACTIVE" });
     consoleSays("booting\nKernel panic - not syncing\n");
     assert.equal(
       await describeServer(await connect(), "s"),
-      "Server dev-0 (s) is ERROR: No valid host was found.\nLast lines of its console:\nbooting\nKernel panic - not syncing",
+      "Server dev-0 (s) is ACTIVE.\nLast lines of its console:\nbooting\nKernel panic - not syncing",
     );
   });
 

@@ -49,6 +49,12 @@ const table: readonly Row[] = [
   },
   {
     code: "SERVER_ERROR",
+    urn: stack,
+    text: "Nova could not make the machine dev-general-0; the next `up` replaces it. Server dev-general-0 (x) is ERROR: No valid host was found.",
+    sentence: /^Nova could not make the machine dev-general-0.*No valid host/,
+  },
+  {
+    code: "SERVER_ERROR",
     urn: server,
     text: "sdk-v2/provider2.go:572: sdk.helper_schema: error waiting for instance (b1) to become ready: unexpected state 'ERROR', wanted target 'ACTIVE'. last error: %!s(<nil>): provider=openstack",
     sentence: /^Instance 'dev-general-0-server': Nova could not make the machine/,
