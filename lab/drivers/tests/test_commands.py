@@ -1,112 +1,18 @@
-"""What is done with the machine's commands: networks, loop devices, subvolumes, servers' units."""
+"""What is done with the machine's commands: loop devices, subvolumes, servers' units."""
 import os
 import socket
 import threading
 from unittest import mock
 
-from labdriver import front, loop_devices, network, server, subvolumes
+from labdriver import front, loop_devices, server, subvolumes
 from labdriver.shell import CommandError
 from labdriver.volumes import Disk
 from tests import objects
-from tests.commands import IP, CommandsTest
+from tests.commands import CommandsTest
 
 PORT = {'id': '0123456789abcdef', 'mac': 'fa:16:3e:00:00:01', 'mtu': 1350}
 TAP = 'tap0123456789a'
 UUID = '11111111-2222-3333-4444-555555555555'
-
-
-class LinksTest(CommandsTest):
-    def setUp(self):
-        super().setUp()
-        for name in ('net', 'netns'):
-            os.makedirs(os.path.join(self.directory, name))
-        for name, path in (('LINKS', '/net/'), ('NAMESPACES', '/netns/')):
-            patch = mock.patch('labdriver.network.' + name, self.directory + path)
-            patch.start()
-            self.addCleanup(patch.stop)
-        self.stub('ip', IP)
-
-    def links(self):
-        return sorted(os.listdir(self.directory + '/net'))
-
-
-class PlugTest(LinksTest):
-    def setUp(self):
-        super().setUp()
-        network.ensure_namespace('srv')
-
-    def test_both_ends_have_the_mtu_and_the_server_has_the_address_of_the_port(self):
-        network.plug(PORT, 'srv', 'eth0', 'brq1')
-        made, = self.calls('ip link add ' + TAP)
-        self.assertEqual(made.count('mtu 1350'), 2)
-        self.assertIn('name eth0 address fa:16:3e:00:00:01', made)
-        self.assertTrue(network.has_device('srv', 'eth0'))
-        self.assertEqual(len(self.calls('ip link set %s master brq1' % TAP)), 1)
-
-    def test_again_makes_nothing_new(self):
-        for _ in range(2):
-            network.plug(PORT, 'srv', 'eth0', 'brq1')
-        self.assertEqual(len(self.calls('ip link add')), 2, 'the tap and the bridge, once each')
-
-    def test_a_tap_whose_other_end_is_gone_is_made_anew(self):
-        network.plug(PORT, 'srv', 'eth0')
-        network.remove_namespace('srv')
-        network.ensure_namespace('srv')
-        network.plug(PORT, 'srv', 'eth0')
-        self.assertEqual(len(self.calls('ip link del ' + TAP)), 1)
-        self.assertTrue(network.has_device('srv', 'eth0'))
-
-    def test_load_balancers_leave_the_bridge_to_the_agent(self):
-        network.plug(PORT, 'srv', 'eth0')
-        self.assertEqual([call for call in self.calls('ip') if ' master ' in call], [])
-        self.assertEqual(self.links(), [TAP])
-
-    def test_a_link_that_cannot_be_made_is_an_error_with_its_reason(self):
-        self.stub('ip', 'case "$1 $2" in "link add") echo "no veth" >&2; exit 2 ;; esac')
-        with self.assertRaisesRegex(CommandError, 'no veth'):
-            network.plug(PORT, 'srv', 'eth0')
-
-    def test_unplug_may_be_repeated(self):
-        network.plug(PORT, 'srv', 'eth0')
-        for _ in range(2):
-            network.unplug(PORT['id'])
-        self.assertEqual(self.links(), [])
-
-    def test_devices_are_named_without_their_peers(self):
-        network.plug(PORT, 'srv', 'eth0')
-        self.assertEqual(network.device_names('srv'), {'eth0'})
-
-
-class BridgeTest(LinksTest):
-    def test_the_agent_may_make_it_at_the_same_moment(self):
-        self.stub('ip', 'case "$1 $2" in "link add") touch "$ROOT/net/$3"; exit 2 ;; esac')
-        network.ensure_bridge('brq1')
-        self.assertEqual(self.links(), ['brq1'])
-
-    def test_that_cannot_be_made_is_an_error(self):
-        self.stub('ip', 'case "$1 $2" in "link add") exit 2 ;; esac')
-        with self.assertRaisesRegex(RuntimeError, 'bridge brq1 cannot be made'):
-            network.ensure_bridge('brq1')
-
-    def test_that_exists_is_only_set_up(self):
-        network.ensure_bridge('brq1')
-        self.forget()
-        network.ensure_bridge('brq1')
-        self.assertEqual(self.calls('ip'), ['ip link set brq1 up'])
-
-
-class ServerPlugTest(LinksTest):
-    def test_further_ports_get_the_next_free_name(self):
-        one = server.Server(self.directory, UUID)
-        for index in range(3):
-            one.plug(dict(PORT, id='port-%d-xyz' % index), 'brq1')
-        self.assertEqual(network.device_names(one.namespace), {'eth0', 'eth1', 'eth2'})
-        one.remove_network()
-        self.assertEqual(os.listdir(self.directory + '/netns'), [])
-
-    def test_network_of_a_server_that_never_had_one_is_removed_quietly(self):
-        server.Server(self.directory, UUID).remove_network()
-        self.assertEqual(self.calls('ip'), [])
 
 
 class LoopTest(CommandsTest):
