@@ -159,20 +159,22 @@ export function explainMessage(urn: string, text: string): ClusterError {
 const echo =
   /^(update|preview|destroy|refresh) failed$|resource (?:creation|update|deletion) failed|One or more errors occurred|error: (update|preview) failed/i;
 
-/** The engine's error messages, each with what it means; echoes of others left out when there are others. */
+/** Causes before consequences: the table is in that order, with our program's own sentences first. */
+function rank(text: string): number {
+  const index = explanations.findIndex(({ matches }) => matches.test(text));
+  return index < 0 ? explanations.length : index;
+}
+
+/**
+ * The engine's error messages, each with what it means, the one to show first; echoes of others left out when there are
+ * others.
+ */
 export function explainAll(events: readonly ClusterEvent[]): ClusterError[] {
   const errors = events.flatMap((event) =>
     event.type === "message" && event.severity === "error" ? [event] : [],
   );
   const own = errors.filter(({ text }) => !echo.test(text.trim()));
-  return (own.length > 0 ? own : errors).map(({ urn, text }) => explainMessage(urn, text));
-}
-
-/** Which of several errors is the one to show: causes before consequences. */
-export function principal(errors: readonly ClusterError[]): ClusterError | undefined {
-  const rank = (error: ClusterError): number => {
-    const index = explanations.findIndex(({ code }) => code === error.code);
-    return index < 0 ? explanations.length : index;
-  };
-  return [...errors].sort((a, b) => rank(a) - rank(b))[0];
+  return [...(own.length > 0 ? own : errors)]
+    .sort((a, b) => rank(a.text) - rank(b.text))
+    .map(({ urn, text }) => explainMessage(urn, text));
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ClusterError } from "./cluster-error.js";
 import { decodeEvent, type ClusterEvent } from "./events.js";
-import { explainAll, explainMessage, principal } from "./explain.js";
+import { explainAll, explainMessage } from "./explain.js";
 import { cancelMessage, replySchema, type OperationRequest, type Reply } from "./protocol.js";
 
 export interface StackOutput {
@@ -148,7 +148,7 @@ function failureOf(
       "Stopped on request. What was done is kept.",
       "Run the same command again to go on, or `npx stackadm destroy` to remove it.",
     );
-  const explained = principal(explainAll(events));
+  const [explained] = explainAll(events);
   if (explained) return explained;
   const killed = reply === undefined || reply.kind === "killed";
   if (killed)
