@@ -7,7 +7,6 @@ import { preparation, prepareScripts } from "../machine/preparation.js";
 import { zoneAt } from "../network/address-plan.js";
 import { Endpoint } from "../network/endpoint.js";
 import { Component } from "../support/component.js";
-import type { ReachedServer } from "../support/failed-machines.js";
 import { RemoteScript, type RemoteScriptArgs, type SshHop } from "../support/remote-script.js";
 import { initDocuments } from "./documents.js";
 import { farewellScripts, initScripts, mintScript } from "./node-scripts.js";
@@ -74,7 +73,11 @@ export class ControlPlane extends Component {
         values: preparation(spec.kubernetes, "control-plane"),
         when: "up",
       },
-      { hooks: { onError: [args.machines.failed.examine(this.reached(), "prepare")] } },
+      {
+        hooks: {
+          onError: [args.machines.failed.examine(this.machine.reachedBy(this.hop), "prepare")],
+        },
+      },
     );
     this.facts = this.init(args, prepare);
     this.registerOutputs({ address: this.endpoint.address });
@@ -89,11 +92,6 @@ export class ControlPlane extends Component {
       // order: cloud controller, storage and workers have to be there while services and volumes are released.
       { dependsOn: after },
     );
-  }
-
-  private reached(): ReachedServer {
-    const { machine, serverId } = this.machine;
-    return { machine, serverId, connection: this.hop };
   }
 
   private init({ spec, machines }: ControlPlaneArgs, prepare: RemoteScript): ClusterFacts {
@@ -144,7 +142,7 @@ export class ControlPlane extends Component {
       when: "up",
     };
     const result = this.make(RemoteScript, "0-init", script, {
-      hooks: { onError: [machines.failed.examine(this.reached(), "init")] },
+      hooks: { onError: [machines.failed.examine(this.machine.reachedBy(this.hop), "init")] },
     });
     return {
       adminConf: result

@@ -59,7 +59,6 @@ export class WorkerPool extends Component {
       generation: size.generation,
     });
     const connection = { ...machine.ssh(machine.address), proxy: controlPlane.hop };
-    const named = { machine: machine.machine, serverId: machine.serverId };
     const prepare = this.make(
       RemoteScript,
       `${String(position)}-prepare`,
@@ -69,7 +68,11 @@ export class WorkerPool extends Component {
         values: preparation(spec.kubernetes, "worker"),
         when: "up",
       },
-      { hooks: { onError: [args.machines.failed.examine({ ...named, connection }, "prepare")] } },
+      {
+        hooks: {
+          onError: [args.machines.failed.examine(machine.reachedBy(connection), "prepare")],
+        },
+      },
     );
     const join = this.join(args, { machine, prepare, connection, position });
     return { machine, join };
@@ -111,12 +114,7 @@ export class WorkerPool extends Component {
     };
     return this.make(RemoteScript, `${String(position)}-join`, script, {
       hooks: {
-        onError: [
-          machines.failed.examine(
-            { machine: machine.machine, serverId: machine.serverId, connection },
-            "join",
-          ),
-        ],
+        onError: [machines.failed.examine(machine.reachedBy(connection), "join")],
       },
     });
   }

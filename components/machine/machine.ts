@@ -3,8 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { clusterMetadata, clusterTag } from "../../cloud/ownership.js";
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
 import { Component } from "../support/component.js";
-import type { FailedMachines } from "../support/failed-machines.js";
-import type { SshHop } from "../support/remote-script.js";
+import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
+import type { Connection, SshHop } from "../support/remote-script.js";
 import { userData } from "./user-data.js";
 
 /** What all machines of a cluster have in common. */
@@ -69,6 +69,11 @@ export class Machine extends Component {
   ssh(host: pulumi.Input<string>): SshHop {
     const known = pulumi.all([host, this.serverId]).apply(([address]) => address);
     return { host: known, user: this.#user, hostKey: this.hostKey };
+  }
+
+  /** The machine as a failure of a script on it has to name it. */
+  reachedBy(connection: Connection): ReachedServer {
+    return { machine: this.machine, serverId: this.serverId, connection };
   }
 
   private port(args: MachineArgs): openstack.networking.Port {
