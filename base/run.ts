@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { Failure } from "./failure.js";
 import { UserError } from "./user-error.js";
 
 export interface RunOptions {
@@ -26,12 +27,12 @@ const tail = (text: string, lines: number): string =>
   text.trimEnd().split("\n").slice(-lines).join("\n");
 
 /** Node says ENOENT for a missing command and for a missing directory alike. */
-const missing = (command: string, cwd: string | undefined): UserError =>
+const missing = (command: string, cwd: string | undefined): Failure =>
   cwd !== undefined && !existsSync(cwd)
     ? new UserError(`There is no directory ${cwd} to run '${command}' in.`)
-    : new UserError(`The command '${command}' is not installed.`, "Install it and run this again.");
+    : new Failure("TOOL_MISSING", `The command '${command}' is not installed.`);
 
-/** Runs a command to its end without a shell. Throws a UserError with the last lines it printed when it fails. */
+/** Runs a command to its end without a shell. Throws a Failure with the last lines it printed when it fails. */
 export async function run(
   command: string,
   args: readonly string[],

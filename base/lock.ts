@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { linkNew } from "./link.js";
+import { linkNew } from "./files.js";
 import { UserError } from "./user-error.js";
 
 export interface LockHolder {

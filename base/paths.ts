@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { basename, isAbsolute, join, resolve } from "node:path";
 
 /** A base directory of the XDG specification: an empty or relative value counts as none. */
 function base(variable: string, ...otherwise: string[]): string {
@@ -14,3 +14,9 @@ export const cacheDirectory = (...parts: string[]): string =>
 /** What cannot: Pulumi state, keys, the running lab's facts. `$XDG_STATE_HOME/stackadm`. */
 export const stateDirectory = (...parts: string[]): string =>
   join(base("XDG_STATE_HOME", ".local", "state"), "stackadm", ...parts);
+
+/** The package's root: where Pulumi.yaml lies, whether sources or compiled files run. */
+export function packageRoot(): string {
+  const parent = resolve(__dirname, "..");
+  return basename(parent) === "dist" ? resolve(parent, "..") : parent;
+}

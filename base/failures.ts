@@ -1,0 +1,257 @@
+/**
+ * Everything that can go wrong, one row each; codes and exit codes are stable across releases. Our own code says which row it
+ * is where it happens (base/failure.ts). Only what others say (OpenStack, the engine, its plugins) is recognised by its text.
+ * The order matters: of several errors the first in the table is the cause, and of several rows that fit a text the first is taken.
+ */
+export interface FailureRow {
+  /** What it means, without a capital and a full stop: stands in sentences and in docs/failures.md. */
+  readonly sentence: string;
+  /** What to do next, where the place that fails does not know better. */
+  readonly hint: string;
+  /** With what the command line ends: 1 failed, 2 configuration or usage, 3 cloud, 4 locked, 5 does not work, 130 stopped. */
+  readonly exitCode: 1 | 2 | 3 | 4 | 5 | 130;
+  /** How others say it. Absent: nobody but our own code knows it. */
+  readonly said?: readonly Said[];
+}
+
+/**
+ * Text in the one line that counts of what somebody else says. Names that people choose may stand in that line, so a pattern needs
+ * a space or a capital, which none of them has.
+ */
+export interface Said {
+  /** How the type of the resources begins of which it is said: the plugin that speaks. Default: any. */
+  readonly of?: string;
+  readonly text: RegExp;
+}
+
+const goesOn = "Run the same command again: it goes on where it stopped.";
+
+export const failures = {
+  INVALID_CONFIG: {
+    exitCode: 2,
+    sentence: "the configuration cannot be used",
+    hint: "Correct it and run the same command again.",
+    said: [{ text: /Missing required configuration variable/ }],
+  },
+  INVALID_USAGE: {
+    exitCode: 2,
+    sentence: "the command line cannot be used",
+    hint: "`npx stackadm <command> --help` shows what it takes.",
+  },
+  CLOUD_NOT_CONFIGURED: {
+    exitCode: 2,
+    sentence: "no cloud is named, or its entry cannot be used",
+    hint: "Set OS_CLOUD to a name in clouds.yaml, or source an openrc file.",
+  },
+  TOOL_MISSING: {
+    exitCode: 1,
+    sentence: "a command is not installed on this machine",
+    hint: "Install it and run the same command again.",
+  },
+  STACK_LOCKED: {
+    exitCode: 4,
+    sentence: "another operation holds this stack",
+    hint: "Wait for it; if its process is gone, run `npx stackadm unlock`.",
+  },
+  STACK_NOT_FOUND: {
+    exitCode: 1,
+    sentence: "there is no such stack in this backend",
+    hint: "`npx stackadm up --stack <name>` makes it; PULUMI_BACKEND_URL says where the states are.",
+  },
+  PREFLIGHT_FAILED: {
+    exitCode: 3,
+    sentence: "the cluster does not fit into the cloud",
+    hint: "Nothing was changed. `npx stackadm doctor` asks again.",
+  },
+  HOST_KEY_MISMATCH: {
+    exitCode: 1,
+    sentence: "the machine answers with another host key than the one it was given",
+    hint: "Nothing was sent to it. Somebody may be in between; if you rebuilt it by hand, raise its generation.",
+    said: [{ of: "command:remote:", text: /host key mismatch|knownhosts: key/ }],
+  },
+  SSH_KEY_REFUSED: {
+    exitCode: 1,
+    sentence: "the machine refuses the login key",
+    hint: "Load the key that the stack uses into ssh-agent: `ssh-add -l` shows what is there.",
+    said: [
+      {
+        of: "command:remote:",
+        text: /unable to authenticate|no supported methods remain|[Pp]ermission denied \(publickey/,
+      },
+    ],
+  },
+  QUOTA_EXCEEDED: {
+    exitCode: 3,
+    sentence: "the project's quota is used up",
+    hint: "`npx stackadm doctor` shows limits and use; ask for more or delete something, then run the same command again.",
+    said: [
+      {
+        text: /quota exceeded|exceed(?:s|ed) (?:\S+ ){0,4}quota(?![\w.:-])|quota has been met/i,
+      },
+      { text: /OverQuota|OverLimit/ },
+    ],
+  },
+  AUTH_FAILED: {
+    exitCode: 3,
+    sentence: "the cloud refused the credentials",
+    hint: "Check clouds.yaml or the OS_* variables; `npx stackadm doctor` tries them.",
+    said: [
+      {
+        of: "openstack:",
+        text: /Authentication failed|requires authentication|\b401\b.* (?:Unauthorized|identity)/,
+      },
+    ],
+  },
+  FORBIDDEN: {
+    exitCode: 3,
+    sentence: "the cloud does not allow this to the credentials",
+    hint: "Ask the cloud's operator for the role that it needs; `npx stackadm doctor` shows what is allowed.",
+    said: [{ of: "openstack:", text: /got 403 instead|disallowed by policy/ }],
+  },
+  SERVER_NEVER_BOOTED: {
+    exitCode: 1,
+    sentence: "a machine runs, but never answered on SSH: it booted badly or not at all",
+    hint: "Run the same command again: the machine will be replaced.",
+  },
+  SERVER_STOPPED: {
+    exitCode: 1,
+    sentence: "a machine does not run: somebody or something stopped it",
+    hint: "When it runs, run the same command again: it goes on where it stopped.",
+  },
+  SERVER_SILENT: {
+    exitCode: 1,
+    sentence:
+      "a machine gave no sign of life while a script ran on it, though Nova says that it runs",
+    hint: "Look at its console; mend it, then run the same command again.",
+  },
+  SERVER_ERROR: {
+    exitCode: 1,
+    sentence: "Nova could not make the machine",
+    hint: "Run the same command again: the machine will be replaced.",
+    said: [
+      { of: "openstack:compute/", text: /unexpected state 'ERROR'|went (?:in)?to ERROR/ },
+      { of: "openstack:", text: /No valid host|[Ii]nstance .* in error state/ },
+    ],
+  },
+  NOT_FOUND: {
+    exitCode: 1,
+    sentence: "the cloud does not have what is named",
+    hint: "`npx stackadm doctor` lists what the cloud has.",
+    said: [
+      {
+        of: "openstack:",
+        text: /(?:unable to find|could not find|no) (?:flavor|image|network)\b|\b(?:flavor|image|network) .* not found|returned no results/i,
+      },
+    ],
+  },
+  NAME_OCCUPIED: {
+    exitCode: 1,
+    sentence: "something of this name is already there",
+    hint: "`npx stackadm orphans` shows what an earlier cluster of this name left; or choose another name.",
+    said: [{ text: /[^:]* already exists|AlreadyExists/ }],
+  },
+  LOAD_BALANCER_ERROR: {
+    exitCode: 1,
+    sentence: "the load balancer did not come up",
+    hint: "Run the same command again; if it stays, look at it with `openstack loadbalancer show`.",
+    said: [
+      { of: "openstack:loadbalancer/", text: /unexpected state 'ERROR'|state ERROR/ },
+      { text: /[Ll]oad ?balancer .*(?: ERROR|not created)/ },
+    ],
+  },
+  DRAIN_BLOCKED: {
+    exitCode: 1,
+    sentence: "a machine keeps its server, because pods on it cannot be moved",
+    hint: "Let these pods go or widen their disruption budget, then run the same command again.",
+  },
+  KUBERNETES_UNREACHABLE: {
+    exitCode: 1,
+    sentence: "the Kubernetes API does not answer",
+    hint: "`npx stackadm status` shows the machines. If the cluster is gone for good: `npx stackadm destroy --abandon`.",
+    said: [
+      { text: /configured Kubernetes cluster is unreachable|unable to load schema information/ },
+      {
+        of: "kubernetes:",
+        text: /"https:[^"]*": (?:dial tcp|EOF|net\/http: TLS handshake timeout)/,
+      },
+    ],
+  },
+  CLOUD_UNREACHABLE: {
+    exitCode: 3,
+    sentence: "the cloud does not answer",
+    hint: "Can its addresses be reached from here? `npx stackadm doctor` asks it. Then run the same command again.",
+    said: [
+      { of: "openstack:", text: /dial tcp|connection refused|i\/o timeout|got 50[234] instead/ },
+    ],
+  },
+  KUBERNETES_REFUSED: {
+    exitCode: 1,
+    sentence: "the Kubernetes API refuses an object",
+    hint: "Mend what it names and run the same command again.",
+    said: [
+      {
+        of: "kubernetes:",
+        text: /was not successfully \w+ by the Kubernetes API server|the apiVersion for this resource does not exist/,
+      },
+    ],
+  },
+  SSH_UNREACHABLE: {
+    exitCode: 1,
+    sentence: "the machine cannot be reached by SSH",
+    hint: "Is your address in allowedCidrs, and does the machine run? `npx stackadm status` shows it. Then run the same command again.",
+    said: [
+      {
+        of: "command:remote:",
+        text: /after \d+ failed attempts|dial tcp|connection (?:refused|timed out)|i\/o timeout/,
+      },
+    ],
+  },
+  NOT_READY: {
+    exitCode: 1,
+    sentence: "it did not become ready in time",
+    hint: goesOn,
+    said: [
+      {
+        text: /failed to fully initialize or become live|timed out waiting|timeout while waiting| not ready/i,
+      },
+    ],
+  },
+  COMMAND_FAILED: {
+    exitCode: 1,
+    sentence: "the script on the machine failed",
+    hint: "Its output is above. Run the same command again: scripts go on where they stopped.",
+    // A script that was killed gives no reason.
+    said: [{ of: "command:", text: /Process exited with status \d+|exit status \d+/ }],
+  },
+  VERIFY_FAILED: {
+    exitCode: 5,
+    sentence: "the cluster was made, but not everything in it works",
+    hint: "`npx stackadm status` looks again; `kubectl -n kube-system get pods` shows the system's pods.",
+  },
+  ENGINE_KILLED: {
+    exitCode: 1,
+    sentence: "the engine ended without a result",
+    hint: "Run the same command again: it finds what was left half-done and goes on.",
+  },
+  CANCELLED: {
+    exitCode: 130,
+    sentence: "the operation was stopped on request; what was done is kept",
+    hint: "Run the same command again to go on.",
+  },
+  FAILED: {
+    exitCode: 1,
+    sentence: "something else failed, and the sentence says what",
+    hint: "Mend that and run the same command again.",
+  },
+} as const satisfies Readonly<Record<string, FailureRow>>;
+
+/** What went wrong, for programs. */
+export type FailureCode = keyof typeof failures;
+
+/** Every code, causes before consequences. */
+export const failureCodes = Object.keys(failures) as readonly FailureCode[];
+
+/** The row of a code. */
+export const rowOf = (code: FailureCode): FailureRow => failures[code];
+
+export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(failures, text);

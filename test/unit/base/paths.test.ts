@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { cacheDirectory, stateDirectory } from "../../../base/paths.js";
+
+const places = [
+  ["XDG_CACHE_HOME", cacheDirectory, join(homedir(), ".cache", "stackadm")],
+  ["XDG_STATE_HOME", stateDirectory, join(homedir(), ".local", "state", "stackadm")],
+] as const;
+
+for (const [variable, directory, usual] of places)
+  describe(`the place that ${variable} names`, () => {
+    const before = process.env[variable];
+    afterEach(() => {
+      if (before === undefined) Reflect.deleteProperty(process.env, variable);
+      else process.env[variable] = before;
+    });
+
+    it("has a folder of ours", () => {
+      process.env[variable] = "/somewhere";
+      assert.equal(directory("a", "b"), "/somewhere/stackadm/a/b");
+    });
+
+    it("is the usual one when none is named", () => {
+      Reflect.deleteProperty(process.env, variable);
+      assert.equal(directory(), usual);
+    });
+
+    it("is the usual one for values that the specification says to ignore", () => {
+      for (const value of ["", "relative", "./here"]) {
+        process.env[variable] = value;
+        assert.equal(directory(), usual, JSON.stringify(value));
+        assert.ok(isAbsolute(directory("x")));
+      }
+    });
+  });
