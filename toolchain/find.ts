@@ -1,7 +1,7 @@
-import { accessSync, constants, readdirSync, realpathSync } from "node:fs";
+import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, join } from "node:path";
-import { run } from "../automation/run.js";
+import { delimiter, dirname, join } from "node:path";
+import { run } from "../base/run.js";
 import { acceptable } from "./versions.js";
 
 export interface Found {
@@ -27,9 +27,9 @@ export function surroundings(env: NodeJS.ProcessEnv, own: string): Surroundings 
   };
 }
 
-/** The first executable called `name` on the path or in the Pulumi home's bin. */
-export function executable(name: string, where: Surroundings): string | undefined {
-  for (const directory of [...where.path, join(where.pulumiHome, "bin")]) {
+/** The first executable called `name` in one of the directories. */
+function executableIn(name: string, directories: readonly string[]): string | undefined {
+  for (const directory of directories) {
     const file = join(directory, name);
     try {
       accessSync(file, constants.X_OK);
@@ -39,6 +39,16 @@ export function executable(name: string, where: Surroundings): string | undefine
     }
   }
   return undefined;
+}
+
+/** The first executable called `name` on the path or in the Pulumi home's bin. */
+export const executable = (name: string, where: Surroundings): string | undefined =>
+  executableIn(name, [...where.path, join(where.pulumiHome, "bin")]);
+
+/** The Node language host of `engine`: the engine looks on its path, then beside itself, where links have led to it. */
+export function findLanguageHost(engine: string, where: Surroundings): string | undefined {
+  const name = "pulumi-language-nodejs";
+  return executable(name, where) ?? executableIn(name, [dirname(engine)]);
 }
 
 /** The `pulumi` that is there and new enough, or why the one that is there does not serve. */
@@ -55,26 +65,15 @@ export async function findEngine(
   };
 }
 
-/** A resource plugin: an executable on the path (as the engine prefers it), or installed in the Pulumi home. */
-export function findPlugin(name: string, where: Surroundings, wanted: string): Found | undefined {
+/**
+ * A resource plugin: an executable on the path (as the engine prefers it), or installed in the Pulumi home. There the engine
+ * takes the version that the SDK asks for and no other, and nothing whose installation has not ended.
+ */
+export function findPlugin(name: string, where: Surroundings, version: string): Found | undefined {
   const file = `pulumi-resource-${name}`;
   const ambient = executable(file, where);
   if (ambient) return { version: "unknown", path: ambient };
-  for (const entry of installedPlugins(where)) {
-    const version = new RegExp(`^resource-${name}-v(.+)$`).exec(entry)?.[1];
-    if (version && acceptable(version, wanted)) {
-      return { version, path: join(where.pulumiHome, "plugins", entry, file) };
-    }
-  }
-  return undefined;
-}
-
-function installedPlugins(where: Surroundings): string[] {
-  try {
-    return readdirSync(join(where.pulumiHome, "plugins")).filter(
-      (entry) => !entry.endsWith(".lock"),
-    );
-  } catch {
-    return []; // no plugin was ever installed
-  }
+  const directory = join(where.pulumiHome, "plugins", `resource-${name}-v${version}`);
+  const path = executableIn(file, [directory]);
+  return path !== undefined && !existsSync(`${directory}.partial`) ? { version, path } : undefined;
 }

@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Progress } from "../automation/progress.js";
-import { withStep } from "../automation/progress.js";
-import { run } from "../automation/run.js";
-import { UserError } from "../automation/user-error.js";
+import type { Progress } from "../base/progress.js";
+import { withStep } from "../base/progress.js";
+import { run } from "../base/run.js";
+import { UserError } from "../base/user-error.js";
 
 export interface GoBuild {
   /** The executable's name. */

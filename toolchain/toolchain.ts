@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { request } from "node:https";
-import { basename, delimiter, join, resolve } from "node:path";
-import { withLock } from "../automation/lock.js";
-import { cacheDirectory } from "../automation/paths.js";
-import type { Progress } from "../automation/progress.js";
-import { run } from "../automation/run.js";
-import { UserError } from "../automation/user-error.js";
-import { executable, findEngine, findPlugin, surroundings } from "./find.js";
+import { delimiter, join } from "node:path";
+import { withLock } from "../base/lock.js";
+import { cacheDirectory, packageRoot } from "../base/paths.js";
+import type { Progress } from "../base/progress.js";
+import { run } from "../base/run.js";
+import { UserError } from "../base/user-error.js";
+import { findEngine, findLanguageHost, findPlugin, surroundings } from "./find.js";
 import type { Surroundings } from "./find.js";
 import type { GoBuild } from "./make.js";
 import { assembleBin, forwardScript, makeWithGo, standInScript } from "./make.js";
@@ -39,9 +39,7 @@ export interface ToolchainOptions {
   readonly cache?: string;
 }
 
-/** The package's root: one level up from the sources, two from the compiled files in dist/toolchain. */
-const parent = resolve(__dirname, "..");
-const root = basename(parent) === "dist" ? resolve(parent, "..") : parent;
+const root = packageRoot();
 
 /** How the OpenStack plugin is built where the official one cannot be had. */
 export const openstackBuild: GoBuild = {
@@ -65,7 +63,7 @@ interface Context {
 }
 
 /**
- * Finds or makes the Pulumi CLI, the Node language host and the three plugins. What is there at an acceptable version is
+ * Finds or makes the Pulumi CLI, the Node language host and the three plugins. What is there and what the engine would take is
  * used; then Pulumi's own download; then it is built or stood in for. Safe to interrupt, and to run twice at once.
  */
 export async function ensureToolchain(options: ToolchainOptions): Promise<Toolchain> {
@@ -127,14 +125,14 @@ async function engineOf(context: Context): Promise<Piece> {
 
 function languageHost(context: Context, engine: Piece): Piece {
   const name = "pulumi-language-nodejs";
-  const path = executable(name, context.where);
-  if (path && engine.origin === "found") {
+  const path = engine.origin === "found" && findLanguageHost(engine.path, context.where);
+  if (path) {
     return {
       name,
       version: engine.version,
       path,
       origin: "found",
-      why: "comes with the pulumi that was found",
+      why: "on PATH, or beside the pulumi that was found",
     };
   }
   return standIn(context, name, "nodejs", engineVersion);
@@ -171,7 +169,7 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
 }
 
 function standIn(context: Context, name: string, folder: string, version: string): Piece {
-  const main = join(root, "dist", "toolchain", folder, "main.js");
+  const main = join(root, "dist", "toolchain", "stand-ins", folder, "main.js");
   if (!existsSync(main)) {
     throw new UserError(
       `${main} is missing: the stand-in for ${name} is not compiled.`,

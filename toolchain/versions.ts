@@ -3,7 +3,7 @@
 /** The engine that is made locally, and the oldest that is accepted when found (error hooks, `#initerror`). */
 export const engineVersion = "3.246.0";
 
-/** The plugins of the SDK packages in package.json; `@pulumi/openstack` names the plugin of its own version. */
+/** The plugins that the SDK packages in package.json ask the engine for; it takes exactly these from the Pulumi home. */
 export const pluginVersions = {
   openstack: "3.15.2",
   kubernetes: "4.34.2",

@@ -57,6 +57,7 @@ var functionTokens = map[string]string{
 	"openstack_compute_quotaset_v2":                "compute/getQuotaSetV2:getQuotaSetV2",
 	"openstack_dns_zone_v2":                        "dns/getDnsZone:getDnsZone",
 	"openstack_identity_auth_scope_v3":             "identity/getAuthScope:getAuthScope",
+	"openstack_images_image_ids_v2":                "images/getImageIds:getImageIds",
 	"openstack_images_image_v2":                    "images/getImage:getImage",
 	"openstack_networking_floatingip_v2":           "networking/getFloatingIp:getFloatingIp",
 	"openstack_networking_network_v2":              "networking/getNetwork:getNetwork",

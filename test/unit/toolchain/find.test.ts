@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { executable, findEngine, findPlugin, surroundings } from "../../../toolchain/find.js";
-import { acceptable } from "../../../toolchain/versions.js";
+import { acceptable, pluginVersions } from "../../../toolchain/versions.js";
 
 describe("toolchain/find", () => {
   let home: string;
@@ -79,13 +79,42 @@ describe("toolchain/find", () => {
     assert.equal(findPlugin("command", where(join(home, "bin")), "1.2.1")?.path, file);
   });
 
-  it("takes an installed plugin of an acceptable version and no other", () => {
-    for (const version of ["1.1.0", "1.3.0", "2.0.0"]) {
-      mkdirSync(join(home, "pulumi", "plugins", `resource-command-v${version}`), {
-        recursive: true,
-      });
-    }
-    assert.equal(findPlugin("command", where(), "1.2.1")?.version, "1.3.0");
+  const install = (version: string): string =>
+    script(
+      join(home, "pulumi", "plugins", `resource-command-v${version}`),
+      "pulumi-resource-command",
+      "true",
+    );
+
+  it("takes an installed plugin of the version that the engine asks for and of no other", () => {
+    for (const version of ["1.1.0", "1.2.2", "1.3.0", "2.0.0"]) install(version);
+    assert.equal(findPlugin("command", where(), "1.2.1"), undefined);
+    const path = install("1.2.1");
+    assert.deepEqual(findPlugin("command", where(), "1.2.1"), { version: "1.2.1", path });
     assert.equal(findPlugin("kubernetes", where(), "4.34.2"), undefined);
   });
+
+  it("does not take a plugin whose installation has not ended", () => {
+    install("1.2.1");
+    writeFileSync(join(home, "pulumi", "plugins", "resource-command-v1.2.1.partial"), "");
+    assert.equal(findPlugin("command", where(), "1.2.1"), undefined);
+  });
+
+  it("does not take a plugin that is only a directory", () => {
+    mkdirSync(join(home, "pulumi", "plugins", "resource-command-v1.2.1"), { recursive: true });
+    assert.equal(findPlugin("command", where(), "1.2.1"), undefined);
+  });
+});
+
+describe("toolchain/versions", () => {
+  for (const [name, version] of Object.entries(pluginVersions)) {
+    it(`names the plugin that @pulumi/${name} asks the engine for`, () => {
+      const file = require.resolve(`@pulumi/${name}/package.json`);
+      const { pulumi, version: own } = JSON.parse(readFileSync(file, "utf8")) as {
+        version: string;
+        pulumi?: { version?: string };
+      };
+      assert.equal(version, (pulumi?.version ?? own).replace(/^v/, ""));
+    });
+  }
 });

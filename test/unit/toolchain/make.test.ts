@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent } from "../../../automation/progress.js";
+import { silent } from "../../../base/progress.js";
 import { assembleBin, forwardScript, makeWithGo, standInScript } from "../../../toolchain/make.js";
 
 describe("toolchain/make", () => {

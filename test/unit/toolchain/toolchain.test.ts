@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { silent, type Progress } from "../../../automation/progress.js";
-import { UserError } from "../../../automation/user-error.js";
+import { silent, type Progress } from "../../../base/progress.js";
+import { UserError } from "../../../base/user-error.js";
 import { ensureToolchain } from "../../../toolchain/toolchain.js";
 import { engineVersion, pluginVersions } from "../../../toolchain/versions.js";
 
@@ -73,6 +81,19 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     );
   });
 
+  it("finds the language host beside the pulumi to which a link on PATH leads", async () => {
+    const real = tool("opt", "pulumi", `echo v${engineVersion}`);
+    const host = tool("opt", "pulumi-language-nodejs");
+    mkdirSync(join(folder, "bin"));
+    symlinkSync(real, join(folder, "bin", "pulumi"));
+    install();
+    const { pieces } = await ensure();
+    assert.deepEqual([pieces[1]?.origin, pieces[1]?.path], ["found", host]);
+    const onPath = tool("bin", "pulumi-language-nodejs");
+    const [, found] = (await ensure()).pieces;
+    assert.equal(found?.path, onPath, "the engine prefers the one on PATH");
+  });
+
   it("names version and place of every piece, and why it is this one", async () => {
     const file = engine(engineVersion);
     tool("bin", "pulumi-language-nodejs");
@@ -91,7 +112,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     await assert.rejects(ensure(), (error: unknown) => {
       assert.ok(error instanceof UserError);
       assert.match(error.message, /no Go to build the toolchain with/);
-      assert.match(error.hint ?? "", /Install Pulumi .* or Go/);
+      assert.match(error.hint, /Install Pulumi .* or Go/);
       return true;
     });
     assert.ok(!existsSync(join(cache, "lock")));

@@ -1,0 +1,47 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "../../../../../../base/run.js";
+
+let pair: Promise<{ key: string; cert: string }> | undefined;
+
+/** A key and a certificate for 127.0.0.1, made once per process. Needs the command `openssl`. */
+export function selfSigned(): Promise<{ key: string; cert: string }> {
+  pair ??= make();
+  return pair;
+}
+
+async function make(): Promise<{ key: string; cert: string }> {
+  const directory = await mkdtemp(join(tmpdir(), "stackadm-certificate-"));
+  const [keyFile, certFile] = [join(directory, "key.pem"), join(directory, "cert.pem")];
+  try {
+    await run("openssl", [
+      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
+      ...["-subj", "/CN=fake", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"],
+      ...["-keyout", keyFile, "-out", certFile],
+    ]);
+    return { key: await readFile(keyFile, "utf8"), cert: await readFile(certFile, "utf8") };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** A kubeconfig for a server on this machine, with a token. */
+export function kubeconfigFor(server: {
+  port: number;
+  certificate: string;
+  token: string;
+}): string {
+  const cluster = {
+    server: `https://127.0.0.1:${server.port}`,
+    "certificate-authority-data": Buffer.from(server.certificate).toString("base64"),
+  };
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "fake",
+    contexts: [{ name: "fake", context: { cluster: "fake", user: "fake" } }],
+    clusters: [{ name: "fake", cluster }],
+    users: [{ name: "fake", user: { token: server.token } }],
+  });
+}

@@ -1,0 +1,298 @@
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:https";
+import type { Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  listAt,
+  mapAt,
+  setAt,
+  textAt,
+} from "../../../../../../toolchain/stand-ins/kubernetes/json.js";
+import { merge } from "./field-sets.js";
+import { statusOf } from "./statuses.js";
+import type { Answer } from "./statuses.js";
+import { encodeSecret, jsonPatched, managed, mergeApply, validate } from "./writes.js";
+import { builtIns, react } from "./controllers.js";
+import type { Served } from "./controllers.js";
+import { kubeconfigFor, selfSigned } from "./certificate.js";
+import type { Json, JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
+
+/** One request as the server saw it. */
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly type: string;
+}
+
+interface Target {
+  readonly prefix: string;
+  readonly served: Served;
+  readonly namespace: string;
+  /** Empty for a collection. */
+  readonly name: string;
+}
+
+/**
+ * As much of a Kubernetes API server as the stand-in can tell: discovery, create, read, list, replace, server-side
+ * apply with managers and conflicts, JSON patch, deletion with finalizers, dry run, and small controllers. Over HTTPS
+ * with a token. What it leaves out (schemas, list maps, admission) was tried on a real kube-apiserver by hand.
+ */
+export class FakeApiServer {
+  readonly token = randomUUID();
+  readonly requests: Seen[] = [];
+  /** Kinds whose controllers do nothing: their objects never become ready. */
+  readonly idle = new Set<string>();
+  private readonly objects = new Map<string, JsonObject>();
+  private readonly served: Served[] = [...builtIns];
+  private version = 1;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly certificate: string,
+  ) {}
+
+  static async start(): Promise<FakeApiServer> {
+    const pair = await selfSigned();
+    const server = createServer(pair);
+    const fake = new FakeApiServer(server, pair.cert);
+    server.on("request", (request, response) => {
+      fake.answer(request, response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    for (const name of ["default", "kube-system"]) {
+      fake.put({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    }
+    return fake;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** A kubeconfig for it; `port` to name one where nobody listens. */
+  kubeconfig(port = this.port): string {
+    return kubeconfigFor({ port, certificate: this.certificate, token: this.token });
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  /** Requests that changed something; dry runs and reads are none. */
+  writes(): string[] {
+    return this.requests
+      .filter((seen) => seen.method !== "GET" && seen.query.get("dryRun") !== "All")
+      .map((seen) => `${seen.method} ${seen.path}`);
+  }
+
+  find(kind: string, name: string, namespace = ""): JsonObject | undefined {
+    return this.objects.get(`${kind}/${namespace}/${name}`);
+  }
+
+  /** Stores an object as it is, as a controller or another client would. */
+  put(object: JsonObject): JsonObject {
+    const metadata = mapAt(object, "metadata");
+    const stored: JsonObject = {
+      ...object,
+      metadata: {
+        uid: randomUUID(),
+        creationTimestamp: "2026-01-01T00:00:00Z",
+        generation: 1,
+        ...metadata,
+        resourceVersion: String(++this.version),
+      },
+    };
+    this.objects.set(keyOf(stored), stored);
+    if (!this.idle.has(textAt(stored, "kind"))) react(this, stored);
+    return stored;
+  }
+
+  /** Stores an object exactly as given; no controller sees it. */
+  load(object: JsonObject): void {
+    this.objects.set(keyOf(object), object);
+  }
+
+  /** Changes parts of a stored object, e.g. its status. */
+  change(object: JsonObject, change: JsonObject): void {
+    const stored = this.objects.get(keyOf(object));
+    if (!stored) return;
+    const changed = merge(stored, change);
+    setAt(changed, ["metadata", "resourceVersion"], String(++this.version));
+    this.objects.set(keyOf(object), changed);
+    this.finish(changed);
+  }
+
+  serve(kind: Served): void {
+    this.served.push(kind);
+  }
+
+  drop(object: JsonObject): void {
+    this.objects.delete(keyOf(object));
+  }
+
+  /** Removes a deleted object once nothing holds it any more. */
+  private finish(object: JsonObject): void {
+    const deleted = textAt(object, "metadata", "deletionTimestamp") !== "";
+    if (deleted && listAt(object, "metadata", "finalizers").length === 0) this.drop(object);
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { code, body } = this.handle(request, Buffer.concat(chunks).toString("utf8"));
+      response.writeHead(code, { "content-type": "application/json" });
+      response.end(JSON.stringify(body));
+    });
+  }
+
+  private handle(request: IncomingMessage, text: string): Answer {
+    const url = new URL(request.url ?? "/", "https://fake");
+    const method = request.method ?? "GET";
+    const type = request.headers["content-type"] ?? "";
+    this.requests.push({ method, path: url.pathname, query: url.searchParams, type });
+    if (request.headers.authorization !== `Bearer ${this.token}`) {
+      return statusOf(401, "Unauthorized", "Unauthorized");
+    }
+    if (url.pathname === "/version") return { code: 200, body: { major: "1", minor: "36" } };
+    const target = this.parse(url.pathname);
+    if (target === undefined) return this.discover(url.pathname);
+    const body = text === "" ? {} : (JSON.parse(text) as Json);
+    return this.serveObject(target, body, { method, query: url.searchParams, type });
+  }
+
+  private serveObject(
+    target: Target,
+    body: Json,
+    how: { method: string; query: URLSearchParams; type: string },
+  ): Answer {
+    switch (how.method) {
+      case "POST":
+        return this.create(target, body as JsonObject, how.query);
+      case "PATCH":
+        return this.patch(target, body, how);
+      case "PUT":
+        return this.replace(target, body as JsonObject, how.query);
+      case "DELETE":
+        return this.remove(target);
+      default:
+        return target.name ? this.read(target) : this.list(target, how.query);
+    }
+  }
+
+  private discover(path: string): Answer {
+    const resources = this.served
+      .filter((kind) => kind.prefix === path)
+      .map(({ kind, plural, namespaced }) => ({ kind, name: plural, namespaced }));
+    return resources.length > 0
+      ? { code: 200, body: { kind: "APIResourceList", resources } }
+      : statusOf(404, "NotFound", "the server could not find the requested resource");
+  }
+
+  private parse(path: string): Target | undefined {
+    const parts = path.split("/").slice(1);
+    const prefix = `/${parts.splice(0, parts[0] === "api" ? 2 : 3).join("/")}`;
+    const isScoped = parts[0] === "namespaces" && parts.length > 2;
+    const namespace = isScoped ? (parts[1] ?? "") : "";
+    const [plural, name = ""] = isScoped ? parts.slice(2) : parts;
+    const served = this.served.find((kind) => kind.prefix === prefix && kind.plural === plural);
+    return served && { prefix, served, namespace, name };
+  }
+
+  private stored(target: Target): JsonObject | undefined {
+    return this.objects.get(`${target.served.kind}/${target.namespace}/${target.name}`);
+  }
+
+  private missing({ served, name }: Target): Answer {
+    const message = `${served.plural} "${name}" not found`;
+    return statusOf(404, "NotFound", message, { kind: served.plural, name });
+  }
+
+  private read(target: Target): Answer {
+    const body = this.stored(target);
+    return body ? { code: 200, body } : this.missing(target);
+  }
+
+  private list(target: Target, query: URLSearchParams): Answer {
+    const wanted = (query.get("labelSelector") ?? "").split(",").filter(Boolean);
+    const items = [...this.objects.values()].filter(
+      (object) =>
+        object["kind"] === target.served.kind &&
+        textAt(object, "metadata", "namespace") === target.namespace &&
+        wanted.every((label) => {
+          const [key = "", value] = label.split("=");
+          return textAt(object, "metadata", "labels", key) === value;
+        }),
+    );
+    return { code: 200, body: { kind: `${target.served.kind}List`, items } };
+  }
+
+  private create(
+    target: Target,
+    body: JsonObject,
+    query: URLSearchParams,
+    operation = "Update",
+  ): Answer {
+    const name = textAt(body, "metadata", "name");
+    const { namespace, served } = target;
+    if (served.namespaced && !this.find("Namespace", namespace)) {
+      const message = `namespaces "${namespace}" not found`;
+      return statusOf(404, "NotFound", message, { kind: "namespaces", name: namespace });
+    }
+    if (this.stored({ ...target, name })) {
+      return statusOf(409, "AlreadyExists", `${served.plural} "${name}" already exists`);
+    }
+    const invalid = validate(body);
+    if (invalid) return invalid;
+    const object = structuredClone(body);
+    if (served.namespaced) setAt(object, ["metadata", "namespace"], namespace);
+    encodeSecret(object);
+    setAt(object, ["metadata", "managedFields"], [managed(query, operation, object)]);
+    return { code: 201, body: this.keep(object, query) };
+  }
+
+  private replace(target: Target, body: JsonObject, query: URLSearchParams): Answer {
+    const old = this.stored(target);
+    if (!old) return this.missing(target);
+    const metadata = { ...mapAt(old, "metadata"), ...mapAt(body, "metadata") };
+    const kept = { ...body, metadata, status: mapAt(old, "status") };
+    return { code: 200, body: this.keep(kept, query) };
+  }
+
+  private patch(target: Target, body: Json, how: { query: URLSearchParams; type: string }): Answer {
+    const old = this.stored(target);
+    const apply = how.type.startsWith("application/apply-patch");
+    if (!old) {
+      return apply
+        ? this.create(target, body as JsonObject, how.query, "Apply")
+        : this.missing(target);
+    }
+    if (!apply) {
+      return { code: 200, body: this.keep(jsonPatched(old, body as Json[]), how.query) };
+    }
+    const invalid = validate(body as JsonObject);
+    if (invalid) return invalid;
+    const merged = mergeApply(old, body as JsonObject, how.query);
+    return "code" in merged ? merged : { code: 200, body: this.keep(merged.object, how.query) };
+  }
+
+  private keep(object: JsonObject, query: URLSearchParams): JsonObject {
+    if (query.get("dryRun") !== "All") return this.put(object);
+    const metadata = { uid: randomUUID(), creationTimestamp: "2026-01-01T00:00:00Z" };
+    return merge({ metadata }, object);
+  }
+
+  private remove(target: Target): Answer {
+    const object = this.stored(target);
+    if (!object) return this.missing(target);
+    this.change(object, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    return { code: 200, body: object };
+  }
+}
+
+const keyOf = (object: JsonObject): string =>
+  `${textAt(object, "kind")}/${textAt(object, "metadata", "namespace")}/${textAt(object, "metadata", "name")}`;
