@@ -18,6 +18,33 @@ const commandOnlyInRemoteScript = {
   name: "@pulumi/command",
   message: "Only components/support/remote-script.ts runs commands; use RemoteScript.",
 };
+const yamlOnlyInSupport = {
+  name: "yaml",
+  importNames: ["stringify", "Document"],
+  message: "Readers of YAML 1.1 would take some text for booleans or numbers: use base/yaml.ts.",
+};
+const noPulumi = {
+  group: ["@pulumi/*"],
+  message: "This file only renders: keep Pulumi out of it.",
+};
+/** What each folder may import of the others: arrows go one way, without an exception. */
+const mayImport = {
+  base: [],
+  cloud: ["base"],
+  components: ["base", "cloud"],
+  toolchain: ["base"],
+  lab: ["base"],
+  automation: ["base", "cloud", "components", "toolchain", "lab"],
+  tools: ["base", "automation", "toolchain", "lab"],
+};
+const folders = [...Object.keys(mayImport), "test", "docs", "bench"];
+const arrows = (folder) => {
+  const forbidden = folders.filter((one) => one !== folder && !mayImport[folder].includes(one));
+  return {
+    regex: `^(\\.\\./)+(${forbidden.join("|")})/`,
+    message: `${folder}/ may import only ${["itself", ...mayImport[folder]].join(", ")}: see docs/architecture.md.`,
+  };
+};
 const processEnv = {
   selector: "MemberExpression[object.name='process'][property.name='env']",
   message: "Hidden input: take it as an argument.",
@@ -35,8 +62,10 @@ const pureFiles = [
   "components/**/cloud-conf.ts",
   "components/**/host-keys.ts",
   "components/**/manifests/**/*.ts",
+  "components/pod-network/kinds.ts",
+  "components/pod-network/*/traits.ts",
+  "components/pod-network/*/manifests.ts",
   "components/support/shell.ts",
-  "components/support/versions.ts",
 ];
 
 export default tseslint.config(
@@ -63,26 +92,38 @@ export default tseslint.config(
       "no-console": "error",
       eqeqeq: "error",
       "no-restricted-syntax": ["error", creatingResourcesInApply, nestedApply],
-      "no-restricted-imports": ["error", { paths: [commandOnlyInRemoteScript] }],
+      "no-restricted-imports": ["error", { paths: [commandOnlyInRemoteScript, yamlOnlyInSupport] }],
     },
   },
   {
     files: ["components/**/*.ts", "index.ts"],
     rules: { "no-restricted-syntax": ["error", creatingResourcesInApply, nestedApply, processEnv] },
   },
-  { files: ["components/support/remote-script.ts"], rules: { "no-restricted-imports": "off" } },
+  ...Object.keys(mayImport).map((folder) => ({
+    files: [`${folder}/**/*.ts`],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        { paths: [commandOnlyInRemoteScript, yamlOnlyInSupport], patterns: [arrows(folder)] },
+      ],
+    },
+  })),
+  {
+    files: ["components/support/remote-script.ts"],
+    rules: { "no-restricted-imports": ["error", { patterns: [arrows("components")] }] },
+  },
   {
     files: pureFiles,
     rules: {
       "no-restricted-imports": [
         "error",
-        {
-          patterns: [
-            { group: ["@pulumi/*"], message: "This file only renders: keep Pulumi out of it." },
-          ],
-        },
+        { paths: [yamlOnlyInSupport], patterns: [noPulumi, arrows("components")] },
       ],
     },
+  },
+  {
+    files: ["base/yaml.ts"],
+    rules: { "no-restricted-imports": ["error", { patterns: [arrows("base")] }] },
   },
   {
     files: ["test/**/*.ts"],

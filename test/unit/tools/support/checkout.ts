@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { ended, Repository, type Ended } from "./repository.js";
+
+/** Stands for npm: notes that it ran, and installs a compiler that makes one file and a loader that does nothing. */
+const npm = `#!/bin/sh
+echo "npm $*" >>"$CALLS"
+[ -z "$NPM_FAILS" ] || exit 7
+mkdir -p node_modules/typescript/bin node_modules/tsx
+cp compiler.js node_modules/typescript/bin/tsc
+echo '{ "exports": "./loader.mjs" }' >node_modules/tsx/package.json
+echo >node_modules/tsx/loader.mjs
+`;
+export const compiler = `
+const fs = require("node:fs");
+fs.appendFileSync(process.env.CALLS, "tsc " + process.argv.slice(2).join(" ") + "\\n");
+if (fs.readFileSync("index.ts", "utf8").includes("broken")) { console.error("index.ts: broken"); process.exit(2); }
+fs.mkdirSync("dist/automation/cli", { recursive: true });
+fs.copyFileSync("main.js", "dist/automation/cli/main.js");
+`;
+const main = `exports.main = async (args) => { process.stdout.write("ran " + args.join(" ") + "\\n"); };\n`;
+
+/** A fresh checkout with this project's ways in, whose npm, compiler and command lines are small stand-ins. */
+export class Checkout extends Repository {
+  constructor() {
+    super();
+    this.program("bin/npm", npm);
+    this.put("compiler.js", compiler);
+    this.put("main.js", main);
+    this.put("tools/main.ts", main);
+    this.put("package-lock.json", "{}");
+    this.put("tsconfig.build.json", "{}");
+    this.put("index.ts", "export {};");
+    this.put("components/machine/scripts/prepare.sh", "echo prepare");
+    for (const name of ["start", "stackadm"]) this.take(`automation/cli/${name}.mjs`);
+    for (const name of ["checkout", "run"]) this.take(`tools/${name}.mjs`);
+  }
+
+  /** Runs one of the ways in. */
+  run(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+    const child = spawn(process.execPath, [join(this.root, file), ...args], {
+      cwd: "/",
+      env: {
+        ...process.env,
+        NODE_OPTIONS: "",
+        PATH: this.path,
+        CALLS: join(this.root, "calls"),
+        ...env,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    return ended(child);
+  }
+
+  /** What npm and the compiler were called with. */
+  calls(): string[] {
+    return this.text("calls").split("\n").filter(Boolean);
+  }
+}

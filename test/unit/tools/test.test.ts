@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../../base/paths.js";
+import { mark } from "../../../tools/line-reporter.js";
+import { runTests, tiers } from "../../../tools/test.js";
+import { ended, recordedSession, Repository } from "./support/repository.js";
+
+/** Stands for mocha: notes how it was called, and reports one test of each file that passes unless its name says otherwise. */
+const mocha = `
+const { appendFileSync, writeFileSync } = require("node:fs");
+const args = process.argv.slice(2);
+const files = args.slice(args.indexOf("--reporter") + 2);
+const { NO_COLOR, STACKADM_TEST_ALL } = process.env;
+appendFileSync("calls", JSON.stringify({ cwd: process.cwd(), files, NO_COLOR, STACKADM_TEST_ALL }) + "\\n");
+const say = (fields) => console.log(${JSON.stringify(mark)} + JSON.stringify(fields));
+for (const title of files) {
+  say({ type: "begin", title });
+  if (title.includes("hangs")) { writeFileSync("started", process.pid + "\\n"); return setInterval(() => {}, 1000); }
+  say(title.includes("fails") ? { type: "fail", title, message: "1 !== 2" } : { type: "pass", title });
+}
+say({ type: "end" });
+`;
+
+interface Call {
+  readonly files: string[];
+}
+
+describe("the tiers of tests", () => {
+  it("are the folders of tests: none lies beside them unseen", () => {
+    const root = join(packageRoot(), "test");
+    const folders = readdirSync(root, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .filter(({ name }) =>
+        readdirSync(join(root, name), { recursive: true }).some((file) =>
+          String(file).endsWith(".test.ts"),
+        ),
+      );
+    assert.deepEqual(
+      new Set(tiers.map(({ name }) => name)),
+      new Set(folders.map(({ name }) => name)),
+    );
+  });
+});
+
+describe("`npm test`", function () {
+  this.timeout(60_000);
+  const { PATH } = process.env;
+  let repository: Repository;
+  beforeEach(() => {
+    repository = new Repository();
+    repository.link("tsx");
+    // What tiers need is here: nothing is installed.
+    for (const name of ["python3", "ssh-agent", "shellcheck", "shfmt"])
+      repository.program(`bin/${name}`, "#!/bin/sh\n");
+    process.env["PATH"] = repository.path;
+    repository.put("node_modules/mocha/bin/mocha.js", mocha);
+    for (const file of ["unit/b.test.ts", "unit/a.test.ts", "unit/a.ts", "graph/fails.test.ts"])
+      repository.put(`test/${file}`);
+  });
+  afterEach(() => {
+    process.env["PATH"] = PATH;
+    repository.remove();
+  });
+  const calls = (): Call[] =>
+    repository
+      .text("calls")
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Call);
+  const test = async (names: readonly string[], all = false) => {
+    const session = recordedSession();
+    const code = await runTests(names, { root: repository.root, all, session });
+    return { code, ...session };
+  };
+
+  it("runs a tier's files in the repository wherever it is called, and tells them --all", async () => {
+    const { code, printed, steps } = await test(["unit"], true);
+    assert.deepEqual([code, printed, steps], [0, ["2 passed, 0 failed"], ["Tests: unit"]]);
+    const file = (name: string): string => join(repository.root, "test", "unit", name);
+    const files = [file("a.test.ts"), file("b.test.ts")];
+    const call = { cwd: repository.root, files, NO_COLOR: "1", STACKADM_TEST_ALL: "1" };
+    assert.deepEqual(calls(), [call]);
+  });
+
+  it("runs the tiers that are named in their own order, and all after one that fails", async () => {
+    repository.put("test/scripts/c.test.ts");
+    const { code, printed, notes, steps } = await test(["scripts", "graph"]);
+    assert.deepEqual([code, printed], [1, ["1 passed, 1 failed"]]);
+    assert.deepEqual(steps, ["Tests: graph", "Tests: scripts"]);
+    assert.match(notes.join("\n"), /^\nx graph: \S+fails\.test\.ts\n {4}1 !== 2$/);
+    assert.ok(!("STACKADM_TEST_ALL" in (calls()[0] ?? {})));
+  });
+
+  it("fails for a tier that does not exist, and names those that do", async () => {
+    const { code, printed, notes, steps } = await test(["unit", "nothing"]);
+    assert.deepEqual([code, printed], [1, ["0 passed, 1 failed"]]);
+    const known = tiers.map(({ name }) => name).join(", ");
+    assert.equal(notes[0], `error: There is no tier 'nothing'. There are: ${known}.`);
+    assert.deepEqual(steps, [], "nothing runs when one name is wrong");
+    assert.ok(tiers.every(({ name }) => existsSync(join(packageRoot(), "test", name))));
+  });
+
+  it("ends with the tests' exit code and their sum as the last line", async () => {
+    const { code, out, err } = await ended(repository.chores("test", "graph"));
+    assert.deepEqual([code, out], [1, "0 passed, 1 failed\n"]);
+    assert.match(
+      err,
+      /^> Tests: graph \(about \d+ s\)\nx Tests: graph \(\d+ s\): 0 passed, 1 failed\n/,
+    );
+  });
+
+  it("is stopped by Ctrl-C with what it runs: exit code 130, and the sum of what ran", async () => {
+    repository.put("test/unit/hangs.test.ts");
+    const child = repository.chores("test", "unit", "graph");
+    const all = ended(child);
+    const pid = await repository.appears("started");
+    child.kill("SIGINT");
+    const { code, out, err } = await all;
+    assert.deepEqual([code, out], [130, "2 passed, 1 failed\n"]);
+    assert.match(
+      err,
+      /\nx unit: the test runner\n {4}ended with SIGINT after '\S+hangs\.test\.ts'/,
+    );
+    assert.doesNotMatch(err, /Tests: graph/);
+    assert.throws(() => process.kill(Number(pid), 0), { code: "ESRCH" });
+  });
+});

@@ -1,0 +1,53 @@
+import { inspect } from "node:util";
+import { Runner, type Test } from "mocha";
+
+/** Before each of our lines, so that what the tests print themselves is told apart. */
+export const mark = "\u0001";
+
+const say = (fields: Readonly<Record<string, unknown>>): void => {
+  process.stdout.write(`${mark}${JSON.stringify(fields)}\n`);
+};
+
+interface Failed extends Error {
+  readonly expected?: unknown;
+  readonly actual?: unknown;
+}
+
+const text = (value: unknown): string =>
+  typeof value === "string" ? value : inspect(value, { depth: 8 });
+
+function messageOf({ message, stack, expected, actual }: Failed): string {
+  const compared = expected !== undefined || actual !== undefined;
+  const difference = compared ? `expected: ${text(expected)}\nactual:   ${text(actual)}` : "";
+  return [message, stack ?? "", difference].filter((part) => part !== "").join("\n");
+}
+
+/** A mocha reporter that writes one JSON object a line, so that progress can be shown while tests run. */
+class LineReporter {
+  constructor(runner: Runner) {
+    this.listen(runner);
+  }
+
+  private listen(runner: Runner): void {
+    const events = Runner.constants;
+    runner.on(events.EVENT_TEST_BEGIN, (test: Test) => {
+      say({ type: "begin", title: test.fullTitle() });
+    });
+    runner.on(events.EVENT_TEST_PASS, (test: Test) => {
+      say({ type: "pass", title: test.fullTitle() });
+    });
+    runner.on(events.EVENT_TEST_FAIL, (test: Test, error: Failed) => {
+      say({ type: "fail", title: test.fullTitle(), message: messageOf(error) });
+    });
+    runner.on(events.EVENT_TEST_PENDING, (test: Test) => {
+      const message = "skipped: a test that does not run proves nothing";
+      say({ type: "fail", title: test.fullTitle(), message });
+    });
+    runner.on(events.EVENT_RUN_END, () => {
+      say({ type: "end" });
+    });
+  }
+}
+
+// Mocha takes what the module exports.
+export default LineReporter;

@@ -1,0 +1,12 @@
+// `npm run check`, `npm test`: the chores of the repository, from their sources. Checks read sources; tests also run dist/.
+import { createRequire } from "node:module";
+import { start } from "../automation/cli/start.mjs";
+
+const [chore] = process.argv.slice(2);
+
+await start(async () => {
+  const { prepare } = await import("./checkout.mjs");
+  await prepare({ dist: chore === "test" });
+  await import("tsx");
+  await createRequire(import.meta.url)("./main.ts").main(process.argv.slice(2));
+});

@@ -1,0 +1,171 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { runCommand, type Session } from "../automation/cli/session.js";
+import { ensureCommands } from "../automation/setup/commands.js";
+import { Failure } from "../base/failure.js";
+import { UserError } from "../base/user-error.js";
+import { followTests, type TestFailure, type TierResult } from "./follow-tests.js";
+
+/*
+ * `npm test [tiers] [--all]`: the tiers in order, each in a mocha of its own. What a tier needs is installed or
+ * started first; when that fails, the tier fails with the name of what is missing. Nothing is skipped.
+ */
+
+interface Tier {
+  readonly name: string;
+  /** Seconds on two cores with warm caches. */
+  readonly expected: number;
+  /** Gets what the tier needs; returns variables for its environment. */
+  readonly prepare?: (session: Session) => Promise<Readonly<Record<string, string>>>;
+}
+
+async function prepareToolchain({ progress, signal }: Session): Promise<Record<string, string>> {
+  await ensureCommands({ ssh: "openssh-client", "ssh-keygen": "openssh-client" }, progress);
+  const { ensureToolchain } = await import("../toolchain/toolchain.js");
+  const { environment } = await ensureToolchain({ progress, signal });
+  return { ...environment };
+}
+
+async function prepareLab(session: Session): Promise<Record<string, string>> {
+  const environment = await prepareToolchain(session);
+  const { labUp } = await import("../lab/lab.js");
+  await labUp(session);
+  return environment;
+}
+
+/** A tier that only needs commands, and the Debian packages that they come from. */
+const needs =
+  (commands: Readonly<Record<string, string>>): Tier["prepare"] =>
+  async ({ progress }) => {
+    await ensureCommands(commands, progress);
+    return {};
+  };
+
+export const tiers: readonly Tier[] = [
+  {
+    name: "unit",
+    expected: 180,
+    prepare: needs({ python3: "python3", "ssh-agent": "openssh-client" }),
+  },
+  { name: "graph", expected: 20 },
+  {
+    name: "scripts",
+    expected: 15,
+    prepare: needs({ shellcheck: "shellcheck", shfmt: "shfmt" }),
+  },
+  { name: "engine", expected: 240, prepare: prepareToolchain },
+  { name: "lab", expected: 900, prepare: prepareLab },
+];
+
+/** The test files of a tier, in the order of their paths. */
+function testFiles(directory: string): string[] {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+function chosen(names: readonly string[]): readonly Tier[] {
+  const unknown = names.filter((name) => !tiers.some((tier) => tier.name === name));
+  if (unknown.length > 0)
+    throw new UserError(
+      `There is no tier ${unknown.map((name) => `'${name}'`).join(", ")}.`,
+      `There are: ${tiers.map(({ name }) => name).join(", ")}.`,
+    );
+  return names.length === 0 ? tiers : tiers.filter(({ name }) => names.includes(name));
+}
+
+/** Ctrl-C ends the tests; the second time at once. */
+function stopWith({ signal, killSignal }: Session, child: ChildProcess): void {
+  signal.addEventListener("abort", () => child.kill("SIGINT"), { once: true });
+  killSignal.addEventListener("abort", () => child.kill("SIGKILL"), { once: true });
+}
+
+export interface TestRun {
+  /** The repository. */
+  readonly root: string;
+  /** In the lab tier: every example, not only the default set. */
+  readonly all: boolean;
+  readonly session: Session;
+}
+
+async function runTier(tier: Tier, { root, all, session }: TestRun): Promise<TierResult> {
+  const step = session.progress.step(`Tests: ${tier.name}`, tier.expected);
+  try {
+    const environment = (await tier.prepare?.(session)) ?? {};
+    session.signal.throwIfAborted();
+    const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
+    const reporter = join(__dirname, "line-reporter.ts");
+    const files = testFiles(join(root, "test", tier.name));
+    const args = ["--import", "tsx", mocha, "--exit", "--reporter", reporter, ...files];
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: {
+        ...process.env,
+        ...environment,
+        // Colours and terminals change what programs print.
+        NO_COLOR: "1",
+        ...(all ? { STACKADM_TEST_ALL: "1" } : {}),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    stopWith(session, child);
+    const result = await followTests(tier.name, child, (test) => {
+      step.update(test);
+    });
+    const summary = `${result.passed} passed, ${result.failures.length} failed`;
+    if (result.failures.length > 0) step.failed(summary);
+    else step.done(summary);
+    return result;
+  } catch (error) {
+    step.failed();
+    // What a tier needs and cannot get is a failure of that tier, by name.
+    const message = error instanceof Error ? error.message : String(error);
+    const hint = error instanceof Failure ? error.hint : "";
+    return {
+      passed: 0,
+      failures: [{ title: `${tier.name}: what the tier needs`, message: `${message}\n${hint}` }],
+    };
+  }
+}
+
+function show(failures: readonly TestFailure[], { progress }: Session): void {
+  for (const { title, message } of failures)
+    progress.note(`\nx ${title}\n${message.trim().replaceAll(/^/gm, "    ")}`);
+}
+
+/** Runs the tiers that are named, or all; returns the exit code. */
+export async function runTests(names: readonly string[], run: TestRun): Promise<number> {
+  const { session } = run;
+  const results: TierResult[] = [];
+  try {
+    for (const tier of chosen(names)) {
+      if (session.signal.aborted) break;
+      results.push(await runTier(tier, run));
+    }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    session.progress.note(`error: ${error.message} ${error.hint}`);
+    results.push({ passed: 0, failures: [{ title: "tiers", message: error.message }] });
+  }
+  const failures = results.flatMap((result) => result.failures);
+  show(failures, session);
+  const passed = results.reduce((sum, result) => sum + result.passed, 0);
+  session.print(`${passed} passed, ${failures.length} failed`);
+  if (session.signal.aborted) return 130;
+  return failures.length === 0 && passed > 0 ? 0 : 1;
+}
+
+export function registerTest(program: Command, root: string): void {
+  program
+    .command("test")
+    .description("run the tests: all tiers, or those named")
+    .argument("[tiers...]", tiers.map(({ name }) => name).join(", "))
+    .option("--all", "in the lab tier: every example, not only the default set", false)
+    .action((names: string[], { all }: { all: boolean }, command: Command) =>
+      runCommand(command, (session) => runTests(names, { root, all, session })),
+    );
+}
