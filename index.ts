@@ -17,6 +17,7 @@ async function program(): Promise<Record<string, unknown>> {
     samples: cluster.samples,
     clusterName: cluster.clusterName,
     clusterId: cluster.clusterId,
+    identity: cluster.identity,
   };
 }
 

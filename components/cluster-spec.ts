@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { overlaps } from "./network/address-plan.js";
+import { isHostOf, overlaps } from "./network/address-plan.js";
+import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import {
   kubernetes,
   loadBalancer,
@@ -7,14 +8,17 @@ import {
   samples,
   storageClasses,
 } from "./spec/kubernetes.js";
-import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
+import { access, controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import { allowedCidrs, externalNetwork, network } from "./spec/network.js";
 import { doc, label, present, record } from "./spec/values.js";
 
 /** Every argument of a cluster: types, checks, defaults and documentation. There is no other declaration. */
 export const clusterShape = record({
   image: present("an image").meta(
-    doc("replaces nodes", "Image of the machines, by name: a Debian or Ubuntu with cloud-init."),
+    doc(
+      "replaces nodes",
+      "Image of the machines, by name or ID: a Debian or Ubuntu with cloud-init.",
+    ),
   ),
   externalNetwork,
   allowedCidrs,
@@ -29,7 +33,10 @@ export const clusterShape = record({
   ),
   zones,
   network,
+  endpoint,
+  apiName,
   ssh,
+  access,
   kubernetes,
   podNetwork,
   loadBalancer,
@@ -80,9 +87,50 @@ const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
       message: "is the name of the control plane's machines; give the pool another name",
     }));
 
-export const clusterSchema = clusterShape.check(({ value, issues }) => {
-  issues.push(...overlapsFound(value), ...defaultClasses(value), ...reservedPools(value));
-});
+/** An address of the endpoint that the machines' network does not have. */
+const foreignAddress = ({ endpoint: written, network: ranges }: Checked): z.core.$ZodRawIssue[] =>
+  written.kind !== "virtual-ip" ||
+  written.address === undefined ||
+  isHostOf(ranges.nodes, written.address)
+    ? []
+    : [
+        {
+          code: "custom",
+          path: ["endpoint", "address"],
+          input: written.address,
+          message: `${written.address} is no machine's address in network.nodes (${ranges.nodes}); choose another one, or leave it out`,
+        },
+      ];
+
+/** A name of the API that nothing would resolve. */
+const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$ZodRawIssue[] => {
+  const host = dnsNameOf(written);
+  return host === undefined || name === undefined || name === host
+    ? []
+    : [
+        {
+          code: "custom",
+          path: ["apiName"],
+          input: name,
+          message: `${name} is not endpoint.host (${host}), whose address only the DNS knows; leave it out`,
+        },
+      ];
+};
+
+export const clusterSchema = clusterShape
+  .check(({ value, issues }) => {
+    // What is compared has to be well-formed by itself; what is wrong elsewhere hides nothing.
+    const wrong = new Set(issues.map(({ path = [] }) => path[0]));
+    const sound = (...keys: readonly string[]): boolean => !keys.some((key) => wrong.has(key));
+    issues.push(
+      ...(sound("network") ? overlapsFound(value) : []),
+      ...(sound("storageClasses") ? defaultClasses(value) : []),
+      ...(sound("workers") ? reservedPools(value) : []),
+      ...(sound("network", "endpoint") ? foreignAddress(value) : []),
+      ...(sound("endpoint", "apiName") ? unknownName(value) : []),
+    );
+  })
+  .transform((value) => ({ ...value, ...withDefaults(value) }));
 
 type Written = z.input<typeof clusterSchema>;
 /** What a user writes. Without a name, the component's own is taken. */

@@ -1,56 +1,73 @@
+import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import { direct, EntryAddress, through, type Access } from "./access/access.js";
 import { Addons } from "./addons/addons.js";
 import { parseClusterSpec, type ClusterArgs, type ClusterSpec } from "./cluster-spec.js";
+import type { Endpoint } from "./endpoint/endpoint.js";
+import { endpointTraits } from "./endpoint/endpoint-plan.js";
+import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
+import { endpointClass } from "./endpoint/kinds.js";
 import { ApplicationCredential } from "./identity/application-credential.js";
+import type { ClusterMarkInput } from "./identity/cluster-mark.js";
 import { ControlPlane } from "./kubeadm/control-plane.js";
+import type { ClusterFacts } from "./kubeadm/joining.js";
 import { Readiness } from "./kubeadm/readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
-import type { Machine, MachineSettings } from "./machine/machine.js";
+import type { MachineSettings } from "./machine/machine.js";
+import type { MachineGroupArgs, Member } from "./machine/machine-group.js";
+import { Turns } from "./machine/turns.js";
 import { Firewall } from "./network/firewall.js";
+import { firewallRules } from "./network/firewall-rules.js";
+import type { Outside } from "./network/floating-address.js";
 import { Network } from "./network/network.js";
+import { hostKeysOf, nodesOf, samplesOf, type NodeOutput, type SamplesOutput } from "./outputs.js";
+import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
+import { podNetworks } from "./pod-network/kinds.js";
 import { lookUpCloud, type CloudFacts, type Wanted } from "./support/catalog.js";
 import { Component } from "./support/component.js";
 import { ArgumentError } from "./support/errors.js";
 import { FailedMachines } from "./support/failed-machines.js";
-import { RandomSeed } from "./support/remote-script.js";
-
-/** A machine of the cluster, as tools want to know it. */
-export interface NodeOutput {
-  readonly name: string;
-  readonly role: string;
-  readonly zone: string;
-  /** Address in the private network. */
-  readonly address: string;
-  /** Address for SSH from outside; machines without one are reached through the one that has it. */
-  readonly sshHost?: string;
-  readonly serverId: string;
-}
+import { RandomIdentity, RandomSeed } from "./support/remote-script.js";
+import { withTransforms, type Transforms } from "./support/transform.js";
 
 /** Arguments of {@link Cluster}: the specification, and what is known of the cloud. */
 export type ClusterComponentArgs = ClusterArgs & {
   /**
-   * IDs of the things that the specification names. Awaiting them before the cluster is made keeps a wrong name from
+   * What the specification names, as it is in the cloud. Awaiting it before the cluster is made keeps a wrong name from
    * leaving half a cluster behind. @default looked up by the component
    */
   readonly cloud?: pulumi.Input<CloudFacts>;
+  /** Changes to what the cluster is made of, for what no argument says. @default none */
+  readonly transforms?: Transforms;
 };
 
 /** What has to be looked up for a cluster. */
 export const wantedOf = (spec: ClusterSpec): Wanted => ({
   image: spec.image,
   externalNetwork: spec.externalNetwork,
-  flavors: [spec.controlPlane.flavor, ...Object.values(spec.workers).map(({ flavor }) => flavor)],
+  flavors: [...new Set(planCluster(spec).groups.map(({ flavor }) => flavor))],
 });
 
-/** What the sample workloads offer. */
-export interface SamplesOutput {
-  readonly namespace: string;
-  /** Floating IP that answers HTTP. */
-  readonly external: string;
-  /** Address inside the private network that answers HTTP. */
-  readonly internal: string;
-  readonly claim: string;
-  readonly writerPod: string;
+/** What stands before any machine does. */
+interface Ground {
+  readonly spec: ClusterSpec;
+  readonly plan: ClusterPlan;
+  readonly cloud: pulumi.Output<CloudFacts>;
+  readonly mark: ClusterMarkInput;
+  readonly network: Network;
+  readonly firewall: Firewall;
+  readonly outside: Outside;
+}
+
+/** The cluster that kubeadm made, and the machines that it runs on. */
+interface Kubernetes {
+  readonly controlPlane: ControlPlane;
+  readonly members: readonly Member[];
+  readonly access: Access;
+  readonly facts: ClusterFacts;
+  /** Done means that each worker's node is there. */
+  readonly joins: readonly pulumi.Resource[];
+  readonly readiness: Readiness;
 }
 
 /**
@@ -72,66 +89,54 @@ export class Cluster extends Component {
   /** UID of the cluster. */
   readonly clusterId: pulumi.Output<string>;
   readonly clusterName: string;
+  /** 12 random hexadecimal digits on everything that the cluster has in the cloud: whose an object is, whatever its name. */
+  readonly identity: pulumi.Output<string>;
   readonly nodes: pulumi.Output<NodeOutput[]>;
+  /** IDs in Neutron, for what stands beside the cluster in its network. */
+  readonly networkId: pulumi.Output<string>;
+  readonly subnetId: pulumi.Output<string>;
+  readonly routerId: pulumi.Output<string>;
+  /** IDs of the security groups: of all machines (`node`), and of the machines of each role. */
+  readonly securityGroupIds: Readonly<Record<string, pulumi.Output<string>>>;
+  /** For more objects in the cluster; known only when the API answers. */
+  readonly provider: kubernetes.Provider;
   /** Lines for a known_hosts file. */
   readonly hostKeys: pulumi.Output<string[]>;
   /** Absent when no samples are asked for. */
   readonly samples: pulumi.Output<SamplesOutput | undefined>;
 
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
-    super(Cluster.type, name, opts);
-    const { cloud: facts, ...written } = args;
+    const { cloud: found, transforms, ...written } = args;
+    super(Cluster.type, name, withTransforms(opts, transforms));
     const spec = this.check(name, written);
-    const cloud = pulumi.output(facts ?? lookUpCloud(wantedOf(spec), { parent: this }));
-    const { externalNetworkId, scope } = cloud;
-
-    const network = this.make(Network, "network", {
-      clusterName: spec.name,
-      externalNetworkId,
-      nodes: spec.network.nodes,
-      dns: spec.network.dns,
-    });
-    const firewall = this.make(Firewall, "firewall", {
-      clusterName: spec.name,
-      allowedCidrs: spec.allowedCidrs,
-      nodes: spec.network.nodes,
-      pods: spec.network.pods,
-      loadBalancerProvider: spec.loadBalancer.provider,
-    });
+    const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }));
+    this.identity = this.make(RandomIdentity, "identity", {}).identity;
+    const ground = this.ground(spec, cloud);
     const credential = this.make(ApplicationCredential, "credential", {
-      clusterName: spec.name,
-      scope,
+      mark: ground.mark,
+      scope: cloud.scope,
     });
-    const machines = this.machineSettings(spec, network, cloud);
-    const controlPlane = this.make(ControlPlane, "control-plane", {
-      spec,
-      machines,
-      routerInterface: network.routerInterface,
-      flavorId: flavorOf(cloud, spec.controlPlane.flavor),
-      securityGroupIds: firewall.groupIds("control-plane"),
-    });
-    const pools = Object.entries(spec.workers).map(([pool, size]) =>
-      this.make(WorkerPool, `workers-${pool}`, {
-        spec,
-        pool,
-        size,
-        machines,
-        controlPlane,
-        flavorId: flavorOf(cloud, size.flavor),
-        securityGroupIds: firewall.groupIds("worker"),
-      }),
-    );
-    const readiness = this.make(Readiness, "readiness", { clusterName: spec.name, controlPlane });
-    const made = { network, credential, controlPlane, pools, readiness, cloud };
+    const kubernetes = this.kubernetes(ground);
+    const { members, access, readiness, facts } = kubernetes;
+    const addons = this.addons(ground, kubernetes, credential);
 
     this.kubeconfig = readiness.kubeconfig;
     this.apiEndpoint = readiness.apiEndpoint;
-    this.clusterId = controlPlane.facts.uid;
+    this.clusterId = facts.uid;
     this.clusterName = spec.name;
-    this.nodes = nodesOf(controlPlane, pools);
-    this.hostKeys = hostKeysOf(controlPlane, pools);
-    this.samples = samplesOf(this.addons(spec, made));
-    this.registerOutputs({ apiEndpoint: this.apiEndpoint, clusterId: this.clusterId });
+    this.nodes = nodesOf(members, access);
+    this.hostKeys = hostKeysOf(members, access);
+    this.networkId = ground.network.networkId;
+    this.subnetId = ground.network.subnetId;
+    this.routerId = ground.network.routerId;
+    this.securityGroupIds = ground.firewall.ids;
+    this.provider = addons.provider;
+    this.samples = samplesOf(addons.samples);
+    this.registerOutputs({
+      apiEndpoint: this.apiEndpoint,
+      clusterId: this.clusterId,
+      identity: this.identity,
+    });
   }
 
   private check(name: string, args: ClusterArgs): ClusterSpec {
@@ -140,44 +145,116 @@ export class Cluster extends Component {
     return result.spec;
   }
 
-  private machineSettings(
-    spec: ClusterSpec,
-    network: Network,
-    cloud: pulumi.Output<CloudFacts>,
-  ): MachineSettings {
-    return {
+  /** What stands before any machine does. */
+  private ground(spec: ClusterSpec, cloud: pulumi.Output<CloudFacts>): Ground {
+    const plan = planCluster(spec);
+    const mark = { name: spec.name, identity: this.identity };
+    const network = this.make(Network, "network", {
+      mark,
+      name: plan.networkName,
+      externalNetworkId: cloud.externalNetworkId,
+      nodes: spec.network.nodes,
+      dns: spec.network.dns,
+    });
+    const firewall = this.make(Firewall, "firewall", {
+      mark,
+      groups: plan.securityGroups,
+      rules: firewallRules({
+        allowedCidrs: spec.allowedCidrs,
+        nodes: spec.network.nodes,
+        pods: spec.network.pods,
+        podNetwork: spec.podNetwork,
+        loadBalancerProvider: spec.loadBalancer.provider,
+        more: endpointTraits(spec).firewall,
+      }),
+    });
+    const outside = {
+      mark,
+      externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
+      routerInterface: network.routerInterface,
+    };
+    return { spec, plan, cloud, mark, network, firewall, outside };
+  }
+
+  /** The machines, and the cluster that kubeadm makes on them. */
+  private kubernetes(ground: Ground): Kubernetes {
+    const { spec, plan, cloud, network, firewall, outside } = ground;
+    const endpoint = this.make(endpointClass(spec.endpoint.kind), "endpoint", {
+      ...outside,
+      spec: spec.endpoint,
+      name: plan.endpointName,
+      networkId: network.networkId,
+      subnetId: network.subnetId,
+      nodes: spec.network.nodes,
+      allowedCidrs: spec.allowedCidrs,
+    });
+    const machines = this.machineSettings(ground);
+    const group = (planned: PlannedGroup): MachineGroupArgs => ({
+      plan: planned,
+      machines,
+      flavorId: cloud.flavorIds.apply((ids) => ids[planned.flavor] ?? ""),
+      securityGroupIds: firewall.groupIds(planned.role),
+    });
+    const [first, ...others] = plan.groups;
+    const controlPlane = this.make(ControlPlane, "control-plane", {
+      ...group(first),
+      allowedAddresses: endpoint.allowedAddresses,
+    });
+    for (const { plan: planned, machine } of controlPlane.members)
+      endpoint.admit({ ...planned, portId: machine.portId, address: machine.address });
+    const access = this.access(ground, controlPlane.first, endpoint);
+    const facts = controlPlane.form({ spec, machines, endpoint, access });
+    const turns = Turns.of(spec, cloud);
+    const pools = others.map((planned) =>
+      this.make(WorkerPool, `workers-${planned.pool}`, { ...group(planned), turns }),
+    );
+    const joins = pools.flatMap((pool) =>
+      pool.join({ spec, machines, endpoint, access, controlPlane, facts }),
+    );
+    const readiness = this.make(Readiness, "readiness", {
       clusterName: spec.name,
+      endpoint,
+      facts,
+    });
+    const members = [controlPlane, ...pools].flatMap((one) => one.members);
+    return { controlPlane, members, access, facts, joins, readiness };
+  }
+
+  private machineSettings({ spec, cloud, mark, network }: Ground): MachineSettings {
+    return {
+      mark,
       imageId: cloud.imageId,
       networkId: network.networkId,
       subnetId: network.subnetId,
-      routedRanges: [spec.network.pods, spec.network.services],
+      routedRanges: podNetworks[spec.podNetwork].routedRanges.map((range) => spec.network[range]),
       login: spec.ssh,
       seed: this.make(RandomSeed, "seed", {}).seed,
       failed: FailedMachines.ofStack(),
     };
   }
 
+  private access({ spec, outside }: Ground, { machine }: Member, endpoint: Endpoint): Access {
+    if (spec.access === "direct") return direct;
+    if (endpoint instanceof FloatingIpEndpoint) return through(machine, endpoint.outside);
+    const entry = this.make(EntryAddress, "access", { ...outside, portId: machine.portId });
+    return through(machine, entry.address);
+  }
+
   private addons(
-    spec: ClusterSpec,
-    made: {
-      readonly network: Network;
-      readonly credential: ApplicationCredential;
-      readonly controlPlane: ControlPlane;
-      readonly pools: readonly WorkerPool[];
-      readonly readiness: Readiness;
-      readonly cloud: pulumi.Output<CloudFacts>;
-    },
+    { spec, cloud, network }: Ground,
+    { controlPlane, access, facts, joins, readiness }: Kubernetes,
+    credential: ApplicationCredential,
   ): Addons {
-    const { network, credential, controlPlane, cloud } = made;
     return this.make(Addons, "addons", {
       clusterName: spec.name,
+      nameInCloud: facts.name,
       kubernetesVersion: spec.kubernetes.version,
       registry: spec.kubernetes.registry,
-      kubeconfig: made.readiness.kubeconfig,
-      podNetwork: { kind: spec.podNetwork },
+      kubeconfig: readiness.kubeconfig,
+      podNetwork: spec.podNetwork,
       podCidr: spec.network.pods,
       serviceCidr: spec.network.services,
-      podMtu: network.mtu,
+      networkMtu: network.mtu,
       cloud: {
         authUrl: cloud.scope.authUrl,
         region: cloud.scope.region,
@@ -190,63 +267,8 @@ export class Cluster extends Component {
       },
       storageClasses: spec.storageClasses,
       samples: spec.samples,
-      deletedWith: controlPlane.machine.server,
-      farewell: ({ workloads }) =>
-        controlPlane.farewell([...workloads, ...made.pools.flatMap((pool) => pool.joins)]),
+      deletedWith: controlPlane.first.machine.server,
+      farewell: ({ workloads }) => controlPlane.farewell(access, [...workloads, ...joins]),
     });
   }
-}
-
-const flavorOf = (cloud: pulumi.Output<CloudFacts>, name: string): pulumi.Output<string> =>
-  cloud.flavorIds.apply((ids) => ids[name] ?? "");
-
-type Placed = readonly {
-  readonly machine: Machine;
-  readonly role: string;
-  readonly public?: true;
-}[];
-
-const placed = (controlPlane: ControlPlane, pools: readonly WorkerPool[]): Placed => [
-  { machine: controlPlane.machine, role: "control-plane", public: true },
-  ...pools.flatMap((pool) => pool.machines.map((machine) => ({ machine, role: "worker" }))),
-];
-
-function nodesOf(
-  controlPlane: ControlPlane,
-  pools: readonly WorkerPool[],
-): pulumi.Output<NodeOutput[]> {
-  return pulumi.all(
-    placed(controlPlane, pools).map(({ machine, role, ...rest }) => ({
-      name: machine.machine,
-      role,
-      zone: machine.zone,
-      address: machine.address,
-      ...(rest.public && { sshHost: controlPlane.endpoint.address }),
-      serverId: machine.serverId,
-    })),
-  );
-}
-
-function hostKeysOf(
-  controlPlane: ControlPlane,
-  pools: readonly WorkerPool[],
-): pulumi.Output<string[]> {
-  return pulumi.all(
-    placed(controlPlane, pools).map(({ machine, ...rest }) => {
-      const more = rest.public ? pulumi.interpolate`,${controlPlane.endpoint.address}` : "";
-      return pulumi.interpolate`${machine.machine},${machine.address}${more} ${machine.hostKey}`;
-    }),
-  );
-}
-
-function samplesOf({ samples }: Addons): pulumi.Output<SamplesOutput | undefined> {
-  return pulumi.output(
-    samples && {
-      namespace: samples.namespace,
-      external: samples.externalAddress,
-      internal: samples.internalAddress,
-      claim: samples.claim,
-      writerPod: samples.writerPod,
-    },
-  );
 }

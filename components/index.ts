@@ -1,10 +1,6 @@
 /** What other programs may import. */
-export {
-  Cluster,
-  wantedOf,
-  type ClusterComponentArgs,
-  type NodeOutput,
-  type SamplesOutput,
-} from "./cluster.js";
+export { Cluster, wantedOf, type ClusterComponentArgs } from "./cluster.js";
+export type { ChildKind, Transform, Transforms } from "./support/transform.js";
+export type { NodeOutput, SamplesOutput } from "./outputs.js";
 export { clusterSchema, type ClusterArgs, type ClusterSpec } from "./cluster-spec.js";
 export { lookUpCloud, type CloudFacts } from "./support/catalog.js";

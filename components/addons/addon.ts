@@ -46,12 +46,15 @@ export abstract class Addon extends Component {
     return this.make(constructor, role, args, { ...opts, deletedWith: this.#deletedWith });
   }
 
-  /** A service account with its rights; what comes back is what its pods must wait for. */
-  protected access(needs: Access): pulumi.Resource[] {
+  /** A service account, in a namespace that may have to be there first, with its rights: what its pods must wait for. */
+  protected access(needs: Access, ...[namespace]: [pulumi.Resource?]): pulumi.Resource[] {
     const { serviceAccount, clusterRole, clusterRoleBinding, namespaced } = needs;
     const { v1: rbac } = kubernetes.rbac;
     return [
-      this.object(kubernetes.core.v1.ServiceAccount, "account", serviceAccount),
+      // order: objects need their namespace.
+      this.object(kubernetes.core.v1.ServiceAccount, "account", serviceAccount, {
+        ...(namespace && { dependsOn: [namespace] }),
+      }),
       this.object(rbac.ClusterRole, "cluster-role", clusterRole),
       this.object(rbac.ClusterRoleBinding, "cluster-role-binding", clusterRoleBinding),
       ...(namespaced === undefined

@@ -4,13 +4,13 @@ import { Component } from "../support/component.js";
 import { BlockStorage } from "./block-storage.js";
 import { CloudConfig } from "./cloud-config.js";
 import { CloudController } from "./cloud-controller.js";
-import { imageTable } from "./images.js";
-import { NetworkPlugin } from "./network-plugin.js";
+import { imageTable } from "../../base/images.js";
+import { PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
 import type { CloudAccess } from "./cloud-config.js";
-import type { ImageRegistry } from "./images.js";
+import type { ImageRegistry } from "../../base/images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
-import type { PodNetwork } from "./network-plugin.js";
+import type { PodNetworkKind } from "../pod-network/kinds.js";
 
 /** What the cluster's farewell needs to know of the add-ons. */
 export interface AddonsResources {
@@ -21,8 +21,10 @@ export interface AddonsResources {
 
 /** Arguments of {@link Addons}. */
 export interface AddonsArgs {
-  /** Unique in the project: on every load balancer and volume. Change: refused. */
+  /** Names the cluster among the stack's providers. Change: every object is replaced. */
   readonly clusterName: string;
+  /** Unique in the project: on every load balancer and volume. Change: refused. */
+  readonly nameInCloud: pulumi.Input<string>;
   /** Like `1.36.3`; decides the versions of the add-ons. Change: in place. */
   readonly kubernetesVersion: string;
   /** The site's copies of the images. Change: in place. @default where they are published */
@@ -30,13 +32,13 @@ export interface AddonsArgs {
   /** Administrator's kubeconfig, known only after the API server answers. Change: in place. */
   readonly kubeconfig: pulumi.Input<string>;
   /** The pod network. Change: refused. @default kube-router */
-  readonly podNetwork?: PodNetwork;
+  readonly podNetwork?: PodNetworkKind;
   /** Range of pod addresses. Change: refused. */
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. @default "10.96.0.0/12", kubeadm's */
   readonly serviceCidr?: string;
   /** MTU of the nodes' network, bytes. Change: in place, for new pods. */
-  readonly podMtu: pulumi.Input<number>;
+  readonly networkMtu: pulumi.Input<number>;
   /** The cloud, for the controllers inside the cluster. Change: in place. */
   readonly cloud: CloudAccess;
   /** Storage classes. Change: the class is replaced, its volumes are not touched. */
@@ -62,7 +64,7 @@ export interface AddonsArgs {
  * what it needs is there, so no circle can form.
  *
  * @example
- * new Addons("addons", { clusterName: "dev", kubernetesVersion: "1.36.3", kubeconfig, podMtu, ... });
+ * new Addons("addons", { clusterName: "dev", nameInCloud, kubernetesVersion: "1.36.3", kubeconfig, networkMtu, ... });
  */
 export class Addons extends Component {
   static readonly type = "stackadm:addons:Addons";
@@ -75,7 +77,7 @@ export class Addons extends Component {
   constructor(name: string, args: AddonsArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Addons.type, name, opts);
     const images = imageTable(args.kubernetesVersion, args.registry);
-    const { clusterName, deletedWith } = args;
+    const { nameInCloud, deletedWith } = args;
     this.provider = this.#createProvider(args);
     const inside = { providers: { kubernetes: this.provider } };
 
@@ -88,17 +90,17 @@ export class Addons extends Component {
     const controller = this.make(
       CloudController,
       "cloud-controller",
-      { image: images.cloudControllerManager, clusterName, cloudConfig, deletedWith },
+      { image: images.cloudControllerManager, nameInCloud, cloudConfig, deletedWith },
       inside,
     );
     const network = this.make(
-      NetworkPlugin,
+      PodNetwork,
       "network",
       {
-        network: args.podNetwork ?? { kind: "kube-router" as const },
+        kind: args.podNetwork ?? "kube-router",
         podCidr: args.podCidr,
         serviceCidr: args.serviceCidr ?? "10.96.0.0/12",
-        podMtu: args.podMtu,
+        networkMtu: args.networkMtu,
         images,
         deletedWith,
       },
@@ -107,7 +109,7 @@ export class Addons extends Component {
     const storage = this.make(
       BlockStorage,
       "storage",
-      { images, clusterName, cloudConfig, storageClasses: args.storageClasses, deletedWith },
+      { images, nameInCloud, cloudConfig, storageClasses: args.storageClasses, deletedWith },
       inside,
     );
     const workloads = [

@@ -1,5 +1,5 @@
 import * as kubernetes from "@pulumi/kubernetes";
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { Addon, workloadTimeouts } from "./addon.js";
 import {
   blockStorageAccess,
@@ -10,7 +10,7 @@ import {
 import { cinderCsiDriver, storageClass } from "./manifests/storage-class.js";
 import type { AddonArgs } from "./addon.js";
 import type { CloudConfig } from "./cloud-config.js";
-import type { ImageTable } from "./images.js";
+import type { ImageTable } from "../../base/images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
 
 /** Arguments of {@link BlockStorage}. */
@@ -18,7 +18,7 @@ export interface BlockStorageArgs extends AddonArgs {
   /** Images of driver and sidecars. Change: in place. */
   readonly images: ImageTable;
   /** Unique in the project; written on every volume. Change: refused. */
-  readonly clusterName: string;
+  readonly nameInCloud: pulumi.Input<string>;
   /** The configuration that the controller reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
   /** Classes by name. Change: the class is replaced, its volumes are not touched. */
@@ -55,9 +55,9 @@ export class BlockStorage extends Addon {
     return this.object(
       kubernetes.apps.v1.Deployment,
       "controller",
-      blockStorageController<pulumi.Input<string>>({
+      blockStorageController({
         images: args.images,
-        clusterName: args.clusterName,
+        clusterName: pulumi.interpolate`--cluster=${args.nameInCloud}`,
         configChecksum: args.cloudConfig.checksum,
       }),
       {

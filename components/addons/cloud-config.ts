@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "./addon.js";
+import { checksum } from "../support/checksum.js";
 import { renderCloudConf } from "./cloud-conf.js";
 import { caCertificateFile, cloudConfigSecretObject } from "./manifests/cloud-controller.js";
 import type { AddonArgs } from "./addon.js";
@@ -51,14 +51,9 @@ export class CloudConfig extends Addon {
     this.secret = this.object(
       kubernetes.core.v1.Secret,
       "secret",
-      cloudConfigSecretObject<pulumi.Input<string>>(cloudConf, certificate),
+      cloudConfigSecretObject(cloudConf, certificate),
     );
     this.checksum = pulumi.unsecret(cloudConf.apply((text) => checksum(text, caCertificate)));
     this.registerOutputs({});
   }
-}
-
-/** SHA-256 over all parts, hexadecimal; a part that is absent differs from an empty one. */
-export function checksum(...parts: readonly (string | undefined)[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

@@ -1,5 +1,5 @@
 import * as kubernetes from "@pulumi/kubernetes";
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { Addon, workloadTimeouts } from "./addon.js";
 import { cloudControllerAccess, cloudControllerDaemonSet } from "./manifests/cloud-controller.js";
 import type { AddonArgs } from "./addon.js";
@@ -10,7 +10,7 @@ export interface CloudControllerArgs extends AddonArgs {
   /** Image of the controller. Change: in place, one control plane after the other. */
   readonly image: string;
   /** Unique in the project; part of the name of every load balancer. Change: refused. */
-  readonly clusterName: string;
+  readonly nameInCloud: pulumi.Input<string>;
   /** The configuration that it reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
 }
@@ -28,9 +28,9 @@ export class CloudController extends Addon {
     this.daemonSet = this.object(
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
-      cloudControllerDaemonSet<pulumi.Input<string>>({
+      cloudControllerDaemonSet({
         image: args.image,
-        clusterName: args.clusterName,
+        clusterName: pulumi.interpolate`--cluster-name=${args.nameInCloud}`,
         configChecksum: args.cloudConfig.checksum,
       }),
       {

@@ -1,11 +1,12 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { credentialDescription } from "../../cloud/ownership.js";
+import { credentialDescription, nameInCloud } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
 import type { CloudScope } from "../support/catalog.js";
+import type { ClusterMarkInput } from "./cluster-mark.js";
 
 export interface ApplicationCredentialArgs {
-  readonly clusterName: string;
+  readonly mark: ClusterMarkInput;
   readonly scope: pulumi.Input<CloudScope>;
 }
 
@@ -29,18 +30,19 @@ export class ApplicationCredential extends Component {
       // A cloud with other names for these roles: Keystone then takes all roles of the operator's token.
       return held.length > 0 ? held : scope.roles;
     });
+    const mark = pulumi.output(args.mark);
     const credential = this.make(
       openstack.identity.ApplicationCredential,
       "credential",
       {
-        name: args.clusterName,
-        description: credentialDescription(args.clusterName),
+        name: mark.apply(nameInCloud),
+        description: mark.apply(credentialDescription),
         roles,
         unrestricted: false,
       },
-      // The name is unique per user, so a new one needs the old one gone. The operator's roles may change order or
-      // grow without a reason to cut the cluster off.
-      { deleteBeforeReplace: true, ignoreChanges: ["roles"] },
+      // Any change replaces a credential, which cuts a living cluster off: not for roles of the operator that change
+      // order or grow, nor for a name of an earlier release.
+      { deleteBeforeReplace: true, ignoreChanges: ["name", "description", "roles"] },
     );
     this.id = credential.id;
     this.secret = pulumi.secret(credential.secret);

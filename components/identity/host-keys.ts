@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, hkdfSync } from "node:crypto";
+import { algorithm, derive, field, publicBlob, publicBytes } from "./wire.js";
 
 /** An ed25519 key for SSH. */
 export interface SshKey {
@@ -8,34 +8,11 @@ export interface SshKey {
   readonly publicKey: string;
 }
 
-const algorithm = "ssh-ed25519";
-/** DER around the 32 bytes of an ed25519 private key (RFC 8410, PKCS #8). */
-const pkcs8 = Buffer.from("302e020100300506032b657004220420", "hex");
 /** Cipher block of an unencrypted OpenSSH key. */
 const block = 8;
 
-const derive = (seed: string, purpose: string, length: number): Buffer =>
-  Buffer.from(hkdfSync("sha256", Buffer.from(seed, "base64"), "stackadm", purpose, length));
-
-/** RFC 4251: length, then bytes. */
-const field = (content: Buffer | string): Buffer => {
-  const bytes = Buffer.from(content);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(bytes.length);
-  return Buffer.concat([length, bytes]);
-};
-
-const publicBytes = (secret: Buffer): Buffer => {
-  const key = createPrivateKey({
-    key: Buffer.concat([pkcs8, secret]),
-    format: "der",
-    type: "pkcs8",
-  });
-  return Buffer.from(createPublicKey(key).export({ format: "jwk" }).x ?? "", "base64url");
-};
-
 /** PROTOCOL.key of OpenSSH: an unencrypted key, its check number twice, padded with 1, 2, 3, ... */
-const openssh = (secret: Buffer, publicBlob: Buffer, check: Buffer, comment: string): string => {
+const openssh = (secret: Buffer, check: Buffer, comment: string): string => {
   const own = publicBytes(secret);
   const inner = Buffer.concat([
     ...[check, check, field(algorithm), field(own)],
@@ -47,7 +24,7 @@ const openssh = (secret: Buffer, publicBlob: Buffer, check: Buffer, comment: str
   const one = Buffer.from([0, 0, 0, 1]);
   const whole = Buffer.concat([
     ...[Buffer.from("openssh-key-v1\0"), field("none"), field("none"), field("")],
-    ...[one, field(publicBlob), field(Buffer.concat([inner, padding]))],
+    ...[one, field(publicBlob(secret)), field(Buffer.concat([inner, padding]))],
   ]);
   const lines = whole.toString("base64").match(/.{1,70}/g) ?? [];
   return [
@@ -65,17 +42,13 @@ const openssh = (secret: Buffer, publicBlob: Buffer, check: Buffer, comment: str
 export function deriveKey(seed: string, purpose: string): SshKey {
   if (Buffer.from(seed, "base64").length < 32) throw new RangeError("the seed is too short");
   const secret = derive(seed, purpose, 32);
-  const blob = Buffer.concat([field(algorithm), field(publicBytes(secret))]);
   const check = derive(seed, `check:${purpose}`, 4);
   return {
-    privateKey: openssh(secret, blob, check, purpose),
-    publicKey: `${algorithm} ${blob.toString("base64")}`,
+    privateKey: openssh(secret, check, purpose),
+    publicKey: `${algorithm} ${publicBlob(secret).toString("base64")}`,
   };
 }
 
 /** Purpose of the key with which a machine proves who it is. A new generation is a new machine with a new key. */
 export const hostKeyPurpose = (machine: string, generation: number): string =>
   `host/${machine}/${String(generation)}`;
-
-/** Purpose of the key with which a joining machine asks the control plane for a token. */
-export const joinKeyPurpose = "join";

@@ -1,5 +1,6 @@
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { z } from "zod";
+import { toYaml } from "../../base/yaml.js";
 
 const adminConf = z.object({
   clusters: z.tuple([
@@ -32,5 +33,5 @@ export function kubeconfigFor(admin: string, { cluster, endpoint }: KubeconfigNa
     contexts: [{ name: user, context: { cluster, user } }],
     "current-context": user,
   };
-  return stringify(config, { lineWidth: 0 });
+  return toYaml(config);
 }

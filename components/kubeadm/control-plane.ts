@@ -1,155 +1,153 @@
-import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
+import { nameInCloud } from "../../cloud/ownership.js";
+import type { Access } from "../access/access.js";
 import type { ClusterSpec } from "../cluster-spec.js";
-import { deriveKey, joinKeyPurpose } from "../identity/host-keys.js";
-import { Machine, type MachineSettings } from "../machine/machine.js";
-import { preparation, prepareScripts } from "../machine/preparation.js";
-import { zoneAt } from "../network/address-plan.js";
-import { Endpoint } from "../network/endpoint.js";
-import { Component } from "../support/component.js";
-import { RemoteScript, type RemoteScriptArgs, type SshHop } from "../support/remote-script.js";
-import { initDocuments } from "./documents.js";
-import { farewellScripts, initScripts, mintScript } from "./node-scripts.js";
+import type { Endpoint } from "../endpoint/endpoint.js";
+import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import { joinSigner } from "../identity/join-certificate.js";
+import type { MachineSettings } from "../machine/machine.js";
+import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
+import { preparation } from "../machine/preparation.js";
+import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
+import { apiPort, initDocuments, joinDocument } from "./documents.js";
+import { factsOf, joinerValues, type ClusterFacts } from "./joining.js";
+import { NodeGroup } from "./node-group.js";
+import { controlPlaneScripts, farewellScripts, mintScript } from "./node-scripts.js";
 
-export interface ControlPlaneArgs {
+/** What a living cluster cannot change, a line each. */
+const frozen = ({ kubernetes, network, podNetwork }: ClusterSpec): string =>
+  Object.entries({
+    "kubernetes.version": kubernetes.version,
+    "kubernetes.registry.prefix": kubernetes.registry.prefix,
+    "kubernetes.kubelet": JSON.stringify(kubernetes.kubelet),
+    "kubernetes.kubeProxy": JSON.stringify(kubernetes.kubeProxy),
+    "network.pods": network.pods,
+    "network.services": network.services,
+    podNetwork,
+  })
+    .map(([key, value]) => `${key} ${value}`)
+    .join("\n");
+
+export interface FormArgs {
   readonly spec: ClusterSpec;
   readonly machines: MachineSettings;
-  readonly flavorId: pulumi.Input<string>;
-  readonly securityGroupIds: readonly pulumi.Input<string>[];
-  /** The route between the machines and the external network. */
-  readonly routerInterface: pulumi.Resource;
-}
-
-/** What only a living cluster knows. */
-export interface ClusterFacts {
-  /** kubeadm's own kubeconfig of the administrator. */
-  readonly adminConf: pulumi.Output<string>;
-  /** `sha256:...` of the cluster's certificate authority. */
-  readonly caCertHash: pulumi.Output<string>;
-  /** UID of the namespace kube-system: the cluster's identity. */
-  readonly uid: pulumi.Output<string>;
-}
-
-/** The machine that runs the Kubernetes API, reachable at a floating IP, and the cluster that kubeadm made on it. */
-export class ControlPlane extends Component {
-  static readonly type = "stackadm:kubeadm:ControlPlane";
-  readonly machine: Machine;
   readonly endpoint: Endpoint;
-  /** The way in: workers are reached through it. */
-  readonly hop: SshHop;
-  /** Known only when the API answers. */
-  readonly facts: ClusterFacts;
+  readonly access: Access;
+}
 
-  constructor(name: string, args: ControlPlaneArgs, opts?: pulumi.ComponentResourceOptions) {
-    super(ControlPlane.type, name, opts);
-    const { spec } = args;
-    const serverGroup = this.make(openstack.compute.ServerGroup, "server-group", {
-      name: `${spec.name}-control-plane`,
-      policies: ["soft-anti-affinity"],
-    });
-    this.machine = this.make(Machine, "0", {
-      ...args.machines,
-      machine: `${spec.name}-control-plane-0`,
-      flavorId: args.flavorId,
-      securityGroupIds: args.securityGroupIds,
-      serverGroupId: serverGroup.id,
-      zone: zoneAt(spec.zones, 0),
-      // The only member: another machine would be another cluster, so there is no generation to raise.
-      generation: 0,
-    });
-    this.endpoint = this.make(Endpoint, "endpoint", {
-      clusterName: spec.name,
-      externalNetwork: spec.externalNetwork,
-      portId: this.machine.portId,
-      routerInterface: args.routerInterface,
-    });
-    this.hop = this.machine.ssh(this.endpoint.address);
-    const prepare = this.make(
-      RemoteScript,
-      "0-prepare",
-      {
-        connection: this.hop,
-        scripts: prepareScripts,
-        values: preparation(spec.kubernetes, "control-plane"),
-        when: "up",
-      },
-      {
-        hooks: {
-          onError: [args.machines.failed.examine(this.machine.reachedBy(this.hop), "prepare")],
-        },
-      },
-    );
-    this.facts = this.init(args, prepare);
-    this.registerOutputs({ address: this.endpoint.address });
+/** The machines that run the Kubernetes API and etcd, and the cluster that kubeadm makes on them. */
+export class ControlPlane extends NodeGroup {
+  static readonly type = "stackadm:kubeadm:ControlPlane";
+  /** The machine that the cluster begins on. It never leaves: the last ones go first. */
+  readonly first: Member;
+
+  constructor(name: string, args: MachineGroupArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(ControlPlane.type, name, args, opts);
+    const [first] = this.members;
+    if (!first) throw new RangeError("a cluster has a control plane");
+    this.first = first;
+    this.registerOutputs({});
+  }
+
+  /** Makes the cluster on the first machine and lets the others join, one after the other: etcd admits one at a time. */
+  form(args: FormArgs): ClusterFacts {
+    const begun = this.member(this.first, "init", args);
+    const facts = factsOf(begun, args.spec.name);
+    let before = begun;
+    for (const member of this.members.slice(1)) {
+      before = this.member(member, "join", args, { facts, before });
+      this.leave(member, { join: before, survivor: this.first, access: args.access });
+    }
+    return facts;
   }
 
   /** The last thing that happens to the cluster: runs when it is deleted, before everything it depends on. */
-  farewell(after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
+  farewell(access: Access, after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
     return this.make(
       RemoteScript,
       "farewell",
-      { connection: this.hop, scripts: farewellScripts, values: {}, when: "farewell" },
+      {
+        connection: access.route(this.first.machine),
+        scripts: farewellScripts,
+        values: {},
+        when: "farewell",
+      },
       // order: cloud controller, storage and workers have to be there while services and volumes are released.
       { dependsOn: after },
     );
   }
 
-  private init({ spec, machines }: ControlPlaneArgs, prepare: RemoteScript): ClusterFacts {
-    const { kubernetes, network } = spec;
-    const frozen = {
-      "kubernetes.version": kubernetes.version,
-      "kubernetes.registry.prefix": kubernetes.registry.prefix,
-      "kubernetes.kubelet": JSON.stringify(kubernetes.kubelet),
-      "kubernetes.kubeProxy": JSON.stringify(kubernetes.kubeProxy),
-      "network.pods": network.pods,
-      "network.services": network.services,
-      podNetwork: spec.podNetwork,
+  private member(
+    member: Member,
+    step: "init" | "join",
+    args: FormArgs,
+    order?: { readonly facts: ClusterFacts; readonly before: RemoteScript },
+  ): RemoteScript {
+    const { spec, machines, endpoint, access } = args;
+    const prepare = this.prepare(
+      member,
+      access,
+      preparation(spec, member.plan.role, endpointTraits(spec).packages),
+    );
+    const addresses = this.members.map(({ machine }) => machine.address);
+    const names = endpoint.certificateNames.apply((more) => [spec.apiName, ...more]);
+    const values: RemoteScriptArgs["values"] = {
+      ...joinerValues(member, this.members, machines),
+      ...endpoint.scriptValues(member.plan.position, addresses),
+      API_NAME: spec.apiName,
+      NODE_NAME: member.plan.name,
+      ADDRESS: member.machine.address,
+      KUBEADM_INIT: order ? "" : this.initDocument(member, args, names),
+      KUBEADM_JOIN: documentOf(member, spec),
+      CA_CERT_HASH: order?.facts.caCertHash ?? "",
+      FROZEN: frozen(spec),
+      CERTIFICATE_NAMES: names.apply((list) => list.join("\n")),
+      JOIN_SIGNER: pulumi.output(machines.seed).apply(joinSigner),
+      MINT_SCRIPT: mintScript,
+      NODE_RANGE: spec.network.nodes,
+      KUBELET: prepare.result("kubelet"),
+      ...(order && { AFTER: order.before.result("node", "") }),
     };
-    const document = pulumi
-      .all([this.machine.serverId, this.machine.address, this.endpoint.address])
-      .apply(([serverId, address, publicAddress]) =>
+    return this.script(member, step, { access, scripts: controlPlaneScripts, values });
+  }
+
+  private initDocument(
+    { plan, machine }: Member,
+    { spec, machines }: FormArgs,
+    names: pulumi.Output<string[]>,
+  ): pulumi.Output<string> {
+    const { kubernetes, network } = spec;
+    return pulumi
+      .all([machine.serverId, machine.address, names, pulumi.output(machines.mark)])
+      .apply(([serverId, address, certificateNames, mark]) =>
         initDocuments(
-          { name: this.machine.machine, serverId, address },
+          { name: plan.name, serverId, address },
           {
-            clusterName: spec.name,
+            clusterName: nameInCloud(mark),
             version: kubernetes.version,
             imageRepository: kubernetes.registry.prefix,
             pods: network.pods,
             services: network.services,
-            certificateAddresses: [publicAddress],
+            endpoint: `${spec.apiName}:${String(apiPort)}`,
+            certificateNames,
             ignorePreflightErrors: kubernetes.ignorePreflightErrors,
             kubelet: kubernetes.kubelet,
             kubeProxy: kubernetes.kubeProxy,
           },
         ),
       );
-    const script: RemoteScriptArgs = {
-      connection: this.hop,
-      scripts: initScripts,
-      values: {
-        NODE_NAME: this.machine.machine,
-        KUBEADM_CONFIG: document,
-        FROZEN: Object.entries(frozen)
-          .map(([key, value]) => `${key} ${value}`)
-          .join("\n"),
-        JOIN_PUBLIC_KEY: pulumi
-          .output(machines.seed)
-          .apply((seed) => deriveKey(seed, joinKeyPurpose).publicKey),
-        MINT_SCRIPT: mintScript,
-        NODE_RANGE: network.nodes,
-        KUBELET: prepare.result("kubelet"),
-      },
-      when: "up",
-    };
-    const result = this.make(RemoteScript, "0-init", script, {
-      hooks: { onError: [machines.failed.examine(this.machine.reachedBy(this.hop), "init")] },
-    });
-    return {
-      adminConf: result
-        .result("kubeconfig")
-        .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
-      caCertHash: result.result("caCertHash"),
-      uid: pulumi.unsecret(result.result("uid")),
-    };
   }
 }
+
+/** How the machine joins, when it is not the one that the cluster begins on, or not any more. */
+const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output<string> =>
+  pulumi.all([machine.serverId, machine.address]).apply(([serverId, address]) =>
+    joinDocument(
+      { name: plan.name, serverId, address },
+      {
+        endpoint: `${spec.apiName}:${String(apiPort)}`,
+        controlPlane: true,
+        ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
+      },
+    ),
+  );

@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { toYaml } from "../../base/yaml.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,22 +24,29 @@ export interface InitSettings extends NodeSettings {
   readonly imageRepository: string;
   readonly pods: string;
   readonly services: string;
-  /** Further addresses in the API's certificate. */
-  readonly certificateAddresses: readonly string[];
+  /** Name and port of the API, which machines resolve themselves. */
+  readonly endpoint: string;
+  /** Names and addresses in the API server's certificate, beside kubeadm's own. */
+  readonly certificateNames: readonly string[];
   /** Merged into KubeletConfiguration and KubeProxyConfiguration. */
   readonly kubelet: Fields;
   readonly kubeProxy: Fields;
 }
 
 export interface JoinSettings extends NodeSettings {
-  /** Host and port of the API inside the network. */
+  /** Name and port of the API, which the machine resolves itself. */
   readonly endpoint: string;
-  readonly caCertHash: string;
+  /** Whether the machine becomes a control plane. */
+  readonly controlPlane: boolean;
 }
 
 export const apiPort = 6443;
-/** Stands in a join document for the token, which is minted on the way. */
-export const tokenPlaceholder = "@TOKEN@";
+/** Stand in a join document for what a control plane gives for this join (scripts/peers.sh). */
+export const placeholders = {
+  token: "@TOKEN@",
+  caCertHash: "@CA_CERT_HASH@",
+  certificateKey: "@CERTIFICATE_KEY@",
+} as const;
 
 const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
 /** How long kubeadm waits; the scripts' own bounds are longer. */
@@ -66,8 +73,7 @@ const registration = (node: Node, settings: NodeSettings): Fields => ({
   ],
 });
 
-const documents = (parts: readonly Fields[]): string =>
-  parts.map((part) => stringify(part, { lineWidth: 0 })).join("---\n");
+const documents = (parts: readonly Fields[]): string => parts.map(toYaml).join("---\n");
 
 /** The documents for `kubeadm init` on the first control plane. */
 export function initDocuments(node: Node, settings: InitSettings): string {
@@ -88,9 +94,9 @@ export function initDocuments(node: Node, settings: InitSettings): string {
     clusterName: settings.clusterName,
     kubernetesVersion: `v${settings.version}`,
     ...(!upstream && { imageRepository: settings.imageRepository }),
-    controlPlaneEndpoint: `${node.address}:${String(apiPort)}`,
+    controlPlaneEndpoint: settings.endpoint,
     networking: { podSubnet: settings.pods, serviceSubnet: settings.services },
-    apiServer: { certSANs: [node.address, ...settings.certificateAddresses] },
+    apiServer: { certSANs: [...settings.certificateNames] },
   };
   const kubelet = {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
@@ -106,8 +112,9 @@ export function initDocuments(node: Node, settings: InitSettings): string {
   return documents([init, cluster, kubelet, proxy]);
 }
 
-/** The document for `kubeadm join` of a worker, without its token. */
+/** The document for `kubeadm join`, with placeholders for what is given for one join. */
 export function joinDocument(node: Node, settings: JoinSettings): string {
+  const { token, caCertHash, certificateKey } = placeholders;
   return documents([
     {
       apiVersion: kubeadmVersion,
@@ -115,10 +122,16 @@ export function joinDocument(node: Node, settings: JoinSettings): string {
       discovery: {
         bootstrapToken: {
           apiServerEndpoint: settings.endpoint,
-          token: tokenPlaceholder,
-          caCertHashes: [settings.caCertHash],
+          token,
+          caCertHashes: [caCertHash],
         },
       },
+      ...(settings.controlPlane && {
+        controlPlane: {
+          localAPIEndpoint: { advertiseAddress: node.address, bindPort: apiPort },
+          certificateKey,
+        },
+      }),
       nodeRegistration: registration(node, settings),
       timeouts,
     },

@@ -3,32 +3,50 @@ import { join } from "node:path";
 
 const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
 const common = read("../support/scripts/common.sh");
+const joining = [common, read("scripts/peers.sh"), read("scripts/api-name.sh")];
 
-export const initScripts = [common, read("scripts/init.sh")] as const;
-export const joinScripts = [common, read("scripts/join.sh")] as const;
+export const controlPlaneScripts = [
+  ...joining,
+  read("scripts/frozen.sh"),
+  read("scripts/certificate.sh"),
+  read("../endpoint/scripts/virtual-ip.sh"),
+  read("scripts/control-plane.sh"),
+] as const;
+export const joinScripts = [...joining, read("scripts/join.sh")] as const;
+export const leaveScripts = [common, read("scripts/leave.sh")] as const;
 export const farewellScripts = [common, read("scripts/farewell.sh")] as const;
-/** Installed on control planes by init.sh; hands out join tokens. */
+/** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */
 export const mintScript = read("scripts/mint.sh");
 
-/** What scripts/init.sh reads. */
-export const initValues = [
+/** What whoever joins reads (scripts/peers.sh, scripts/api-name.sh). */
+const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
+
+/** What scripts/control-plane.sh and what comes before it read. */
+export const controlPlaneValues = [
+  ...joinerValues,
   "NODE_NAME",
-  "KUBEADM_CONFIG",
+  "ADDRESS",
+  "KUBEADM_INIT",
+  "KUBEADM_JOIN",
+  "CA_CERT_HASH",
   "FROZEN",
-  "JOIN_PUBLIC_KEY",
+  "CERTIFICATE_NAMES",
+  "JOIN_SIGNER",
   "MINT_SCRIPT",
   "NODE_RANGE",
   "KUBELET",
+  "VIRTUAL_IP_CONFIG",
 ] as const;
-/** What scripts/join.sh reads. */
+/** What scripts/join.sh and what comes before it read. */
 export const joinValues = [
+  ...joinerValues,
   "NODE_NAME",
-  "SERVER_ID",
-  "KUBEADM_CONFIG",
-  "CONTROL_PLANE_ADDRESS",
-  "CONTROL_PLANE_HOST_KEY",
-  "JOIN_PRIVATE_KEY",
+  "KUBEADM_JOIN",
+  "CA_CERT_HASH",
+  "API_ADDRESSES",
   "KUBELET",
 ] as const;
+/** What scripts/leave.sh reads. */
+export const leaveValues = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "FAREWELL"] as const;
 /** What scripts/farewell.sh reads: nothing, it asks the cluster. */
 export const farewellValues = [] as const;

@@ -1,12 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import { kubeconfigFor } from "../identity/kubeconfig.js";
 import { Component } from "../support/component.js";
-import type { ControlPlane } from "./control-plane.js";
+import type { Endpoint } from "../endpoint/endpoint.js";
 import { apiPort } from "./documents.js";
+import type { ClusterFacts } from "./joining.js";
 
 export interface ReadinessArgs {
   readonly clusterName: string;
-  readonly controlPlane: ControlPlane;
+  readonly endpoint: Pick<Endpoint, "outside">;
+  readonly facts: ClusterFacts;
 }
 
 /** The gate between machines and workloads: what it publishes is known only when the API answers. */
@@ -19,8 +21,8 @@ export class Readiness extends Component {
 
   constructor(name: string, args: ReadinessArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Readiness.type, name, opts);
-    const { endpoint, facts } = args.controlPlane;
-    const reached = pulumi.interpolate`${endpoint.address}:${apiPort}`;
+    const { endpoint, facts } = args;
+    const reached = pulumi.interpolate`${endpoint.outside}:${apiPort}`;
     this.kubeconfig = pulumi.secret(
       pulumi
         .all([facts.adminConf, reached])

@@ -1,20 +1,23 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { clusterMetadata, clusterTag } from "../../cloud/ownership.js";
+import { metadataOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
 import { Component } from "../support/component.js";
 import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
 import type { Connection, SshHop } from "../support/remote-script.js";
 import { userData } from "./user-data.js";
 
+/** The metadata of a server that says in which generation it was made. */
+export const generationMark = "stackadm-generation";
+
 /** What all machines of a cluster have in common. */
 export interface MachineSettings {
   /** Marks what belongs to the cluster. */
-  readonly clusterName: string;
+  readonly mark: ClusterMarkInput;
   readonly imageId: pulumi.Input<string>;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
-  /** Ranges that the machine may send from and receive for, besides its own address: pods and services. */
+  /** Ranges that each machine may send from and receive for, besides its own address: pods and services. */
   readonly routedRanges: readonly string[];
   readonly login: { readonly user: string; readonly publicKey: string };
   /** Base64; secret. The machines' host keys are derived from it. */
@@ -27,11 +30,16 @@ export interface MachineArgs extends MachineSettings {
   readonly machine: string;
   readonly flavorId: pulumi.Input<string>;
   readonly securityGroupIds: readonly pulumi.Input<string>[];
+  /** More of the kind of `routedRanges`, for this machine. */
+  readonly allowedAddresses: readonly pulumi.Input<string>[];
   readonly serverGroupId: pulumi.Input<string>;
   /** Availability zone. @default Nova chooses */
   readonly zone?: string;
-  /** Raised to replace the machine; only then do image, flavor, zone, user data and login key change. */
-  readonly generation: number;
+  /**
+   * Another one replaces the machine; only then do image, flavor, zone, user data and login key change. Known when it is
+   * the machine's turn: until then its server stays as it is.
+   */
+  readonly generation: pulumi.Input<number>;
 }
 
 /** A port and a server on it. */
@@ -51,8 +59,8 @@ export class Machine extends Component {
   constructor(name: string, args: MachineArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Machine.type, name, opts);
     const key = pulumi
-      .output(args.seed)
-      .apply((seed) => deriveKey(seed, hostKeyPurpose(args.machine, args.generation)));
+      .all([args.seed, args.generation])
+      .apply(([seed, generation]) => deriveKey(seed, hostKeyPurpose(args.machine, generation)));
     const port = this.port(args);
     this.server = this.createServer(args, port, key);
     this.machine = args.machine;
@@ -68,7 +76,10 @@ export class Machine extends Component {
   /** How to reach the machine at `host`. Known only when the server runs, so that nobody dials what is not there. */
   ssh(host: pulumi.Input<string>): SshHop {
     const known = pulumi.all([host, this.serverId]).apply(([address]) => address);
-    return { host: known, user: this.#user, hostKey: this.hostKey };
+    return {
+      ...{ host: known, user: this.#user, hostKey: this.hostKey },
+      ...{ machine: this.machine, server: this.serverId },
+    };
   }
 
   /** The machine as a failure of a script on it has to name it. */
@@ -83,8 +94,10 @@ export class Machine extends Component {
       adminStateUp: true,
       fixedIps: [{ subnetId: args.subnetId }],
       securityGroupIds: [...args.securityGroupIds],
-      allowedAddressPairs: args.routedRanges.map((ipAddress) => ({ ipAddress })),
-      tags: [clusterTag(args.clusterName)],
+      allowedAddressPairs: [...args.routedRanges, ...args.allowedAddresses].map((ipAddress) => ({
+        ipAddress,
+      })),
+      tags: tagsOf(args.mark),
     });
   }
 
@@ -106,18 +119,22 @@ export class Machine extends Component {
         configDrive: true,
         ...(args.zone !== undefined && { availabilityZone: args.zone }),
         schedulerHints: [{ group: args.serverGroupId }],
-        metadata: clusterMetadata(args.clusterName),
+        metadata: pulumi
+          .all([metadataOf(args.mark), args.generation])
+          .apply(([marks, generation]) => ({ ...marks, [generationMark]: String(generation) })),
         userData: hostKey.apply((key) =>
           userData({ machine, login, hostKey: key, ...(replaces !== undefined && { replaces }) }),
         ),
       },
       {
-        // A server has its node's name, so the old one has to be gone. One in ERROR is not mended, it is replaced.
+        // A server has its node's name, so the old one has to be gone. One in ERROR is not mended, it is replaced. Nothing
+        // is updated in place: an update that failed would look like a server in ERROR.
         deleteBeforeReplace: true,
         replaceOnChanges: ["#initerror"],
         replacementTrigger: args.generation,
         ignoreChanges: [
           ...["imageId", "imageName", "keyPair", "flavorId", "availabilityZone"],
+          ...["metadata", "powerState"],
           ...(replaces === undefined ? ["userData"] : []),
         ],
         customTimeouts: { create: "10m" },

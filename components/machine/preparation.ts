@@ -1,14 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { imageTable } from "../addons/images.js";
+import { imageTable } from "../../base/images.js";
 import type { ClusterSpec } from "../cluster-spec.js";
-import type { Role } from "../network/firewall-rules.js";
-import { minorOf } from "../support/versions.js";
+import { roleTable, type Role } from "../plan/roles.js";
+import { podNetworks } from "../pod-network/kinds.js";
+import { minorOf, packageSeries } from "../../base/versions.js";
 import { containerdConfig, registryConfig, registryHost } from "./containerd-documents.js";
 
 /** What scripts/prepare.sh reads, in the same order. */
 export const prepareValues = [
-  "ROLE",
+  "KUBEADM_IMAGES",
   "KUBERNETES_VERSION",
   "PACKAGES_URL",
   "PACKAGES_KEY_FINGERPRINT",
@@ -17,38 +18,56 @@ export const prepareValues = [
   "REGISTRY_HOST",
   "REGISTRY_CONFIG",
   "EXTRA_IMAGES",
+  "EXTRA_PACKAGES",
+  "CRI_TOOLS_SERIES",
+  "KUBERNETES_CNI_SERIES",
+  "CONTAINERD_SERIES",
+  "POD_RANGE",
+  "NODE_RANGE",
+  "KERNEL_MODULES",
 ] as const;
 
 /** The script that makes a machine ready for kubeadm. */
 export const prepareScripts = [
   readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),
+  readFileSync(join(__dirname, "../support/scripts/apt.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/prepare.sh"), "utf8"),
 ] as const;
 
 /** Images that pods on a machine of this role need first: pulled before anything asks for them. */
 export function earlyImages(
-  { version, registry }: ClusterSpec["kubernetes"],
+  { kubernetes: { version, registry }, podNetwork }: Pick<ClusterSpec, "kubernetes" | "podNetwork">,
   role: Role,
 ): string[] {
   const images = imageTable(version, registry);
-  const everywhere = [images.kubeRouter, images.cinderCsi, images.csiNodeDriverRegistrar];
-  return role === "worker"
-    ? [...everywhere, images.livenessProbe, images.agnhost]
-    : [...everywhere, images.livenessProbe, images.cloudControllerManager];
+  const everywhere = [
+    ...podNetworks[podNetwork].images,
+    ...(["cinderCsi", "csiNodeDriverRegistrar"] as const),
+  ];
+  return [...everywhere, ...roleTable[role].addonImages].map((name) => images[name]);
+}
+
+/** Which of the images that kubeadm lists are pulled early: a regular expression of grep -E. */
+function kubeadmImages(role: Role): string {
+  const names = roleTable[role].kubeadmImages;
+  return names === "all" ? "." : `/(${names.join("|")}):`;
 }
 
 /** The cgroup driver that kubelet is told to use; kubeadm's default otherwise. */
 export const cgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>
   kubelet["cgroupDriver"] === "cgroupfs" ? "cgroupfs" : "systemd";
 
-/** The values for {@link prepareScripts}. */
+/** The values for {@link prepareScripts}. `extra`: packages of the distribution. */
 export function preparation(
-  kubernetes: ClusterSpec["kubernetes"],
+  spec: Pick<ClusterSpec, "kubernetes" | "network" | "podNetwork">,
   role: Role,
+  extra: readonly string[] = [],
 ): Record<(typeof prepareValues)[number], string> {
+  const { kubernetes, network, podNetwork } = spec;
   const { version, packages, registry } = kubernetes;
+  const series = packageSeries(version);
   return {
-    ROLE: role,
+    KUBEADM_IMAGES: kubeadmImages(role),
     KUBERNETES_VERSION: version,
     PACKAGES_URL: packages.url.replaceAll("{minor}", minorOf(version)),
     PACKAGES_KEY_FINGERPRINT: packages.keyFingerprint,
@@ -56,6 +75,13 @@ export function preparation(
     CONTAINERD_CONFIG: containerdConfig({ cgroupDriver: cgroupDriver(kubernetes) }),
     REGISTRY_HOST: registryHost(registry.prefix),
     REGISTRY_CONFIG: registryConfig(registry),
-    EXTRA_IMAGES: earlyImages(kubernetes, role).join("\n"),
+    EXTRA_IMAGES: earlyImages(spec, role).join("\n"),
+    EXTRA_PACKAGES: extra.join(" "),
+    CRI_TOOLS_SERIES: series.criTools,
+    KUBERNETES_CNI_SERIES: series.kubernetesCni,
+    CONTAINERD_SERIES: series.containerd,
+    POD_RANGE: network.pods,
+    NODE_RANGE: network.nodes,
+    KERNEL_MODULES: podNetworks[podNetwork].kernelModules.join(" "),
   };
 }

@@ -1,5 +1,5 @@
-import { stringify } from "yaml";
 import type { SshKey } from "../identity/host-keys.js";
+import { toYaml } from "../../base/yaml.js";
 
 export interface UserData {
   /** Name of the machine, of the server and of the node: all the same. */
@@ -48,5 +48,5 @@ export function userData({ machine, login, hostKey, replaces }: UserData): strin
     ],
   };
   const reason = replaces === undefined ? "" : `# replaces ${replaces}\n`;
-  return `#cloud-config\n${reason}${stringify(config, { lineWidth: 0 })}`;
+  return `#cloud-config\n${reason}${toYaml(config)}`;
 }

@@ -12,6 +12,13 @@ export function overlaps(one: string, other: string): boolean {
   return first <= otherLast && otherFirst <= last;
 }
 
+/** Whether an address can be a machine's in the range: its first belongs to the network, its last is the broadcast. */
+export function isHostOf(range: string, address: string): boolean {
+  const [first, last] = limits(range);
+  const [it] = limits(address);
+  return first < it && it < last;
+}
+
 /** How many machines get a range for their pods: kube-controller-manager gives each a /24. */
 export function machinesWithPods(pods: string): number {
   const { subnetMask } = new Address4(pods);

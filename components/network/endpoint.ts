@@ -1,12 +1,14 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { clusterTag } from "../../cloud/ownership.js";
+import { tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 
 export interface EndpointArgs {
-  readonly clusterName: string;
-  /** Name of the external network. */
-  readonly externalNetwork: string;
+  readonly mark: ClusterMarkInput;
+  readonly externalNetwork: {
+    readonly id: pulumi.Input<string>;
+    readonly name: pulumi.Input<string>;
+  };
   /** Port of the machine that answers. */
   readonly portId: pulumi.Input<string>;
   /** The route between the port's subnet and the external network. */
@@ -24,13 +26,19 @@ export class Endpoint extends Component {
       openstack.networking.FloatingIp,
       "floating-ip",
       {
-        pool: args.externalNetwork,
+        pool: args.externalNetwork.name,
+        // The provider takes any network of that name; Neutron is told which one is meant.
+        valueSpecs: { floating_network_id: args.externalNetwork.id },
         portId: args.portId,
-        description: `Kubernetes API of cluster ${args.clusterName}`,
-        tags: [clusterTag(args.clusterName)],
+        description: `Kubernetes API of cluster ${args.mark.name}`,
+        tags: tagsOf(args.mark),
       },
-      // order: Neutron refuses the association until the router has an interface in the port's subnet.
-      { dependsOn: [args.routerInterface] },
+      {
+        // order: Neutron refuses the association until the router has an interface in the port's subnet.
+        dependsOn: [args.routerInterface],
+        // Read when the address is made. Another pool replaces it, another way to name the same one does not.
+        ignoreChanges: ["valueSpecs"],
+      },
     );
     this.address = floatingIp.address;
     this.registerOutputs({ address: this.address });

@@ -1,28 +1,20 @@
 import { Address4 } from "ip-address";
-
-/** What a machine can be. */
-export const roles = ["control-plane", "worker"] as const;
-export type Role = (typeof roles)[number];
-
-/** Security groups: one per role, and one that all machines are in, so that no rule is written once per role. */
-export const groups = ["node", ...roles] as const;
-export type Group = (typeof groups)[number];
-
-/** The groups of a machine. */
-export const groupsOf = (role: Role): readonly Group[] => ["node", role];
+import type { SecurityGroup } from "../plan/cluster-plan.js";
+import { roles } from "../plan/roles.js";
+import { podNetworks, type PodNetworkKind } from "../pod-network/kinds.js";
 
 /** Who may connect: machines in a group (new ones are included at once), or an address range. */
-export type Source = { readonly group: Group } | { readonly range: string };
+export type Source = { readonly group: SecurityGroup } | { readonly range: string };
 
 export interface FirewallRule {
   /** Names the resource; stable, so that a rule is never replaced by another one's coming or going. */
   readonly key: string;
   /** The group that the rule opens. */
-  readonly group: Group;
+  readonly group: SecurityGroup;
   readonly from: Source;
   readonly ethertype: "IPv4" | "IPv6";
   /** Absent: every protocol. */
-  readonly protocol?: "tcp" | "udp" | "icmp" | "ipv6-icmp";
+  readonly protocol?: "tcp" | "udp" | "icmp" | "ipv6-icmp" | "vrrp";
   /** First and last port; absent: every port. */
   readonly ports?: readonly [number, number];
   /** Why the rule is there; kept in the cloud as its description. */
@@ -33,28 +25,34 @@ export interface FirewallPlan {
   readonly allowedCidrs: readonly string[];
   readonly nodes: string;
   readonly pods: string;
+  readonly podNetwork: PodNetworkKind;
   /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
   readonly loadBalancerProvider: string;
+  /** What the kinds that were chosen open besides, such as the endpoint's. */
+  readonly more: readonly FirewallRow[];
 }
 
-type Row = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
+/** Rules that differ only in who may connect. */
+export type FirewallRow = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
+  /** Part of the key: stable. */
   readonly name: string;
   readonly from: readonly Source[];
 };
 
-const rows = (plan: FirewallPlan): readonly Row[] => [
+const rows = (plan: FirewallPlan): readonly FirewallRow[] => [
+  ...plan.more,
   ...controlPlaneRows(plan),
   ...nodeRows(plan),
   ...balancerRows(plan),
 ];
 
-const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly Row[] => {
+const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly FirewallRow[] => {
   const clients = allowedCidrs.map((range) => ({ range }));
   return [
     {
       name: "api",
       group: "control-plane",
-      from: [...clients, { group: "node" }],
+      from: [{ group: "node" }],
       protocol: "tcp",
       ports: [6443, 6443],
       reason: "Kubernetes API",
@@ -70,7 +68,7 @@ const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly Row[] => {
     {
       name: "join-token",
       group: "control-plane",
-      from: [{ group: "worker" }],
+      from: roles.filter((role) => role !== "control-plane").map((group) => ({ group })),
       protocol: "tcp",
       ports: [22, 22],
       reason: "A joining worker asks for its token",
@@ -93,7 +91,7 @@ const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly Row[] => {
  */
 const nodeToNode = { group: "node", from: [{ group: "node" }] } as const;
 
-const nodeRows = ({ pods }: FirewallPlan): readonly Row[] => [
+const nodeRows = ({ pods, podNetwork }: FirewallPlan): readonly FirewallRow[] => [
   {
     ...nodeToNode,
     name: "nodes-tcp-low",
@@ -114,20 +112,19 @@ const nodeRows = ({ pods }: FirewallPlan): readonly Row[] => [
     protocol: "udp",
     reason: "Nodes to pods and nodes",
   },
-  {
+  ...roles.map((group) => ({
     name: "ssh-onward",
-    group: "worker",
-    from: [{ group: "control-plane" }],
-    protocol: "tcp",
-    ports: [22, 22],
+    group,
+    from: [{ group: "control-plane" }] as const,
+    protocol: "tcp" as const,
+    ports: [22, 22] as const,
     reason: "SSH through the control plane",
-  },
-  {
-    name: "pods",
+  })),
+  ...podNetworks[podNetwork].passages.map(({ from, ...passage }): FirewallRow => ({
+    ...passage,
     group: "node",
-    from: [{ range: pods }],
-    reason: "Pods reach each other without encapsulation",
-  },
+    from: [from === "pods" ? { range: pods } : { group: "node" }],
+  })),
   {
     name: "ping",
     group: "node",
@@ -137,7 +134,7 @@ const nodeRows = ({ pods }: FirewallPlan): readonly Row[] => [
   },
 ];
 
-const balancerRows = (plan: FirewallPlan): readonly Row[] => {
+const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
   const inside = { range: plan.nodes };
   const clients = plan.allowedCidrs.map((range) => ({ range }));
   const from = plan.loadBalancerProvider === "ovn" ? [inside, ...clients] : [inside];
@@ -166,7 +163,7 @@ const ethertypes = (source: Source): readonly FirewallRule["ethertype"][] => {
   return [Address4.isValid(source.range) ? "IPv4" : "IPv6"];
 };
 
-const expand = ({ name, from, ...row }: Row): FirewallRule[] =>
+const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
   from.flatMap((source) =>
     ethertypes(source).map((ethertype) => ({
       ...row,
@@ -179,5 +176,7 @@ const expand = ({ name, from, ...row }: Row): FirewallRule[] =>
 
 /** Everything that may enter a machine, one row per rule. What is not here is closed; leaving is open. */
 export function firewallRules(plan: FirewallPlan): readonly FirewallRule[] {
-  return rows(plan).flatMap(expand);
+  const all = rows(plan).flatMap(expand);
+  // A range may be named twice: Neutron refuses a second rule that says the same.
+  return [...new Map(all.map((rule) => [rule.key, rule])).values()];
 }

@@ -1,51 +1,56 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { clusterTag } from "../../cloud/ownership.js";
+import { tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 import {
-  firewallRules,
-  groupsOf,
-  type FirewallPlan,
-  type FirewallRule,
-  type Group,
-  type Role,
-} from "./firewall-rules.js";
+  securityGroupsOf,
+  type PlannedSecurityGroup,
+  type SecurityGroup,
+} from "../plan/cluster-plan.js";
+import type { Role } from "../plan/roles.js";
+import type { FirewallRule } from "./firewall-rules.js";
 
-export interface FirewallArgs extends FirewallPlan {
-  /** Begins the names in the cloud. */
-  readonly clusterName: string;
+export interface FirewallArgs {
+  readonly mark: ClusterMarkInput;
+  readonly groups: readonly PlannedSecurityGroup[];
+  readonly rules: readonly FirewallRule[];
 }
 
 /** The security groups of the machines, and one rule resource per row of the table. */
 export class Firewall extends Component {
   static readonly type = "stackadm:network:Firewall";
-  readonly #groups: Readonly<Record<Group, openstack.networking.SecGroup>>;
+  readonly #groups: ReadonlyMap<SecurityGroup, openstack.networking.SecGroup>;
 
   constructor(name: string, args: FirewallArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Firewall.type, name, opts);
-    this.#groups = {
-      node: this.group(args.clusterName, "node"),
-      "control-plane": this.group(args.clusterName, "control-plane"),
-      worker: this.group(args.clusterName, "worker"),
-    };
-    for (const rule of firewallRules(args)) this.rule(rule);
+    this.#groups = new Map(
+      args.groups.map((planned) => [
+        planned.group,
+        this.make(openstack.networking.SecGroup, planned.group, {
+          name: planned.name,
+          description: planned.description,
+          tags: tagsOf(args.mark),
+        }),
+      ]),
+    );
+    for (const rule of args.rules) this.rule(rule);
     this.registerOutputs({});
+  }
+
+  /** IDs by group. */
+  get ids(): Readonly<Record<string, pulumi.Output<string>>> {
+    return Object.fromEntries([...this.#groups].map(([group, { id }]) => [group, id]));
   }
 
   /** IDs of the groups of a machine. */
   groupIds(role: Role): pulumi.Output<string>[] {
-    return groupsOf(role).map((group) => this.#groups[group].id);
+    return securityGroupsOf(role).map((group) => this.group(group).id);
   }
 
-  private group(clusterName: string, group: Group): openstack.networking.SecGroup {
-    return this.make(openstack.networking.SecGroup, group, {
-      name: `${clusterName}-${group}`,
-      description:
-        group === "node"
-          ? `All machines of cluster ${clusterName}`
-          : `Machines of cluster ${clusterName} with the role ${group}`,
-      tags: [clusterTag(clusterName)],
-    });
+  private group(group: SecurityGroup): openstack.networking.SecGroup {
+    const made = this.#groups.get(group);
+    if (!made) throw new RangeError(`there is no security group ${group}`);
+    return made;
   }
 
   private rule({ group, from, ports, protocol, ...rule }: FirewallRule): void {
@@ -53,19 +58,19 @@ export class Firewall extends Component {
       openstack.networking.SecGroupRule,
       rule.key,
       {
-        securityGroupId: this.#groups[group].id,
+        securityGroupId: this.group(group).id,
         direction: "ingress",
         ethertype: rule.ethertype,
         ...(protocol && { protocol }),
         ...(ports && { portRangeMin: ports[0], portRangeMax: ports[1] }),
         ...("group" in from
-          ? { remoteGroupId: this.#groups[from.group].id }
+          ? { remoteGroupId: this.group(from.group).id }
           : { remoteIpPrefix: from.range }),
         description: rule.reason,
       },
       // The provider deletes rules one by one, 5 s each; they go with their group anyway.
       // Neutron refuses a rule that says the same as one that is still there.
-      { deletedWith: this.#groups[group], deleteBeforeReplace: true },
+      { deletedWith: this.group(group), deleteBeforeReplace: true },
     );
   }
 }

@@ -1,11 +1,12 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { clusterTag } from "../../cloud/ownership.js";
+import { tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 
 export interface NetworkArgs {
-  /** Begins the names in the cloud. */
-  readonly clusterName: string;
+  readonly mark: ClusterMarkInput;
+  /** Name of network, subnet and router. */
+  readonly name: string;
   /** Range of the machines. */
   readonly nodes: string;
   readonly dns: readonly string[];
@@ -17,6 +18,7 @@ export class Network extends Component {
   static readonly type = "stackadm:network:Network";
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
+  readonly routerId: pulumi.Output<string>;
   /** MTU of the network in bytes, as Neutron found it. */
   readonly mtu: pulumi.Output<number>;
   /** Floating IPs and load balancers need it: without the route outside they cannot be made or freed. */
@@ -24,14 +26,14 @@ export class Network extends Component {
 
   constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Network.type, name, opts);
-    const tags = [clusterTag(args.clusterName)];
+    const tags = tagsOf(args.mark);
     const network = this.make(openstack.networking.Network, "network", {
-      name: args.clusterName,
+      name: args.name,
       adminStateUp: true,
       tags,
     });
     const subnet = this.make(openstack.networking.Subnet, "subnet", {
-      name: args.clusterName,
+      name: args.name,
       networkId: network.id,
       cidr: args.nodes,
       ipVersion: 4,
@@ -39,7 +41,7 @@ export class Network extends Component {
       tags,
     });
     const router = this.make(openstack.networking.Router, "router", {
-      name: args.clusterName,
+      name: args.name,
       adminStateUp: true,
       externalNetworkId: args.externalNetworkId,
       tags,
@@ -50,6 +52,7 @@ export class Network extends Component {
     });
     this.networkId = network.id;
     this.subnetId = subnet.id;
+    this.routerId = router.id;
     this.mtu = network.mtu;
     this.registerOutputs({ networkId: this.networkId, subnetId: this.subnetId, mtu: this.mtu });
   }

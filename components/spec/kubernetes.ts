@@ -4,8 +4,9 @@ import {
   minorOf,
   supportedMinors,
   upstreamPackages,
-} from "../support/versions.js";
-import { doc, list, present, record, settings, text, truth } from "./values.js";
+} from "../../base/versions.js";
+import { podNetworkKinds, podNetworks } from "../pod-network/kinds.js";
+import { doc, list, present, record, settings, shown, text, truth } from "./values.js";
 
 const version = text(
   (value) =>
@@ -80,12 +81,15 @@ export const kubernetes = record({
 }).prefault({});
 
 export const podNetwork = z
-  .enum(["kube-router"], { error: "is not a pod network; write kube-router" })
+  .enum(podNetworkKinds, {
+    error: ({ input }) =>
+      `${shown(input)} is not a pod network; write ${podNetworkKinds.join(" or ")}`,
+  })
   .default("kube-router")
   .meta(
     doc(
       "refused",
-      "What connects the pods. kube-router routes them by BGP, without encapsulation.",
+      `What connects the pods. ${podNetworkKinds.map((kind) => `\`${kind}\` ${podNetworks[kind].summary}`).join("; ")}.`,
     ),
   );
 

@@ -1,25 +1,44 @@
 import { z } from "zod";
-import { doc, label, list, present, record, text, whole } from "./values.js";
+import { doc, label, list, present, record, shown, text, whole } from "./values.js";
 
 const generation = whole(0, "a generation")
   .default(0)
   .meta(
     doc(
       "replaces nodes",
-      "Raise it to replace these machines by new ones with the present image, flavor, zone, user data and login key. Until then those are frozen.",
+      "Raise it to replace these machines by new ones with the present image, flavor, zone, user data and login key. Until then those are frozen. They are replaced one at a time: drained before, Ready before the next.",
     ),
   );
 
-const flavor = present("a flavor").meta(doc("replaces nodes", "Flavor of each machine, by name."));
+const flavor = present("a flavor").meta(
+  doc("replaces nodes", "Flavor of each machine, by name or ID."),
+);
 
-/** The machine that runs the control plane. Another one would be another cluster, so it has no generation. */
+/** Numbers of etcd members that can lose one (or two) and go on; two would be worse than one. */
+const quorums = [1, 3, 5];
+
+/** The machines that run the Kubernetes API and etcd. */
 export const controlPlane = record({
   flavor: present("a flavor").meta(
     doc(
-      "replaces the cluster",
-      "Flavor of the control plane's machine, by name. Frozen while the cluster lives.",
+      "replaces nodes",
+      "Flavor of each control plane, by name or ID. Frozen while the machine lives.",
     ),
   ),
+  count: z
+    .number({
+      error: ({ input }) => `${shown(input)} is not a number of control planes; write 1, 3 or 5`,
+    })
+    .refine((count) => quorums.includes(count), {
+      error: ({ input }) => `${shown(input)} control planes have no good majority; write 1, 3 or 5`,
+    })
+    .default(1)
+    .meta(
+      doc(
+        "in place",
+        "How many machines run the Kubernetes API and etcd: 1, 3 or 5. More join one after the other; the last ones go first.",
+      ),
+    ),
 });
 
 /** Groups of equal workers by name; the name is part of the machines' names. */
@@ -79,3 +98,16 @@ export const ssh = record({
     ),
   ),
 });
+
+export const access = z
+  .enum(["control-plane", "direct"], {
+    error: ({ input }) =>
+      `${shown(input)} is not a way to the machines; write control-plane or direct`,
+  })
+  .default("control-plane")
+  .meta(
+    doc(
+      "in place",
+      "How the program and people reach the machines by SSH: `control-plane` is a floating IP on the first control plane, and all others through it; `direct` is each machine's own address, for a program that runs where the machines are.",
+    ),
+  );

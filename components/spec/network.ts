@@ -19,7 +19,7 @@ export const network = record({
 export const externalNetwork = present("the external network").meta(
   doc(
     "replaces the cluster",
-    "External network, by name: the router's gateway, the API's floating IP and the load balancers' addresses are in it.",
+    "External network, by name or ID: the router's gateway, the API's floating IP and the load balancers' addresses are in it.",
   ),
 );
 

@@ -97,6 +97,12 @@ export const address = text(
   "is not an IP address; write one like 10.0.0.53",
 );
 
+/** An IPv4 address of a machine. */
+export const address4 = text(
+  (value) => !value.includes("/") && Address4.isValid(value),
+  "is not an IPv4 address; write one like 10.0.0.100",
+);
+
 /** A whole number of at least `least`. */
 export const whole = (least: number, what: string): z.ZodType<number, number> => {
   const error = ({ input }: { input?: unknown }): string =>

@@ -1,15 +1,19 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
+import { recognised, tellingLine } from "../../base/failure.js";
+import { inOrder, isUuid } from "../../cloud/reference.js";
+import { ProgramError } from "./errors.js";
 
 /** Where the operator's credential leads, and what it may do there. */
 export interface CloudScope {
   /** Keystone, with its version: "https://keystone.example.org/v3". */
   readonly authUrl: string;
   readonly region: string;
+  readonly projectId: string;
   readonly roles: string[];
 }
 
-/** What a cluster needs to find in the cloud, by name. */
+/** What a cluster needs to find in the cloud, each by name or by ID. */
 export interface Wanted {
   readonly image: string;
   readonly externalNetwork: string;
@@ -20,34 +24,85 @@ export interface Wanted {
 export interface CloudFacts {
   readonly imageId: string;
   readonly externalNetworkId: string;
-  /** By the flavor's name. */
+  /** OpenStack's provider asks for floating IPs by it. */
+  readonly externalNetworkName: string;
+  /** By what the flavor was called: its name or its ID. */
   readonly flavorIds: Readonly<Record<string, string>>;
   readonly scope: CloudScope;
 }
 
 /** The reason in the cloud's words, without the layers that passed it on. */
-const reasonOf = (error: unknown): string => {
-  const text = error instanceof Error ? error.message : String(error);
-  const [, reason = text] = /\n\s*\* ([^\n]+)/.exec(text) ?? [];
-  return reason.trim();
-};
+const reasonOf = (error: unknown): string =>
+  tellingLine(error instanceof Error ? error.message : String(error));
 
-/** A lookup by name that ends in an ID or in a sentence. */
-type Found = { readonly id: string } | { readonly problem: string; readonly named: boolean };
+/** The cloud gives no answers: as what it is known by its own words. */
+const unusable = (sentence: string, reason: string): ProgramError =>
+  new ProgramError(recognised(reason, "openstack:")?.code ?? "FAILED", `${sentence}: ${reason}`);
 
-async function find(what: string, name: string, lookup: Promise<{ id: string }>): Promise<Found> {
-  try {
-    return { id: (await lookup).id };
-  } catch (error) {
-    const reason = reasonOf(error);
-    if (!/returned (no|more than one)/i.test(reason)) return { problem: reason, named: false };
-    const problem = /returned no/i.test(reason) ? "does not exist" : "is not unique";
-    return { problem: `the ${what} "${name}" ${problem}; write the name of another`, named: true };
+/** One thing that was looked up. */
+interface Thing {
+  readonly id: string;
+  readonly name?: string;
+}
+/** A lookup ends in a thing or in a sentence. */
+type Found = Thing | { readonly problem: string; readonly named: boolean };
+/** One way to look something up; ends in everything it finds. */
+type Lookup = () => Promise<readonly Thing[]>;
+
+/** Looks in one way after the other, until there is something. */
+async function find(what: string, reference: string, lookups: readonly Lookup[]): Promise<Found> {
+  const choose = (number: string, ids: string): Found => ({
+    problem: `${number} ${what}s are called "${reference}"${ids}; write the ID of one`,
+    named: true,
+  });
+  for (const lookup of lookups) {
+    try {
+      const things = await lookup();
+      const [first, second] = things;
+      if (second)
+        return choose(String(things.length), ` (${things.map(({ id }) => id).join(", ")})`);
+      if (first) return first;
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (/returned more than one/i.test(reason)) return choose("several", "");
+      if (!/returned no |no flavor found/i.test(reason)) return { problem: reason, named: false };
+    }
   }
+  const problem = `the ${what} "${reference}" does not exist; write the name or ID of another`;
+  return { problem, named: true };
 }
 
+/** The provider looks for images by name only, so an ID is used as it is. */
+const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => [
+  async () => {
+    if (isUuid(reference)) return [{ id: reference }];
+    const { ids } = await openstack.images.getImageIds({ name: reference }, opts);
+    return ids.map((id) => ({ id }));
+  },
+];
+
+const networkLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
+  const look = async (by: openstack.networking.GetNetworkArgs): Promise<readonly Thing[]> => [
+    await openstack.networking.getNetwork({ ...by, external: true }, opts),
+  ];
+  return inOrder(reference, {
+    byId: () => look({ networkId: reference }),
+    byName: () => look({ name: reference }),
+  });
+};
+
+const flavorLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
+  const look = async (by: openstack.compute.GetFlavorArgs): Promise<readonly Thing[]> => [
+    await openstack.compute.getFlavor(by, opts),
+  ];
+  return inOrder(reference, {
+    byId: () => look({ flavorId: reference }),
+    byName: () => look({ name: reference }),
+  });
+};
+
 /**
- * Looks up everything by name before anything is made. Throws one error with every name that the cloud does not have, or
+ * Looks up everything before anything is made. Throws one error with all that the cloud does not have, or
  * with the one reason why the cloud cannot be asked.
  */
 export async function lookUpCloud(
@@ -55,37 +110,41 @@ export async function lookUpCloud(
   opts: pulumi.InvokeOptions = {},
 ): Promise<CloudFacts> {
   const { image, externalNetwork } = wanted;
-  const names = [...new Set(wanted.flavors)];
+  const flavors = [...new Set(wanted.flavors)];
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
   // Whatever is wrong with the credential is told once, by the lookup that everybody may make.
   const operator = await scope.then(scopeOf).catch((error: unknown) => {
     if (pulumi.RunError.isInstance(error)) throw error;
-    throw new pulumi.RunError(`The cloud cannot be used: ${reasonOf(error)}`);
+    throw unusable("The cloud cannot be used", reasonOf(error));
   });
-  const [imageFound, networkFound, ...flavorsFound] = await Promise.all([
-    find("image", image, openstack.images.getImage({ name: image, mostRecent: true }, opts)),
-    find(
-      "external network",
-      externalNetwork,
-      openstack.networking.getNetwork({ name: externalNetwork, external: true }, opts),
-    ),
-    ...names.map((name) => find("flavor", name, openstack.compute.getFlavor({ name }, opts))),
+  const all = await Promise.all([
+    find("image", image, imageLookups(image, opts)),
+    find("external network", externalNetwork, networkLookups(externalNetwork, opts)),
+    ...flavors.map((flavor) => find("flavor", flavor, flavorLookups(flavor, opts))),
   ]);
-  const ids = idsOf([imageFound, networkFound, ...flavorsFound]);
-  const [imageId = "", externalNetworkId = "", ...flavorIds] = ids;
-  const byName = names.map((name, index) => [name, flavorIds[index] ?? ""] as const);
-  return { imageId, externalNetworkId, flavorIds: Object.fromEntries(byName), scope: operator };
+  const [imageFound, network, ...flavorsFound] = requireAll(all);
+  const ids = flavors.map((flavor, index) => [flavor, flavorsFound[index]?.id ?? ""] as const);
+  return {
+    imageId: imageFound?.id ?? "",
+    externalNetworkId: network?.id ?? "",
+    externalNetworkName: network?.name ?? "",
+    flavorIds: Object.fromEntries(ids),
+    scope: operator,
+  };
 }
 
-function idsOf(all: readonly Found[]): string[] {
+function requireAll(all: readonly Found[]): Thing[] {
   const problems = all.flatMap((found) => ("problem" in found ? [found] : []));
   const unnamed = problems.find(({ named }) => !named);
-  if (unnamed) throw new pulumi.RunError(`The cloud cannot be asked: ${unnamed.problem}`);
+  if (unnamed) throw unusable("The cloud cannot be asked", unnamed.problem);
   if (problems.length > 0) {
     const list = problems.map(({ problem }) => `  ${problem}`).join("\n");
-    throw new pulumi.RunError(`This project of the cloud lacks what the cluster needs:\n${list}`);
+    throw new ProgramError(
+      "NOT_FOUND",
+      `This project of the cloud lacks what the cluster needs:\n${list}`,
+    );
   }
-  return all.flatMap((found) => ("id" in found ? [found.id] : []));
+  return all.flatMap((found) => ("id" in found ? [found] : []));
 }
 
 function scopeOf(found: openstack.identity.GetAuthScopeResult): CloudScope {
@@ -95,13 +154,15 @@ function scopeOf(found: openstack.identity.GetAuthScopeResult): CloudScope {
     .filter((endpoint) => endpoint.interface === "public");
   const endpoint = endpoints.find((one) => one.region === found.region) ?? endpoints[0];
   if (!endpoint) {
-    throw new pulumi.RunError(
+    throw new ProgramError(
+      "FAILED",
       "The cloud's catalog has no public identity endpoint; ask its operator.",
     );
   }
   return {
     authUrl: `${endpoint.url.replace(/\/(v3\/?)?$/, "")}/v3`,
     region: found.region || endpoint.region,
+    projectId: found.projectId,
     roles: found.roles.map((role) => role.roleName).sort(),
   };
 }

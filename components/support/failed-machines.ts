@@ -2,9 +2,16 @@ import { AsyncResource } from "node:async_hooks";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
+import { Failure, tellingLine } from "../../base/failure.js";
 import { connectCloud } from "../../cloud/client.js";
-import { describeServer } from "../../cloud/diagnose.js";
+import {
+  describeServer,
+  serverState,
+  wakingCommand,
+  type ServerState,
+} from "../../cloud/diagnose.js";
 import { whoAnswers } from "../../cloud/ssh.js";
+import { report } from "./errors.js";
 import type { Connection } from "./remote-script.js";
 
 const suffix = ".failed";
@@ -56,16 +63,14 @@ export class FailedMachines {
       const id = serverIn(errors.join("\n"));
       if (id !== undefined) {
         const sentence = `Nova could not make the machine ${machine}; the next \`up\` replaces it.`;
-        await pulumi.log.error(`${sentence} ${await this.evidence(id)}`);
+        const { text } = await this.evidence(id);
+        await report(new Failure("SERVER_ERROR", `${sentence} ${text}`));
       }
       return false;
     });
   }
 
-  /**
-   * When a script on a machine fails because of the machine: says so, with what Nova knows. Marks a machine that did not
-   * even answer its first script; one that worked before is never replaced because it is out of reach for a while.
-   */
+  /** When a script on a machine fails because of the machine: says so, with what Nova knows. */
   examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
     return errorHook(`examine-${machine}-${script}`, async (failure) => {
       const told = failureOf(failure.errors[0] ?? "");
@@ -73,28 +78,57 @@ export class FailedMachines {
       if (kind === "itself") return failure.errors.length <= retries;
       if (kind === "other") return false;
       const id = await known(serverId);
-      const first = kind === "silent" && isFirst(script, failure.failedOperation);
-      const sentence = sentences[first ? "never" : kind](machine);
-      await pulumi.log.error(
-        kind === "imposter" ? sentence : `${sentence} ${await this.evidence(id)}`,
+      const before = serverOfScript(await known(pulumi.output(failure.oldInputs?.["stdin"])));
+      const first = isFirst(script, failure.failedOperation, { before, now: id });
+      await report(
+        kind === "imposter"
+          ? imposter(machine)
+          : await this.judge({ machine, serverId: id }, first),
       );
-      if (first) {
-        mkdirSync(this.directory, { recursive: true });
-        writeFileSync(this.marker(machine), `${id}\n`);
-      }
       return false;
     });
+  }
+
+  /**
+   * What there is to say about a machine that does not answer. One that did not even answer its first script is marked; one
+   * that worked before is never replaced because it is out of reach for a while, nor one that somebody stopped.
+   */
+  async judge(
+    { machine, serverId }: { readonly machine: string; readonly serverId: string },
+    first: boolean,
+  ): Promise<Failure> {
+    const { state, text } = await this.evidence(serverId);
+    const command = state && wakingCommand(state);
+    if (state && command !== undefined)
+      return new Failure(
+        "SERVER_STOPPED",
+        `The machine ${machine} does not run: Nova says ${state.status}. Bring it back with \`${command}\`.`,
+      );
+    if (!first)
+      return new Failure(
+        "SSH_UNREACHABLE",
+        `The machine ${machine} does not answer on SSH. ${text}`,
+      );
+    mkdirSync(this.directory, { recursive: true });
+    writeFileSync(this.marker(machine), `${serverId}\n`);
+    return new Failure(
+      "SERVER_NEVER_BOOTED",
+      `The machine ${machine} never answered on SSH; the next \`up\` replaces it. ${text}`,
+    );
   }
 
   private marker(machine: string): string {
     return join(this.directory, `${machine}${suffix}`);
   }
 
-  private async evidence(serverId: string): Promise<string> {
+  private async evidence(serverId: string): Promise<{ state?: ServerState; text: string }> {
     try {
-      return await describeServer(await connectCloud(), serverId);
+      const cloud = await connectCloud();
+      const state = await serverState(cloud, serverId);
+      return { state, text: await describeServer(cloud, serverId, state) };
     } catch (error) {
-      return `Nova cannot be asked about server ${serverId}: ${error instanceof Error ? error.message : String(error)}`;
+      const reason = error instanceof Error ? error.message : String(error);
+      return { text: `Nova cannot be asked about server ${serverId}: ${reason}` };
     }
   }
 }
@@ -106,13 +140,11 @@ export class FailedMachines {
 const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
   new pulumi.ErrorHook(name, AsyncResource.bind(callback));
 
-const sentences = {
-  silent: (machine: string) => `The machine ${machine} does not answer on SSH.`,
-  never: (machine: string) =>
-    `The machine ${machine} never answered on SSH; the next \`up\` replaces it.`,
-  imposter: (machine: string) =>
+const imposter = (machine: string): Failure =>
+  new Failure(
+    "HOST_KEY_MISMATCH",
     `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
-};
+  );
 
 /**
  * What an error of the command plugin says about the machine itself. Behind a proxy, a machine that does not answer is a
@@ -120,12 +152,14 @@ const sentences = {
  * again on the same dead connection, so that the last error no longer says why.
  */
 export function failureOf(message: string): "silent" | "imposter" | "unclear" | "other" {
-  if (/host key mismatch/i.test(message)) return "imposter";
-  if (/proxy:/.test(message)) {
-    if (/rejected: connect failed/.test(message)) return "silent";
-    return /handshake failed/.test(message) ? "unclear" : "other";
+  // What a script printed stands below.
+  const line = tellingLine(message);
+  if (/host key mismatch/i.test(line)) return "imposter";
+  if (/proxy:/.test(line)) {
+    if (/rejected: connect failed/.test(line)) return "silent";
+    return /handshake failed/.test(line) ? "unclear" : "other";
   }
-  return /after \d+ failed attempts/.test(message) && /dial tcp|connection reset|EOF/.test(message)
+  return /after \d+ failed attempts/.test(line) && /dial tcp|connection reset|EOF/.test(line)
     ? "silent"
     : "other";
 }
@@ -142,9 +176,18 @@ async function ask(
   return answer === "nobody" ? "other" : answer;
 }
 
-/** Whether a machine has never been reached when this fails: nothing but its first script's first run. */
-export const isFirst = (script: string, operation: string): boolean =>
-  script === "prepare" && operation === "create";
+/** Whether a machine has never been reached when this fails: nothing but its first script's first run on its present server. */
+export const isFirst = (
+  script: string,
+  operation: string,
+  servers: { readonly before?: string; readonly now: string },
+): boolean =>
+  script === "prepare" &&
+  (operation === "create" || (servers.before !== undefined && servers.before !== servers.now));
+
+/** The server on which a script ran, in what it was given. */
+export const serverOfScript = (stdin: unknown): string | undefined =>
+  typeof stdin === "string" ? /^SERVER_ID='([^']+)'$/m.exec(stdin)?.[1] : undefined;
 
 /** ID of the server that an error of the OpenStack provider is about. */
 export function serverIn(message: string): string | undefined {

@@ -8,6 +8,10 @@ export interface SshHop {
   readonly user: pulumi.Input<string>;
   /** `ssh-ed25519 AAAA...`, the only key that the machine may answer with. */
   readonly hostKey: pulumi.Input<string>;
+  /** Its name, by which Nova is asked about a machine on the way that falls silent. */
+  readonly machine: string;
+  /** ID of its server, by which Nova is asked about the machine on which a script falls silent. */
+  readonly server: pulumi.Input<string>;
 }
 
 /** The way to a machine: directly, or through another machine that is reachable. The login key is the ssh-agent's. */
@@ -22,16 +26,25 @@ export interface Connection extends SshHop {
 export const dialBudget = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
 
 export interface RemoteScriptArgs {
+  /**
+   * The script is given the ID of its server as SERVER_ID: what a script did belongs to the server that it ran on, and
+   * another server runs it again. Another server on the way there is none of its business.
+   */
   readonly connection: Connection;
   /** Texts of static shell scripts, run one after another by one shell. */
   readonly scripts: readonly string[];
   /** What the scripts read. Travels by standard input, before them, so that no process list shows it. */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
-  /** `up`: runs when it is made and whenever anything in it changes. `farewell`: runs once, when it is deleted. */
+  /**
+   * `up`: runs when it is made, with the argument `create`, and whenever anything in it changes, with `update`.
+   * `farewell`: runs once, when it is deleted.
+   */
   readonly when: "up" | "farewell";
 }
 
 const shell = "sudo -n bash -s";
+
+const addressOf = ({ host, user, hostKey }: SshHop) => ({ host, user, hostKey });
 
 /**
  * Static scripts run as root on one machine: one SSH connection. No `triggers` (they replace, and a replacement runs
@@ -39,21 +52,22 @@ const shell = "sudo -n bash -s";
  */
 export class RemoteScript extends command.remote.Command {
   constructor(name: string, args: RemoteScriptArgs, opts?: pulumi.CustomResourceOptions) {
-    const { host, user, hostKey, proxy } = args.connection;
+    const { proxy, server } = args.connection;
+    const path = proxy ? pulumi.interpolate`${server},${proxy.machine}` : server;
     const stdin = pulumi
-      .all(args.values)
+      .all({ ...args.values, SERVER_ID: server, SERVER_PATH: path })
       .apply((values) => assignments(values) + args.scripts.join("\n"));
     super(
       name,
       {
         connection: {
-          host,
-          user,
-          hostKey,
+          ...addressOf(args.connection),
           ...dialBudget,
-          ...(proxy && { proxy: { ...proxy, ...dialBudget } }),
+          ...(proxy && { proxy: { ...addressOf(proxy), ...dialBudget } }),
         },
-        ...(args.when === "up" ? { create: shell } : { delete: shell }),
+        ...(args.when === "up"
+          ? { create: `${shell} create`, update: `${shell} update` }
+          : { delete: shell }),
         stdin: pulumi.secret(stdin),
         addPreviousOutputInEnv: false,
         // Standard error carries progress sentences of our own, standard output the result.
@@ -63,19 +77,29 @@ export class RemoteScript extends command.remote.Command {
     );
   }
 
-  /** One value of the line of JSON that the script ended with; known only after it ran, and secret. */
-  result(key: string): pulumi.Output<string> {
-    return pulumi.secret(this.stdout).apply((line) => valueOf(line, key));
+  /**
+   * One value of the line of JSON that the script ended with; known only after it ran, and secret. `otherwise` stands for a
+   * value that the script of an earlier release did not give.
+   */
+  result(key: string, otherwise?: string): pulumi.Output<string> {
+    return pulumi.secret(this.stdout).apply((line) => valueOf(line, key) ?? absent(key, otherwise));
   }
 }
 
-function valueOf(line: string, key: string): string {
+function absent(key: string, otherwise: string | undefined): string {
+  if (otherwise === undefined) throw new TypeError(`the script's result has no "${key}"`);
+  return otherwise;
+}
+
+function valueOf(line: string, key: string): string | undefined {
   const parsed: unknown = JSON.parse(line);
   const fields = typeof parsed === "object" && parsed !== null ? Object.entries(parsed) : [];
   const value: unknown = fields.find(([name]) => name === key)?.[1];
-  if (typeof value !== "string") throw new TypeError(`the script's result has no "${key}"`);
-  return value;
+  return typeof value === "string" ? value : undefined;
 }
+
+/** A command whose text a later release words otherwise must not run again: what it made would change. */
+const madeOnce = { ignoreChanges: ["create"] };
 
 /** 32 random bytes, base64, made once on the machine that runs the program and kept as a secret. */
 export class RandomSeed extends command.local.Command {
@@ -87,11 +111,38 @@ export class RandomSeed extends command.local.Command {
         addPreviousOutputInEnv: false,
         logging: command.types.enums.local.Logging.None,
       },
-      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["stdout", "stderr"] }),
+      pulumi.mergeOptions(opts, {
+        ...madeOnce,
+        additionalSecretOutputs: ["stdout", "stderr"],
+      }),
     );
   }
 
   get seed(): pulumi.Output<string> {
     return pulumi.secret(this.stdout);
+  }
+}
+
+/**
+ * The cluster's identity: 12 random hexadecimal digits, made once, no secret. The command line reads it in the state, where
+ * it stands before anything that carries it.
+ */
+export class RandomIdentity extends command.local.Command {
+  constructor(name: string, _args: object, opts?: pulumi.CustomResourceOptions) {
+    super(
+      name,
+      {
+        // Without od there would be an empty one.
+        create:
+          "id=$(head -c 6 /dev/urandom | od -An -v -tx1 | tr -d ' \\n') && [ ${#id} -eq 12 ] && printf %s \"$id\"",
+        addPreviousOutputInEnv: false,
+        logging: command.types.enums.local.Logging.None,
+      },
+      pulumi.mergeOptions(opts, madeOnce),
+    );
+  }
+
+  get identity(): pulumi.Output<string> {
+    return this.stdout;
   }
 }

@@ -6,7 +6,7 @@ import type {
   Role,
   RoleBinding,
   ServiceAccount,
-} from "./types.js";
+} from "../../support/kubernetes-types.js";
 
 /** Namespace of everything that makes a cluster work. */
 export const systemNamespace = "kube-system";
@@ -23,6 +23,8 @@ export interface Access {
 /** What an account needs. */
 export interface AccessNeeds {
   readonly account: string;
+  /** Namespace of the account. @default kube-system */
+  readonly home?: string;
   /** Name of the cluster role. @default the account's name */
   readonly clusterRole?: string;
   readonly cluster: readonly PolicyRule[];
@@ -35,10 +37,8 @@ const rbacGroup = "rbac.authorization.k8s.io";
 /** The objects that give an account what it needs. */
 export function access(needs: AccessNeeds): Access {
   const roleName = needs.clusterRole ?? needs.account;
-  const metadata = { name: needs.account, namespace: systemNamespace };
-  const subjects = [
-    { kind: "ServiceAccount" as const, name: needs.account, namespace: systemNamespace },
-  ];
+  const metadata = { name: needs.account, namespace: needs.home ?? systemNamespace };
+  const subjects = [{ kind: "ServiceAccount", ...metadata }];
   return {
     serviceAccount: { apiVersion: "v1", kind: "ServiceAccount", metadata },
     clusterRole: {
@@ -72,8 +72,8 @@ export function access(needs: AccessNeeds): Access {
 }
 
 /** One rule for one API group; groups are written in full, `""` is the core group. */
-export function rule(apiGroup: string, resources: string[], verbs: string[]): PolicyRule {
-  return { apiGroups: [apiGroup], resources, verbs };
+export function rule(apiGroup: string, resources: string[], verbs: string[]) {
+  return { apiGroups: [apiGroup], resources, verbs } satisfies PolicyRule;
 }
 
 /** Verbs of a watcher. */
@@ -86,11 +86,11 @@ export const reading: string[] = ["get", "list", "watch"];
 export const leaderElectionTimes = { lease: 45, renew: 30, retry: 5 };
 
 /** Leader election by a lease in the account's own namespace (client-go leaderelection). */
-export const leaderElection: PolicyRule = rule(
+export const leaderElection = rule(
   "coordination.k8s.io",
   ["leases"],
   ["get", "create", "update", "patch"],
 );
 
 /** Events are written to many namespaces, so this cannot be a namespaced role. */
-export const writingEvents: PolicyRule = rule("", ["events"], ["create", "patch", "update"]);
+export const writingEvents = rule("", ["events"], ["create", "patch", "update"]);

@@ -19,7 +19,14 @@ import {
 } from "./pod.js";
 import { cinderDriver } from "./storage-class.js";
 import type { Access } from "./access.js";
-import type { Container, DaemonSet, Deployment, ServiceAccount, Volume } from "./types.js";
+import type {
+  Container,
+  DaemonSet,
+  Deployment,
+  Late,
+  ServiceAccount,
+  Volume,
+} from "../../support/kubernetes-types.js";
 
 const controllerName = "csi-cinder-controllerplugin";
 const nodeName = "csi-cinder-nodeplugin";
@@ -70,18 +77,18 @@ export function blockStorageNodeAccount(): ServiceAccount {
 }
 
 /** Arguments of {@link blockStorageController}. */
-export interface BlockStorageSettings<T> {
+export interface BlockStorageSettings {
   readonly images: BlockStorageImages;
-  /** Unique among all clusters of the project: volumes carry it in their metadata. */
-  readonly clusterName: string;
-  readonly configChecksum: T;
+  /** `--cluster=...`, unique among all clusters of the project: volumes carry it in their metadata. */
+  readonly clusterName: Late;
+  readonly configChecksum: Late;
 }
 
 /**
  * The half that calls Cinder and Nova. It runs on control planes only, so the cloud's credential
  * is on no worker, and a cluster without workers can already make volumes.
  */
-export function blockStorageController<T>(settings: BlockStorageSettings<T>): Deployment<T> {
+export function blockStorageController(settings: BlockStorageSettings): Deployment {
   const labels = appLabel(controllerName);
   return {
     apiVersion: "apps/v1",
@@ -113,7 +120,7 @@ export function blockStorageController<T>(settings: BlockStorageSettings<T>): De
 
 const socketMount = { name: "socket", mountPath: socketDirectory };
 
-function controllerPlugin(image: string, clusterName: string): Container {
+function controllerPlugin(image: string, clusterName: Late): Container {
   return container({
     name: "cinder-csi-plugin",
     image,
@@ -122,7 +129,7 @@ function controllerPlugin(image: string, clusterName: string): Container {
       "--v=2",
       `--endpoint=${socket}`,
       cloudConfigVolume.argument,
-      `--cluster=${clusterName}`,
+      clusterName,
       "--with-topology=true",
       "--pvc-annotations=true",
       "--provide-controller-service=true",

@@ -1,4 +1,5 @@
 /** The OpenStack cloud controller manager: its access, configuration and DaemonSet (pure). */
+import { apiPort } from "../../kubeadm/documents.js";
 import {
   access,
   leaderElection,
@@ -8,9 +9,9 @@ import {
   systemNamespace,
   writingEvents,
 } from "./access.js";
-import { appLabel, container, controlPlaneSelector, onControlPlane } from "./pod.js";
+import { appLabel, container, controlPlaneSelector, fromField, onControlPlane } from "./pod.js";
 import type { Access } from "./access.js";
-import type { DaemonSet, Secret, Toleration } from "./types.js";
+import type { DaemonSet, Late, Secret, Toleration } from "../../support/kubernetes-types.js";
 
 const name = "openstack-cloud-controller-manager";
 const configDirectory = "/etc/config";
@@ -30,7 +31,7 @@ export const cloudConfigVolume = {
 };
 
 /** The Secret; the certificate travels with the configuration that names its file. */
-export function cloudConfigSecretObject<T>(cloudConf: T, caCertificate?: T): Secret<T> {
+export function cloudConfigSecretObject(cloudConf: Late, caCertificate?: Late): Secret {
   return {
     apiVersion: "v1",
     kind: "Secret",
@@ -85,16 +86,16 @@ const beforeNodesAreReady: Toleration[] = [
 ];
 
 /** Arguments of {@link cloudControllerDaemonSet}. */
-export interface CloudControllerSettings<T> {
+export interface CloudControllerSettings {
   readonly image: string;
-  /** Unique among all clusters of the project: load balancers are named after it. */
-  readonly clusterName: string;
+  /** `--cluster-name=...`, unique among all clusters of the project: load balancers are named after it. */
+  readonly clusterName: Late;
   /** Digest of cloud.conf and certificate: a changed one restarts the pods. */
-  readonly configChecksum: T;
+  readonly configChecksum: Late;
 }
 
 /** One controller per control plane; the elected one works. */
-export function cloudControllerDaemonSet<T>(settings: CloudControllerSettings<T>): DaemonSet<T> {
+export function cloudControllerDaemonSet(settings: CloudControllerSettings): DaemonSet {
   const labels = appLabel(name);
   return {
     apiVersion: "apps/v1",
@@ -122,7 +123,16 @@ export function cloudControllerDaemonSet<T>(settings: CloudControllerSettings<T>
   };
 }
 
-function controllerContainer(image: string, clusterName: string) {
+/**
+ * The API server on the pod's own machine, whose address is in its certificate. In a new cluster the Service's address
+ * does not answer yet when the controller starts, because kube-proxy comes later; the controller would end and begin again.
+ */
+const ownApiServer = [
+  fromField("KUBERNETES_SERVICE_HOST", "status.hostIP"),
+  { name: "KUBERNETES_SERVICE_PORT", value: apiPort.toString() },
+];
+
+function controllerContainer(image: string, clusterName: Late) {
   const healthz = {
     path: "/healthz",
     port,
@@ -136,7 +146,7 @@ function controllerContainer(image: string, clusterName: string) {
     command: ["/bin/openstack-cloud-controller-manager"],
     args: [
       "--v=2",
-      `--cluster-name=${clusterName}`,
+      clusterName,
       cloudConfigVolume.argument,
       "--cloud-provider=openstack",
       "--use-service-account-credentials=false",
@@ -146,6 +156,7 @@ function controllerContainer(image: string, clusterName: string) {
       `--leader-elect-renew-deadline=${renew.toString()}s`,
       `--leader-elect-retry-period=${retry.toString()}s`,
     ],
+    env: ownApiServer,
     volumeMounts: [cloudConfigVolume.mount],
     // It serves only after it has logged in to the cloud: ready means that the credential is good.
     readinessProbe: { httpGet: healthz, periodSeconds: 2, failureThreshold: 3 },

@@ -9,7 +9,7 @@ import type {
   SecurityContext,
   Service,
   StatefulSet,
-} from "./types.js";
+} from "../../support/kubernetes-types.js";
 
 export const samplesNamespace = "stackadm-samples";
 export const sampleClaim = "data";

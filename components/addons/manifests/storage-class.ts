@@ -1,5 +1,5 @@
 /** What claims name: the Cinder driver and the classes of its volumes (pure). */
-import type { CsiDriver, StorageClass } from "./types.js";
+import type { CsiDriver, StorageClass } from "../../support/kubernetes-types.js";
 
 /** Name of the driver; persistent volumes and the sweep at destroy know it by this. */
 export const cinderDriver = "cinder.csi.openstack.org";

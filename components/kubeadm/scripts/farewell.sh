@@ -10,7 +10,7 @@ farewell() {
     printf '{"released": "nothing"}\n' >&4
     return
   fi
-  poll 60 ask get --raw /readyz || die "the API server does not answer, so nothing can be released"
+  poll 60 ask get --raw /readyz || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so nothing can be released"
   delete_services
   poll 240 no_services || die "load balancers are left: $(services | tr '\n' ' ')"
   poll 240 release_volumes || die "volumes are left: $(volumes | tr '\n' ' ')"

@@ -1,41 +1,148 @@
 #!/bin/bash
-# Lies on control planes as /usr/local/sbin/stackadm-mint; the forced command of the user stackadm-join.
-# stackadm-mint "mint NODE SERVER-ID": prints a bootstrap token that lives 10 minutes and may be used at once. A node of that
-# name on another server is what a replaced machine left: it goes first, because a node never changes its server.
-# stackadm-mint "revoke TOKEN-ID": deletes it.
+# Lies on control planes as /usr/local/sbin/stackadm-mint. What sshd runs for the user stackadm-join, whose certificate says all
+# but the last argument (identity/join-certificate.ts): GRANT NODE SERVER-ID ADDRESS WORDS.
+# GRANT is what the machine may have: `token`, or `certificates` for one that becomes a control plane.
+# WORDS "token": prints a bootstrap token that lives 10 minutes and may be used at once, the authority's hash and, for
+#   `certificates`, the key to the cluster's certificates. What a former server of that name left goes first: its node, since a
+#   node never changes its server, and its etcd member, without which etcd could lose its majority.
+# WORDS "forget [TOKEN-ID]": forgets what was given.
+# WORDS "joined [TOKEN-ID]": the same; comes back when the node is Ready, with 1 when it is not in time.
+# Ends with 69 when its own API server does not answer: another control plane may be asked.
+# stackadm-mint spread: not for joining machines, which always come with five arguments.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
+readonly pki=/etc/kubernetes/pki
 
 signed() {
   [[ -n $(timeout 10 kubectl -n kube-public get configmap cluster-info -o "jsonpath={.data.jws-kubeconfig-$1}") ]]
 }
 
-forget_other() {
+forget_former() {
   local provider
-  provider=$(timeout 30 kubectl get node "$1" --ignore-not-found -o 'jsonpath={.spec.providerID}')
-  [[ -z $provider || $provider == "openstack:///$2" ]] || timeout 60 kubectl delete node "$1" >/dev/null
+  provider=$(timeout 30 kubectl get node "$node" --ignore-not-found -o 'jsonpath={.spec.providerID}')
+  [[ -z $provider || $provider == "openstack:///$server" ]] || timeout 60 kubectl delete node "$node" >/dev/null
 }
 
-read -r verb subject server rest <<<"${1:-}"
-[[ -z $rest ]] || exit 64
+etcdctl() {
+  timeout 30 kubectl -n kube-system exec "etcd-$(hostname)" -c etcd -- etcdctl --endpoints=https://127.0.0.1:2379 \
+    --cacert="$pki/etcd/ca.crt" --cert="$pki/etcd/server.crt" --key="$pki/etcd/server.key" "$@"
+}
+
+# By its address: a member that never started has no name. Whoever asks for certificates runs no etcd.
+forget_member() {
+  local id
+  id=$(etcdctl member list | awk -F', ' -v peer="https://$address:2380" '$4 == peer { print $1 }')
+  [[ -z $id ]] || etcdctl member remove "$id" >/dev/null
+}
+
+# Under a key of their own for each join; kubeadm deletes them after two hours, and `joined` before.
+offer_certificates() {
+  local key document
+  key=$(kubeadm certs certificate-key)
+  document=$(mktemp /run/stackadm-certificates.XXXXXX)
+  {
+    timeout 30 kubectl -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}'
+    printf -- '---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\ncertificateKey: %s\n' "$key"
+  } >"$document"
+  if ! timeout 60 kubeadm init phase upload-certs --upload-certs --config "$document" >/dev/null; then
+    rm -f "$document"
+    return 1
+  fi
+  rm -f "$document"
+  printf '%s' "$key"
+}
+
+forget_certificates() {
+  local id
+  timeout 30 kubectl -n kube-system delete secret kubeadm-certs --ignore-not-found >/dev/null
+  for id in $(kubeadm token list -o 'jsonpath={.token} {.description}{"\n"}' | awk '/managing TTL for the kubeadm-certs/ { print substr($1, 1, 6) }'); do
+    timeout 30 kubeadm token delete "$id" >/dev/null
+  done
+}
+
+authority() {
+  printf 'sha256:'
+  openssl x509 -pubkey -noout -in "$pki/ca.crt" | openssl pkey -pubin -outform der | openssl dgst -sha256 -r | cut -d' ' -f1 | tr -d '\n'
+}
+
+hand_out_token() {
+  local token certificate_key=''
+  forget_former
+  case $grant in
+    token) ;;
+    certificates)
+      forget_member
+      certificate_key=$(offer_certificates)
+      ;;
+    *) exit 64 ;;
+  esac
+  token=$(timeout 30 kubeadm token create --ttl 10m --description "join of $node" 2>/dev/null)
+  # The joining machine looks for the signature only every 5 s: hand the token out when it is there.
+  for ((try = 0; try < 60; try++)); do
+    if signed "${token%%.*}"; then
+      printf '%s %s %s\n' "$token" "$(authority)" "$certificate_key"
+      return
+    fi
+    sleep 0.2
+  done
+  exit 1
+}
+
+forget_token() {
+  [[ -n $1 ]] || return 0
+  timeout 30 kubeadm token delete "$1" >/dev/null ||
+    printf 'the token of %s was not deleted; it ends by itself in 10 minutes\n' "$node" >&2
+  [[ $grant != certificates ]] || forget_certificates
+}
+
+# While no node at all is Ready there is no pod network yet, and it may be made only after this: then nobody waits.
+await_ready() {
+  local states end=$((SECONDS + 180))
+  while ((SECONDS < end)); do
+    if states=$(timeout 10 kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}'); then
+      if grep -qx "$1=True" <<<"$states" || ! grep -q '=True$' <<<"$states"; then return 0; fi
+    fi
+    sleep 1
+  done
+  return 1
+}
+
+# CoreDNS starts on the first machine that takes pods, and no replica moves by itself when others come. Deletes one of them
+# when all run on one machine and another takes pods. Succeeds when there is nothing left to do.
+spread() {
+  local pods homes others
+  pods=$(timeout 10 kubectl -n kube-system get pods -l k8s-app=kube-dns --field-selector status.phase=Running \
+    -o go-template='{{range .items}}{{if not .metadata.deletionTimestamp}}{{.spec.nodeName}} {{.metadata.name}}{{"\n"}}{{end}}{{end}}') || return 1
+  [[ $pods == *$'\n'* ]] || return 1
+  homes=$(cut -d' ' -f1 <<<"$pods" | sort -u)
+  [[ $homes != *$'\n'* ]] || return 0
+  others=$(timeout 10 kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}={.spec.taints}{"\n"}{end}') || return 1
+  grep -v "^$homes=" <<<"$others" | grep -q '=True=$' || return 1
+  timeout 60 kubectl -n kube-system delete pod "${pods##* }" --wait=false
+}
+
+if [[ $* == spread ]]; then
+  for ((try = 0; try < 60; try++)); do
+    if spread; then exit 0; fi
+    sleep 5
+  done
+  exit 0
+fi
+
+[[ $# -eq 5 ]] || exit 64
+readonly grant=$1 node=$2 server=$3 address=$4
+[[ $node =~ ^[a-z0-9][a-z0-9-]{0,62}$ && $server =~ ^[0-9a-f-]{36}$ && $address =~ ^[0-9a-f.:]+$ ]] || exit 64
+read -r verb token_id rest <<<"$5"
+[[ -z $rest && $token_id =~ ^([a-z0-9]{6})?$ ]] || exit 64
+[[ $(timeout 10 kubectl get --raw /readyz) == ok ]] || exit 69
 case $verb in
-  mint)
-    [[ $subject =~ ^[a-z0-9][a-z0-9-]{0,62}$ && $server =~ ^[0-9a-f-]{36}$ ]] || exit 64
-    forget_other "$subject" "$server"
-    token=$(timeout 30 kubeadm token create --ttl 10m --description "join of $subject" 2>/dev/null)
-    # The joining machine looks for the signature only every 5 s: hand the token out when it is there.
-    for ((try = 0; try < 60; try++)); do
-      if signed "${token%%.*}"; then
-        printf '%s\n' "$token"
-        exit 0
-      fi
-      sleep 0.2
-    done
-    exit 1
-    ;;
-  revoke)
-    [[ $subject =~ ^[a-z0-9]{6}$ && -z $server ]] || exit 64
-    timeout 30 kubeadm token delete "$subject" >/dev/null
+  token) hand_out_token ;;
+  forget) forget_token "$token_id" ;;
+  joined)
+    forget_token "$token_id"
+    await_ready "$node" || exit 1
+    # One unit of that name at a time: several machines join at once, and one replica is to move.
+    systemd-run --quiet --collect --unit stackadm-spread -p RuntimeMaxSec=900 /bin/bash "$0" spread 2>/dev/null || :
     ;;
   *) exit 64 ;;
 esac

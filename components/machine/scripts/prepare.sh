@@ -5,13 +5,14 @@
 
 prepare() {
   require KUBERNETES_VERSION PACKAGES_URL PACKAGES_KEY_FINGERPRINT IMAGE_REPOSITORY
-  require CONTAINERD_CONFIG REGISTRY_HOST ROLE
+  require CONTAINERD_CONFIG REGISTRY_HOST KUBEADM_IMAGES CRI_TOOLS_SERIES KUBERNETES_CNI_SERIES CONTAINERD_SERIES
+  require POD_RANGE NODE_RANGE
   wait_for_cloud_init
   keep_version
   settings
   packages
   runtime
-  guard_metadata
+  guard
   pull_images
   printf '{"kubelet": "%s"}\n' "$KUBERNETES_VERSION" >&4
 }
@@ -34,13 +35,16 @@ keep_version() {
   [[ -e /etc/kubernetes/kubelet.conf ]] || return 0
   now=$(kubelet --version)
   [[ $now == "Kubernetes v$KUBERNETES_VERSION" ]] ||
-    die "kubernetes.version: $(hostname) runs $now and is not upgraded to $KUBERNETES_VERSION in place; write its version again"
+    die_as INVALID_CONFIG "kubernetes.version: $(hostname) runs $now and is not upgraded to $KUBERNETES_VERSION in place; write its version again"
 }
 
 settings() {
-  printf 'overlay\nbr_netfilter\n' | write /etc/modules-load.d/stackadm.conf
+  local modules
+  read -ra modules <<<"overlay br_netfilter $KERNEL_MODULES"
+  printf '%s\n' "${modules[@]}" | write /etc/modules-load.d/stackadm.conf
   # In a system container the kernel's modules are the host's affair.
-  systemd-detect-virt -qc || modprobe -a overlay br_netfilter
+  systemd-detect-virt -qc || modprobe -a "${modules[@]}" ||
+    die "the kernel of $(hostname) lacks one of the modules ${modules[*]}; choose an image whose kernel has them"
   write /etc/sysctl.d/90-stackadm.conf <<'SETTINGS'
 net.ipv4.ip_forward = 1
 net.bridge.bridge-nf-call-iptables = 1
@@ -48,28 +52,61 @@ net.bridge.bridge-nf-call-ip6tables = 1
 SETTINGS
   sysctl -e -p /etc/sysctl.d/90-stackadm.conf
   [[ $(sysctl -n net.ipv4.ip_forward) == 1 ]] || die "IP forwarding cannot be switched on"
+  no_swap
+}
+
+# kubelet does not start beside swap, so it must not come back at the next boot, from a unit or from fstab.
+no_swap() {
+  local unit entry='^[[:space:]]*[^#[:space:]][^[:space:]]*[[:space:]]+[^[:space:]]+[[:space:]]+swap([[:space:]]|$)'
+  while read -r unit _; do
+    systemctl mask "$unit" || say "$(hostname): $unit cannot be masked and may come back at the next boot"
+  done < <(systemctl list-units --type=swap --state=active --plain --no-legend)
   swapoff -a || say "$(hostname): swap stays on"
+  if grep -Esq "$entry" /etc/fstab; then sed -E "s/$entry/# &/" /etc/fstab | write /etc/fstab; fi
 }
 
 packages() {
-  local name pinned=()
-  if installed; then return; fi
+  local extra
+  read -ra extra <<<"$EXTRA_PACKAGES"
+  if ! installed; then install_packages; fi
+  extra_packages "${extra[@]}"
+  # In a prebaked image too.
+  apt_hold kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io containerd "${extra[@]}"
+}
+
+install_packages() {
+  local pinned=() name
   say "$(hostname): installing Kubernetes $KUBERNETES_VERSION"
   trusted_key
   printf 'deb [signed-by=/etc/apt/keyrings/stackadm.asc] %s /\n' "$PACKAGES_URL" |
     write /etc/apt/sources.list.d/stackadm.list
-  apt_update_own
-  for name in kubeadm kubelet kubectl; do pinned+=("$name=$(exact "$name")"); done
-  apt_install "${pinned[@]}" cri-tools kubernetes-cni "$(runtime_package)"
-  apt-mark hold kubeadm kubelet kubectl
-  installed || die "the packages are installed, but kubeadm, kubelet and containerd 2 do not answer"
+  apt_update_own || die "the packages of $PACKAGES_URL cannot be listed$(because apt)"
+  for name in kubeadm kubelet kubectl; do pin "$KUBERNETES_VERSION" "$name"; done
+  pin "$CRI_TOOLS_SERIES" cri-tools
+  pin "$KUBERNETES_CNI_SERIES" kubernetes-cni
+  if ! has_containerd; then pin "$CONTAINERD_SERIES" containerd.io containerd; fi
+  # The guard needs iptables, and not every build of kubelet brings it.
+  apt_install iptables "${pinned[@]}" || die "the packages cannot be installed$(because apt)"
+  installed || die "the packages are installed, but kubeadm, kubelet and containerd $CONTAINERD_SERIES do not answer"
+}
+
+# What the distribution has, like keepalived.
+extra_packages() {
+  local name missing=()
+  for name in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}\n' "$name" | grep -qx installed || missing+=("$name")
+  done
+  ((${#missing[@]} == 0)) || apt_install "${missing[@]}" ||
+    die "${missing[*]} cannot be installed on $(hostname)$(because apt)"
 }
 
 installed() {
   [[ $(kubeadm version -o short) == "v$KUBERNETES_VERSION" ]] &&
     [[ $(kubelet --version) == "Kubernetes v$KUBERNETES_VERSION" ]] &&
-    containerd --version | grep -Eq ' v?2\.' && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
+    has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
+
+has_containerd() { containerd --version | grep -Eq " v?$CONTAINERD_SERIES\."; }
 
 trusted_key() {
   local key fingerprint
@@ -77,42 +114,35 @@ trusted_key() {
   key=$(curl -fsS --retry 5 --retry-connrefused --max-time 60 "${PACKAGES_URL}Release.key")
   fingerprint=$(gpg --homedir "$volatile" --batch --show-keys --with-colons <<<"$key" | awk -F: '$1 == "fpr" { print $10; exit }')
   [[ $fingerprint == "$PACKAGES_KEY_FINGERPRINT" ]] ||
-    die "kubernetes.packages.keyFingerprint: $PACKAGES_URL is signed by $fingerprint, not by $PACKAGES_KEY_FINGERPRINT"
+    die_as INVALID_CONFIG "kubernetes.packages.keyFingerprint: $PACKAGES_URL is signed by $fingerprint, not by $PACKAGES_KEY_FINGERPRINT"
   write /etc/apt/keyrings/stackadm.asc <<<"$key"
 }
 
-apt_run() {
-  DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
+# pin SERIES NAME...: adds the newest build of the series, of the first of the packages that has one, to `pinned`.
+pin() {
+  known "$@" || { apt_run update && known "$@"; } ||
+    die "neither $PACKAGES_URL nor another repository of $(hostname) has ${*:2} of series $1"
 }
 
-# Only our repository: the distribution's lists may be unreachable, and are not needed when its packages are there.
-apt_update_own() {
-  apt_run -o Dir::Etc::sourcelist=sources.list.d/stackadm.list -o Dir::Etc::sourceparts=- \
-    -o APT::Get::List-Cleanup=0 update
-}
-
-apt_install() {
-  apt_run -o Dpkg::Options::=--force-confold install --no-install-recommends "$@" || {
-    apt_run update
-    apt_run -o Dpkg::Options::=--force-confold install --no-install-recommends "$@"
-  }
-}
-
-# The newest build of exactly the wanted version.
-exact() {
-  local version
-  version=$(apt-cache madison "$1" | awk '{ print $3 }' | grep -E "^${KUBERNETES_VERSION//./\\.}(-|$)" | head -n 1) ||
-    die "$PACKAGES_URL has no $1 $KUBERNETES_VERSION"
-  printf '%s' "$version"
-}
-
-runtime_package() {
-  if apt-cache show containerd.io >/dev/null 2>&1; then printf containerd.io; else printf containerd; fi
+known() {
+  local series=$1 name version
+  shift
+  for name in "$@"; do
+    version=$(apt-cache madison "$name" | awk -v series="$series" '
+      { build = $3; sub(/^[0-9]+:/, "", build); rest = substr(build, length(series) + 1) }
+      !newest && index(build, series) == 1 && (rest == "" || rest ~ /^[-.]/) { newest = $3 }
+      END { print newest }')
+    if [[ -n $version ]]; then
+      pinned+=("$name=$version")
+      return 0
+    fi
+  done
+  return 1
 }
 
 runtime() {
   local pause config restart
-  pause=$(kubeadm_images | grep /pause:) || die "kubeadm names no pause image"
+  pause=$(kubeadm_images | grep /pause:) || die "kubeadm names no pause image$(because kubeadm)"
   config=${CONTAINERD_CONFIG//@PAUSE@/$pause}
   # Lowering the score needs a capability that a system container does not have.
   if systemd-detect-virt -qc; then config=${config/restrict_oom_score_adj = false/restrict_oom_score_adj = true}; fi
@@ -132,34 +162,48 @@ kubeadm_images() {
   kubeadm config images list --kubernetes-version "v$KUBERNETES_VERSION" --image-repository "$IMAGE_REPOSITORY"
 }
 
-# Pods must not read the instance metadata: it holds the machine's host key. Pods on the host's network may.
-guard_metadata() {
-  write /usr/local/sbin/stackadm-guard-metadata 0755 <<'GUARD'
+# Pods must reach neither the instance metadata, which holds the machine's host key, nor SSH, etcd, kubelets and the control
+# plane's inner ports. Security groups cannot tell a pod from its node, so each machine keeps its pods away itself. Pods on
+# the host's network are not meant.
+guard() {
+  write /usr/local/sbin/stackadm-guard 0755 <<'GUARD'
 #!/bin/sh
+# stackadm-guard POD-RANGE NODE-RANGE. In mangle, where services are resolved already and pods still have their addresses.
 set -e
-rule="FORWARD -d 169.254.169.254/32 -j DROP"
-# shellcheck disable=SC2086
-iptables -w -t mangle -C $rule 2>/dev/null || iptables -w -t mangle -I $rule
+drop() {
+  iptables -w 60 -t mangle -C "$@" -j DROP 2>/dev/null || iptables -w 60 -t mangle -I "$@" -j DROP
+}
+drop FORWARD -d 169.254.169.254/32
+# SSH, etcd, kubelet, controller managers and scheduler. Only what pods begin: a reply to a masqueraded client goes to any port.
+for ports in 22 2379:2381 10250 10257:10259; do
+  drop INPUT -s "$1" -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
+  drop FORWARD -s "$1" -d "$2" -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
+done
 GUARD
-  write /etc/systemd/system/stackadm-guard-metadata.service <<'UNIT'
-[Unit]
-Description=Keep pods away from the instance metadata
-Before=kubelet.service
+  # Only kubelet starts pods: where the guard fails, it does not run. A unit that kubelet requires would fail it once and for
+  # all, and restarting that unit would restart kubelet; what kubelet runs first is tried again with it.
+  write /etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf <<GUARD
 [Service]
-Type=oneshot
-ExecStart=/usr/local/sbin/stackadm-guard-metadata
-[Install]
-WantedBy=multi-user.target
-UNIT
+ExecStartPre=/usr/local/sbin/stackadm-guard $POD_RANGE $NODE_RANGE
+GUARD
+  forget_first_guard
   systemctl daemon-reload
-  systemctl enable --now stackadm-guard-metadata
+  /usr/local/sbin/stackadm-guard "$POD_RANGE" "$NODE_RANGE" ||
+    die "iptables on $(hostname) cannot keep pods away from the machines' own ports"
+}
+
+# The first release had a unit that guarded only the metadata.
+forget_first_guard() {
+  local unit=/etc/systemd/system/stackadm-guard-metadata.service
+  [[ -e $unit ]] || return 0
+  systemctl disable stackadm-guard-metadata
+  rm -f "$unit" /usr/local/sbin/stackadm-guard-metadata
 }
 
 # In the background: nothing waits for it, and kubelet finds what is there by then.
 pull_images() {
   local images
-  images=$(kubeadm_images)
-  if [[ $ROLE == worker ]]; then images=$(grep -E '/(kube-proxy|pause):' <<<"$images"); fi
+  images=$(kubeadm_images | grep -E "$KUBEADM_IMAGES")
   if unit_running pull; then return; fi
   # kubeadm's own first: the control plane waits for them.
   printf '%s\n' "$images" "$EXTRA_IMAGES" | write "$volatile/images"

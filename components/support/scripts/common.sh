@@ -1,8 +1,10 @@
 # shellcheck shell=bash
 # Put before every script that runs on a machine. The script is fed to `bash -s` by standard input, so everything is a
 # function, and `run_step` is called on the last line with standard input closed to the commands.
-set -euo pipefail
+set -Eeuo pipefail
 umask 022
+# The command that ends a step for want of a sentence: its text before expansion, so that no value is in it.
+trap 'failing=$BASH_COMMAND' ERR
 
 readonly state=/var/lib/stackadm
 readonly volatile=/run/stackadm
@@ -10,10 +12,16 @@ readonly volatile=/run/stackadm
 # What a person reads: progress on standard error. The result alone goes to standard output.
 say() { printf '%s\n' "$*" >&3; }
 
+# die SENTENCE: the sentence goes through a file, so that it is the step's reason even when a subshell dies. Not through the
+# log: there anything may stand.
 die() {
-  say "$*"
+  printf '%s\n' "${*//$'\n'/ }" >"$why"
+  printf 'reason: %s\n' "${*//$'\n'/ }" >&2
   exit 1
 }
+
+# die_as CODE SENTENCE: CODE is a row of base/failures.ts; without one it is COMMAND_FAILED.
+die_as() { die "[$1] ${*:2}"; }
 
 # require NAME...: every value has to be given; it may be empty only when the script says so itself.
 require() {
@@ -77,22 +85,59 @@ start_unit() {
 # wait_unit NAME SECONDS
 wait_unit() { poll "$2" unit_ended "$1" || die "$1 did not end within $2 s"; }
 
-failed() {
-  local code=$?
-  if ((code != 0)); then
-    say "$step failed on $(hostname); the whole log is in $log. Its last lines:"
-    tail -n 25 "$log" >&3 || :
-  fi
+# What this run wrote into the log.
+this_run() { awk '/^--- [0-9]/ { n = 0 } { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i] }' "$log"; }
+
+# because kubeadm|apt: ": " and what the tool itself said was wrong in this run, or nothing.
+because() {
+  local said=''
+  case $1 in
+    kubeadm) said=$(this_run | awk '
+      /^[ \t]*\[ERROR / { sub(/^[ \t]+/, ""); checks = checks (checks == "" ? "" : "; ") $0 }
+      /^error/ && first == "" { first = $0; sub(/^error: /, "", first) }
+      END { print (checks == "" ? first : checks) }') ;;
+    # The first of the last lines of errors: what follows it is advice, what came before was tried again.
+    apt) said=$(this_run | awk '
+      /^E: / { if (!inside) found = substr($0, 4); inside = 1; next }
+      { inside = 0 }
+      END { print found }') ;;
+  esac
+  printf '%s' "${said:+: $said}"
 }
 
-# run_step NAME FUNCTION: one at a time on a machine, with a log that only root reads.
+# The last line of a step that failed is its reason: what `die` was given, else the command that failed.
+failed() {
+  local code=$? reason=''
+  [[ ! -e $why ]] || reason=$(<"$why")
+  rm -f "$why"
+  ((code != 0)) || return 0
+  [[ -n ${failing:-} ]] && failing="\`${failing%%$'\n'*}\`"
+  say "$step failed on $(hostname); the whole log is in $log. Its last lines:"
+  tail -n 25 "$log" | sed '/^reason: /d' >&3 || :
+  say "reason: ${reason:-${failing:-$step} ended with code $code}"
+}
+
+# Every 5 s the program hears that the machine runs, and this script on it; when it hears nothing, it asks Nova (see
+# automation/cluster/watch.ts). Standard input is a pipe that only the script holds open: however the script ends, this
+# ends at once, and keeps neither the SSH session open nor the lock.
+signs_of_life() {
+  exec 2>/dev/null 4>&- 9>&-
+  while kill -0 $$ && printf 'alive %s %s %s s\n' "$SERVER_PATH" "$step" "$SECONDS" >&3; do
+    read -r -t 5 || (($? > 128)) || break
+  done
+}
+
+# run_step NAME FUNCTION [LOCK]: one at a time on a machine for each lock, with a log that only root reads.
 run_step() {
-  step=$1 log=/var/log/stackadm/$1.log
+  step=$1 log=/var/log/stackadm/$1.log why=$volatile/$1.$$.reason
   mkdir -p "$state" "$volatile" /var/log/stackadm
   chmod 0700 "$state" "$volatile" /var/log/stackadm
-  exec 3>&2 4>&1 9>"$volatile/lock" >>"$log" 2>&1
+  exec 3>&2 4>&1 9>"$volatile/${3:-lock}" >>"$log" 2>&1
   trap failed EXIT
-  flock -w 600 9 || die "another step is still running on $(hostname)"
+  require SERVER_ID SERVER_PATH
+  # In the background of a process that ends: no `wait` of the script sees it.
+  exec 8> >(signs_of_life <&0 &)
+  flock -w 600 9 8>&- || die "another step is still running on $(hostname)"
   date -u '+--- %FT%TZ'
-  "$2" 9>&- </dev/null
+  "$2" 8>&- 9>&- </dev/null
 }

@@ -1,8 +1,8 @@
 /** kube-router as pod network and network policy: access, CNI configuration, DaemonSet (pure). */
-import { access, reading, rule, systemNamespace } from "./access.js";
-import { appLabel, container, everywhere, fromField } from "./pod.js";
-import type { Access } from "./access.js";
-import type { ConfigMap, DaemonSet } from "./types.js";
+import { access, reading, rule, systemNamespace } from "../../addons/manifests/access.js";
+import { appLabel, container, everywhere, fromField } from "../../addons/manifests/pod.js";
+import type { Access } from "../../addons/manifests/access.js";
+import type { ConfigMap, DaemonSet, Late } from "../../support/kubernetes-types.js";
 
 const name = "kube-router";
 const configMapName = "kube-router-cni";
@@ -46,7 +46,7 @@ export function cniConfiguration(mtu: number): string {
 }
 
 /** Carries the CNI configuration to the nodes. */
-export function kubeRouterConfigMap<T>(configuration: T): ConfigMap<T> {
+export function kubeRouterConfigMap(configuration: Late): ConfigMap {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -56,19 +56,19 @@ export function kubeRouterConfigMap<T>(configuration: T): ConfigMap<T> {
 }
 
 /** Arguments of {@link kubeRouterDaemonSet}. */
-export interface KubeRouterSettings<T> {
+export interface KubeRouterSettings {
   readonly image: string;
   /** Range of cluster IPs: what policies treat as services. */
   readonly serviceCidr: string;
   /** Digest of the CNI configuration: a changed one restarts the pods, which install it. */
-  readonly configChecksum: T;
+  readonly configChecksum: Late;
 }
 
 /**
  * One router per node: an iBGP mesh without encapsulation. All nodes are in one subnet and their
  * ports allow the pod range, so Neutron delivers pod addresses as they are.
  */
-export function kubeRouterDaemonSet<T>(settings: KubeRouterSettings<T>): DaemonSet<T> {
+export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
   const labels = appLabel(name);
   return {
     apiVersion: "apps/v1",

@@ -1,0 +1,54 @@
+import * as openstack from "@pulumi/openstack";
+import * as pulumi from "@pulumi/pulumi";
+import type { Machine } from "../machine/machine.js";
+import {
+  floatingAddress,
+  floatingAddressOptions,
+  type Outside,
+} from "../network/floating-address.js";
+import { Component } from "../support/component.js";
+import type { Connection } from "../support/remote-script.js";
+
+/** The way to a machine over SSH. Nothing else knows through which machines it leads. */
+export interface Access {
+  route(machine: Machine): Connection;
+  /** Host under which a machine is reached from outside; undefined for one that is reached through another. */
+  hostOf(machine: Machine): pulumi.Output<string> | undefined;
+}
+
+/** Each machine is reached at its own address: the program runs where the machines are. */
+export const direct: Access = {
+  route: (machine) => machine.ssh(machine.address),
+  hostOf: () => undefined,
+};
+
+/** One machine is reached at `host`, all others through it. */
+export const through = (entry: Machine, host: pulumi.Output<string>): Access => {
+  const hop = entry.ssh(host);
+  return {
+    route: (machine) => (machine === entry ? hop : { ...machine.ssh(machine.address), proxy: hop }),
+    hostOf: (machine) => (machine === entry ? host : undefined),
+  };
+};
+
+export interface EntryAddressArgs extends Outside {
+  /** Port of the machine that is the way in. */
+  readonly portId: pulumi.Input<string>;
+}
+
+/** A floating IP on the machine that is the way in, where the API's endpoint is none. */
+export class EntryAddress extends Component {
+  static readonly type = "stackadm:access:EntryAddress";
+  readonly address: pulumi.Output<string>;
+
+  constructor(name: string, args: EntryAddressArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(EntryAddress.type, name, opts);
+    this.address = this.make(
+      openstack.networking.FloatingIp,
+      "floating-ip",
+      floatingAddress(args, args.portId, "SSH"),
+      floatingAddressOptions(args),
+    ).address;
+    this.registerOutputs({ address: this.address });
+  }
+}

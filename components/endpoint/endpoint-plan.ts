@@ -1,0 +1,84 @@
+import { Address4 } from "ip-address";
+import type { ClusterSpec } from "../cluster-spec.js";
+import { apiPort } from "../kubeadm/documents.js";
+import type { FirewallRow, Source } from "../network/firewall-rules.js";
+
+type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs" | "network">;
+
+/** What an endpoint takes of the cloud and of the control planes, before any of them exists. */
+export interface EndpointTraits {
+  readonly floatingIps: number;
+  readonly loadBalancers: number;
+  /** Ports in the machines' network, besides the machines' own. */
+  readonly ports: number;
+  /** Who reaches the API on the control planes, besides the machines, and what these tell each other for it. */
+  readonly firewall: readonly FirewallRow[];
+  /** Packages of the distribution that a control plane needs for it. */
+  readonly packages: readonly string[];
+}
+
+/** OVN's load balancers keep the client's address and know neither HTTPS monitors, timeouts nor ranges. */
+export const isOvn = (provider: string): boolean => provider === "ovn";
+
+/**
+ * The ranges that a load balancer lets in: clients and machines. Octavia refuses those of the other IP version and gives
+ * them back in the order of their text.
+ */
+export const listenerRanges = ({
+  allowedCidrs,
+  network,
+}: {
+  readonly allowedCidrs: readonly string[];
+  readonly network: Pick<ClusterSpec["network"], "nodes">;
+}): string[] =>
+  [...new Set([...allowedCidrs, network.nodes])].filter((one) => Address4.isValid(one)).sort();
+
+const apiFrom = (from: readonly Source[]): FirewallRow => ({
+  name: "api",
+  group: "control-plane",
+  from,
+  protocol: "tcp",
+  ports: [apiPort, apiPort],
+  reason: "Kubernetes API",
+});
+
+/** The control planes agree without a password on who answers: the group alone keeps others out. */
+const vrrp: FirewallRow = {
+  name: "vrrp",
+  group: "control-plane",
+  from: [{ group: "control-plane" }],
+  protocol: "vrrp",
+  reason: "keepalived: which control plane has the virtual IP",
+};
+
+const nothing = { floatingIps: 0, loadBalancers: 0, ports: 0, packages: [] } as const;
+
+export function endpointTraits(spec: Planned): EndpointTraits {
+  const { endpoint, allowedCidrs, network } = spec;
+  const clients = allowedCidrs.map((range) => ({ range }));
+  const subnet = { range: network.nodes };
+  switch (endpoint.kind) {
+    case "floating-ip":
+      return { ...nothing, floatingIps: 1, firewall: [apiFrom(clients)] };
+    case "load-balancer":
+      return {
+        ...nothing,
+        floatingIps: endpoint.public ? 1 : 0,
+        loadBalancers: 1,
+        ports: 1,
+        // Monitors ask from an address in the subnet, and so does an amphora for its clients.
+        firewall: [apiFrom(isOvn(endpoint.provider) ? [subnet, ...clients] : [subnet])],
+      };
+    case "virtual-ip":
+      return {
+        ...nothing,
+        floatingIps: endpoint.public ? 1 : 0,
+        ports: 1,
+        firewall: [apiFrom(clients), vrrp],
+        packages: ["keepalived"],
+      };
+    case "existing":
+    case "private":
+      return { ...nothing, firewall: [apiFrom(clients)] };
+  }
+}

@@ -1,0 +1,55 @@
+import * as pulumi from "@pulumi/pulumi";
+import { joinKey } from "../identity/join-certificate.js";
+import type { MachineSettings } from "../machine/machine.js";
+import type { Member } from "../machine/machine-group.js";
+import { roleTable } from "../plan/roles.js";
+import type { RemoteScript, RemoteScriptArgs } from "../support/remote-script.js";
+
+/** What only a living cluster knows. */
+export interface ClusterFacts {
+  /** kubeadm's own kubeconfig of the administrator. */
+  readonly adminConf: pulumi.Output<string>;
+  /** `sha256:...` of the cluster's certificate authority. */
+  readonly caCertHash: pulumi.Output<string>;
+  /** UID of the namespace kube-system. */
+  readonly uid: pulumi.Output<string>;
+  /** The name that kubeadm made the cluster under: for its cloud controller and storage driver, for ever. */
+  readonly name: pulumi.Output<string>;
+}
+
+/** The facts that a control plane's script ends with. */
+export const factsOf = (script: RemoteScript, earlierName: string): ClusterFacts => ({
+  adminConf: script
+    .result("kubeconfig")
+    .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
+  caCertHash: script.result("caCertHash"),
+  uid: pulumi.unsecret(script.result("uid")),
+  // Before there were identities, the cluster was called as it is in the specification.
+  name: pulumi.unsecret(script.result("name", earlierName)),
+});
+
+/** What scripts/peers.sh reads on `member`, which may ask each of `controlPlanes` but itself. */
+export function joinerValues(
+  { plan, machine }: Member,
+  controlPlanes: readonly Member[],
+  { seed }: Pick<MachineSettings, "seed">,
+): RemoteScriptArgs["values"] {
+  const peers = controlPlanes
+    .filter((one) => one.machine !== machine)
+    .map((one) => pulumi.interpolate`${one.machine.address} ${one.machine.hostKey}`);
+  const key = pulumi
+    .all([seed, machine.serverId, machine.address])
+    .apply(([text, serverId, address]) =>
+      joinKey(text, {
+        grant: roleTable[plan.role].grant,
+        machine: plan.name,
+        serverId,
+        address,
+      }),
+    );
+  return {
+    PEERS: pulumi.all(peers).apply((lines) => lines.join("\n")),
+    JOIN_PRIVATE_KEY: key.privateKey,
+    JOIN_CERTIFICATE: key.certificate,
+  };
+}

@@ -1,0 +1,44 @@
+import type { Access } from "../access/access.js";
+import { MachineGroup, type Member } from "../machine/machine-group.js";
+import { roleTable } from "../plan/roles.js";
+import { RemoteScript } from "../support/remote-script.js";
+import { leaveScripts } from "./node-scripts.js";
+
+export interface LeaveArgs {
+  /** The join: only a machine that joined can leave. */
+  readonly join: RemoteScript;
+  /** The control plane that does it; it outlives the leaving machine. */
+  readonly survivor: Member;
+  readonly access: Access;
+}
+
+/** Machines that are nodes of a cluster. */
+export abstract class NodeGroup extends MachineGroup {
+  /** Before a machine's server goes, replaced or for good: its pods move to the others, and etcd forgets it. */
+  protected leave({ plan, machine }: Member, { join, survivor, access }: LeaveArgs): void {
+    this.make(
+      RemoteScript,
+      `${String(plan.position)}-leave`,
+      {
+        connection: access.route(survivor.machine),
+        scripts: leaveScripts,
+        values: {
+          NODE_NAME: plan.name,
+          LEAVING_SERVER: machine.serverId,
+          LEAVING_ADDRESS: machine.address,
+          FAREWELL: roleTable[plan.role].leaves.join(" "),
+        },
+        when: "farewell",
+      },
+      {
+        // order: only a machine that joined can leave.
+        dependsOn: join,
+        // Replaced with the server, which means here: run before the server is deleted, since both are deleted first.
+        replaceWith: [machine.server],
+        deleteBeforeReplace: true,
+        // When the whole cluster goes, nobody moves.
+        deletedWith: survivor.machine.server,
+      },
+    );
+  }
+}

@@ -1,0 +1,46 @@
+# shellcheck shell=bash disable=SC2154
+# The names of the API server's certificate converge. Read by the scripts that come after this one.
+# Values: CERTIFICATE_NAMES, addresses and names, one a line; ADDRESS, the machine's own.
+
+readonly api_certificate=/etc/kubernetes/pki/apiserver
+
+# certified NAME: whether the certificate is good for it.
+certified() {
+  local check=-checkhost
+  [[ $1 =~ ^[0-9.]+$ || $1 == *:* ]] && check=-checkip
+  openssl x509 -in "$api_certificate.crt" -noout "$check" "$1" | grep -q ' does match certificate$'
+}
+
+converge_certificate() {
+  local name missing=() document=$volatile/certificate.yaml
+  while read -r name; do
+    [[ -z $name ]] || certified "$name" || missing+=("$name")
+  done <<<"$CERTIFICATE_NAMES"
+  ((${#missing[@]} > 0)) || return 0
+  say "$NODE_NAME: the API server's certificate gets ${missing[*]}"
+  certificate_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
+  # What kubeadm finds, it keeps. The API server sees the new one by itself.
+  mkdir -p "$api_certificate.old"
+  cp -p "$api_certificate.crt" "$api_certificate.key" "$api_certificate.old/"
+  rm -f "$api_certificate.crt" "$api_certificate.key"
+  if ! kubeadm init phase certs apiserver --config "$document"; then
+    cp -p "$api_certificate.old"/* "${api_certificate%/*}/"
+    die "kubeadm did not sign a certificate for ${missing[*]}$(because kubeadm)"
+  fi
+  rm -rf "$api_certificate.old"
+  kubeadm init phase upload-config kubeadm --config "$document" ||
+    die "kubeadm's configuration in the cluster did not get ${missing[*]}$(because kubeadm)"
+}
+
+# The cluster's own configuration with the wanted names in place of those that it has.
+certificate_document() {
+  local names
+  names=$(sed '/^$/d; s/.*/  - "&"/' <<<"$CERTIFICATE_NAMES") || return 1
+  cluster_configuration | NAMES=$names awk '
+    /^apiServer:/ { print "apiServer:"; print "  certSANs:"; print ENVIRON["NAMES"]; inside = 1; next }
+    inside && /^  certSANs:/ { listed = 1; next }
+    listed && /^  - / { next }
+    /^[^ ]/ { inside = 0 }
+    { listed = 0; print }' || return 1
+  printf -- '---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\nlocalAPIEndpoint:\n  advertiseAddress: "%s"\n' "$ADDRESS"
+}

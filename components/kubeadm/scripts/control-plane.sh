@@ -1,0 +1,136 @@
+# shellcheck shell=bash disable=SC2154
+# Makes this machine a control plane of the cluster, or finds that it is one, and says what the others need.
+# Argument: `create` when the program runs this for the first time, `update` later. Only a first time may begin a cluster:
+# a machine that was made anew joins the others, or nobody.
+# Result: {"caCertHash", "kubeconfig" (base64), "name", "node", "uid"}.
+# States: done -> facts; running -> wait for it; half done -> reset and again; nothing -> kubeadm init or kubeadm join.
+# Values: see controlPlaneValues in kubeadm/node-scripts.ts.
+
+readonly admin=/etc/kubernetes/admin.conf
+readonly occasion=${1:-update}
+
+control_plane() {
+  local name uid token='' asked='' authority=''
+  require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET
+  prepare_to_ask
+  if is_member; then keep_frozen; else become_member; fi
+  resolve_api "$ADDRESS"
+  poll 240 answers || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
+  converge_certificate
+  offer_tokens
+  virtual_ip
+  # What the API does not say is asked again: an empty name or UID must never leave this machine.
+  poll 60 facts || die "the API server of $NODE_NAME does not say what the cluster is called"
+  keep_growable
+  printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s"}\n' \
+    "$(authority_of /etc/kubernetes/pki/ca.crt)" "$(base64 -w0 "$admin")" "$name" "$NODE_NAME" "$uid" >&4
+}
+
+is_member() { [[ -e $state/init.done || -e $state/join.done ]]; }
+
+facts() {
+  name=$(cluster_name) && uid=$(cluster_uid) && [[ -n $name && -n $uid ]]
+}
+
+become_member() {
+  if [[ -n $KUBEADM_INIT && $occasion == create ]]; then begin_cluster; else join_cluster; fi
+  printf '%s\n' "$FROZEN" | write "$state/frozen" 0600
+}
+
+clean_up_after() {
+  half_done || return 0
+  say "$NODE_NAME: starting again after an interrupted kubeadm $1"
+  timeout 120 kubeadm reset -f
+  rm -rf /etc/kubernetes/pki /var/lib/etcd/member
+}
+
+begin_cluster() {
+  if ! unit_running init; then
+    clean_up_after init
+    resolve_api "$ADDRESS"
+    printf '%s' "$KUBEADM_INIT" | write "$volatile/kubeadm.yaml" 0600
+    say "$NODE_NAME: kubeadm init"
+    start_unit init 420 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && touch $state/init.done"
+  fi
+  wait_unit init 430
+  rm -f "$volatile/kubeadm.yaml"
+  [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(because kubeadm)"
+  poll 60 answers || die "the API server does not answer after kubeadm init"
+  forget_tokens
+}
+
+join_cluster() {
+  [[ -n $PEERS ]] ||
+    die "$NODE_NAME was made anew, and with it went the only copy of the cluster's data; restore a snapshot of etcd on it, or run destroy --abandon and up"
+  if ! unit_running join; then start_join; fi
+  wait_unit join 430
+  rm -f "$volatile/kubeadm.yaml"
+  [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(because kubeadm)"
+  # The next one joins when etcd has this one; nobody waits for the pod network.
+  [[ -z $token ]] || ask_peers 60 forget "${token%%.*}" ||
+    say "$NODE_NAME: the token of its join was not taken back; it ends by itself in 10 minutes"
+}
+
+start_join() {
+  clean_up_after join
+  poll 300 ask_for_token ||
+    die "no other control plane lets $NODE_NAME in; bring one of them up, so that etcd has a majority, and run up again"
+  same_authority
+  resolve_api "$asked"
+  fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
+  say "$NODE_NAME: kubeadm join as a control plane"
+  start_unit join 420 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
+}
+
+same_authority() {
+  [[ -z $CA_CERT_HASH || $authority == "$CA_CERT_HASH" ]] ||
+    die "the control plane at $asked belongs to another cluster than the one that this stack made"
+}
+
+# A cluster of the first release has its API at an address: its kubelets would all hang on one machine for ever.
+keep_growable() {
+  local endpoint
+  [[ -n $PEERS ]] || return 0
+  endpoint=$(cluster_configuration | sed -n 's/^controlPlaneEndpoint: *"\{0,1\}\([^"]*\)"\{0,1\}$/\1/p')
+  [[ $endpoint == "$API_NAME":* ]] ||
+    die_as INVALID_CONFIG "controlPlane.count: this cluster was made with its API at $endpoint and cannot have several control planes; write 1, or make a new cluster"
+}
+
+kubectl_admin() { timeout 20 kubectl --kubeconfig "$admin" "$@"; }
+
+answers() { [[ $(kubectl_admin get --raw /readyz) == ok ]]; }
+
+# kubeadm init leaves a token that nobody needs.
+forget_tokens() {
+  local id
+  for id in $(kubeadm token list -o jsonpath='{.token}{"\n"}' | cut -d. -f1); do
+    kubeadm token delete "$id"
+  done
+}
+
+cluster_configuration() {
+  kubectl_admin -n kube-system get configmap kubeadm-config -o jsonpath='{.data.ClusterConfiguration}'
+}
+
+# Asked, not written: load balancers of a living cluster are found by the name that it was made under.
+cluster_name() {
+  cluster_configuration | sed -n 's/^clusterName: *"\{0,1\}\([a-z0-9-]*\)"\{0,1\}$/\1/p'
+}
+
+cluster_uid() { kubectl_admin get namespace kube-system -o jsonpath='{.metadata.uid}'; }
+
+# A joining machine logs in as stackadm-join with a certificate that says what sshd runs for it.
+offer_tokens() {
+  local home=$state-join
+  printf '%s' "$MINT_SCRIPT" | write /usr/local/sbin/stackadm-mint 0755
+  id stackadm-join || useradd --system --create-home --home-dir "$home" --shell /bin/sh stackadm-join
+  # "*": no password, but not locked, so that sshd accepts the key whether or not it uses PAM.
+  usermod -p '*' stackadm-join
+  write /etc/sudoers.d/stackadm-join 0440 <<<'stackadm-join ALL=(root) NOPASSWD: /usr/local/sbin/stackadm-mint'
+  write "$home/.ssh/authorized_keys" <<ENTRY
+cert-authority,restrict,from="$NODE_RANGE" $JOIN_SIGNER
+ENTRY
+  chmod 0755 "$home" "$home/.ssh"
+}
+
+run_step control-plane control_plane

@@ -1,0 +1,81 @@
+# shellcheck shell=bash disable=SC2154
+# Runs on a control plane before the server of another machine is deleted: its pods move to other machines, volumes are let go, and
+# etcd forgets it if it was a member. Result: {"left": "drained" | "nothing"}.
+# States: no such node, or on another server, or not Ready, so that its pods would never end -> nothing; Ready -> drained.
+# What cannot be drained stays as it was, and so does its server. The node itself stays: as long as the server lives, it may be
+# wanted back (a run that was stopped here), and kubelet would not register again. When the server is gone, the cloud controller
+# deletes the node, or its successor does (mint.sh).
+# Values: see leaveValues in kubeadm/node-scripts.ts.
+
+export KUBECONFIG=/etc/kubernetes/admin.conf
+readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
+
+leave() {
+  require NODE_NAME LEAVING_SERVER LEAVING_ADDRESS FAREWELL
+  local left=nothing now
+  if [[ -e $KUBECONFIG ]]; then
+    poll 60 answers || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $NODE_NAME cannot leave; mend the control plane and run up again"
+    now=$(node) || die "the cluster does not say what node $NODE_NAME is; run up again"
+    case $now in
+      "openstack:///$LEAVING_SERVER True")
+        drain
+        left=drained
+        ;;
+    esac
+    [[ " $FAREWELL " != *" remove-etcd-member "* ]] || remove_member
+  fi
+  printf '{"left": "%s"}\n' "$left" >&4
+}
+
+ask() { timeout 60 kubectl "$@"; }
+
+answers() { [[ $(ask get --raw /readyz) == ok ]]; }
+
+# "PROVIDER-ID READY", empty when there is no such node.
+node() {
+  ask get node "$NODE_NAME" --ignore-not-found \
+    -o 'jsonpath={.spec.providerID} {.status.conditions[?(@.type=="Ready")].status}'
+}
+
+drain() {
+  local report=$volatile/drain-$NODE_NAME cordoned
+  cordoned=$(ask get node "$NODE_NAME" -o 'jsonpath={.spec.unschedulable}')
+  say "$NODE_NAME: moving its pods to other machines"
+  ask label node "$NODE_NAME" --overwrite "$balanced=true"
+  if ! timeout 660 kubectl drain "$NODE_NAME" --ignore-daemonsets --delete-emptydir-data --timeout=600s >"$report" 2>&1; then
+    cat "$report"
+    [[ $cordoned == true ]] || ask uncordon "$NODE_NAME" || :
+    ask label node "$NODE_NAME" "$balanced-" || :
+    die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its server; what blocks it: $(blockers "$report"). Let these pods go, then run up again"
+  fi
+  poll 120 detached || say "$NODE_NAME: volumes are still attached; its server goes nevertheless"
+}
+
+# A member that is only gone still counts, and two of three would be all that etcd can do without.
+remove_member() {
+  local id
+  id=$(etcdctl member list | awk -F', ' -v peer="https://$LEAVING_ADDRESS:2380" '$4 == peer { print $1 }') ||
+    die "etcd does not say who its members are, so $NODE_NAME cannot leave; bring a majority of the control planes up and run up again"
+  [[ -z $id ]] || etcdctl member remove "$id" || die "etcd does not let $NODE_NAME go; bring a majority of the control planes up and run up again"
+}
+
+etcdctl() {
+  local pki=/etc/kubernetes/pki/etcd
+  ask -n kube-system exec "etcd-$(hostname)" -c etcd -- etcdctl --endpoints=https://127.0.0.1:2379 \
+    --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
+}
+
+# The pods that kubectl could not evict or would not delete, once each with the reason.
+blockers() {
+  local why
+  why=$({ grep -Eo '(error when (evicting|waiting for)|cannot delete) .*' "$1" | sed 's/ (will retry after [^)]*)//' || tail -n 3 "$1"; } | sort -u | head -n 5 | tr '\n' ' ')
+  printf '%s' "${why% }"
+}
+
+detached() {
+  local attached
+  attached=$(ask get volumeattachments -o "jsonpath={.items[?(@.spec.nodeName==\"$NODE_NAME\")].metadata.name}") && [[ -z $attached ]]
+}
+
+# Several machines may leave at once; other steps on this machine do not wait for them.
+run_step "leave-$NODE_NAME" leave "leave-$NODE_NAME"

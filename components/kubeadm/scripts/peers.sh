@@ -1,0 +1,68 @@
+# shellcheck shell=bash disable=SC2154
+# How a joining machine asks control planes: over SSH, as a user that only its certificate opens and that runs stackadm-mint only
+# (mint.sh). Read by the scripts that come after this one.
+# Values: PEERS, a line "ADDRESS HOST-KEY" for each control plane but this machine; JOIN_PRIVATE_KEY; JOIN_CERTIFICATE.
+
+readonly asking=$volatile/join
+# What was given for this join; nothing while nobody was asked.
+token='' certificate_key=''
+
+# Whoever asks takes its key away at the end.
+prepare_to_ask() {
+  mkdir -p "$asking"
+  printf '%s' "$JOIN_PRIVATE_KEY" | write "$asking/key" 0600
+  printf '%s\n' "$JOIN_CERTIFICATE" | write "$asking/key-cert.pub"
+  printf '%s\n' "$PEERS" | write "$asking/known_hosts"
+  trap 'failed; rm -rf "$asking"' EXIT
+}
+
+# ask_peers SECONDS WORD...: the first control plane that serves answers; `asked` is its address. 255: none is there, 69: the
+# API server of none that is there answers.
+ask_peers() {
+  local limit=$1 address code=255
+  shift
+  while read -r address _; do
+    [[ -n $address ]] || continue
+    code=0
+    # shellcheck disable=SC2034 # read by the scripts that come after this one
+    asked=$address
+    timeout "$limit" ssh -F none -i "$asking/key" -o IdentitiesOnly=yes -o BatchMode=yes -o ConnectTimeout=5 \
+      -o UserKnownHostsFile="$asking/known_hosts" -o GlobalKnownHostsFile=/dev/null \
+      -o StrictHostKeyChecking=yes -o HostKeyAlgorithms=ssh-ed25519 \
+      "stackadm-join@$address" "$@" </dev/null || code=$?
+    ((code == 255 || code == 69)) || return "$code"
+  done <<<"$PEERS"
+  return "$code"
+}
+
+# Asks to be let in. Sets `token`, `authority` and, where this machine may have it, `certificate_key`.
+ask_for_token() {
+  ask_peers 120 token >"$asking/answer" || return 1
+  # shellcheck disable=SC2034 # read by the scripts that come after this one
+  read -r token authority certificate_key <"$asking/answer"
+}
+
+# fill_in DOCUMENT: puts what was answered into a kubeadm document. No value stands in a command line.
+fill_in() {
+  local document=${1//@TOKEN@/$token}
+  document=${document//@CA_CERT_HASH@/$authority}
+  printf '%s' "${document//@CERTIFICATE_KEY@/$certificate_key}"
+}
+
+# Ready before the next machine is replaced: a control plane sees it, and forgets what it had given for the join.
+await_ready() {
+  local code=0
+  ask_peers 240 joined "${token%%.*}" || code=$?
+  case $code in
+    0) ;;
+    1) die_as NOT_READY "$NODE_NAME joined, but did not become Ready within 180 s; kubectl describe node $NODE_NAME says why, and the next up looks again" ;;
+    *) die "no control plane says whether $NODE_NAME is Ready; the next up asks again" ;;
+  esac
+}
+
+# authority_of FILE: the certificate as kubeadm pins it.
+authority_of() {
+  printf 'sha256:'
+  openssl x509 -pubkey -noout -in "$1" | openssl pkey -pubin -outform der |
+    openssl dgst -sha256 -r | cut -d' ' -f1 | tr -d '\n'
+}

@@ -1,0 +1,84 @@
+import * as openstack from "@pulumi/openstack";
+import type * as pulumi from "@pulumi/pulumi";
+import type { Access } from "../access/access.js";
+import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
+import { roleTable } from "../plan/roles.js";
+import { Component } from "../support/component.js";
+import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
+import { Machine, type MachineSettings } from "./machine.js";
+import { prepareScripts } from "./preparation.js";
+
+export interface MachineGroupArgs {
+  readonly plan: PlannedGroup;
+  readonly machines: MachineSettings;
+  readonly flavorId: pulumi.Input<string>;
+  readonly securityGroupIds: readonly pulumi.Input<string>[];
+  /** Ranges and addresses that the machines may send from, besides their own and those of the settings. */
+  readonly allowedAddresses?: readonly pulumi.Input<string>[];
+  /** Generation of a machine, known when it is its turn. @default the planned one, at once */
+  readonly generationOf?: (machine: PlannedMachine) => pulumi.Input<number>;
+}
+
+/** A machine of a group, and what was planned for it. */
+export interface Member {
+  readonly plan: PlannedMachine;
+  readonly machine: Machine;
+}
+
+/** The one way in which machines are made: a server group, and for each machine a port, a server and its scripts. */
+export abstract class MachineGroup extends Component {
+  readonly members: readonly Member[];
+  readonly #failed: MachineSettings["failed"];
+
+  protected constructor(
+    type: string,
+    name: string,
+    args: MachineGroupArgs,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
+    super(type, name, opts);
+    const { plan } = args;
+    this.#failed = args.machines.failed;
+    const serverGroup = this.make(openstack.compute.ServerGroup, "server-group", {
+      name: plan.name,
+      policies: [roleTable[plan.role].spread],
+    });
+    this.members = plan.machines.map((planned) => ({
+      plan: planned,
+      machine: this.make(Machine, String(planned.position), {
+        ...args.machines,
+        machine: planned.name,
+        flavorId: args.flavorId,
+        securityGroupIds: args.securityGroupIds,
+        allowedAddresses: args.allowedAddresses ?? [],
+        serverGroupId: serverGroup.id,
+        ...(planned.zone !== undefined && { zone: planned.zone }),
+        generation: args.generationOf?.(planned) ?? planned.generation,
+      }),
+    }));
+  }
+
+  /** Makes a machine ready for kubeadm. */
+  protected prepare(
+    member: Member,
+    access: Access,
+    values: RemoteScriptArgs["values"],
+  ): RemoteScript {
+    return this.script(member, "prepare", { access, scripts: prepareScripts, values });
+  }
+
+  /** A script on a machine, with a sentence for each way in which the machine can be the reason of its failure. */
+  protected script(
+    { plan, machine }: Member,
+    step: string,
+    { access, ...args }: Pick<RemoteScriptArgs, "scripts" | "values"> & { readonly access: Access },
+  ): RemoteScript {
+    const connection = access.route(machine);
+    return this.make(
+      RemoteScript,
+      `${String(plan.position)}-${step}`,
+      { ...args, connection, when: "up" },
+      { hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), step)] } },
+    );
+  }
+}

@@ -1,0 +1,97 @@
+import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+import { connectCloud, type CloudClient } from "../../cloud/client.js";
+import { listAll } from "../../cloud/listing.js";
+import { clusterNameKey } from "../../cloud/ownership.js";
+import type { ClusterSpec } from "../cluster-spec.js";
+import type { CloudFacts } from "../support/catalog.js";
+import { settled } from "../support/settled.js";
+import { generationMark } from "./machine.js";
+
+/** The servers that exist, by name: in which generation each was made. Empty: in an unknown one. */
+export type Existing = ReadonlyMap<string, string>;
+
+/** Whether a server was made in another generation. One of a release that did not write it is in the first, as far as is known. */
+const isOlder = (made: string | undefined, wanted: number): boolean =>
+  made !== undefined && (made === "" ? wanted > 0 : made !== String(wanted));
+
+interface Waiting {
+  readonly machine: string;
+  readonly generation: number;
+  /** Known when the machine is in the cluster and Ready. */
+  joined?: pulumi.Output<string>;
+}
+
+/**
+ * One at a time: a machine that exists in another generation than the wanted one is replaced only when all machines before
+ * it are done. The order is data, not a lock: its inputs become known when its turn comes.
+ */
+export class Turns {
+  readonly #machines: Waiting[] = [];
+
+  /** The turns of a run. Nobody waits in a preview, which shows the same rows. */
+  static of({ name }: ClusterSpec, cloud: pulumi.Output<CloudFacts>): Turns {
+    return new Turns(pulumi.runtime.isDryRun() ? undefined : askNova(name, cloud.scope.projectId));
+  }
+
+  /** @param existing nothing when nobody has to wait; `undefined` inside when nobody can tell what exists */
+  constructor(private readonly existing: Promise<Existing | undefined> | undefined) {}
+
+  /** The wanted generation of the next machine in the order, known when it is its turn. */
+  next(machine: string, generation: number): pulumi.Input<number> {
+    const me: Waiting = { machine, generation };
+    this.#machines.push(me);
+    return this.existing === undefined ? generation : pulumi.output(this.turn(me, this.existing));
+  }
+
+  /** Says what makes `machine` done. */
+  done(machine: string, joined: pulumi.Output<string>): void {
+    for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
+  }
+
+  private async turn(me: Waiting, asked: Promise<Existing | undefined>): Promise<number> {
+    const existing = await asked;
+    const waits = ({ machine, generation }: Waiting): boolean =>
+      existing === undefined ? generation > 0 : isOlder(existing.get(machine), generation);
+    if (!waits(me)) return me.generation;
+    const position = this.#machines.indexOf(me);
+    // Those that do not wait are done first: a machine that is missing anyway should not be one more that is down.
+    const first = this.#machines.filter((one, index) => index < position || !waits(one));
+    await Promise.all(first.flatMap(({ joined }) => (joined ? [settled(joined)] : [])));
+    return me.generation;
+  }
+}
+
+const serverSchema = z.looseObject({
+  name: z.string(),
+  metadata: z.record(z.string(), z.string()).default({}),
+});
+
+/** The servers that carry the cluster's name. */
+export async function existingServers(client: CloudClient, cluster: string): Promise<Existing> {
+  const path = `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`;
+  const servers = await listAll(client, "compute", path, { key: "servers", schema: serverSchema });
+  // By the name: a server of a release without identities waits for its turn too, and another cluster's costs only a turn.
+  const mine = servers.filter(({ metadata }) => metadata[clusterNameKey] === cluster);
+  const found = new Map<string, string>();
+  for (const { name, metadata } of mine) {
+    const generation = metadata[generationMark] ?? "";
+    // Two servers of one name: which one is the machine's is not known here, so it waits.
+    found.set(name, (found.get(name) ?? generation) === generation ? generation : "");
+  }
+  return found;
+}
+
+/** Undefined where the environment's credential does not lead to the project in which the program works. */
+async function askNova(
+  cluster: string,
+  projectId: pulumi.Output<string>,
+): Promise<Existing | undefined> {
+  const project = await settled(projectId);
+  try {
+    const client = await connectCloud();
+    return client.projectId === project ? await existingServers(client, cluster) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,113 @@
+import type { ClusterSpec } from "../cluster-spec.js";
+import { zoneAt } from "../network/address-plan.js";
+import { roleTable, type Role, type RoleRow } from "./roles.js";
+
+/** A machine before it exists. */
+export interface PlannedMachine {
+  /** Name of the server, of its port and of the node. */
+  readonly name: string;
+  readonly role: Role;
+  /** Name of its group in the specification. */
+  readonly pool: string;
+  /** From 0; the last ones go first. */
+  readonly position: number;
+  /** Absent: Nova chooses. */
+  readonly zone?: string;
+  /** Name or ID. */
+  readonly flavor: string;
+  readonly generation: number;
+}
+
+/** Machines that are made alike and kept apart from each other. */
+export interface PlannedGroup {
+  readonly pool: string;
+  readonly role: Role;
+  /** Name of the server group. */
+  readonly name: string;
+  /** Name or ID. */
+  readonly flavor: string;
+  readonly machines: readonly PlannedMachine[];
+}
+
+/** Every machine and every name of a cluster, decided before anything is made. */
+export interface ClusterPlan {
+  readonly cluster: string;
+  /** The control planes first. */
+  readonly groups: readonly [PlannedGroup, ...PlannedGroup[]];
+  /** Network, subnet and router are all called so. */
+  readonly networkName: string;
+  /** Names of what makes the API's endpoint. */
+  readonly endpointName: string;
+  readonly securityGroups: readonly PlannedSecurityGroup[];
+}
+
+export interface PlannedSecurityGroup {
+  /** `node` is the group of all machines; the others are those of one role. */
+  readonly group: SecurityGroup;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** One group per role, and one that all machines are in, so that no rule is written once per role. */
+export type SecurityGroup = "node" | Role;
+
+/** The security groups of a machine. */
+export const securityGroupsOf = (role: Role): readonly SecurityGroup[] => ["node", role];
+
+/** The pool of the control planes: the names of their machines are `<cluster>-control-plane-<position>`. */
+export const controlPlanePool = "control-plane";
+
+interface Size {
+  readonly flavor: string;
+  readonly count: number;
+  readonly generation?: number;
+}
+
+function group(
+  { name, zones }: Pick<ClusterSpec, "name" | "zones">,
+  role: Role,
+  pool: string,
+  { flavor, count, generation = 0 }: Size,
+): PlannedGroup {
+  const machines = Array.from({ length: count }, (_, position): PlannedMachine => {
+    const zone = zoneAt(zones, position);
+    return {
+      ...{ name: `${name}-${pool}-${String(position)}`, role, pool, position, flavor, generation },
+      ...(zone !== undefined && { zone }),
+    };
+  });
+  return { pool, role, name: `${name}-${pool}`, flavor, machines };
+}
+
+/** The plan of a cluster. Pure: the same specification has the same plan. */
+export function planCluster(
+  spec: Pick<ClusterSpec, "name" | "zones" | "controlPlane" | "workers">,
+  roles: Readonly<Partial<Record<string, RoleRow>>> = roleTable,
+): ClusterPlan {
+  const { name, controlPlane, workers } = spec;
+  return {
+    cluster: name,
+    groups: [
+      group(spec, "control-plane", controlPlanePool, controlPlane),
+      ...Object.entries(workers).map(([pool, size]) => group(spec, "worker", pool, size)),
+    ],
+    networkName: name,
+    endpointName: `${name}-api`,
+    securityGroups: [
+      { group: "node", name: `${name}-node`, description: `All machines of cluster ${name}` },
+      ...Object.entries(roles).map(([role, row]) => ({
+        group: role as Role,
+        name: `${name}-${role}`,
+        description: `Machines of cluster ${name} with the role ${row?.title ?? role}`,
+      })),
+    ],
+  };
+}
+
+/** All machines, the control planes first. */
+export const machinesOf = ({ groups }: ClusterPlan): readonly PlannedMachine[] =>
+  groups.flatMap(({ machines }) => machines);
+
+/** The machines that run the Kubernetes API, the one that the cluster began on first. */
+export const controlPlanesOf = ({ groups }: ClusterPlan): readonly PlannedMachine[] =>
+  groups[0].machines;

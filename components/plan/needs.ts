@@ -1,0 +1,53 @@
+import type { ClusterNeeds, CountedResource } from "../../cloud/needs.js";
+import type { ClusterSpec } from "../cluster-spec.js";
+import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import { machinesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
+
+type Counts = Readonly<Record<CountedResource, number>>;
+
+/** Whether the way in has a floating IP of its own: it shares the API's where that is on the same machine. */
+export const entryAddresses = ({ access, endpoint }: ClusterSpec): 0 | 1 =>
+  access === "control-plane" && endpoint.kind !== "floating-ip" ? 1 : 0;
+
+/** How many of each the cluster holds: what the program registers, and what others make for it. */
+function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
+  const endpoint = endpointTraits(spec);
+  // The sample services: two load balancers with a port and a group each, one floating IP, one volume of 1 GiB.
+  const [services, one] = spec.samples ? [2, 1] : [0, 0];
+  return {
+    networks: 1,
+    subnets: 1,
+    routers: 1,
+    // Besides: the router's interface, DHCP, the load balancers' addresses.
+    ports: machinesOf(plan).length + endpoint.ports + 2 + services,
+    "floating IPs": endpoint.floatingIps + entryAddresses(spec) + one,
+    "security groups": plan.securityGroups.length + services,
+    volumes: one,
+    "volume gigabytes": one,
+    "load balancers": endpoint.loadBalancers + services,
+    "server groups": plan.groups.length,
+  };
+}
+
+/** What the cluster will ask of its cloud. */
+export function needsOf(spec: ClusterSpec): ClusterNeeds {
+  const plan = planCluster(spec);
+  const machines = machinesOf(plan);
+  const flavors: Record<string, number> = {};
+  for (const { flavor } of machines) flavors[flavor] = (flavors[flavor] ?? 0) + 1;
+  return {
+    cluster: spec.name,
+    images: [spec.image],
+    externalNetwork: spec.externalNetwork,
+    flavors,
+    volumeTypes: spec.storageClasses.flatMap(({ type }) => (type === undefined ? [] : [type])),
+    zones: spec.zones,
+    loadBalancerProvider: spec.loadBalancer.provider,
+    names: [
+      ...machines.map(({ name }) => ({ kind: "server" as const, name })),
+      { kind: "network", name: plan.networkName },
+      { kind: "router", name: plan.networkName },
+    ],
+    counts: countsOf(spec, plan),
+  };
+}

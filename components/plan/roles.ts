@@ -1,0 +1,47 @@
+import type { ImageName } from "../../base/images.js";
+
+/** What a machine of the cluster can be. */
+export const roles = ["control-plane", "worker"] as const;
+export type Role = (typeof roles)[number];
+
+/** What a leaving machine's survivors do for it, before its server is deleted. */
+export type Farewell = "drain" | "remove-etcd-member";
+
+/** Everything that depends on what a machine is. There is no other place that asks for a role. */
+export interface RoleRow {
+  /** The role in the security group's description. */
+  readonly title: string;
+  /** Images of kubeadm's own list that its pods need, by their names; `all` of them. */
+  readonly kubeadmImages: "all" | readonly string[];
+  /** Images of add-ons that its pods need first, beside those of pod network and storage that run everywhere. */
+  readonly addonImages: readonly ImageName[];
+  /** Whether its node carries the label of its pool. */
+  readonly labelled: boolean;
+  /** What a control plane gives to a machine that joins (kubeadm/scripts/mint.sh). */
+  readonly grant: "token" | "certificates";
+  readonly leaves: readonly Farewell[];
+  /** Policy of the server group that its machines are in, one group per pool. */
+  readonly spread: "soft-anti-affinity";
+}
+
+/** One row per role. */
+export const roleTable: Readonly<Record<Role, RoleRow>> = {
+  "control-plane": {
+    title: "control-plane",
+    kubeadmImages: "all",
+    addonImages: ["livenessProbe", "cloudControllerManager"],
+    labelled: false,
+    grant: "certificates",
+    leaves: ["drain", "remove-etcd-member"],
+    spread: "soft-anti-affinity",
+  },
+  worker: {
+    title: "worker",
+    kubeadmImages: ["kube-proxy", "pause"],
+    addonImages: ["livenessProbe", "agnhost"],
+    labelled: true,
+    grant: "token",
+    leaves: ["drain"],
+    spread: "soft-anti-affinity",
+  },
+};

@@ -1,0 +1,50 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { Addon, workloadTimeouts } from "../../addons/addon.js";
+import { checksum } from "../../support/checksum.js";
+import {
+  cniConfiguration,
+  flannelAccess,
+  flannelConfigMap,
+  flannelDaemonSet,
+  flannelNamespace,
+  networkConfiguration,
+} from "./manifests.js";
+import type { PodNetworkSettings } from "../pod-network.js";
+
+/** Pod network in VXLAN, without network policies. */
+export class Flannel extends Addon {
+  static readonly type = "stackadm:addons:Flannel";
+
+  /** Created means that each node then known has its tunnel. */
+  readonly daemonSet: kubernetes.apps.v1.DaemonSet;
+
+  constructor(name: string, args: PodNetworkSettings, opts?: pulumi.ComponentResourceOptions) {
+    super(Flannel.type, name, args, opts);
+    const { podCidr, podMtu, images } = args;
+    const namespace = this.object(kubernetes.core.v1.Namespace, "namespace", flannelNamespace());
+    const access = this.access(flannelAccess(), namespace);
+    const configuration = pulumi.output(podMtu).apply((mtu) => networkConfiguration(podCidr, mtu));
+    const configMap = this.object(
+      kubernetes.core.v1.ConfigMap,
+      "configuration",
+      flannelConfigMap(configuration),
+      // order: objects need their namespace.
+      { dependsOn: [namespace] },
+    );
+    this.daemonSet = this.object(
+      kubernetes.apps.v1.DaemonSet,
+      "daemon-set",
+      flannelDaemonSet({
+        images,
+        configChecksum: configuration.apply((text) => checksum(cniConfiguration(), text)),
+      }),
+      {
+        // order: pods without their account are refused, without rights and configuration they fail.
+        dependsOn: [...access, configMap],
+        customTimeouts: workloadTimeouts,
+      },
+    );
+    this.registerOutputs({});
+  }
+}

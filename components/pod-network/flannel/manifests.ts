@@ -1,0 +1,192 @@
+/** flannel as pod network: namespace, access, configuration, DaemonSet (pure). */
+import { access, reading, rule } from "../../addons/manifests/access.js";
+import { appLabel, container, everywhere, fromField } from "../../addons/manifests/pod.js";
+import { flannel, vxlanPort } from "./traits.js";
+import type { Access } from "../../addons/manifests/access.js";
+import type {
+  ConfigMap,
+  DaemonSet,
+  Late,
+  Namespace,
+  SecurityContext,
+} from "../../support/kubernetes-types.js";
+
+const name = "kube-flannel";
+const namespace = name;
+const account = "flannel";
+const configMapName = "kube-flannel-cfg";
+const configDirectory = "/etc/kube-flannel";
+const cniKey = "cni-conf.json";
+const networkKey = "net-conf.json";
+const cniDirectory = "/etc/cni/net.d";
+const pluginDirectory = "/opt/cni/bin";
+/** Where flanneld writes, and its CNI plugin reads, the node's subnet and MTU. */
+const stateDirectory = "/run/flannel";
+const healthPort = 20245;
+
+/** flannel's own namespace, as its documentation has it. */
+export function flannelNamespace(): Namespace {
+  return {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: {
+      name: namespace,
+      // Its pods are in the node's network and write to its directories.
+      labels: { "pod-security.kubernetes.io/enforce": "privileged" },
+    },
+  };
+}
+
+/** flanneld tells the other nodes its tunnel's end by annotations of its node. With NODE_NAME it reads no pod. */
+export function flannelAccess(): Access {
+  return access({
+    account,
+    home: namespace,
+    cluster: [rule("", ["nodes"], reading), rule("", ["nodes/status"], ["patch"])],
+  });
+}
+
+/** The CNI configuration list. flannel's plugin completes the bridge's part from what flanneld wrote. */
+export function cniConfiguration(): string {
+  const plugins = [
+    { type: "flannel", delegate: { hairpinMode: true, isDefaultGateway: true } },
+    { type: "portmap", capabilities: { portMappings: true } },
+  ];
+  return json({ name: "stackadm", cniVersion: "0.3.1", plugins });
+}
+
+/**
+ * flanneld's configuration. A tunnel that is there keeps its MTU until its machine starts again.
+ *
+ * @param podMtu of pod interfaces, bytes
+ */
+export function networkConfiguration(podCidr: string, podMtu: number): string {
+  // flanneld wants to know how large a packet may leave the machine, and takes off the tunnel's bytes itself.
+  const MTU = podMtu + flannel.overhead;
+  return json({ Network: podCidr, Backend: { Type: "vxlan", VNI: 1, Port: vxlanPort, MTU } });
+}
+
+const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
+/** Carries both configurations to the nodes. */
+export function flannelConfigMap(networkConfig: Late): ConfigMap {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: configMapName, namespace },
+    data: { [cniKey]: cniConfiguration(), [networkKey]: networkConfig },
+  };
+}
+
+/** Arguments of {@link flannelDaemonSet}. */
+export interface FlannelSettings {
+  readonly images: { readonly flannel: string; readonly flannelCniPlugin: string };
+  /** Digest of both configurations: a changed one restarts the pods, which install them. */
+  readonly configChecksum: Late;
+}
+
+/** One flanneld per node; subnets of nodes are those that kube-controller-manager gave them. */
+export function flannelDaemonSet({ images, configChecksum }: FlannelSettings): DaemonSet {
+  const labels = appLabel(name);
+  return {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name, namespace, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: "RollingUpdate" },
+      template: {
+        metadata: { labels, annotations: { "checksum/config": configChecksum } },
+        spec: {
+          serviceAccountName: account,
+          hostNetwork: true,
+          priorityClassName: "system-node-critical",
+          tolerations: everywhere,
+          // The plugin first: kubelet takes the node for ready when it sees the configuration.
+          initContainers: [
+            installPlugin(images.flannelCniPlugin),
+            installConfiguration(images.flannel),
+          ],
+          containers: [flanneld(images.flannel)],
+          volumes: [
+            { name: "state", hostPath: { path: stateDirectory, type: "DirectoryOrCreate" } },
+            { name: "plugins", hostPath: { path: pluginDirectory, type: "DirectoryOrCreate" } },
+            { name: "cni", hostPath: { path: cniDirectory, type: "DirectoryOrCreate" } },
+            { name: "configuration", configMap: { name: configMapName } },
+            {
+              name: "xtables-lock",
+              hostPath: { path: "/run/xtables.lock", type: "FileOrCreate" },
+            },
+          ],
+        },
+      },
+    },
+  };
+}
+
+const configurationMount = { name: "configuration", mountPath: configDirectory, readOnly: true };
+
+/** Root on the node's files and nothing else, but what is added. */
+const only = (...add: string[]): SecurityContext => ({
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"], ...(add.length > 0 && { add }) },
+});
+
+function installPlugin(image: string) {
+  return container({
+    name: "install-cni-plugin",
+    image,
+    // -f: a plugin that is running cannot be written to, only replaced.
+    command: ["cp", "-f", "/flannel", `${pluginDirectory}/flannel`],
+    volumeMounts: [{ name: "plugins", mountPath: pluginDirectory }],
+    securityContext: only(),
+  });
+}
+
+function installConfiguration(image: string) {
+  return container({
+    name: "install-cni-configuration",
+    image,
+    command: ["cp", `${configDirectory}/${cniKey}`, `${cniDirectory}/10-flannel.conflist`],
+    volumeMounts: [{ name: "cni", mountPath: cniDirectory }, configurationMount],
+    securityContext: only(),
+  });
+}
+
+function flanneld(image: string) {
+  const subnetFile = `${stateDirectory}/subnet.env`;
+  return container({
+    name: "flanneld",
+    image,
+    args: [
+      "--kube-subnet-mgr",
+      // Nobody outside knows a way back to a pod.
+      "--ip-masq",
+      // The interface that has the node's address, whichever else there is.
+      "--iface=$(NODE_ADDRESS)",
+      `--net-config-path=${configDirectory}/${networkKey}`,
+      `--subnet-file=${subnetFile}`,
+      "--healthz-ip=127.0.0.1",
+      `--healthz-port=${healthPort.toString()}`,
+    ],
+    env: [fromField("NODE_NAME", "spec.nodeName"), fromField("NODE_ADDRESS", "status.hostIP")],
+    volumeMounts: [
+      { name: "state", mountPath: stateDirectory },
+      configurationMount,
+      { name: "xtables-lock", mountPath: "/run/xtables.lock" },
+    ],
+    // It answers before it has a network; the file is the last thing that it makes before it only follows other nodes.
+    startupProbe: {
+      exec: { command: ["test", "-s", subnetFile] },
+      periodSeconds: 1,
+      failureThreshold: 120,
+    },
+    livenessProbe: {
+      httpGet: { path: "/healthz", port: healthPort, host: "127.0.0.1" },
+      periodSeconds: 10,
+    },
+    resources: { requests: { cpu: "50m", memory: "50Mi" } },
+    // Routes, tunnel and iptables of the node.
+    securityContext: only("NET_ADMIN", "NET_RAW"),
+  });
+}

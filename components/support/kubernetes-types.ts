@@ -1,0 +1,43 @@
+/**
+ * Kubernetes' own types as the installed SDK has them, for what only renders: types alone, so that nothing of Pulumi is
+ * loaded with them.
+ */
+import type { apps, core, rbac, storage, types } from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+
+/** Text that may be known only after the cloud has answered. */
+export type Late = pulumi.Input<string>;
+
+/** An object that says itself what it is and how it is called: Pulumi would make up a name for one that has none. */
+type Named<Args> = Omit<Args, "metadata"> & {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: types.input.meta.v1.ObjectMeta & { readonly name: string };
+};
+
+export type ConfigMap = Named<core.v1.ConfigMapArgs>;
+export type Namespace = Named<core.v1.NamespaceArgs>;
+export type PersistentVolumeClaim = Named<core.v1.PersistentVolumeClaimArgs>;
+export type Secret = Named<core.v1.SecretArgs>;
+export type Service = Named<core.v1.ServiceArgs>;
+export type ServiceAccount = Named<core.v1.ServiceAccountArgs>;
+
+export type DaemonSet = Named<apps.v1.DaemonSetArgs>;
+export type Deployment = Named<apps.v1.DeploymentArgs>;
+export type StatefulSet = Named<apps.v1.StatefulSetArgs>;
+
+export type ClusterRole = Named<rbac.v1.ClusterRoleArgs>;
+export type ClusterRoleBinding = Named<rbac.v1.ClusterRoleBindingArgs>;
+export type Role = Named<rbac.v1.RoleArgs>;
+export type RoleBinding = Named<rbac.v1.RoleBindingArgs>;
+export type PolicyRule = types.input.rbac.v1.PolicyRule;
+
+export type CsiDriver = Named<storage.v1.CSIDriverArgs>;
+export type StorageClass = Named<storage.v1.StorageClassArgs>;
+
+export type Container = types.input.core.v1.Container;
+export type EnvVar = types.input.core.v1.EnvVar;
+export type PodSpec = types.input.core.v1.PodSpec;
+export type SecurityContext = types.input.core.v1.SecurityContext;
+export type Toleration = types.input.core.v1.Toleration;
+export type Volume = types.input.core.v1.Volume;
