@@ -1,6 +1,7 @@
-import { UserError } from "../automation/user-error.js";
+import { Failure } from "../base/failure.js";
+import type { FailureCode } from "../base/failures.js";
 
-/** What kind of answer the cloud gave; decides the error code an embedding program sees. */
+/** What kind of answer the cloud gave. */
 export type CloudErrorKind =
   | "configuration"
   | "unreachable"
@@ -11,8 +12,19 @@ export type CloudErrorKind =
   | "quota"
   | "failed";
 
-/** A cloud that refused, or was not there: one sentence and a hint. */
-export class CloudError extends UserError {
+const codes: Readonly<Record<CloudErrorKind, FailureCode>> = {
+  configuration: "CLOUD_NOT_CONFIGURED",
+  unreachable: "CLOUD_UNREACHABLE",
+  unauthenticated: "AUTH_FAILED",
+  forbidden: "FORBIDDEN",
+  "not-found": "NOT_FOUND",
+  conflict: "FAILED",
+  quota: "QUOTA_EXCEEDED",
+  failed: "FAILED",
+};
+
+/** A cloud that refused, or was not there. */
+export class CloudError extends Failure {
   constructor(
     readonly kind: CloudErrorKind,
     message: string,
@@ -20,10 +32,14 @@ export class CloudError extends UserError {
     /** HTTP status of the answer; undefined when there was none. */
     readonly status?: number,
   ) {
-    super(message, hint);
+    super(codes[kind], message, hint);
     this.name = "CloudError";
   }
 }
+
+/** Was the question refused, or is it one that this cloud does not know? Then nothing is known of the answer. */
+export const isHidden = (error: unknown): boolean =>
+  error instanceof CloudError && (error.kind === "forbidden" || error.kind === "not-found");
 
 /** OpenStack services word their errors in four shapes; this finds the sentence in each. */
 export function messageInBody(body: string): string {

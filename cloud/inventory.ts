@@ -32,6 +32,8 @@ export interface CloudObject {
   readonly members: readonly string[];
   /** Who holds a port or network: `compute:...`, `network:dhcp`. Empty for the others. */
   readonly owner: string;
+  /** ID of the network of a load balancer's address. Empty for the others. */
+  readonly network: string;
 }
 
 const text = z
@@ -48,6 +50,7 @@ const objectSchema = z
     status: text,
     provisioning_status: text,
     device_owner: text,
+    vip_network_id: text,
     members: z.array(z.string()).nullish(),
     floating_ip_address: text,
     keypair: z.looseObject({ name: z.string() }).optional(),
@@ -60,6 +63,7 @@ const objectSchema = z
     metadata: raw.metadata ?? {},
     status: raw.provisioning_status === "" ? raw.status : raw.provisioning_status,
     owner: raw.device_owner,
+    network: raw.vip_network_id,
     members: raw.members ?? [],
   }));
 

@@ -1,16 +1,16 @@
 /** What a cluster is going to ask of its cloud: the plan side of the preflight. */
 export interface ClusterNeeds {
   readonly cluster: string;
-  /** Name or id of the image of the machines. */
+  /** Name or ID of the image of the machines. */
   readonly images: readonly string[];
-  /** Name or id of the external network. */
+  /** Name or ID of the external network. */
   readonly externalNetwork: string;
-  /** Machines per flavor (name or id). */
+  /** Machines per flavor (name or ID). */
   readonly flavors: Readonly<Record<string, number>>;
   readonly volumeTypes: readonly string[];
   readonly zones: readonly string[];
-  /** Octavia provider, when one is chosen. */
-  readonly loadBalancerProvider?: string;
+  /** Name of the Octavia provider. */
+  readonly loadBalancerProvider: string;
   /** Names the cluster will use; nothing else in the project may carry them. */
   readonly names: readonly {
     readonly kind: "server" | "network" | "router";

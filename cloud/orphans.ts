@@ -3,32 +3,43 @@ import { z } from "zod";
 import { CloudError } from "./cloud-error.js";
 import type { CloudClient, Service } from "./client.js";
 import { kinds, listObjects, takeInventory, type CloudObject, type Kind } from "./inventory.js";
-import { claimOn, type Claim } from "./ownership.js";
+import { isIdentity, ownershipOf, type Ownership } from "./ownership.js";
 
-export interface Orphan extends CloudObject {
-  readonly claim: Claim;
-}
+/** An object of a cluster, found by the mark on it. */
+export interface Orphan extends CloudObject, Ownership {}
 
-/** Everything in the project that carries the cluster's tag, or that its CCM and CSI made. */
-export async function findOrphans(client: CloudClient, cluster: string): Promise<Orphan[]> {
+/** Everything in the project that carries a cluster's mark, or that the cluster's own controllers made. */
+export async function findMarked(client: CloudClient): Promise<Orphan[]> {
   const all = await takeInventory(client);
   const found = all.flatMap((object): Orphan[] => {
-    const claim = claimOn(object, cluster);
-    return claim === undefined ? [] : [{ ...object, claim }];
+    const ownership = ownershipOf(object);
+    return ownership === undefined ? [] : [{ ...object, ...ownership }];
   });
-  const ids = new Set(found.map(({ id }) => id));
-  const ofMarked = ({ kind, members }: CloudObject): boolean =>
-    kind === "server group" && members.length > 0 && members.every((id) => ids.has(id));
+  const marks = new Map(found.map(({ id, mark }) => [id, mark]));
   // Nova keeps nothing on a server group that could be a mark, so its members speak for it.
-  const serverGroups = all.filter(ofMarked);
-  return [
-    ...found,
-    ...serverGroups.map((group) => ({
-      ...group,
-      claim: "server group of marked servers" as const,
-    })),
-  ];
+  const serverGroups = all.flatMap((group): Orphan[] => {
+    if (group.kind !== "server group") return [];
+    const [mark, ...others] = group.members.map((id) => marks.get(id));
+    const same = others.every((other) => other?.identity === mark?.identity);
+    return mark && same ? [{ ...group, mark, claim: "server group of marked servers" }] : [];
+  });
+  return [...found, ...serverGroups];
 }
+
+/** What carries one of these identities. */
+export async function findOrphans(
+  client: CloudClient,
+  identities: ReadonlySet<string>,
+): Promise<Orphan[]> {
+  const marked = await findMarked(client);
+  return marked.filter(({ mark }) => isIdentity(mark.identity) && identities.has(mark.identity));
+}
+
+/**
+ * Volumes that the cluster's storage driver made. The cloud does not know their reclaim policy: what the cluster itself did
+ * not delete may be kept on purpose, so it stays unless somebody says otherwise.
+ */
+export const holdsData = ({ claim }: Orphan): boolean => claim === "volume of a PersistentVolume";
 
 interface Deletion {
   readonly service: Service;
@@ -135,10 +146,10 @@ async function stillListed(client: CloudClient, object: CloudObject): Promise<bo
 }
 
 /** Deletes orphans in an order in which nothing is still in use; reports each before it starts. */
-export async function deleteOrphans(
+export async function deleteOrphans<Found extends CloudObject>(
   client: CloudClient,
-  orphans: readonly Orphan[],
-  options: DeleteOptions & { readonly onDelete?: (orphan: Orphan) => void } = {},
+  orphans: readonly Found[],
+  options: DeleteOptions & { readonly onDelete?: (orphan: Found) => void } = {},
 ): Promise<void> {
   for (const kind of kinds) {
     const ofKind = orphans.filter((orphan) => orphan.kind === kind);

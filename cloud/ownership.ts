@@ -1,6 +1,6 @@
 import type { CloudObject } from "./inventory.js";
 
-/** Why an object belongs to a cluster. The sweeper acts on nothing else. */
+/** Why an object belongs to a cluster. Nothing else is ever acted on. */
 export type Claim =
   | "marked by stackadm"
   | "load balancer of a Service"
@@ -9,62 +9,106 @@ export type Claim =
   | "volume of a PersistentVolume"
   | "server group of marked servers";
 
-const mark = "stackadm-cluster";
-
-/** The tag of everything in Neutron that belongs to a cluster. */
-export const clusterTag = (cluster: string): string => `${mark}=${cluster}`;
-
-/** The metadata of the servers of a cluster. */
-export const clusterMetadata = (cluster: string): Record<string, string> => ({ [mark]: cluster });
-
-/** The description of the application credential, which has neither tags nor metadata. */
-export const credentialDescription = (cluster: string): string =>
-  `Cloud controller manager and Cinder CSI of cluster ${cluster}`;
-
-const endsWithCluster = (description: string, cluster: string): boolean =>
-  description.endsWith(` cluster ${cluster}`);
-
-function tagged(object: CloudObject, cluster: string): boolean {
-  return (
-    object.tags.includes(clusterTag(cluster)) ||
-    object.metadata[mark] === cluster ||
-    object.description === credentialDescription(cluster)
-  );
+/**
+ * A cluster as its objects name it. The name is for people and may be anybody's; the identity is random, made with the
+ * cluster and kept in its state, and alone decides whose an object is.
+ */
+export interface ClusterMark {
+  readonly name: string;
+  /** 12 hexadecimal digits. Empty on objects of a release that made no identities: they belong to no state. */
+  readonly identity: string;
 }
 
-/** How the cloud controller manager and the Cinder CSI mark what they make for a cluster. */
-const foreignHands: Readonly<
+/** Whether this is an identity: nothing else, and never the empty one, decides whose an object is. */
+export const isIdentity = (text: string): boolean => /^[0-9a-f]{12}$/.test(text);
+
+/** The mark on an object, and what it is read from. */
+export interface Ownership {
+  readonly mark: ClusterMark;
+  readonly claim: Claim;
+}
+
+/** Key of the name, for people, in tags and metadata. */
+export const clusterNameKey = "stackadm-cluster";
+const identityKey = "stackadm-identity";
+
+/** The tags of everything in Neutron that belongs to a cluster. */
+export const clusterTags = ({ name, identity }: ClusterMark): string[] => [
+  `${clusterNameKey}=${name}`,
+  `${identityKey}=${identity}`,
+];
+
+/** The metadata of the servers of a cluster. */
+export const clusterMetadata = ({ name, identity }: ClusterMark): Record<string, string> => ({
+  [clusterNameKey]: name,
+  [identityKey]: identity,
+});
+
+/**
+ * The name under which a cluster's own controllers know it: unique in the project, also beside a cluster of the same name.
+ * Part of the name of every load balancer, of the description of its address, of the metadata of every volume.
+ */
+export const nameInCloud = ({ name, identity }: ClusterMark): string => `${name}-${identity}`;
+
+const credentialPrefix = "Cloud controller manager and Cinder CSI of cluster ";
+
+/** The description of the application credential, which has neither tags nor metadata. */
+export const credentialDescription = (mark: ClusterMark): string =>
+  `${credentialPrefix}${nameInCloud(mark)}`;
+
+/** {@link nameInCloud} read back; undefined for a name that no cluster of ours has there. */
+function readNameInCloud(text: string | undefined): ClusterMark | undefined {
+  const [, name, identity] = /^([a-z][a-z0-9-]*)-([0-9a-f]{12})$/.exec(text ?? "") ?? [];
+  return name === undefined || identity === undefined ? undefined : { name, identity };
+}
+
+/** The mark that the program itself put on an object. */
+function ownMark({ kind, tags, metadata, description }: CloudObject): ClusterMark | undefined {
+  if (kind === "application credential")
+    return description.startsWith(credentialPrefix)
+      ? readNameInCloud(description.slice(credentialPrefix.length))
+      : undefined;
+  const tagged = (key: string): string | undefined =>
+    tags.find((tag) => tag.startsWith(`${key}=`))?.slice(key.length + 1);
+  const name = tagged(clusterNameKey) ?? metadata[clusterNameKey];
+  const identity = tagged(identityKey) ?? metadata[identityKey] ?? "";
+  return name === undefined ? undefined : { name, identity };
+}
+
+/** How the cloud controller manager and the Cinder CSI name what they make for a cluster. */
+const ofControllers: Readonly<
   Partial<
     Record<
       CloudObject["kind"],
-      { claim: Claim; matches: (o: CloudObject, cluster: string) => boolean }
+      { readonly claim: Claim; readonly cluster: (object: CloudObject) => string | undefined }
     >
   >
 > = {
   "load balancer": {
     claim: "load balancer of a Service",
-    matches: (object, cluster) => object.name.startsWith(`kube_service_${cluster}_`),
+    cluster: ({ name }) => /^kube_service_([^_]+)_/.exec(name)?.[1],
   },
   "floating IP": {
     claim: "floating IP of a Service",
-    matches: (object, cluster) =>
-      object.description.startsWith("Floating IP for Kubernetes") &&
-      endsWithCluster(object.description, cluster),
+    cluster: ({ description }) =>
+      /^Floating IP for Kubernetes .* cluster (\S+)$/.exec(description)?.[1],
   },
   "security group": {
     claim: "security group of a Service",
-    matches: (object, cluster) =>
-      object.name.startsWith("lb-sg-") && endsWithCluster(object.description, cluster),
+    cluster: ({ name, description }) =>
+      name.startsWith("lb-sg-") ? / cluster (\S+)$/.exec(description)?.[1] : undefined,
   },
   volume: {
     claim: "volume of a PersistentVolume",
-    matches: (object, cluster) => object.metadata["cinder.csi.openstack.org/cluster"] === cluster,
+    cluster: ({ metadata }) => metadata["cinder.csi.openstack.org/cluster"],
   },
 };
 
-/** Why `object` belongs to `cluster`, or undefined when it is none of our business. */
-export function claimOn(object: CloudObject, cluster: string): Claim | undefined {
-  if (tagged(object, cluster)) return "marked by stackadm";
-  const hand = foreignHands[object.kind];
-  return hand?.matches(object, cluster) === true ? hand.claim : undefined;
+/** Whose an object is, or undefined when it is none of our business. */
+export function ownershipOf(object: CloudObject): Ownership | undefined {
+  const own = ownMark(object);
+  if (own) return { mark: own, claim: "marked by stackadm" };
+  const controller = ofControllers[object.kind];
+  const mark = readNameInCloud(controller?.cluster(object));
+  return controller && mark ? { mark, claim: controller.claim } : undefined;
 }

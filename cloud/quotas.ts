@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudClient } from "./client.js";
-import { CloudError } from "./cloud-error.js";
+import { isHidden } from "./cloud-error.js";
 import type { CountedResource } from "./needs.js";
 
 export type QuotaName = CountedResource | "instances" | "cores" | "MiB of RAM";
@@ -102,8 +102,7 @@ export async function readQuotas(client: CloudClient): Promise<QuotaReading> {
       try {
         Object.assign(quotas, await read(client));
       } catch (error) {
-        const hidden = error instanceof CloudError && /forbidden|not-found/.test(error.kind);
-        if (!hidden) throw error;
+        if (!isHidden(error)) throw error;
         unreadable.push(service);
       }
     }),

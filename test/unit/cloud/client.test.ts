@@ -87,7 +87,7 @@ describe("the OpenStack client", () => {
     const error = await refusal(connect());
     assert.equal(error.kind, "unauthenticated");
     assert.match(error.message, /refused the user name or password/);
-    assert.doesNotMatch(error.message + (error.hint ?? ""), /correct horse/);
+    assert.doesNotMatch(error.message + error.hint, /correct horse/);
   });
 
   it("says an unreachable cloud in one sentence, with its address", async () => {

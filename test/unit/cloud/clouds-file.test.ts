@@ -130,7 +130,7 @@ describe("clouds.yaml", () => {
     const path = put("clouds.yaml", { one: password, two: password });
     const error = refusal(() => settingsFromFile("three", [path]));
     assert.match(error.message, /no cloud 'three' in .*clouds\.yaml/);
-    assert.match(error.hint ?? "", /one, two/);
+    assert.match(error.hint, /one, two/);
   });
 
   it("names the folders when there is no file", () => {
@@ -138,7 +138,7 @@ describe("clouds.yaml", () => {
       settingsFromFile("one", ["/nowhere/a/clouds.yaml", "/b/clouds.yaml"]),
     );
     assert.match(error.message, /\/nowhere\/a, \/b/);
-    assert.match(error.hint ?? "", /OS_CLIENT_CONFIG_FILE/);
+    assert.match(error.hint, /OS_CLIENT_CONFIG_FILE/);
   });
 
   it("names the key that is missing", () => {
@@ -185,6 +185,6 @@ describe("clouds.yaml", () => {
     const error = refusal(() => findCloud(undefined, {}));
     assert.equal(error.kind, "configuration");
     assert.match(error.message, /neither OS_CLOUD nor OS_AUTH_URL/);
-    assert.match(error.hint ?? "", /lab up/);
+    assert.match(error.hint, /lab up/);
   });
 });

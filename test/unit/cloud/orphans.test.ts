@@ -2,12 +2,15 @@ import assert from "node:assert/strict";
 import { connectCloud } from "../../../cloud/client.js";
 import { CloudError } from "../../../cloud/cloud-error.js";
 import { deleteObject, deleteOrphans, findOrphans } from "../../../cloud/orphans.js";
-import { clusterTag } from "../../../cloud/ownership.js";
+import { clusterMetadata, clusterTags } from "../../../cloud/ownership.js";
 import { emptyProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import { object } from "../../support/cloud-object.js";
 
 const fast = { interval: 1, timeout: 200 };
-const tags = [clusterTag("dev")];
+const mark = { name: "dev", identity: "0123456789ab" };
+const other = { name: "dev", identity: "ba9876543210" };
+const tags = clusterTags(mark);
+const identities = new Set([mark.identity]);
 
 describe("what a cluster left", () => {
   let cloud: FakeCloud;
@@ -30,18 +33,20 @@ describe("what a cluster left", () => {
         networks: [
           { id: "n", name: "dev", tags },
           { id: "f", name: "dev" },
+          { id: "o", name: "dev", tags: clusterTags(other) },
         ],
       },
     });
     cloud.on("GET /load-balancer/lbaas/loadbalancers", {
       body: {
         loadbalancers: [
-          { id: "l", name: "kube_service_dev_a_b" },
-          { id: "m", name: "kube_service_other_a_b" },
+          { id: "l", name: "kube_service_dev-0123456789ab_a_b" },
+          { id: "m", name: "kube_service_dev-ba9876543210_a_b" },
+          { id: "k", name: "kube_service_dev_a_b" },
         ],
       },
     });
-    const found = await findOrphans(await connect(), "dev");
+    const found = await findOrphans(await connect(), identities);
     assert.deepEqual(
       found.map(({ id, claim }) => `${id}: ${claim}`),
       ["l: load balancer of a Service", "n: marked by stackadm"],
@@ -52,8 +57,9 @@ describe("what a cluster left", () => {
     cloud.on("GET /compute/servers/detail", {
       body: {
         servers: [
-          { id: "s", name: "dev-general-0", metadata: { "stackadm-cluster": "dev" } },
+          { id: "s", name: "dev-general-0", metadata: clusterMetadata(mark) },
           { id: "t", name: "foreign" },
+          { id: "u", name: "dev-general-0", metadata: clusterMetadata(other) },
         ],
       },
     });
@@ -62,11 +68,13 @@ describe("what a cluster left", () => {
         server_groups: [
           { id: "mine", name: "dev-general", members: ["s"] },
           { id: "shared", name: "dev-shared", members: ["s", "t"] },
+          { id: "theirs", name: "dev-general", members: ["u"] },
+          { id: "mixed", name: "dev-general", members: ["s", "u"] },
           { id: "empty", name: "dev-general", members: [] },
         ],
       },
     });
-    const found = await findOrphans(await connect(), "dev");
+    const found = await findOrphans(await connect(), identities);
     assert.deepEqual(
       found.map(({ id, claim }) => `${id}: ${claim}`),
       ["s: marked by stackadm", "mine: server group of marked servers"],
@@ -84,6 +92,7 @@ describe("what a cluster left", () => {
       ] as const
     ).map(([kind, id]) => ({
       ...object({ kind, id, tags }),
+      mark,
       claim: "marked by stackadm" as const,
     }));
     for (const path of [

@@ -1,78 +1,84 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { kinds } from "../../../cloud/inventory.js";
-import { claimOn, clusterTag, credentialDescription } from "../../../cloud/ownership.js";
+import {
+  clusterMetadata,
+  clusterTags,
+  credentialDescription,
+  nameInCloud,
+  ownershipOf,
+} from "../../../cloud/ownership.js";
 import { object } from "../../support/cloud-object.js";
 
+const mark = { name: "dev", identity: "0123456789ab" };
+const inCloud = "dev-0123456789ab";
+
 describe("whose an object is", () => {
-  it("is ours by tag, metadata or description", () => {
-    const marked = "marked by stackadm";
-    assert.equal(
-      claimOn(object({ kind: "network", tags: ["x", clusterTag("dev")] }), "dev"),
-      marked,
-    );
-    assert.equal(claimOn(object({ metadata: { "stackadm-cluster": "dev" } }), "dev"), marked);
+  it("stands in tags, metadata or description", () => {
+    const marked = { mark, claim: "marked by stackadm" };
+    const tags = ["x", ...clusterTags(mark)];
+    assert.deepEqual(ownershipOf(object({ kind: "network", tags })), marked);
+    assert.deepEqual(ownershipOf(object({ metadata: clusterMetadata(mark) })), marked);
     const credential = object({
       kind: "application credential",
-      description: credentialDescription("dev"),
+      description: credentialDescription(mark),
     });
-    assert.equal(claimOn(credential, "dev"), marked);
+    assert.deepEqual(ownershipOf(credential), marked);
   });
 
-  it("is the cloud controller's by the names and descriptions it gives", () => {
-    const balancer = object({ kind: "load balancer", name: "kube_service_dev_default_web" });
-    assert.equal(claimOn(balancer, "dev"), "load balancer of a Service");
-    const address = object({
-      kind: "floating IP",
-      description: "Floating IP for Kubernetes external service default/web from cluster dev",
-    });
-    assert.equal(claimOn(address, "dev"), "floating IP of a Service");
-    const group = object({
-      kind: "security group",
-      name: "lb-sg-0001-default-web",
-      description: "Security Group for default/web Service LoadBalancer in cluster dev",
-    });
-    assert.equal(claimOn(group, "dev"), "security group of a Service");
-  });
-
-  it("is the storage driver's by its metadata", () => {
-    const volume = object({
-      kind: "volume",
-      metadata: { "cinder.csi.openstack.org/cluster": "dev" },
-    });
-    assert.equal(claimOn(volume, "dev"), "volume of a PersistentVolume");
-    assert.equal(claimOn(volume, "de"), undefined);
+  it("is told by the cloud controller's names and descriptions", () => {
+    const claims = [
+      object({ kind: "load balancer", name: `kube_service_${inCloud}_default_web` }),
+      object({
+        kind: "floating IP",
+        description: `Floating IP for Kubernetes external service default/web from cluster ${inCloud}`,
+      }),
+      object({
+        kind: "security group",
+        name: "lb-sg-0001-default-web",
+        description: `Security Group for default/web Service LoadBalancer in cluster ${inCloud}`,
+      }),
+      object({ kind: "volume", metadata: { "cinder.csi.openstack.org/cluster": inCloud } }),
+    ].map((one) => ownershipOf(one));
+    assert.deepEqual(claims, [
+      { mark, claim: "load balancer of a Service" },
+      { mark, claim: "floating IP of a Service" },
+      { mark, claim: "security group of a Service" },
+      { mark, claim: "volume of a PersistentVolume" },
+    ]);
   });
 
   it("is nobody's by its name alone: a foreign machine may be called like ours", () => {
-    assert.equal(claimOn(object({ name: "dev-control-plane-0" }), "dev"), undefined);
-    assert.equal(claimOn(object({ kind: "network", name: "dev" }), "dev"), undefined);
+    assert.equal(ownershipOf(object({ name: "dev-control-plane-0" })), undefined);
+    assert.equal(ownershipOf(object({ kind: "network", name: "dev" })), undefined);
+    const another = object({ kind: "load balancer", name: "kube_service_dev_default_web" });
+    assert.equal(ownershipOf(another), undefined);
   });
 
-  it("does not mix up clusters whose names begin alike", () => {
-    const balancer = object({ kind: "load balancer", name: "kube_service_dev-2_default_web" });
-    assert.equal(claimOn(balancer, "dev"), undefined);
-    const address = object({
-      kind: "floating IP",
-      description: "Floating IP for Kubernetes external service default/web from cluster my-dev",
-    });
-    assert.equal(claimOn(address, "dev"), undefined);
+  it("is known of a release without identities, as an object of no state", () => {
+    const old = object({ kind: "network", tags: ["stackadm-cluster=dev"] });
+    assert.equal(ownershipOf(old)?.mark.identity, "");
   });
 
-  it("never claims an object that carries another cluster's marks", () => {
-    const label = fc.stringMatching(/^[a-z][a-z0-9-]{0,12}$/);
+  it("comes back from everything that it was written into, whatever the cluster is called", () => {
+    const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,26}[a-z0-9])?$/);
+    const random = fc.stringMatching(/^[0-9a-f]{12}$/);
     fc.assert(
-      fc.property(fc.constantFrom(...kinds), label, label, (kind, one, other) => {
-        fc.pre(one !== other);
+      fc.property(fc.constantFrom(...kinds), label, random, (kind, name, identity) => {
+        const one = { name, identity };
         const marked = object({
           kind,
-          name: `kube_service_${one}_ns_web`,
-          tags: [clusterTag(one)],
-          description: `Floating IP for Kubernetes external service ns/web from cluster ${one}`,
-          metadata: { "cinder.csi.openstack.org/cluster": one, "stackadm-cluster": one },
+          name: `kube_service_${nameInCloud(one)}_ns_web`,
+          description:
+            kind === "application credential"
+              ? credentialDescription(one)
+              : `Floating IP for Kubernetes external service ns/web from cluster ${nameInCloud(one)}`,
+          metadata: { "cinder.csi.openstack.org/cluster": nameInCloud(one) },
         });
-        assert.notEqual(claimOn(marked, one), undefined);
-        assert.equal(claimOn(marked, other), undefined);
+        const own = object({ kind, tags: clusterTags(one) });
+        const said = [ownershipOf(marked), ownershipOf(own)].filter((known) => known);
+        assert.ok(said.length > 0 || kind === "application credential");
+        for (const ownership of said) assert.deepEqual(ownership?.mark, one);
       }),
     );
   });

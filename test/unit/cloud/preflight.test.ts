@@ -2,14 +2,17 @@ import assert from "node:assert/strict";
 import { connectCloud } from "../../../cloud/client.js";
 import type { ClusterNeeds } from "../../../cloud/needs.js";
 import { preflight } from "../../../cloud/preflight.js";
-import { quotaProblems, readQuotas } from "../../../cloud/quotas.js";
-import { clusterTag } from "../../../cloud/ownership.js";
+import { readQuotas } from "../../../cloud/quotas.js";
+import { clusterTags } from "../../../cloud/ownership.js";
 import {
   emptyProject,
   fakeProject,
   startFakeCloud,
   type FakeCloud,
 } from "../../support/fake-openstack.js";
+
+const id = (digit: number): string => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
+const [one, other] = [id(1), id(2)];
 
 const needs: ClusterNeeds = {
   cluster: "dev",
@@ -18,6 +21,7 @@ const needs: ClusterNeeds = {
   flavors: { big: 1, small: 2 },
   volumeTypes: ["fast"],
   zones: ["a"],
+  loadBalancerProvider: "amphora",
   names: [
     { kind: "server", name: "dev-control-plane-0" },
     { kind: "network", name: "dev" },
@@ -82,6 +86,8 @@ function wellEquipped(cloud: FakeCloud): void {
   cloud.on(`GET /load-balancer/lbaas/quotas/${fakeProject}`, {
     body: { quota: { load_balancer: 10 } },
   });
+  const providers = ["amphora", "ovn"].map((name) => ({ name, description: `${name} driver` }));
+  cloud.on("GET /load-balancer/lbaas/providers", { body: { providers } });
 }
 
 function limits(cloud: FakeCloud, changes: Readonly<Record<string, number>>): void {
@@ -140,17 +146,68 @@ describe("the questions before the first write", () => {
     ]);
   });
 
-  it("take ids where names are meant", async () => {
+  it("take IDs where names are meant", async () => {
+    cloud.on(`GET /image/images/${one}`, { body: image(one) });
+    cloud.on("GET /network/networks?router:external=true", {
+      body: { networks: [{ id: other, name: "public" }] },
+    });
     const flavors = { "id-of-big": 1 };
-    assert.deepEqual(await ask({ images: ["i"], externalNetwork: "e", flavors }), []);
+    assert.deepEqual(await ask({ images: [one], externalNetwork: other, flavors }), []);
   });
 
-  it("ask for an id when a name is not unique, and for an image that is ready", async () => {
+  it("take for an ID what looks like one, though something else is called so", async () => {
+    const networks = [
+      { id: one, name: "public" },
+      { id: other, name: one },
+    ];
+    cloud.on("GET /network/networks?router:external=true", { body: { networks } });
+    assert.deepEqual(await ask({ externalNetwork: one }), []);
+    const impostor = { ...flavor("tiny", 1, 512), id: "big" };
+    cloud.on("GET /compute/flavors/detail", {
+      body: { flavors: [impostor, flavor("big", 4, 8192), flavor("small", 2, 2048)] },
+    });
+    assert.deepEqual(await ask(), [], "a flavor's name counts before another one's ID");
+  });
+
+  it("miss an image whose ID nobody has, and one of which the ID is wanted and not ready", async () => {
+    assert.deepEqual(await ask({ images: [one] }), [
+      `problem: image: '${one}' does not exist; there are: debian-12`,
+    ]);
+    cloud.on(`GET /image/images/${one}`, { body: image(one, "deactivated") });
+    assert.match((await ask({ images: [one] })).join(), /is deactivated, not active/);
+  });
+
+  it("name the IDs when a name is not unique", async () => {
     cloud.on("GET /image/images", { body: { images: [image("1"), image("2")] } });
-    assert.match((await ask()).join(), /2 images are called 'debian-12'; write its id/);
+    const networks = ["3", "4"].map((id) => ({ id, name: "public" }));
+    cloud.on("GET /network/networks?router:external=true", { body: { networks } });
+    assert.deepEqual(await ask(), [
+      "problem: image: 2 images are called 'debian-12' (1, 2); write the ID of one",
+      "problem: externalNetwork: 2 external networks are called 'public' (3, 4); write the ID of one",
+    ]);
+  });
+
+  it("ask for an image that is ready, and count only those", async () => {
+    cloud.on("GET /image/images", { body: { images: [image("1", "queued"), image("2")] } });
+    assert.deepEqual(await ask(), []);
     cloud.on("GET /image/images", { body: { images: [image("1", "queued")] } });
     assert.match((await ask()).join(), /'debian-12' is queued, not active/);
   });
+
+  it("miss a load balancer provider that Octavia does not have, and say which it has", async () => {
+    assert.deepEqual(await ask({ loadBalancerProvider: "gold" }), [
+      "problem: loadBalancer.provider: 'gold' does not exist; there are: amphora, ovn",
+    ]);
+    assert.deepEqual(await ask({ loadBalancerProvider: "ovn" }), []);
+  });
+
+  for (const status of [403, 404])
+    it(`only warn when Octavia does not list its providers (${status})`, async () => {
+      cloud.on("GET /load-balancer/lbaas/providers", { status, body: { faultstring: "no" } });
+      assert.deepEqual(await ask(), [
+        "warning: loadBalancer.provider: whether there is 'amphora' is not known; Octavia does not list its providers to you",
+      ]);
+    });
 
   it("warn of machines that kubeadm finds too small", async () => {
     cloud.on("GET /compute/flavors/detail", {
@@ -185,18 +242,19 @@ describe("the questions before the first write", () => {
     const servers = [{ id: "s", name: "dev-control-plane-0" }];
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     assert.deepEqual(await ask(), [
-      "problem: server: the name 'dev-control-plane-0' is taken by s, which this stack did not make; choose another cluster name",
+      "problem: server: the name 'dev-control-plane-0' is taken by s, which no cluster of stackadm made; choose another cluster name",
     ]);
     assert.deepEqual(await ask({}, ["s"]), []);
   });
 
-  it("tell the rest of an earlier cluster from something foreign", async () => {
+  it("tell another cluster of the same name, alive or dead, from something foreign", async () => {
+    const tags = clusterTags({ name: "dev", identity: "0123456789ab" });
     cloud.on(`GET /network/networks?project_id=${fakeProject}`, {
-      body: { networks: [{ id: "n", name: "dev", tags: [clusterTag("dev")] }] },
+      body: { networks: [{ id: "n", name: "dev", tags }] },
     });
     assert.match(
       (await ask()).join(),
-      /left of an earlier cluster of this name; run `npx stackadm orphans --delete`/,
+      /taken by n, which belongs to another cluster 'dev' \(identity 0123456789ab\).*PULUMI_BACKEND_URL.*orphans --identity 0123456789ab --delete/,
     );
   });
 
@@ -214,6 +272,7 @@ describe("the questions before the first write", () => {
     wellEquipped(cloud);
     assert.match((await ask()).join(), /the cloud offers no load-balancer service/);
     assert.deepEqual(await ask({ counts: { ...needs.counts, "load balancers": 0 } }), []);
+    assert.ok(cloud.seen.every(({ path }) => !path.includes("providers")));
   });
 
   it("miss block storage only when volume types are asked for", async () => {
@@ -233,26 +292,5 @@ describe("the questions before the first write", () => {
     assert.deepEqual(quotas.volumes, { limit: 10, used: 0 });
     assert.deepEqual(quotas.ports?.limit, 50);
     assert.deepEqual(quotas["load balancers"], { limit: 10, used: 0 });
-  });
-});
-
-describe("a quota", () => {
-  it("of -1 is no limit, and one that is unknown is not held against anybody", () => {
-    assert.deepEqual(
-      quotaProblems({ cores: { limit: -1, used: 5 } }, { cores: 99, ports: 99 }),
-      [],
-    );
-  });
-
-  it("that is used up beyond its limit has nothing free", () => {
-    const [text] = quotaProblems({ ports: { limit: 5, used: 9 } }, { ports: 1 });
-    assert.match(text ?? "", /1 more are needed, 0 of 5 are free/);
-  });
-
-  it("is enough when it just fits, or when nothing more is needed", () => {
-    const quotas = { ports: { limit: 5, used: 3 } };
-    assert.deepEqual(quotaProblems(quotas, { ports: 2 }), []);
-    assert.deepEqual(quotaProblems(quotas, { ports: 0 }), []);
-    assert.deepEqual(quotaProblems(quotas, { ports: -3 }), []);
   });
 });

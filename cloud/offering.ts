@@ -1,0 +1,183 @@
+import { z } from "zod";
+import type { CloudClient } from "./client.js";
+import { isHidden } from "./cloud-error.js";
+import { problem, warning, type Finding } from "./finding.js";
+import { listAll } from "./listing.js";
+import type { ClusterNeeds } from "./needs.js";
+import { isUuid, meantBy } from "./reference.js";
+
+const flavorSchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  vcpus: z.number(),
+  ram: z.number(),
+  disk: z.number(),
+});
+export type Flavor = z.infer<typeof flavorSchema>;
+const imageSchema = z.looseObject({
+  id: z.string(),
+  name: z.string().nullable(),
+  status: z.string(),
+});
+type Image = z.infer<typeof imageSchema>;
+const namedSchema = z.looseObject({ id: z.string(), name: z.string() });
+
+const known = (names: readonly (string | null)[]): string =>
+  names.length === 0 ? "there are none" : `there are: ${names.slice(0, 12).join(", ")}`;
+const several = (kind: string, name: string, found: readonly { readonly id: string }[]): string =>
+  `${found.length} ${kind} are called '${name}' (${found.map(({ id }) => id).join(", ")}); write the ID of one`;
+
+/** Asked for by itself: lists leave out hidden and community images, which an ID reaches all the same. */
+async function imageById(client: CloudClient, id: string): Promise<Image[]> {
+  try {
+    return [imageSchema.parse(await client.request("image", "GET", `/images/${id}`))];
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return [];
+  }
+}
+
+async function checkImage(
+  client: CloudClient,
+  wanted: string,
+  images: readonly Image[],
+): Promise<Finding[]> {
+  const found = isUuid(wanted)
+    ? await imageById(client, wanted)
+    : images.filter(({ name }) => name === wanted);
+  const active = found.filter(({ status }) => status === "active");
+  if (active.length === 1) return [];
+  if (active.length > 1) return [problem(`image: ${several("images", wanted, active)}`)];
+  const [other] = found;
+  return [
+    problem(
+      other
+        ? `image: '${wanted}' is ${other.status}, not active; wait until it is, or write another`
+        : `image: '${wanted}' does not exist; ${known(images.map(({ name }) => name))}`,
+    ),
+  ];
+}
+
+async function checkImages(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  const images = await listAll(client, "image", "/images?limit=500", {
+    key: "images",
+    schema: imageSchema,
+  });
+  const found = needs.images.map((wanted) => checkImage(client, wanted, images));
+  return (await Promise.all(found)).flat();
+}
+
+/** The smallest machine kubeadm accepts as a control plane. */
+const smallest = { vcpus: 2, ram: 1700 };
+
+export const listFlavors = (client: CloudClient): Promise<Flavor[]> =>
+  listAll(client, "compute", "/flavors/detail", { key: "flavors", schema: flavorSchema });
+
+function checkFlavors(flavors: readonly Flavor[], needs: ClusterNeeds): Finding[] {
+  return Object.keys(needs.flavors).flatMap((wanted) => {
+    const [found] = meantBy(wanted, flavors);
+    if (!found)
+      return [problem(`flavor: '${wanted}' does not exist; ${known(flavors.map((f) => f.name))}`)];
+    return found.vcpus < smallest.vcpus || found.ram < smallest.ram
+      ? [
+          warning(
+            `flavor: '${wanted}' has ${found.vcpus} vCPU and ${found.ram} MiB; kubeadm wants 2 and ${smallest.ram}`,
+          ),
+        ]
+      : [];
+  });
+}
+
+async function checkExternalNetwork(
+  client: CloudClient,
+  { externalNetwork: wanted }: ClusterNeeds,
+): Promise<Finding[]> {
+  const networks = await listAll(client, "network", "/networks?router:external=true", {
+    key: "networks",
+    schema: namedSchema,
+  });
+  const found = meantBy(wanted, networks);
+  if (found.length === 1) return [];
+  return [
+    problem(
+      found.length === 0
+        ? `externalNetwork: '${wanted}' is not an external network; ${known(networks.map((n) => n.name))}`
+        : `externalNetwork: ${several("external networks", wanted, found)}`,
+    ),
+  ];
+}
+
+async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  if (needs.volumeTypes.length === 0) return [];
+  if (!client.offers("volumev3"))
+    return [problem("storageClasses: the cloud offers no block storage; set them to []")];
+  const types = await listAll(client, "volumev3", "/types", {
+    key: "volume_types",
+    schema: namedSchema,
+  });
+  return needs.volumeTypes
+    .filter((wanted) => meantBy(wanted, types).length === 0)
+    .map((wanted) =>
+      problem(`volume type: '${wanted}' does not exist; ${known(types.map((t) => t.name))}`),
+    );
+}
+
+const zoneSchema = z.looseObject({
+  zoneName: z.string(),
+  zoneState: z.object({ available: z.boolean() }),
+});
+
+async function checkZones(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  if (needs.zones.length === 0) return [];
+  const zones = await listAll(client, "compute", "/os-availability-zone", {
+    key: "availabilityZoneInfo",
+    schema: zoneSchema,
+  });
+  const open = zones.filter((zone) => zone.zoneState.available).map((zone) => zone.zoneName);
+  return needs.zones
+    .filter((wanted) => !open.includes(wanted))
+    .map((wanted) => problem(`zone: '${wanted}' does not exist or is closed; ${known(open)}`));
+}
+
+const providerSchema = z.looseObject({ name: z.string() });
+
+async function checkLoadBalancers(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  const { counts, loadBalancerProvider: wanted } = needs;
+  if (!client.offers("load-balancer"))
+    return counts["load balancers"] > 0
+      ? [problem("load balancers: the cloud offers no load-balancer service; set samples to false")]
+      : [];
+  try {
+    const providers = await listAll(client, "load-balancer", "/lbaas/providers", {
+      key: "providers",
+      schema: providerSchema,
+    });
+    const names = providers.map(({ name }) => name);
+    return names.includes(wanted)
+      ? []
+      : [problem(`loadBalancer.provider: '${wanted}' does not exist; ${known(names)}`)];
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return [
+      warning(
+        `loadBalancer.provider: whether there is '${wanted}' is not known; Octavia does not list its providers to you`,
+      ),
+    ];
+  }
+}
+
+/** What the cluster names and the cloud does not have. */
+export async function checkOffering(
+  client: CloudClient,
+  needs: ClusterNeeds,
+  flavors: readonly Flavor[],
+): Promise<Finding[]> {
+  return [
+    ...(await checkLoadBalancers(client, needs)),
+    ...(await checkImages(client, needs)),
+    ...checkFlavors(flavors, needs),
+    ...(await checkExternalNetwork(client, needs)),
+    ...(await checkZones(client, needs)),
+    ...(await checkVolumeTypes(client, needs)),
+  ];
+}
