@@ -3,7 +3,7 @@ import { writeKubeconfig } from "../cluster/kubeconfig-file.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import type { StackOutputs } from "../cluster/operation.js";
-import { withStep } from "../progress.js";
+import { withStep } from "../../base/progress.js";
 import {
   checksTable,
   nextCommands,
@@ -13,6 +13,7 @@ import {
   type TimedPhase,
 } from "../render/report.js";
 import { OperationView } from "../render/operation-view.js";
+import { lookAtKubectl } from "../setup/kubectl.js";
 import { controlPlaneTarget, parseOutputs, type ClusterOutputs } from "../verify/outputs.js";
 import { verifyCluster, type Verification } from "../verify/verify.js";
 import { requireCloud, specOf, type StackContext } from "./context.js";
@@ -94,13 +95,15 @@ export async function bringUp(context: StackContext, options: BringUpOptions): P
     { title: "Verification", milliseconds: Date.now() - verifyingSince },
   ];
   const total = Date.now() - options.startedAt;
+  const { onLab } = context.surroundings;
+  const { advice } = await lookAtKubectl(spec.kubernetes.version);
   const parts = [
     nodesTable(verification),
     ...(verification.services.length + verification.claims.length > 0
       ? [checksTable(verification)]
       : []),
     timesTable(times, total),
-    nextCommands(stack, kubeconfig, context.surroundings.onLab),
+    nextCommands(stack, kubeconfig, { onLab, advice }),
   ];
   session.print(`\n${parts.join("\n\n")}`);
   session.emit({

@@ -1,14 +1,17 @@
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
-import { preflight, type Finding } from "../../cloud/preflight.js";
+import type { Finding } from "../../cloud/finding.js";
+import { preflight } from "../../cloud/preflight.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import { createClusterService, type ClusterService } from "../cluster/cluster-service.js";
-import { clusterSpecOf, needsOf } from "../cluster/spec.js";
-import { ownedIds } from "../cluster/state.js";
-import { packageRoot, readStackFile } from "../cluster/workspace.js";
-import { withStep } from "../progress.js";
+import { needsOf } from "../../components/plan/needs.js";
+import { clusterSpecOf } from "../cluster/spec.js";
+import { identitiesOf, ownedIds } from "../cluster/state.js";
+import { readStackFile } from "../cluster/workspace.js";
+import { withStep } from "../../base/progress.js";
 import { prepareSurroundings, type Surroundings } from "../setup/surroundings.js";
 import type { Session } from "./session.js";
+import { packageRoot } from "../../base/paths.js";
 
 /** What a command about one stack works with. */
 export interface StackContext {
@@ -54,7 +57,10 @@ export const cloudOf = ({ surroundings }: StackContext): Promise<CloudClient> =>
 export async function findingsFor(context: StackContext, spec: ClusterSpec): Promise<Finding[]> {
   const cloud = await cloudOf(context);
   const state = await context.service.state(context.stack);
-  return preflight(cloud, needsOf(spec), { owned: ownedIds(state) });
+  return preflight(cloud, needsOf(spec), {
+    owned: ownedIds(state),
+    identities: identitiesOf(state),
+  });
 }
 
 /** Refuses to begin what the cloud cannot carry: every problem in one error. */

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { table } from "../render/table.js";
 import { describeLock, stackLocks } from "../cluster/engine-locks.js";
-import { withStep } from "../progress.js";
+import { withStep } from "../../base/progress.js";
+import { lookAtKubectl } from "../setup/kubectl.js";
 import { findingsFor, specOf, withStack } from "./context.js";
 import { runCommand } from "./session.js";
 
@@ -18,6 +19,7 @@ export function registerDoctor(program: Command): void {
           const findings = await withStep(session.progress, "Ask the cloud", 3, () =>
             findingsFor(context, spec),
           );
+          const kubectl = await lookAtKubectl(spec.kubernetes.version);
           const facts = [
             ["cloud", surroundings.env["OS_CLOUD"] ?? surroundings.env["OS_AUTH_URL"] ?? ""],
             ["backend", surroundings.backend],
@@ -29,6 +31,7 @@ export function registerDoctor(program: Command): void {
               name,
               `${version} (${origin})`,
             ]),
+            ["kubectl", kubectl.advice ?? kubectl.version ?? ""],
             ...stackLocks(surroundings.backend, "stackadm", stack).map((lock) => [
               "lock",
               describeLock(lock),

@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
-import { packageRoot } from "../cluster/workspace.js";
-import { UserError } from "../user-error.js";
-import { registerCheck } from "./check.js";
+import { runCommandLine } from "./command-line.js";
 import { registerDestroy } from "./destroy.js";
 import { registerDev } from "./dev.js";
 import { registerDoctor } from "./doctor.js";
@@ -15,10 +13,10 @@ import { registerOutputs } from "./outputs.js";
 import { registerPreview } from "./preview.js";
 import { registerRefresh } from "./refresh.js";
 import { registerStatus } from "./status.js";
-import { registerTest } from "./test.js";
 import { registerToolchain } from "./toolchain.js";
 import { registerUnlock } from "./unlock.js";
 import { registerUp } from "./up.js";
+import { packageRoot } from "../../base/paths.js";
 
 const exitCodes = `
 Exit codes: 0 well; 1 failed; 2 configuration or usage; 3 the cloud refuses or does not answer;
@@ -47,7 +45,7 @@ export function buildProgram(): Command {
   for (const register of [
     ...[registerDev, registerUp, registerPreview, registerDestroy, registerRefresh],
     ...[registerStatus, registerKubeconfig, registerOutputs, registerOrphans, registerDoctor],
-    ...[registerUnlock, registerLab, registerToolchain, registerEnv, registerCheck, registerTest],
+    ...[registerUnlock, registerLab, registerToolchain, registerEnv],
   ])
     register(program);
   // The options of the whole may also stand after the command: `stackadm up --stack prod`.
@@ -57,30 +55,6 @@ export function buildProgram(): Command {
 }
 
 /** Runs the command line of this process. */
-export async function main(args: readonly string[]): Promise<void> {
-  // A reader that has seen enough (`| head`) stops no operation.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-  });
-  const program = buildProgram();
-  for (const command of [
-    program,
-    ...program.commands,
-    ...program.commands.flatMap((one) => one.commands),
-  ])
-    command.exitOverride((error) => {
-      // Commander ends help and version with 0 and everything else is usage.
-      process.exit(error.exitCode === 0 ? 0 : 2);
-    });
-  try {
-    await program.parseAsync(args, { from: "user" });
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    process.stderr.write(
-      `error: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`,
-    );
-    process.exitCode = error.exitCode;
-  }
-}
+export const main = (args: readonly string[]): Promise<void> => runCommandLine(buildProgram, args);
 
 if (require.main === module) void main(process.argv.slice(2));

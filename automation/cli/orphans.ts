@@ -1,15 +1,79 @@
 import type { Command } from "commander";
-import { connectCloud } from "../../cloud/client.js";
-import { deleteOrphans, findOrphans } from "../../cloud/orphans.js";
-import { withStep } from "../progress.js";
-import { table } from "../render/table.js";
+import { connectCloud, type CloudClient } from "../../cloud/client.js";
+import { isIdentity } from "../../cloud/ownership.js";
+import { deleteOrphans, findMarked, holdsData, type Orphan } from "../../cloud/orphans.js";
+import { orphansCommand } from "../cluster/sweep.js";
+import { withStep } from "../../base/progress.js";
+import { clusterLines, keptLines, markedTable } from "../render/marked.js";
 import { cloudEnvironment } from "../setup/surroundings.js";
-import { runCommand } from "./session.js";
+import { UserError } from "../../base/user-error.js";
+import { runCommand, type Session } from "./session.js";
 
 interface Options {
   readonly stack: string;
   readonly cluster?: string;
+  readonly identity?: string;
   readonly delete: boolean;
+  readonly volumes: boolean;
+}
+
+/** Names are anybody's: only an identity says which cluster is meant. */
+function whichCluster(found: readonly Orphan[]): UserError {
+  const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
+  return new UserError(
+    `Write which cluster is to be deleted, by its identity:\n${clusterLines(found)}`,
+    identity === undefined
+      ? "Objects without an identity were made by an earlier release: delete them by hand."
+      : `\`${orphansCommand(identity)}\`, when no state holds it any more; else \`npx stackadm destroy\`.`,
+    2,
+  );
+}
+
+/** An empty variable in a script must not mean everything that has no identity. */
+function checkIdentity(identity: string | undefined): void {
+  if (identity === undefined || isIdentity(identity)) return;
+  throw new UserError(
+    `--identity: '${identity}' is not an identity; write 12 hexadecimal digits.`,
+    "`npx stackadm orphans --cluster <name>` lists those of the clusters of a name.",
+    2,
+  );
+}
+
+async function deleteAll(cloud: CloudClient, going: readonly Orphan[], session: Session) {
+  if (going.length === 0) return;
+  await withStep(session.progress, `Delete ${going.length} objects`, 60, (step) =>
+    deleteOrphans(cloud, going, {
+      signal: session.signal,
+      onDelete: ({ kind, name }) => {
+        step.update(`${kind} '${name}'`);
+      },
+    }),
+  );
+}
+
+async function orphans(session: Session, options: Options): Promise<number> {
+  const { identity, cluster = options.stack } = options;
+  checkIdentity(identity);
+  const env = { ...process.env, ...cloudEnvironment(process.env) };
+  const cloud = await connectCloud({ env });
+  const found = (await findMarked(cloud)).filter(({ mark }) =>
+    identity === undefined ? mark.name === cluster : mark.identity === identity,
+  );
+  const who = identity === undefined ? `cluster '${cluster}'` : `identity ${identity}`;
+  session.print(
+    found.length === 0 ? `Nothing in the project carries the marks of ${who}.` : markedTable(found),
+  );
+  if (options.delete && identity === undefined && found.length > 0) throw whichCluster(found);
+  const kept = options.delete && !options.volumes ? found.filter(holdsData) : [];
+  if (options.delete)
+    await deleteAll(
+      cloud,
+      found.filter((orphan) => !kept.includes(orphan)),
+      session,
+    );
+  if (kept.length > 0) session.print(`\n${keptLines(kept)}`);
+  session.emit({ type: "result", ok: true, found, deleted: options.delete, kept });
+  return 0;
 }
 
 export function registerOrphans(program: Command): void {
@@ -17,33 +81,11 @@ export function registerOrphans(program: Command): void {
     .command("orphans")
     .description("list what carries a cluster's marks in the project: for clusters that are dead")
     .option("--cluster <name>", "the cluster's name (default: the stack's name)")
-    .option("--delete", "delete it all; a living cluster does not survive that", false)
+    .option("--identity <id>", "the cluster's identity, which alone says whose an object is")
+    .option("--delete", "delete what has --identity; a living cluster does not survive that", false)
+    .option("--volumes", "with --delete: also the volumes of its claims, with their data", false)
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<Options>();
-      const cluster = options.cluster ?? options.stack;
-      await runCommand(command, async (session) => {
-        const env = { ...process.env, ...cloudEnvironment(process.env) };
-        const cloud = await connectCloud({ env });
-        const found = await findOrphans(cloud, cluster);
-        session.print(
-          found.length === 0
-            ? `Nothing in the project carries the marks of cluster '${cluster}'.`
-            : table(
-                ["KIND", "NAME", "ID", "WHY"],
-                found.map(({ kind, name, id, claim }) => [kind, name, id, claim]),
-              ),
-        );
-        if (options.delete && found.length > 0)
-          await withStep(session.progress, `Delete ${found.length} objects`, 60, (step) =>
-            deleteOrphans(cloud, found, {
-              signal: session.signal,
-              onDelete: ({ kind, name }) => {
-                step.update(`${kind} '${name}'`);
-              },
-            }),
-          );
-        session.emit({ type: "result", ok: true, found, deleted: options.delete });
-        return 0;
-      });
+      await runCommand(command, (session) => orphans(session, options));
     });
 }

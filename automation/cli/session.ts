@@ -1,11 +1,10 @@
 import type { Command } from "commander";
-import { CloudError, type CloudErrorKind } from "../../cloud/cloud-error.js";
-import { ClusterError, type ErrorCode } from "../cluster/cluster-error.js";
+import { Failure } from "../../base/failure.js";
+import type { FailureCode } from "../../base/failures.js";
 import { redactorFor, type Redactor } from "../cluster/redact.js";
-import type { Progress } from "../progress.js";
+import type { Progress } from "../../base/progress.js";
 import { jsonProgress } from "../render/json-lines.js";
 import { terminalScreen, type Screen } from "../render/screen.js";
-import { UserError } from "../user-error.js";
 
 /** What every command gets: where to write, how to be stopped. */
 export interface Session {
@@ -54,41 +53,40 @@ function listen(note: (text: string) => void): Stops {
   };
 }
 
-const codes: Readonly<Record<CloudErrorKind, ErrorCode>> = {
-  configuration: "CLOUD_NOT_CONFIGURED",
-  unreachable: "CLOUD_UNREACHABLE",
-  unauthenticated: "AUTH_FAILED",
-  forbidden: "FORBIDDEN",
-  "not-found": "NOT_FOUND",
-  conflict: "FAILED",
-  quota: "QUOTA_EXCEEDED",
-  failed: "FAILED",
-};
+/** What a stop itself brings about: requests that are broken off, commands that end, what nobody foresaw. */
+const brokenOff: ReadonlySet<FailureCode> = new Set([
+  "FAILED",
+  "CLOUD_UNREACHABLE",
+  "SSH_UNREACHABLE",
+]);
 
-/** Any error as one with a code, a sentence and perhaps a hint. */
-export function asClusterError(error: unknown, signal?: AbortSignal): ClusterError {
-  if (error instanceof ClusterError) return error;
-  if (signal?.aborted === true)
-    return new ClusterError(
-      "CANCELLED",
-      "Stopped on request. What was done is kept.",
-      "Run the same command again to go on.",
-    );
-  if (error instanceof CloudError)
-    return new ClusterError(codes[error.kind], error.message, error.hint);
-  if (error instanceof UserError) {
-    const code = /is not installed/.test(error.message) ? "TOOL_MISSING" : "FAILED";
-    const known = new ClusterError(code, error.message, error.hint);
-    return error.exitCode === 1 ? known : Object.assign(known, { exitCode: error.exitCode });
-  }
-  const text = error instanceof Error ? error.message : String(error);
-  return new ClusterError("FAILED", text, "Run the same command again.");
+/** Any error as one with a code, a sentence and a hint. */
+export function asClusterError(error: unknown, signal?: AbortSignal): Failure {
+  const known = error instanceof Failure ? error : unforeseen(error);
+  return signal?.aborted === true && brokenOff.has(known.code)
+    ? new Failure("CANCELLED", "Stopped on request. What was done is kept.")
+    : known;
 }
 
-/** A stack trace helps only with an error that nobody foresaw. */
-function traceOf(error: unknown): string {
-  const foreseen = error instanceof UserError || !(error instanceof Error);
-  return foreseen || process.env["STACKADM_DEBUG"] === undefined ? "" : `\n${error.stack ?? ""}`;
+function unforeseen(error: unknown): Failure {
+  const plain = error instanceof Error && error.name === "Error" && error.message !== "";
+  const said = plain ? error.message : String(error);
+  return new Failure(
+    "FAILED",
+    `This was not foreseen: ${said.replace(/\.?$/, ".")}`,
+    "Run the same command again; if that does not help, run it with STACKADM_DEBUG=1 and report what it shows.",
+  );
+}
+
+/** What people see of an error: its sentence, what to do and, where nobody foresaw it and somebody asks, the stack. */
+export function failureText(
+  error: unknown,
+  { sentence, hint }: Failure,
+  env: NodeJS.ProcessEnv = process.env,
+): string {
+  const foreseen = error instanceof Failure || !(error instanceof Error);
+  const trace = foreseen || env["STACKADM_DEBUG"] === undefined ? "" : `\n${error.stack ?? ""}`;
+  return `error: ${sentence}\n  ${hint}${trace}`;
 }
 
 interface GlobalOptions {
@@ -128,12 +126,10 @@ export async function runCommand(
   } catch (error) {
     const known = asClusterError(error, stops.signal);
     process.exitCode = known.exitCode;
-    const [message, hint] = [known.sentence, known.hint ?? ""].map((t) => redactor.clean(t));
-    if (json) session.emit({ type: "error", code: known.code, message, hint, ...known.subject });
-    else
-      progress.note(
-        `\nerror: ${message ?? ""}${hint === "" ? "" : `\n  ${hint ?? ""}`}${redactor.clean(traceOf(error))}`,
-      );
+    if (json) {
+      const { code, sentence: message, hint, subject } = known;
+      session.emit({ type: "error", code, message, hint, ...subject });
+    } else progress.note(redactor.clean(`\n${failureText(error, known)}`));
   } finally {
     screen?.close();
     stops.stop();

@@ -1,182 +1,22 @@
 #!/usr/bin/env node
-// The way in: `npx stackadm ...`, `npm run dev`, `npm test`. Uses nothing but Node, because nothing may be there yet.
-// In a checkout it installs the npm packages and compiles the sources when they changed, then runs dist/.
-import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+// The way in: `npx stackadm ...`, `npm run dev`. An installed package runs what is compiled; a checkout is prepared first.
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Refusal, start } from "./start.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const oldestNode = [20, 19];
-const sourceFolders = ["automation", "cloud", "components", "lab", "toolchain"];
-const sourceFiles = ["index.ts", "config.ts", "tsconfig.json", "tsconfig.build.json"];
+const inCheckout = ["tsconfig.build.json", join("tools", "checkout.mjs")].every((path) =>
+  existsSync(join(root, path)),
+);
 
-class Refusal extends Error {}
-
-const say = (text) => process.stderr.write(`${text}\n`);
-
-function checkNode() {
-  const [major, minor] = process.versions.node.split(".").map(Number);
-  const enough = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1]);
-  if (!enough)
-    throw new Refusal(
-      `Node ${process.versions.node} is too old: install Node ${oldestNode.join(".")} or newer (20, 22 or 24).`,
-    );
-}
-
-/** Runs a command with its output on our standard error; standard output is for results. */
-async function run(what, command, args, env = process.env) {
-  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", 2, 2] });
-  const code = await new Promise((done, fail) => {
-    child.once("error", (error) =>
-      fail(new Refusal(`${what} failed: '${command}' cannot be started (${error.code}).`)),
-    );
-    child.once("close", (exit, signal) => done(exit ?? signal));
-  });
-  if (code === "SIGINT") process.exit(130);
-  if (code !== 0) throw new Refusal(`${what} failed (exit code ${code}); see above.`);
-}
-
-/** Every file below a folder of sources; what only runs or tests leave behind is passed over. */
-function filesBelow(folder) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (entry.name === "__pycache__" || entry.name === "node_modules") return [];
-    const path = join(folder, entry.name);
-    return entry.isDirectory() ? filesBelow(path) : entry.isFile() ? [path] : [];
-  });
-}
-
-const sources = () => [
-  ...sourceFiles.map((name) => join(root, name)).filter((path) => existsSync(path)),
-  ...sourceFolders
-    .map((name) => join(root, name))
-    .flatMap((path) => (existsSync(path) ? filesBelow(path) : [])),
-];
-
-/** Changes when a source does: names, sizes and times, so that nothing has to be read. */
-function fingerprint(paths) {
-  const hash = createHash("sha256");
-  for (const path of paths) {
-    const { size, mtimeMs } = statSync(path);
-    hash.update(`${relative(root, path)} ${size} ${mtimeMs}\n`);
+await start(async () => {
+  if (inCheckout) {
+    const { prepare } = await import("../../tools/checkout.mjs");
+    await prepare({ dist: true });
   }
-  return hash.digest("hex");
-}
-
-const contentHash = (path) => createHash("sha256").update(readFileSync(path)).digest("hex");
-const read = (path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
-
-const modules = join(root, "node_modules");
-const installStamp = join(modules, ".stackadm-install");
-const buildStamp = join(root, "dist", ".stamp");
-
-function installed() {
-  const lock = join(root, "package-lock.json");
-  if (!existsSync(modules)) return false;
-  const stamp = read(installStamp);
-  if (stamp !== undefined) return stamp === contentHash(lock);
-  // Installed by hand: npm notes there what it installed.
-  const npmNote = join(modules, ".package-lock.json");
-  return existsSync(npmNote) && statSync(npmNote).mtimeMs >= statSync(lock).mtimeMs;
-}
-
-async function install() {
-  if (installed()) return;
-  say("Installing the npm packages (about 30 s) ...");
-  const args = ["ci", "--include=dev", "--no-audit", "--no-fund"];
-  await run("Installing the npm packages", "npm", args);
-  writeFileSync(installStamp, contentHash(join(root, "package-lock.json")));
-}
-
-async function build() {
-  const paths = sources();
-  const wanted = fingerprint(paths);
-  if (read(buildStamp) === wanted) return;
-  say("Compiling the sources (about 10 s) ...");
-  rmSync(buildStamp, { force: true });
-  // The incremental compiler does not notice that its output was deleted.
-  if (!existsSync(join(root, "dist", "automation")))
-    rmSync(join(modules, ".cache", "tsconfig.build.tsbuildinfo"), { force: true });
-  const compiler = join(modules, "typescript", "bin", "tsc");
-  await run("Compiling the sources", process.execPath, [compiler, "-p", "tsconfig.build.json"]);
-  // Scripts, units, drivers and the like are read beside the compiled files.
-  for (const path of paths.filter((one) => !one.endsWith(".ts"))) {
-    const target = join(root, "dist", relative(root, path));
-    mkdirSync(dirname(target), { recursive: true });
-    copyFileSync(path, target);
-  }
-  writeFileSync(buildStamp, wanted);
-}
-
-const alive = (pid) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === "EPERM";
-  }
-};
-
-/** Installs and builds in one process at a time; a lock whose process is gone counts for nothing. */
-async function exclusively(work) {
-  const name = createHash("sha256").update(root).digest("hex").slice(0, 16);
-  const file = join(tmpdir(), `stackadm-${name}.lock`);
-  for (let told = false; ;) {
-    try {
-      const handle = openSync(file, "wx");
-      writeFileSync(handle, String(process.pid));
-      closeSync(handle);
-      break;
-    } catch (error) {
-      if (error.code !== "EEXIST") throw error;
-    }
-    const holder = Number(read(file) ?? "");
-    if (holder > 0 && !alive(holder)) rmSync(file, { force: true });
-    else if (!told) {
-      say(`Waiting for process ${holder}, which installs or compiles here ...`);
-      told = true;
-    }
-    await pause(200);
-  }
-  const release = () => rmSync(file, { force: true });
-  process.once("exit", release);
-  try {
-    await work();
-  } finally {
-    process.off("exit", release);
-    release();
-  }
-}
-
-try {
-  checkNode();
-  const checkout = existsSync(join(root, "tsconfig.build.json"));
-  const fresh = checkout && installed() && read(buildStamp) === fingerprint(sources());
-  if (checkout && !fresh)
-    await exclusively(async () => {
-      await install();
-      await build();
-    });
   const main = join(root, "dist", "automation", "cli", "main.js");
   if (!existsSync(main)) throw new Refusal(`${main} is missing: this package was not built.`);
   await createRequire(import.meta.url)(main).main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof Refusal)) throw error;
-  say(`error: ${error.message}`);
-  process.exitCode = 1;
-}
+});

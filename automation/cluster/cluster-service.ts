@@ -1,5 +1,6 @@
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
+import { settleApi } from "./abandon.js";
 import { ClusterError } from "./cluster-error.js";
 import { describeLock, removeDeadLocks } from "./engine-locks.js";
 import type { ClusterEvent } from "./events.js";
@@ -14,7 +15,8 @@ import {
   type StateAccess,
   type StateExport,
 } from "./state.js";
-import { packageRoot, prepareWorkspace, programModule, type Workspace } from "./workspace.js";
+import { prepareWorkspace, programModule, type Workspace } from "./workspace.js";
+import { packageRoot } from "../../base/paths.js";
 
 export interface ClusterServiceOptions {
   /**
@@ -46,6 +48,14 @@ export interface RunOptions {
   readonly expectNoChanges?: boolean;
 }
 
+export interface DestroyOptions extends RunOptions {
+  /**
+   * Skip what needs the cluster's API, for a cluster whose API is gone for good: its load balancers are found by the
+   * cluster's identity, its volumes stay. Default: false, and a cluster whose API does not answer is left as it is.
+   */
+  readonly abandon?: boolean;
+}
+
 /** What embedding programs use: the cluster operations, with events while they run and typed errors. */
 export interface ClusterService {
   /** Brings the cluster to what the stack's settings say; answers the stack's outputs. */
@@ -54,8 +64,8 @@ export interface ClusterService {
   preview(stack: string, options?: RunOptions): Promise<void>;
   /** Reads what is really there into the state. */
   refresh(stack: string, options?: RunOptions): Promise<void>;
-  /** Takes everything away that the stack made. Well when there is no such stack. */
-  destroy(stack: string, options?: RunOptions): Promise<void>;
+  /** Takes everything away that the stack's state holds. Well when there is no such stack. */
+  destroy(stack: string, options?: DestroyOptions): Promise<void>;
   /** Stack outputs, secrets in clear. */
   outputs(stack: string): Promise<Record<string, unknown>>;
   /** The state, secrets encrypted; undefined when there is no such stack. */
@@ -81,7 +91,7 @@ class Service implements ClusterService {
     await this.exclusively(stack, () => this.run("refresh", stack, options));
   }
 
-  async destroy(stack: string, options: RunOptions = {}): Promise<void> {
+  async destroy(stack: string, options: DestroyOptions = {}): Promise<void> {
     await this.exclusively(stack, async () => {
       if ((await this.state(stack)) !== undefined) await this.run("destroy", stack, options);
     });
@@ -129,9 +139,12 @@ class Service implements ClusterService {
   private async run(
     operation: OperationName,
     stack: string,
-    options: RunOptions,
+    options: DestroyOptions,
   ): Promise<StackOutputs> {
     const workspace = this.workspace(stack, options.settings);
+    if (operation !== "preview") this.requireFree(workspace, options);
+    if (operation === "destroy")
+      await settleApi({ ...options, access: this.access(workspace), env: this.options.env });
     if (operation !== "preview") await this.repair(workspace, options);
     if (options.signal?.aborted === true)
       throw new ClusterError("CANCELLED", "Stopped on request before anything was changed.");
@@ -166,8 +179,8 @@ class Service implements ClusterService {
     );
   }
 
-  /** Locks of dead processes are removed, and what a killed engine left half-made is taken away. */
-  private async repair(workspace: Workspace, options: RunOptions): Promise<void> {
+  /** Locks of dead processes are removed; a living one is an error. */
+  private requireFree(workspace: Workspace, options: RunOptions): void {
     const note = options.onNote ?? (() => undefined);
     const { backend } = this.options;
     const { removed, held } = removeDeadLocks(backend, workspace.project, workspace.stack);
@@ -175,6 +188,11 @@ class Service implements ClusterService {
       note(`The lock of ${describeLock(lock)} is removed: that process is gone.`);
     const [alive] = held;
     if (alive) throw locked(describeLock(alive));
+  }
+
+  /** What a killed engine left half-made is taken away. */
+  private async repair(workspace: Workspace, options: RunOptions): Promise<void> {
+    const note = options.onNote ?? (() => undefined);
     const access = this.access(workspace);
     const cleared = await recover(access, async () => ({
       cloud: await connectCloud({ env: this.options.env }),

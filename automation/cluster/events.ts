@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { unmarked } from "../../base/failure.js";
+import type { FailureCode } from "../../base/failures.js";
 import { phaseOf, type Phase } from "./phases.js";
 import { parseUrn, shortType } from "./urn.js";
 
@@ -25,12 +27,25 @@ export type ClusterEvent =
   | { readonly type: "unchanged"; readonly at: number; readonly change: ResourceChange }
   /** A line that a running command printed, or progress of a provider: shown and forgotten. */
   | { readonly type: "log"; readonly at: number; readonly urn: string; readonly text: string }
+  /** A sign of life: the server runs, and a script on it since so many seconds. */
+  | {
+      readonly type: "alive";
+      readonly at: number;
+      readonly urn: string;
+      readonly serverId: string;
+      /** Names of the machines through which it is reached. */
+      readonly through: readonly string[];
+      readonly step: string;
+      readonly seconds: number;
+    }
   | {
       readonly type: "message";
       readonly at: number;
       readonly urn: string;
       readonly severity: "info" | "warning" | "error";
       readonly text: string;
+      /** What failed, where the program itself knew it. */
+      readonly code?: FailureCode;
     }
   | {
       readonly type: "summary";
@@ -127,6 +142,26 @@ export function decodeEvent(raw: unknown): ClusterEvent | undefined {
   return event.diagnosticEvent ? decodeMessage(at, event.diagnosticEvent) : decodeStep(event);
 }
 
+/** What `signs_of_life` in components/support/scripts/common.sh prints. It becomes part of URLs: nothing else fits. */
+const serverId = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const machineName = "[a-z][a-z0-9-]{0,62}";
+const signOfLife = new RegExp(`^alive (${serverId}(?:,${machineName})*) (\\S+) (\\d+) s$`);
+const signsOfLife = new RegExp(`${signOfLife.source}\n?`, "gm");
+
+/** The machine on which a step runs, by the name of its resource: `dev-general-0` for `dev-general-0-join`. */
+export function machineOf(urn: string, step: string): string {
+  const { name } = parseUrn(urn);
+  return name.endsWith(`-${step}`) ? name.slice(0, -step.length - 1) : name;
+}
+
+function decodeLine(at: number, urn: string, text: string): ClusterEvent {
+  const [, path = "", step, seconds] = signOfLife.exec(text) ?? [];
+  const [own = "", ...through] = path.split(",");
+  return step === undefined
+    ? { type: "log", at, urn, text }
+    : { type: "alive", at, urn, serverId: own, through, step, seconds: Number(seconds) };
+}
+
 function decodeMessage(
   at: number,
   diagnostic: { urn?: string; message: string; severity: string; ephemeral?: boolean },
@@ -135,7 +170,8 @@ function decodeMessage(
   const text = plainText(diagnostic.message).trimEnd();
   if (severity === undefined || text.trim() === "") return undefined;
   const urn = diagnostic.urn ?? "";
-  return diagnostic.ephemeral === true
-    ? { type: "log", at, urn, text }
-    : { type: "message", at, urn, severity, text };
+  if (diagnostic.ephemeral === true) return decodeLine(at, urn, text);
+  // The error of a script that failed has all that it printed.
+  const said = unmarked(text.replaceAll(signsOfLife, "").trimEnd());
+  return { type: "message", at, urn, severity, ...said };
 }

@@ -1,180 +1,126 @@
-import { ClusterError, type ErrorCode, type ErrorSubject } from "./cluster-error.js";
+import { Failure, recognised, unmarked, type FailureSubject } from "../../base/failure.js";
+import { failureCodes, rowOf, type FailureCode } from "../../base/failures.js";
 import type { ClusterEvent } from "./events.js";
 import { parseUrn, shortType } from "./urn.js";
 
-interface Explanation {
-  readonly code: ErrorCode;
-  readonly matches: RegExp;
-  /** `$1` is the first group of the match; `{who}` the resource. */
-  readonly sentence: string;
-  readonly hint: string;
+/** One error message of the engine. */
+export interface ErrorMessage {
+  /** Empty when it is of no resource. */
+  readonly urn: string;
+  readonly text: string;
+  /** The program knew what it was. */
+  readonly code?: FailureCode;
 }
 
-/** What engine and providers say, and what it means. The first that fits is taken. */
-const explanations: readonly Explanation[] = [
-  {
-    // Our program's own sentence names the machine.
-    code: "HOST_KEY_MISMATCH",
-    matches: /answers with another host key/i,
-    sentence: "{message}",
-    hint: "Nothing was sent to it.",
-  },
-  {
-    code: "HOST_KEY_MISMATCH",
-    matches: /host key mismatch|knownhosts: key|ssh: host key|host key .*(refused|differ|not the)/i,
-    sentence: "{who}: the machine answers with another host key than the one it was given.",
-    hint: "Someone may be in between, or the machine was reinstalled by hand. Nothing was sent to it. Replace the machine if you know why.",
-  },
-  {
-    code: "SSH_KEY_REFUSED",
-    matches: /unable to authenticate|no supported methods remain|permission denied \(publickey/i,
-    sentence: "{who}: the machine refuses the login key.",
-    hint: "Load the key that the stack uses into ssh-agent: `ssh-add -l` shows what is there.",
-  },
-  {
-    code: "QUOTA_EXCEEDED",
-    matches: /quota exceeded[^\n]*|exceeded[^\n]*quota[^\n]*|OverQuota[^\n]*|OverLimit[^\n]*/i,
-    sentence: "{who}: the project's quota is used up ($0).",
-    hint: "`npx stackadm doctor` shows limits and use; ask for more or delete something, then run the same command again.",
-  },
-  {
-    code: "AUTH_FAILED",
-    matches: /Authentication failed|requires authentication|401[^\n]*(Unauthorized|identity)/i,
-    sentence: "The cloud refused the credentials.",
-    hint: "Check clouds.yaml or the OS_* variables; `npx stackadm doctor` tries them.",
-  },
-  {
-    // Our program's own sentence names the machine and carries its console.
-    code: "SERVER_NEVER_BOOTED",
-    matches: /never answered on SSH/i,
-    sentence: "{message}",
-    hint: "Run the same command again: the machine will be replaced.",
-  },
-  {
-    // Our program's own sentence, with Nova's fault.
-    code: "SERVER_ERROR",
-    matches: /^Nova could not make the machine/,
-    sentence: "{message}",
-    hint: "Run the same command again: the machine will be replaced.",
-  },
-  {
-    code: "SERVER_ERROR",
-    matches:
-      /unexpected state 'ERROR'[^\n]*|No valid host[^\n]*|instance[^\n]*in error state[^\n]*|went (?:in)?to ERROR[^\n]*/i,
-    sentence: "{who}: Nova could not make the machine ($0).",
-    hint: "Run the same command again: the machine will be replaced.",
-  },
-  {
-    code: "NOT_FOUND",
-    matches:
-      /(?:Unable to find|Could not find|No) (flavor|image|network)[^\n]*|(?:flavor|image|network)[^\n]*not found[^\n]*|returned no results[^\n]*/i,
-    sentence: "{who}: $0",
-    hint: "`npx stackadm doctor` lists what the cloud has.",
-  },
-  {
-    code: "NAME_OCCUPIED",
-    matches: /already exists[^\n]*|AlreadyExists[^\n]*|Key pair '[^']*' already/i,
-    sentence: "{who}: something of this name is already there.",
-    hint: "`npx stackadm orphans` shows what an earlier cluster of this name left; or choose another name.",
-  },
-  {
-    code: "LOAD_BALANCER_ERROR",
-    matches: /loadbalancer[^\n]*ERROR[^\n]*|load balancer[^\n]*(?:ERROR|not created)[^\n]*/i,
-    sentence: "{who}: the load balancer did not come up ($0).",
-    hint: "Run the same command again; if it stays, look at it with `openstack loadbalancer show`.",
-  },
-  {
-    code: "KUBERNETES_UNREACHABLE",
-    matches:
-      /configured Kubernetes cluster is unreachable[^\n]*|unable to load schema information[^\n]*/i,
-    sentence: "{who}: the Kubernetes API does not answer.",
-    hint: "`npx stackadm status` shows the machines. If the cluster is gone for good, delete what it left: `npx stackadm orphans --delete`.",
-  },
-  {
-    code: "SSH_UNREACHABLE",
-    matches:
-      /after \d+ failed attempts[^\n]*|dial tcp[^\n]*|connect(?:ion)?:? (?:refused|timed out)[^\n]*|i\/o timeout/i,
-    sentence: "{who}: the machine cannot be reached by SSH ($0).",
-    hint: "Is your address in allowedCidrs, and does the machine run? `npx stackadm status` shows it. Then run the same command again.",
-  },
-  {
-    code: "NOT_READY",
-    matches: /timed out waiting[^\n]*|timeout[^\n]*waiting[^\n]*|not ready[^\n]*/i,
-    sentence: "{who}: it did not become ready in time ($0).",
-    hint: "Run the same command again: it goes on where it stopped.",
-  },
-  {
-    code: "INVALID_CONFIG",
-    matches: /is not valid:|Missing required configuration variable[^\n]*/i,
-    sentence: "{message}",
-    hint: "Correct the stack file and run the same command again; nothing was changed.",
-  },
-  {
-    code: "COMMAND_FAILED",
-    matches: /Process exited with status (\d+)|exit status (\d+)/i,
-    sentence: "{who}: the script on the machine failed ({lastLine}).",
-    hint: "Its output is above. Run the same command again: scripts go on where they stopped.",
-  },
-];
+/** What a message means, and who knew it: our own code, our script on a machine, or only the text. */
+interface Meaning {
+  readonly code: FailureCode;
+  readonly sentence: string;
+  readonly hint?: string;
+  readonly own: boolean;
+}
 
+const longest = 600;
+
+/** Lines that say how a command ended, or that it worked, but not what went wrong. */
+const noise = /Process exited|exit status|^\s*(ok|\{.*\})?\s*$|To see the stack trace|^--- \d/i;
+
+/** The last line that is no noise. */
 const lastLine = (text: string): string =>
   text
-    .trim()
     .split("\n")
-    .filter((line) => !/Process exited|exit status/.test(line))
+    .filter((line) => !noise.test(line))
     .at(-1)
     ?.trim()
-    .slice(0, 200) ?? "";
+    .slice(0, longest) ?? "";
 
-function who(urn: string): string {
-  if (urn === "") return "The program";
-  const { name, type } = parseUrn(urn);
-  return type === "pulumi:pulumi:Stack" ? "The program" : `${shortType(type)} '${name}'`;
+const withoutStop = (text: string): string => text.replace(/\.$/, "");
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The type of the resource that a message is about; "" for the program as a whole. */
+function typeOf(urn: string): string {
+  const { type } = parseUrn(urn);
+  return type === "pulumi:pulumi:Stack" ? "" : type;
 }
 
-function fill(explanation: Explanation, urn: string, text: string): string {
-  const match = explanation.matches.exec(text);
-  return explanation.sentence
-    .replaceAll("{who}", who(urn))
-    .replaceAll("{message}", text.trim())
-    .replaceAll("{lastLine}", lastLine(text))
-    .replaceAll(/\$(\d)/g, (_, group: string) => (match?.[Number(group)] ?? "").trim());
+const who = (urn: string): string => `${shortType(typeOf(urn))} '${parseUrn(urn).name}'`;
+
+const about = (urn: string, sentence: string): string =>
+  typeOf(urn) === "" ? capital(sentence) : `${who(urn)}: ${sentence}`;
+
+/** A row of the table, with what was said in particular. */
+const filled = (urn: string, code: FailureCode, words: string): string =>
+  `${about(urn, rowOf(code).sentence)} (${withoutStop(words)}).`;
+
+/**
+ * Our scripts end with a line `reason: ` (components/support/scripts/common.sh). What they printed before may be anything,
+ * the log of a machine too.
+ */
+function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
+  if (!typeOf(urn).startsWith("command:remote:")) return undefined;
+  const reason = /^reason: (.+)$/.exec(lastLine(text))?.[1];
+  if (reason === undefined) return undefined;
+  const { code, text: sentence } = unmarked(reason);
+  return code === undefined
+    ? { own: true, code: "COMMAND_FAILED", sentence: filled(urn, "COMMAND_FAILED", sentence) }
+    : { own: true, code, sentence: `${about(urn, withoutStop(sentence))}.` };
+}
+
+/** What OpenStack, the engine and its plugins say. */
+function meaningOfText({ urn, text }: ErrorMessage): Meaning {
+  const found = recognised(text, typeOf(urn));
+  if (!found) {
+    const said = `${typeOf(urn) === "" ? "The program" : who(urn)}: ${text.trim().slice(0, longest)}`;
+    const hint = "Run the same command again: it goes on where it stopped.";
+    return { own: false, code: "FAILED", sentence: said, hint };
+  }
+  const { code } = found;
+  const words = code === "COMMAND_FAILED" ? lastLine(text) || found.words : found.words;
+  return { own: false, code, sentence: filled(urn, code, words) };
+}
+
+const meaningOf = (message: ErrorMessage): Meaning =>
+  message.code === undefined
+    ? (meaningOfScript(message) ?? meaningOfText(message))
+    : { own: true, code: message.code, sentence: message.text };
+
+function failureOf({ urn }: ErrorMessage, { code, sentence, hint }: Meaning): Failure {
+  const subject: FailureSubject = urn === "" ? {} : { urn, resource: parseUrn(urn).name };
+  return new Failure(code, sentence, hint, subject);
 }
 
 /** What one error message of the engine means. */
-export function explainMessage(urn: string, text: string): ClusterError {
-  const subject: ErrorSubject = urn === "" ? {} : { urn, resource: parseUrn(urn).name };
-  const found = explanations.find(({ matches }) => matches.test(text));
-  if (!found)
-    return new ClusterError(
-      "FAILED",
-      `${who(urn)}: ${text.trim().slice(0, 600)}`,
-      "Run the same command again: it goes on where it stopped.",
-      subject,
-    );
-  return new ClusterError(found.code, fill(found, urn, text), found.hint, subject);
-}
+export const explainMessage = (message: ErrorMessage): Failure =>
+  failureOf(message, meaningOf(message));
 
-/** Messages that only say that there were others. */
-const echo =
+/** Lines that only say that there were other messages. */
+const echoes =
   /^(update|preview|destroy|refresh) failed$|resource (?:creation|update|deletion) failed|One or more errors occurred|error: (update|preview) failed/i;
 
-/** Causes before consequences: the table is in that order, with our program's own sentences first. */
-function rank(text: string): number {
-  const index = explanations.findIndex(({ matches }) => matches.test(text));
-  return index < 0 ? explanations.length : index;
+/** The console of a machine may hold such lines, too. */
+const isEcho = ({ text }: ErrorMessage): boolean =>
+  echoes.test(text.trim().split("\n", 1)[0] ?? "");
+
+/**
+ * What to show first comes first: what our own code knows before what others say, and causes before consequences, as the table has
+ * them. That something else failed is what our own code knows last.
+ */
+function rank({ own, code }: Meaning): number {
+  const group = own ? (code === "FAILED" ? 2 : 0) : 1;
+  return group * failureCodes.length + failureCodes.indexOf(code);
 }
 
 /**
  * The engine's error messages, each with what it means, the one to show first; echoes of others left out when there are
  * others.
  */
-export function explainAll(events: readonly ClusterEvent[]): ClusterError[] {
+export function explainAll(events: readonly ClusterEvent[]): Failure[] {
   const errors = events.flatMap((event) =>
     event.type === "message" && event.severity === "error" ? [event] : [],
   );
-  const own = errors.filter(({ text }) => !echo.test(text.trim()));
-  return [...(own.length > 0 ? own : errors)]
-    .sort((a, b) => rank(a.text) - rank(b.text))
-    .map(({ urn, text }) => explainMessage(urn, text));
+  const own = errors.filter((error) => !isEcho(error));
+  return (own.length > 0 ? own : errors)
+    .map((message) => ({ message, meaning: meaningOf(message) }))
+    .sort((a, b) => rank(a.meaning) - rank(b.meaning))
+    .map(({ message, meaning }) => failureOf(message, meaning));
 }

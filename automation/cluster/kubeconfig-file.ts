@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { stateDirectory } from "../paths.js";
+import { stateDirectory } from "../../base/paths.js";
 
 /** Where the administrator's kubeconfig of a stack lies. */
 export const kubeconfigPath = (stack: string): string => stateDirectory(`kubeconfig-${stack}`);

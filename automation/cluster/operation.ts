@@ -2,10 +2,11 @@ import { fork, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ClusterError } from "./cluster-error.js";
+import { Failure } from "../../base/failure.js";
 import { decodeEvent, type ClusterEvent } from "./events.js";
 import { explainAll, explainMessage } from "./explain.js";
 import { cancelMessage, replySchema, type OperationRequest, type Reply } from "./protocol.js";
+import { errorOf, watchScripts, type WatchTimes } from "./watch.js";
 
 export interface StackOutput {
   readonly value: unknown;
@@ -24,6 +25,8 @@ export interface OperationOptions {
   readonly signal?: AbortSignal;
   /** Aborting ends the engine at once; the next operation repairs what is left half-done. */
   readonly killSignal?: AbortSignal;
+  /** How long a script on a machine may be silent. Default: `watchTimes`; tests shorten it. */
+  readonly silence?: Partial<WatchTimes>;
 }
 
 /** How long the engine may take to end after it was told to end at once. */
@@ -70,16 +73,26 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function listenToSignals(child: ChildProcess, options: OperationOptions): void {
-  const cancel = (): void => {
+interface Stops {
+  /** Nothing more begins; what runs ends. */
+  readonly cancel: () => void;
+  /** Ends the engine at once. */
+  readonly kill: () => void;
+}
+
+const stopsOf = (child: ChildProcess): Stops => ({
+  cancel: () => {
     if (child.connected) child.send(cancelMessage);
-  };
-  const kill = (): void => {
+  },
+  kill: () => {
     signalGroup(child, "SIGINT");
     setTimeout(() => {
       signalGroup(child, "SIGKILL");
     }, graceMilliseconds).unref();
-  };
+  },
+});
+
+function listenToSignals({ cancel, kill }: Stops, options: OperationOptions): void {
   for (const [signal, act] of [
     [options.signal, cancel],
     [options.killSignal, kill],
@@ -89,7 +102,7 @@ function listenToSignals(child: ChildProcess, options: OperationOptions): void {
   }
 }
 
-/** Runs one operation in its own process and answers the stack's outputs; throws a ClusterError. */
+/** Runs one operation in its own process and answers the stack's outputs; throws a Failure. */
 export async function runOperation(
   request: OperationRequest,
   options: OperationOptions,
@@ -102,6 +115,8 @@ export async function runOperation(
   });
   const events: ClusterEvent[] = [];
   let reply: Exclude<Reply, { type: "event" }> | undefined;
+  const stops = stopsOf(child);
+  const { watch, stop } = watchScripts({ ...stops, env: options.env, times: options.silence });
   child.on("message", (message) => {
     const received = replySchema.parse(message);
     if (received.type !== "event") reply = received;
@@ -109,18 +124,20 @@ export async function runOperation(
       const event = decodeEvent(received.event);
       if (!event) return;
       if (event.type === "message") events.push(event);
+      watch.take(event);
       options.onEvent(event);
     }
   });
   child.send(request);
-  listenToSignals(child, options);
+  listenToSignals(stops, options);
   await new Promise<void>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", () => {
       resolve();
     });
-  });
+  }).finally(stop);
   if (reply?.type === "done") return reply.outputs;
+  if (watch.verdict) throw errorOf(watch.verdict);
   throw failureOf(reply, { events, printed, cancelled: options.signal?.aborted === true });
 }
 
@@ -133,17 +150,13 @@ interface Circumstances {
 function failureOf(
   reply: Extract<Reply, { type: "failed" }> | undefined,
   { events, printed, cancelled }: Circumstances,
-): ClusterError {
+): Failure {
   if (reply?.kind === "locked")
-    return new ClusterError(
-      "STACK_LOCKED",
-      "Another operation holds this stack.",
-      "Wait for it; if its process is gone, run `npx stackadm unlock`.",
-    );
+    return new Failure("STACK_LOCKED", "Another operation holds this stack.");
   if (reply?.kind === "not-found")
-    return new ClusterError("STACK_NOT_FOUND", "There is no such stack in this backend.");
+    return new Failure("STACK_NOT_FOUND", "There is no such stack in this backend.");
   if (cancelled)
-    return new ClusterError(
+    return new Failure(
       "CANCELLED",
       "Stopped on request. What was done is kept.",
       "Run the same command again to go on, or `npx stackadm destroy` to remove it.",
@@ -151,13 +164,9 @@ function failureOf(
   const [explained] = explainAll(events);
   if (explained) return explained;
   const killed = reply === undefined || reply.kind === "killed";
-  if (killed)
-    return new ClusterError(
-      "ENGINE_KILLED",
-      `The engine ended without a result${lastWords(printed)}.`,
-      "Run the same command again: it finds what was left half-done and goes on.",
-    );
-  return explainMessage("", errorText(reply.text));
+  return killed
+    ? new Failure("ENGINE_KILLED", `The engine ended without a result${lastWords(printed)}.`)
+    : explainMessage({ urn: "", text: errorText(reply.text) });
 }
 
 /** What a process that died said at last: its error, else its last line. */

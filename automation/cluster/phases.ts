@@ -42,43 +42,69 @@ export const phaseFacts: Readonly<
   samples: { stage: 3, title: "Sample services", up: 30, destroy: 30 },
 };
 
-interface Rule {
-  readonly phase: Phase;
-  /** Tested on the chain of type tokens, joined by `$`. */
-  readonly type: RegExp;
-  /** Tested on the logical name. Default: any. */
-  readonly name?: RegExp;
-}
+/** The beginning of a type token, and the phase of what has it. The first row that fits decides. */
+type Rows = readonly (readonly [prefix: string, phase: Phase])[];
 
-/** The first rule that fits decides. */
-const rules: readonly Rule[] = [
-  { phase: "samples", type: /:Samples\b|:Farewell\b/ },
-  { phase: "samples", type: /kubernetes:|command:/, name: /sample|farewell/ },
-  { phase: "storage", type: /:(BlockStorage|Storage\w*)\b|storage\.k8s\.io/ },
-  { phase: "storage", type: /kubernetes:/, name: /csi|storage|cinder|gold/ },
-  { phase: "cloud and pod network", type: /kubernetes:|stackadm:addons:/ },
-  { phase: "boot", type: /command:remote:/, name: /prepare/ },
-  { phase: "workers", type: /command:remote:|:WorkerPool\b.*command:/, name: /join|leave/ },
-  { phase: "control plane", type: /command:remote:/ },
-  { phase: "control plane", type: /stackadm:kubeadm:(ControlPlane|Readiness|EtcdCluster)$/ },
-  { phase: "workers", type: /stackadm:kubeadm:WorkerPool$/ },
-  {
-    phase: "security",
-    type: /networking\/secGroup|compute\/(keypair|serverGroup)|applicationCredential/i,
-  },
-  { phase: "security", type: /stackadm:(identity|network:Firewall)|command:local:/ },
-  { phase: "servers", type: /compute\/instance|stackadm:machine:|blockstorage/i },
-  { phase: "servers", type: /stackadm:machine:.*networking\/port/i },
-  { phase: "network", type: /openstack:|stackadm:network:/ },
+/** Resources that belong to one phase whatever component makes them. */
+const ofResource: Rows = [
+  ["openstack:networking/secGroup", "security"],
+  ["openstack:compute/serverGroup:", "security"],
+  ["openstack:compute/keypair:", "security"],
+  ["command:local:", "security"],
 ];
 
-/** The phase a resource belongs to; undefined for what is not worth showing (the stack, providers). */
+/** Everything else belongs where the innermost component that has a row belongs. */
+const ofComponent: Rows = [
+  ["stackadm:addons:Samples", "samples"],
+  ["stackadm:addons:BlockStorage", "storage"],
+  ["stackadm:addons:", "cloud and pod network"],
+  ["stackadm:pod-network:", "cloud and pod network"],
+  ["stackadm:identity:", "security"],
+  ["stackadm:network:Firewall", "security"],
+  ["stackadm:network:", "network"],
+  ["stackadm:endpoint:", "network"],
+  ["stackadm:access:", "network"],
+  ["stackadm:machine:", "servers"],
+  ["stackadm:kubeadm:WorkerPool", "workers"],
+  ["stackadm:kubeadm:", "control plane"],
+];
+
+/** What is left: a resource of the cluster itself, or of a component that has no row yet. */
+const ofProvider: Rows = [
+  ["openstack:compute/", "servers"],
+  ["openstack:", "network"],
+  ["kubernetes:", "cloud and pod network"],
+  // Made by nobody but the program: random values, keys.
+  ["", "security"],
+];
+
+/**
+ * Scripts that run on machines of a component without belonging to its phase, by their step: the last word of their name, which
+ * only the program gives. What people name stands before it.
+ */
+const ofStep: Readonly<Record<string, Phase>> = { prepare: "boot", farewell: "samples" };
+
+const lookUp = (rows: Rows, type: string): Phase | undefined =>
+  rows.find(([prefix]) => type.startsWith(prefix))?.[1];
+
+/** On machines nothing runs before they boot, whatever component they are in. */
+function ofScript(name: string, component: Phase | undefined): Phase {
+  const step = ofStep[name.split("-").at(-1) ?? ""];
+  if (step) return step;
+  if (component === "servers") return "boot";
+  return component === undefined || phaseFacts[component].stage === 0 ? "control plane" : component;
+}
+
+/** The phase that a resource belongs to; undefined for what is not worth showing (the stack, providers) or not the cluster's. */
 export function phaseOf(urn: string): Phase | undefined {
   const { types, type, name } = parseUrn(urn);
-  if (type.startsWith("pulumi:providers:") || type === "pulumi:pulumi:Stack") return undefined;
-  const chain = types.join("$");
-  const joinOfControlPlane = /:ControlPlane\b/.test(chain) && /command:remote:/.test(chain);
-  const found = rules.find((rule) => rule.type.test(chain) && (rule.name?.test(name) ?? true));
-  // A second control plane joins too, but that is the control plane's phase.
-  return found?.phase === "workers" && joinOfControlPlane ? "control plane" : found?.phase;
+  const components = types.filter((one) => one.startsWith("stackadm:"));
+  if (type.startsWith("pulumi:") || components.length === 0) return undefined;
+  const component = components
+    .reverse()
+    .map((one) => lookUp(ofComponent, one))
+    .find((phase) => phase !== undefined);
+  if (type.startsWith("stackadm:")) return component;
+  if (type.startsWith("command:remote:")) return ofScript(name, component);
+  return lookUp(ofResource, type) ?? component ?? lookUp(ofProvider, type);
 }

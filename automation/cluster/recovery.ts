@@ -1,9 +1,11 @@
 import { z } from "zod";
 import type { CloudClient } from "../../cloud/client.js";
 import { listObjects, type CloudObject, type Kind } from "../../cloud/inventory.js";
+import { ownershipOf } from "../../cloud/ownership.js";
 import { deleteObject } from "../../cloud/orphans.js";
 import type { KubernetesApi } from "../verify/kubernetes-api.js";
 import {
+  identitiesOf,
   ownedIds,
   readState,
   writeState,
@@ -89,14 +91,27 @@ export interface RecoveryTools {
   readonly signal?: AbortSignal;
 }
 
+/** What the state holds: ids of objects, identities of clusters. */
+interface Held {
+  readonly owned: ReadonlySet<string>;
+  readonly identities: ReadonlySet<string>;
+}
+
+/** Whether an object carries the mark of a cluster that is not the state's. */
+function isForeign(object: CloudObject, { identities }: Held): boolean {
+  const mark = ownershipOf(object)?.mark;
+  return mark !== undefined && !identities.has(mark.identity);
+}
+
 async function deleteObjects(
   step: Extract<RecoveryStep, { act: "delete object" }>,
-  owned: ReadonlySet<string>,
+  held: Held,
   tools: RecoveryTools,
 ): Promise<void> {
   const objects = await listObjects(tools.cloud, step.kind);
   for (const object of objects) {
-    if (owned.has(object.id) || !isTheOne(object, step.resource)) continue;
+    if (held.owned.has(object.id) || !isTheOne(object, step.resource)) continue;
+    if (isForeign(object, held)) continue;
     tools.note(`Deleting the ${step.kind} '${object.name}' that an interrupted run left.`);
     await deleteObject(tools.cloud, object, { signal: tools.signal });
   }
@@ -127,7 +142,7 @@ async function detachRouter(
 
 async function deleteRule(
   resource: StateResource,
-  owned: ReadonlySet<string>,
+  { owned }: Held,
   { cloud, note }: RecoveryTools,
 ): Promise<void> {
   const group = text(resource.inputs?.["securityGroupId"]);
@@ -178,20 +193,16 @@ async function deleteKubernetesObject(
   await api.send("DELETE", path);
 }
 
-async function perform(
-  step: RecoveryStep,
-  owned: ReadonlySet<string>,
-  tools: RecoveryTools,
-): Promise<void> {
+async function perform(step: RecoveryStep, held: Held, tools: RecoveryTools): Promise<void> {
   switch (step.act) {
     case "forget":
       return;
     case "delete object":
-      return deleteObjects(step, owned, tools);
+      return deleteObjects(step, held, tools);
     case "detach router":
       return detachRouter(step.resource, tools);
     case "delete rule":
-      return deleteRule(step.resource, owned, tools);
+      return deleteRule(step.resource, held, tools);
     case "delete Kubernetes object":
       return deleteKubernetesObject(step.resource, tools);
   }
@@ -218,10 +229,10 @@ export async function recover(
   const pending = state?.deployment.pending_operations ?? [];
   if (!state || pending.length === 0) return [];
   const steps = pending.map(recoveryStep).sort((a, b) => order[a.act] - order[b.act]);
-  const owned = ownedIds(state);
+  const held = { owned: ownedIds(state), identities: identitiesOf(state) };
   if (steps.some(({ act }) => act !== "forget")) {
     const tools = await connect();
-    for (const step of steps) await perform(step, owned, tools);
+    for (const step of steps) await perform(step, held, tools);
   }
   await writeState(access, {
     ...state,

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { run } from "../run.js";
+import { isIdentity } from "../../cloud/ownership.js";
+import { run } from "../../base/run.js";
 import type { Workspace } from "./workspace.js";
 
 const resourceSchema = z.looseObject({
@@ -9,6 +10,10 @@ const resourceSchema = z.looseObject({
   id: z.string().optional(),
   inputs: z.record(z.string(), z.unknown()).optional(),
   outputs: z.record(z.string(), z.unknown()).optional(),
+  dependencies: z.array(z.string()).optional(),
+  propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).optional(),
+  deletedWith: z.string().optional(),
+  replaceWith: z.array(z.string()).optional(),
 });
 export type StateResource = z.infer<typeof resourceSchema>;
 
@@ -60,6 +65,25 @@ export async function writeState(access: StateAccess, state: StateExport): Promi
 /** The ids of everything the stack holds in the cloud. */
 export const ownedIds = (state: StateExport | undefined): Set<string> =>
   new Set((state?.deployment.resources ?? []).flatMap(({ id }) => (id === undefined ? [] : [id])));
+
+/** Whether there is no stack, or one without a resource (the stack itself, a component and a provider are none). */
+export const holdsNothing = (state: StateExport | undefined): boolean =>
+  !(state?.deployment.resources ?? []).some(
+    ({ id, type }) => id !== undefined && !type.startsWith("pulumi:"),
+  ) && (state?.deployment.pending_operations ?? []).length === 0;
+
+/**
+ * Identities of the clusters that the stack holds, also of one whose first `up` was stopped half-way: the identity is
+ * made before anything that carries it. None in the states of releases that made no identities.
+ */
+export const identitiesOf = (state: StateExport | undefined): Set<string> =>
+  new Set(
+    (state?.deployment.resources ?? []).flatMap(({ urn, outputs }) => {
+      const made = /\$command:local:Command::[^:]*-identity$/.test(urn);
+      const identity = z.string().refine(isIdentity).safeParse(outputs?.["stdout"]);
+      return made && identity.success ? [identity.data] : [];
+    }),
+  );
 
 const outputsSchema = z.record(z.string(), z.unknown());
 

@@ -1,11 +1,12 @@
 import type { CloudClient } from "../../cloud/client.js";
 import { takeInventory, type CloudObject } from "../../cloud/inventory.js";
-import { deleteOrphans, findOrphans, type Orphan } from "../../cloud/orphans.js";
+import { deleteOrphans, findOrphans, holdsData, type Orphan } from "../../cloud/orphans.js";
 import { ClusterError } from "./cluster-error.js";
 
 export interface SweepOptions {
   readonly cloud: CloudClient;
-  readonly cluster: string;
+  /** Identities of the clusters that the stack held. Nothing with another one, or with none, is touched. */
+  readonly identities: ReadonlySet<string>;
   /** Ids of everything that the stack held before it was destroyed. */
   readonly owned: ReadonlySet<string>;
   readonly signal?: AbortSignal;
@@ -14,25 +15,40 @@ export interface SweepOptions {
   readonly interval?: number;
 }
 
+export interface Swept {
+  readonly deleted: readonly Orphan[];
+  /** Volumes with data that the cluster itself did not delete. */
+  readonly kept: readonly Orphan[];
+}
+
+/** The command that deletes what is left of a cluster when its state is gone. */
+export const orphansCommand = (identity: string): string =>
+  `npx stackadm orphans --identity ${identity} --delete`;
+
 const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
 
 /**
- * Deletes what still carries the cluster's marks, then looks at the whole project again. Returns only when neither a
- * marked object nor anything that the stack held is left: what is said afterwards is true.
+ * Deletes what still carries the clusters' identities, except volumes with data, then looks at the whole project again.
+ * Returns only when nothing else of them and nothing that the stack held is left: what is said afterwards is true.
  */
-export async function sweep(options: SweepOptions): Promise<readonly Orphan[]> {
-  const { cloud, cluster, owned, signal, onDelete, interval } = options;
-  const found = await findOrphans(cloud, cluster);
-  await deleteOrphans(cloud, found, { signal, onDelete, interval });
-  const marked = found.length === 0 ? [] : await findOrphans(cloud, cluster);
+export async function sweep(options: SweepOptions): Promise<Swept> {
+  const { cloud, identities, owned, signal, onDelete, interval } = options;
+  const find = async () => findOrphans(cloud, identities);
+  const found = await find();
+  const kept = found.filter(holdsData);
+  const deleted = found.filter((orphan) => !holdsData(orphan));
+  await deleteOrphans(cloud, deleted, { signal, onDelete, interval });
+  const marked = deleted.length === 0 ? [] : (await find()).filter((one) => !holdsData(one));
   const held = (await takeInventory(cloud)).filter(({ id }) => owned.has(id));
   const left = [...marked, ...held.filter(({ id }) => !marked.some((one) => one.id === id))];
   if (left.length > 0)
     throw new ClusterError(
       "FAILED",
       `Still there: ${named(left)}.`,
-      "Run `npx stackadm destroy` again; `npx stackadm orphans --delete` deletes what carries the cluster's marks.",
+      identities.size === 0
+        ? `Delete it by hand, by its ID: ${left.map(({ id }) => id).join(", ")}.`
+        : `It carries the cluster's identity: \`${[...identities].map(orphansCommand).join("; ")}\` deletes it.`,
     );
-  return found;
+  return { deleted, kept };
 }

@@ -1,14 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { isMap, parseDocument } from "yaml";
-import { stateDirectory } from "../paths.js";
-import { UserError } from "../user-error.js";
-
-/** The package's root: where Pulumi.yaml lies, whether sources or compiled files run. */
-export function packageRoot(): string {
-  const parent = resolve(__dirname, "..", "..");
-  return basename(parent) === "dist" ? resolve(parent, "..") : parent;
-}
+import { packageRoot, stateDirectory } from "../../base/paths.js";
+import { UserError } from "../../base/user-error.js";
 
 /** The program's module beside the running files: compiled when they are, TypeScript when they are not. */
 export function programModule(): string {

@@ -1,4 +1,4 @@
-import type { Progress } from "../progress.js";
+import type { Progress } from "../../base/progress.js";
 
 /** Progress as one JSON object a line, for programs: `{"type":"step", ...}`. */
 export function jsonProgress(

@@ -1,9 +1,9 @@
-import type { ClusterEvent } from "../cluster/events.js";
+import { machineOf, type ClusterEvent } from "../cluster/events.js";
 import { phaseFacts, type Phase } from "../cluster/phases.js";
 import type { Redactor } from "../cluster/redact.js";
 import { Timeline } from "../cluster/timeline.js";
 import { parseUrn } from "../cluster/urn.js";
-import type { Progress, Step } from "../progress.js";
+import type { Progress, Step } from "../../base/progress.js";
 import { duration } from "./screen.js";
 
 export interface OperationViewOptions {
@@ -28,6 +28,7 @@ export class OperationView {
 
   take(event: ClusterEvent): void {
     if (event.type === "log") this.log(event.urn, event.text);
+    else if (event.type === "alive") this.alive(event);
     else if (event.type === "message") this.message(event);
     else {
       const phase = this.timeline.take(event, this.now());
@@ -79,11 +80,17 @@ export class OperationView {
   }
 
   private log(urn: string, text: string): void {
-    const phase = this.timeline.phaseOfRunning(urn);
     const last = text.trim().split("\n").at(-1) ?? "";
-    if (phase === undefined || last === "") return;
-    const line = this.options.redactor.clean(`${parseUrn(urn).name}: ${last}`);
-    this.open.get(phase)?.update(line);
+    if (last !== "") this.detail(urn, `${parseUrn(urn).name}: ${last}`);
+  }
+
+  private alive({ urn, step, seconds }: Extract<ClusterEvent, { type: "alive" }>): void {
+    this.detail(urn, `${machineOf(urn, step)}: ${step}, ${duration(seconds * 1000)}`);
+  }
+
+  private detail(urn: string, text: string): void {
+    const phase = this.timeline.phaseOfRunning(urn);
+    if (phase !== undefined) this.open.get(phase)?.update(this.options.redactor.clean(text));
   }
 
   private message(event: Extract<ClusterEvent, { type: "message" }>): void {

@@ -55,8 +55,12 @@ export function timesTable(phases: readonly TimedPhase[], total: number): string
   return table(["PHASE", "TOOK", "RESOURCES"], [...rows, ["In all", duration(total), ""]]);
 }
 
-/** What to do next, three lines. */
-export function nextCommands(stack: string, kubeconfig: string, onLab: boolean): string {
+/** What to do next, three lines; and what stands in the way of the first, when something does. */
+export function nextCommands(
+  stack: string,
+  kubeconfig: string,
+  { onLab, advice }: { readonly onLab: boolean; readonly advice?: string },
+): string {
   const other = stack === "dev" ? "" : ` --stack ${stack}`;
   const commands = [
     [`KUBECONFIG=${kubeconfig} kubectl get pods -A`, "look around"],
@@ -65,5 +69,6 @@ export function nextCommands(stack: string, kubeconfig: string, onLab: boolean):
       ? ["npx stackadm lab down", "stop the lab, with all that is in it"]
       : [`npx stackadm status${other}`, "see how it is"],
   ];
-  return table(["NEXT", ""], commands);
+  const next = table(["NEXT", ""], commands);
+  return advice === undefined ? next : `${next}\n! ${advice}`;
 }

@@ -1,4 +1,4 @@
-import type { Progress, Step } from "../progress.js";
+import type { Progress, Step } from "../../base/progress.js";
 
 /** Where a screen writes, and what it knows about it. */
 export interface ScreenTarget {

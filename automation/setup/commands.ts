@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Progress } from "../progress.js";
-import { withStep } from "../progress.js";
-import { run } from "../run.js";
-import { UserError } from "../user-error.js";
+import type { Progress } from "../../base/progress.js";
+import { withStep } from "../../base/progress.js";
+import { run } from "../../base/run.js";
+import { Failure } from "../../base/failure.js";
 
 /** Commands and the Debian packages they come from. */
 export type CommandPackages = Readonly<Record<string, string>>;
@@ -35,7 +35,8 @@ export async function ensureCommands(wanted: CommandPackages, progress: Progress
   if (missing.length === 0) return;
   const packages = [...new Set(missing.map((command) => wanted[command] ?? command))];
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get"))
-    throw new UserError(
+    throw new Failure(
+      "TOOL_MISSING",
       `Missing on this machine: ${missing.join(", ")}.`,
       `Install ${packages.join(" ")} (on Debian: sudo apt-get install ${packages.join(" ")}).`,
     );

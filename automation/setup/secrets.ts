@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { linkNew } from "../link.js";
+import { linkNew } from "../../base/files.js";
 
 /**
  * The passphrase that encrypts the secrets of the stacks: made once, 256 bits, readable by its owner only.

@@ -4,9 +4,10 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } fro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { linkNew } from "../link.js";
-import { run } from "../run.js";
-import { UserError } from "../user-error.js";
+import { linkNew } from "../../base/files.js";
+import { run } from "../../base/run.js";
+import { Failure } from "../../base/failure.js";
+import { UserError } from "../../base/user-error.js";
 
 /** An ssh-agent that holds the login key. */
 export interface Agent {
@@ -65,31 +66,50 @@ async function waitForAgent(socket: string, child: ChildProcess): Promise<void> 
   }
 }
 
+/**
+ * Lives as long as the pipe on its standard input, that is as long as we do, however we end; then ends the agent and takes
+ * its directory ($0) away. Should it be killed itself, the agent misses its parent within 10 s and ends alone.
+ */
+const keeper = `read -r _
+kill "$SSH_AGENT_PID"
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$SSH_AUTH_SOCK" ] && sleep 0.1; done
+rm -rf "$0"`;
+
 async function startAgent(keyFile: string): Promise<Agent> {
   const directory = mkdtempSync(join(tmpdir(), "stackadm-agent-"));
   const socket = join(directory, "socket");
-  // -D: stays our child, so that it cannot outlive the command unnoticed.
-  const child = spawn("ssh-agent", ["-D", "-a", socket], { stdio: "ignore", detached: true });
+  // Detached: a Ctrl-C at the terminal is for us, and we still need the agent to stop in good order.
+  const child = spawn("ssh-agent", ["-a", socket, "sh", "-c", keeper, directory], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  const ended = new Promise<void>((resolve) => {
+    child.once("exit", () => {
+      resolve();
+    });
+  });
   child.unref();
   const failed = once(child, "error").then(() => {
-    throw new UserError("The command 'ssh-agent' is not installed.", "Install openssh-client.");
+    throw new Failure(
+      "TOOL_MISSING",
+      "The command 'ssh-agent' is not installed.",
+      "Install openssh-client.",
+    );
   });
   failed.catch(() => undefined);
-  // However this process ends, the agent goes with it.
-  const end = (): void => {
-    child.kill("SIGTERM");
+  child.stdin.on("error", () => undefined);
+  const forget = (): void => {
     rmSync(directory, { recursive: true, force: true });
   };
-  process.once("exit", end);
+  process.once("exit", forget);
   const close = async (): Promise<void> => {
-    process.off("exit", end);
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+    process.off("exit", forget);
+    if (child.pid !== undefined) {
       child.ref();
-      const ended = once(child, "exit");
-      child.kill("SIGTERM");
+      child.stdin.end();
       await ended;
     }
-    rmSync(directory, { recursive: true, force: true });
+    forget();
   };
   try {
     await Promise.race([waitForAgent(socket, child), failed]);

@@ -2,7 +2,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { exchange, type HttpAnswer } from "../../cloud/http.js";
 import { ClusterError } from "../cluster/cluster-error.js";
-import { UserError } from "../user-error.js";
+import { UserError } from "../../base/user-error.js";
 
 const entries = z.array(z.looseObject({ name: z.string() }));
 const kubeconfigSchema = z.looseObject({

@@ -2,18 +2,18 @@ import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
 import { forward, HostKeyMismatch, logIn, type SshTarget } from "../../cloud/ssh.js";
-import { UserError } from "../user-error.js";
+import { Failure } from "../../base/failure.js";
+import { UserError } from "../../base/user-error.js";
 
 async function connect(target: SshTarget): Promise<Client> {
   try {
     return await logIn(target);
   } catch (error) {
-    if (error instanceof HostKeyMismatch)
-      throw new UserError(
-        error.message,
-        "Someone may be in between, or the machine was reinstalled by hand.",
-      );
-    throw new UserError(`${target.host} cannot be reached by SSH: ${reasonOf(error)}.`);
+    if (error instanceof HostKeyMismatch) throw new Failure("HOST_KEY_MISMATCH", error.message);
+    throw new Failure(
+      "SSH_UNREACHABLE",
+      `${target.host} cannot be reached by SSH: ${reasonOf(error)}.`,
+    );
   }
 }
 

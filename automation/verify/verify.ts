@@ -112,11 +112,14 @@ async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<
 /** Looks at the finished cluster from outside: nodes, sample services, the data on the claim. Changes nothing. */
 export async function verifyCluster(options: VerifyOptions): Promise<Verification> {
   const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
+  const wanted = new Set(options.outputs.nodes.map(({ name }) => name));
   const allReady = async (): Promise<NodeReport[]> => {
     options.onDetail?.("nodes");
     const found = await readNodes(api);
-    const late = found.find(({ ready }) => !ready);
-    const missing = options.outputs.nodes.length - found.length;
+    // The node of a machine that left stays until the cloud controller has noticed.
+    const ours = found.filter(({ name }) => wanted.has(name));
+    const late = ours.find(({ ready }) => !ready);
+    const missing = wanted.size - ours.length;
     if (late) throw new Error(`${late.name} is not Ready: ${late.reason}`);
     if (missing > 0) throw new Error(`${missing} machines have not joined`);
     return found;
@@ -126,8 +129,8 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   const [services, claims] = await Promise.all([checkServices(options), checkClaims(api, options)]);
   // A look that was stopped says nothing about the cluster.
   options.signal?.throwIfAborted();
-  const complete =
-    nodes.length >= options.outputs.nodes.length && nodes.every(({ ready }) => ready);
+  const ready = nodes.filter((node) => node.ready && wanted.has(node.name));
+  const complete = ready.length === wanted.size;
   return {
     nodes,
     services,

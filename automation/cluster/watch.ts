@@ -1,0 +1,243 @@
+import { connectCloud, type CloudClient } from "../../cloud/client.js";
+import { serverState, standsStill, wakingCommand, type ServerState } from "../../cloud/diagnose.js";
+import { ClusterError } from "./cluster-error.js";
+import { machineOf, type ClusterEvent } from "./events.js";
+import { parseUrn } from "./urn.js";
+
+/*
+ * The command plugin waits without end for a script whose machine stopped, and the engine waits for the plugin. Scripts
+ * give a sign of life every 5 s (components/support/scripts/common.sh); when one falls silent, Nova is asked about its
+ * machine, and when nothing runs there any more, the engine is ended.
+ *
+ * From the stop of a machine to the end of the engine, at most 60 s:
+ *     16 s  silence, counted from a line that came before the stop; looked at once a second
+ *   + 18 s  for Nova's answer, signing in included
+ *   + 16 s  for what else runs; nothing, when only silent scripts are left
+ *   + 10 s  until an engine that was told to end is killed (operation.ts)
+ * Where Nova still says ACTIVE at first, because it takes a while to notice, it is asked again 20 s later.
+ */
+
+/** Milliseconds. */
+export interface WatchTimes {
+  /** So long a script may be silent before Nova is asked: three signs of life. */
+  readonly silence: number;
+  /** Between two questions about a script that stays silent. */
+  readonly again: number;
+  /** A script that is silent so long is given up whatever Nova says. */
+  readonly longest: number;
+  /** What else runs may go on for so long after a script was given up. */
+  readonly others: number;
+  /** Between the signal that cancels and the one that ends: closer together they could arrive as one. */
+  readonly apart: number;
+  /** The watch itself did not run for so long: the process stood still, so all silence begins anew. */
+  readonly gap: number;
+}
+
+export const watchTimes: WatchTimes = {
+  silence: 15_000,
+  again: 20_000,
+  longest: 300_000,
+  others: 15_000,
+  apart: 1_000,
+  gap: 10_000,
+};
+
+/** How often the watch looks. */
+const tickMilliseconds = 1000;
+
+/** Why a script was given up. */
+export interface Verdict {
+  readonly why: "stopped" | "silent";
+  readonly urn: string;
+  readonly step: string;
+  readonly serverId: string;
+  /** What Nova said last; undefined when it could not be asked. */
+  readonly state: ServerState | undefined;
+}
+
+export interface WatchOptions {
+  /** Milliseconds of a clock that never jumps. */
+  readonly now: () => number;
+  readonly ask: (serverId: string) => Promise<ServerState>;
+  /** Lets the engine begin nothing more. */
+  readonly cancel: () => void;
+  /** Ends the engine at once. */
+  readonly kill: () => void;
+  readonly times?: Partial<WatchTimes>;
+}
+
+/** A script that runs on a machine. */
+interface Script {
+  readonly urn: string;
+  readonly step: string;
+  readonly serverId: string;
+  /** Its own server and those through which it is reached: silence may be any of theirs. */
+  readonly servers: readonly string[];
+  heardAt: number;
+  askAt: number;
+  state: ServerState | undefined;
+}
+
+/** Gives scripts up that are silent because nothing runs on their machine any more. One that talks is never ended. */
+export class ScriptWatch {
+  private readonly times: WatchTimes;
+  private readonly running = new Set<string>();
+  private readonly scripts = new Map<string, Script>();
+  private lastTick: number | undefined;
+  private given: (Verdict & { readonly at: number }) | undefined;
+  private killed = false;
+
+  constructor(private readonly options: WatchOptions) {
+    this.times = { ...watchTimes, ...options.times };
+  }
+
+  get verdict(): Verdict | undefined {
+    return this.given;
+  }
+
+  take(event: ClusterEvent): void {
+    switch (event.type) {
+      case "started":
+        this.running.add(event.change.urn);
+        return;
+      case "finished":
+      case "failed":
+        this.running.delete(event.change.urn);
+        this.scripts.delete(event.change.urn);
+        return;
+      case "alive":
+        this.alive(event);
+        return;
+      case "log":
+      case "message":
+        this.heard(this.scripts.get(event.urn));
+        return;
+      default:
+    }
+  }
+
+  /** Looks at the silent ones; to be called about once a second. */
+  tick(): void {
+    const now = this.options.now();
+    const gap = now - (this.lastTick ?? now);
+    this.lastTick = now;
+    if (gap > this.times.gap) for (const script of this.scripts.values()) this.heard(script);
+    if (this.given) this.end(now - this.given.at);
+    else for (const script of this.scripts.values()) this.look(script, now);
+  }
+
+  private alive({ urn, step, serverId, through }: Extract<ClusterEvent, { type: "alive" }>): void {
+    if (!this.running.has(urn) || parseUrn(urn).type !== "command:remote:Command") return;
+    if (this.scripts.get(urn)?.serverId !== serverId)
+      this.scripts.set(urn, {
+        ...{ urn, step, serverId, servers: [serverId, ...through] },
+        ...{ heardAt: 0, askAt: 0, state: undefined },
+      });
+    this.heard(this.scripts.get(urn));
+  }
+
+  private heard(script: Script | undefined): void {
+    if (!script) return;
+    script.heardAt = this.options.now();
+    script.askAt = script.heardAt + this.times.silence;
+    script.state = undefined;
+  }
+
+  private look(script: Script, now: number): void {
+    if (now - script.heardAt >= this.times.longest) this.giveUp(script, "silent");
+    if (this.given || now < script.askAt) return;
+    script.askAt = now + this.times.again;
+    void this.question(script);
+  }
+
+  /** An answer counts only for the silence in which it was asked for. */
+  private async question(script: Script): Promise<void> {
+    const { heardAt, serverId } = script;
+    const ask = async (id: string): Promise<void> => {
+      const state = await this.options.ask(id).catch(() => undefined);
+      if (this.scripts.get(script.urn) !== script || script.heardAt !== heardAt) return;
+      if (id === serverId) script.state = state ?? script.state;
+      if (state && standsStill(state)) this.giveUp({ ...script, serverId: id, state }, "stopped");
+    };
+    await Promise.all(script.servers.map(ask));
+  }
+
+  private giveUp({ urn, step, serverId, state }: Script, why: Verdict["why"]): void {
+    if (this.given) return;
+    this.given = { why, urn, step, serverId, state, at: this.options.now() };
+    this.options.cancel();
+  }
+
+  private end(waited: number): void {
+    const patience = this.onlySilenceIsLeft() ? this.times.apart : this.times.others;
+    if (this.killed || waited < patience) return;
+    this.killed = true;
+    this.options.kill();
+  }
+
+  private onlySilenceIsLeft(): boolean {
+    const silentSince = this.options.now() - this.times.silence;
+    return [...this.running].every(
+      (urn) => (this.scripts.get(urn)?.heardAt ?? Infinity) <= silentSince,
+    );
+  }
+}
+
+/** What a person has to know about a script that was given up. */
+export function errorOf({ why, urn, step, serverId, state }: Verdict): ClusterError {
+  const name = state?.name ?? machineOf(urn, step);
+  const subject = { urn, resource: parseUrn(urn).name };
+  const again = "then run the same command again: it goes on where it stopped.";
+  const lastWords = `\`openstack console log show ${name}\` shows its last words.`;
+  const says = state === undefined ? "Nova cannot be asked" : `Nova says ${state.status}`;
+  if (why === "silent")
+    return new ClusterError(
+      "SERVER_SILENT",
+      `The machine ${name} was silent for ${watchTimes.longest / 60_000} minutes while its script '${step}' ran: ${says}.`,
+      `It hangs, or the way to it is cut; a worker's leads through the control plane. ${lastWords} Mend it, ${again}`,
+      subject,
+    );
+  const command = state && wakingCommand(state);
+  return new ClusterError(
+    "SERVER_STOPPED",
+    `The machine ${name} stopped while its script '${step}' ran: ${says}.`,
+    command === undefined
+      ? `\`openstack server event list ${serverId}\` shows what happened to it. \`npx stackadm up --refresh\` makes one anew that was deleted; bring any other back, ${again}`
+      : `${lastWords} Bring it back with \`${command}\`, ${again}`,
+    subject,
+  );
+}
+
+/** Asks Nova; signs in once, and anew after a question that failed. */
+function askNova(env: NodeJS.ProcessEnv): (serverId: string) => Promise<ServerState> {
+  let cloud: Promise<CloudClient> | undefined;
+  return async (serverId) => {
+    cloud ??= connectCloud({ env });
+    try {
+      return await serverState(await cloud, serverId);
+    } catch (error) {
+      cloud = undefined;
+      throw error;
+    }
+  };
+}
+
+/** Watches the scripts of one operation until `stop` is called. */
+export function watchScripts({
+  env,
+  ...options
+}: Omit<WatchOptions, "now" | "ask"> & { readonly env: NodeJS.ProcessEnv }): {
+  readonly watch: ScriptWatch;
+  readonly stop: () => void;
+} {
+  const watch = new ScriptWatch({ ...options, now: () => performance.now(), ask: askNova(env) });
+  const timer = setInterval(() => {
+    watch.tick();
+  }, tickMilliseconds);
+  return {
+    watch,
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { run } from "../../base/run.js";
+import { missingCommands } from "./commands.js";
+
+/** The kubectl of this machine, as far as it matters for one cluster. */
+export interface Kubectl {
+  /** As it says it: "v1.36.3". Absent where there is none, or none that works. */
+  readonly version?: string;
+  /** One sentence: what is wrong with it and what to do. Absent where it serves. */
+  readonly advice?: string;
+}
+
+export interface KubectlOptions {
+  /** Default: the process environment. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Milliseconds in which it has to answer. Default: 5000. */
+  readonly timeout?: number;
+}
+
+const answerSchema = z.object({ clientVersion: z.object({ gitVersion: z.string() }) });
+
+async function clientVersion({
+  env,
+  timeout = 5_000,
+}: KubectlOptions): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(timeout);
+    const { stdout } = await run("kubectl", ["version", "--client", "-o", "json"], { env, signal });
+    return answerSchema.parse(JSON.parse(stdout)).clientVersion.gitVersion;
+  } catch {
+    return undefined; // whatever it is, it is no reason to fail
+  }
+}
+
+const numbers = (version: string): [number, number] => {
+  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  return [Number(major), Number(minor)];
+};
+
+/** Looks whether there is a kubectl for a cluster of this version: at most one minor version away. Never throws. */
+export async function lookAtKubectl(
+  cluster: string,
+  options: KubectlOptions = {},
+): Promise<Kubectl> {
+  const [major, minor] = numbers(cluster);
+  const install = `install one of ${major}.${minor - 1} to ${major}.${minor + 1} (https://kubernetes.io/docs/tasks/tools/)`;
+  const path = (options.env ?? process.env)["PATH"] ?? "";
+  if (missingCommands({ kubectl: "kubectl" }, path).length > 0)
+    return { advice: `kubectl is not installed on this machine: ${install}` };
+  const version = await clientVersion(options);
+  if (version === undefined)
+    return { advice: `kubectl of this machine does not say its version: ${install}` };
+  const [clientMajor, clientMinor] = numbers(version);
+  if (clientMajor === major && Math.abs(clientMinor - minor) <= 1) return { version };
+  return {
+    version,
+    advice: `kubectl of this machine is ${version}, too far from the cluster's ${cluster}: ${install}`,
+  };
+}
