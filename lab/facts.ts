@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { stringify } from "yaml";
+import { toYaml } from "../base/yaml.js";
 import { identityUrl, ports } from "./cloud/configuration/common.js";
 import { tenant } from "./cloud/offering.js";
 import type { LabSecrets } from "./cloud/secrets.js";
@@ -38,7 +38,7 @@ interface User {
 
 /** A clouds.yaml with one cloud, for a user in the project of the same name. */
 export const renderClouds = (settings: LabSettings, { cloud, name, password }: User): string =>
-  stringify({
+  toYaml({
     clouds: {
       [cloud]: {
         auth_type: "password",
@@ -67,7 +67,7 @@ export function renderSite({ management }: LabSettings, key: SiteKey): string {
   const comment = "# Defaults of the lab, merged under the stack's `cluster` object.\n";
   return (
     comment +
-    stringify({
+    toYaml({
       kubernetes: {
         packages: {
           url: `http://${management.cloud}:${ports.packages}/v{minor}/deb/`,

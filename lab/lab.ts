@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { withLock } from "../automation/lock.js";
-import { withStep, type Progress } from "../automation/progress.js";
+import { withLock } from "../base/lock.js";
+import { withStep, type Progress } from "../base/progress.js";
 import { ensureGolden, goldenKey } from "./cloud/golden.js";
 import { removeCloud, startCloud } from "./cloud/start.js";
 import { labFacts, writeFacts, type LabFacts } from "./facts.js";
@@ -82,7 +82,7 @@ async function start(work: Work): Promise<LabFacts> {
 /** Checks the host, and takes away what an earlier lab left on it. */
 async function prepareHost({ paths, settings, progress }: Work): Promise<void> {
   await withStep(progress, "Check this host", 3, async (step) => {
-    await checkHost(paths.cache);
+    await checkHost(paths);
     step.update("taking away what an earlier lab left");
     await destroy(paths);
     step.update("comparing the lab's networks with those in use");

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Address4 } from "ip-address";
-import { UserError } from "../automation/user-error.js";
-import { cacheDirectory, stateDirectory } from "../automation/paths.js";
+import { UserError } from "../base/user-error.js";
+import { cacheDirectory, stateDirectory } from "../base/paths.js";
 
 /** One of the two networks between the host and the cloud. */
 export interface LabNetwork {
@@ -106,6 +106,10 @@ export interface LabPaths {
   readonly kernelSettings: string;
   /** Folder of those settings. */
   readonly sysctls: string;
+  /** Folder of the named network namespaces. */
+  readonly namespaces: string;
+  /** Folder with an entry per network interface. */
+  readonly interfaces: string;
   /** What is built for Kubernetes, served from inside the cloud. */
   readonly site: string;
   /** Facts of the running lab: removed by `lab down`. */
@@ -129,6 +133,8 @@ export function labPaths(name: string = usualName): LabPaths {
     lock: join(cache, "lock"),
     kernelSettings: join(cache, "kernel-settings"),
     sysctls: "/proc/sys",
+    namespaces: "/run/netns",
+    interfaces: "/sys/class/net",
     site: cacheDirectory("lab", "kubernetes", "site"),
     state,
     stateFile: join(state, "lab.json"),

@@ -1,4 +1,4 @@
-import type { Progress } from "../automation/progress.js";
+import type { Progress } from "../base/progress.js";
 import { renderSite, writePrivate } from "./facts.js";
 import {
   defaultKubernetesVersion,

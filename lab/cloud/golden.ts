@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { run } from "../../automation/run.js";
-import { withStep, type Progress, type Step } from "../../automation/progress.js";
+import { run } from "../../base/run.js";
+import { withStep, type Progress, type Step } from "../../base/progress.js";
 import { inContainer, removeContainer, startContainer } from "../host/container.js";
 import { debianTree } from "../host/debian-tree.js";
 import { setUpNetwork, tearDownNetwork } from "../host/network.js";

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Step } from "../../automation/progress.js";
-import { UserError } from "../../automation/user-error.js";
+import type { Step } from "../../base/progress.js";
+import { UserError } from "../../base/user-error.js";
 import type { LabSettings } from "../settings.js";
 import { identityUrl, ports } from "./configuration/common.js";
 

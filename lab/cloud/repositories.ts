@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { toYaml } from "../../base/yaml.js";
 import type { LabSettings } from "../settings.js";
 import { ports } from "./configuration/common.js";
 
@@ -13,7 +13,7 @@ export const packageSite = ({ management }: LabSettings): string => `server {
 
 /** Debian's docker-registry over the folder that is built on the host. */
 export const registryConfiguration = ({ management }: LabSettings): string =>
-  stringify({
+  toYaml({
     version: "0.1",
     log: { level: "warn", accesslog: { disabled: true } },
     storage: {

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { withStep, type Progress } from "../../automation/progress.js";
+import { withStep, type Progress } from "../../base/progress.js";
 import { removeContainer, startContainer } from "../host/container.js";
 import { cgroupFolders } from "../host/cpu-weight.js";
+import { isMounted } from "../host/mounts.js";
 import { networkRemains, setUpNetwork, tearDownNetwork } from "../host/network.js";
 import {
   closeStore,
   deleteSubvolume,
-  isMounted,
   loopsIn,
   releaseLoops,
   snapshotSubvolume,
@@ -77,7 +77,7 @@ export async function removeCloud(settings: LabSettings, paths: LabPaths): Promi
 export async function remains(settings: LabSettings, paths: LabPaths): Promise<string[]> {
   const loops = await loopsIn(runningRoot(paths));
   return [
-    ...(await networkRemains(settings)),
+    ...(await networkRemains(settings, paths)),
     ...loops.map((name) => `loop device ${name}`),
     ...(await cgroupFolders(settings.name)).map((folder) => `control group ${folder}`),
     ...((await isMounted(paths.store)) ? [`mount ${paths.store}`] : []),

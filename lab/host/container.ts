@@ -1,7 +1,8 @@
-import { run, type RunOptions, type RunResult } from "../../automation/run.js";
+import { run, type RunOptions, type RunResult } from "../../base/run.js";
 import type { LabSettings } from "../settings.js";
 import { cgroupParent, raiseCpuWeight, removeCgroups } from "./cpu-weight.js";
 import { isInstalled } from "./packages.js";
+import { takeDown } from "./take-down.js";
 
 /** The cloud as one system container. */
 export interface ContainerSpec {
@@ -73,12 +74,12 @@ export async function containerPid(name: string): Promise<number> {
 }
 
 /** Kills everything in it at once: what must be kept has been stopped before. Removes its control groups too. */
-export async function removeContainer(name: string): Promise<void> {
-  const remove = ["--runtime", "runc", "rm", "--force", "--time", "0", name];
-  if ((await containerState(name)) !== undefined) {
-    // Fails now and then while the kernel still frees the processes; the second time tells.
-    await run("podman", remove, { accept: [0, 1, 125] });
-    if ((await containerState(name)) !== undefined) await run("podman", remove);
-  }
-  await removeCgroups(name);
+export async function removeContainer(name: string, boundMs?: number): Promise<void> {
+  const container = {
+    name: `The container ${name}`,
+    isThere: async () => (await containerState(name)) !== undefined,
+    remove: () => run("podman", ["--runtime", "runc", "rm", "--force", "--time", "0", name]),
+  };
+  await takeDown(container, boundMs);
+  await removeCgroups(name, { boundMs });
 }

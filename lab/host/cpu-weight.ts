@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { readdir, rmdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { takeDown } from "./take-down.js";
 
 /**
  * Share of the processors. Without a service manager all programs of the host run in the root control group, and
@@ -28,9 +29,10 @@ export async function raiseCpuWeight(name: string): Promise<void> {
   }
 }
 
+const cgroups = "/sys/fs/cgroup";
+
 /** The lab's parent group in every hierarchy it is in. */
-export async function cgroupFolders(name: string): Promise<string[]> {
-  const root = "/sys/fs/cgroup";
+export async function cgroupFolders(name: string, root = cgroups): Promise<string[]> {
   if (!existsSync(root)) return [];
   const hierarchies = await readdir(root, { withFileTypes: true });
   return [join(root, name), ...hierarchies.map((entry) => join(root, entry.name, name))].filter(
@@ -38,15 +40,53 @@ export async function cgroupFolders(name: string): Promise<string[]> {
   );
 }
 
-/** Removes the group with everything below it. No process may be left in it. */
-export async function removeCgroups(name: string): Promise<void> {
-  for (const folder of await cgroupFolders(name)) await removeGroup(folder);
+export interface RemovalOptions {
+  /** Where control groups are. Default: /sys/fs/cgroup. */
+  readonly root?: string;
+  /** Removes one group. Default: rmdir. */
+  readonly remove?: (folder: string) => Promise<unknown>;
+  /** How long to wait for the processes in a group, ms. Default: that of `takeDown`. */
+  readonly boundMs?: number | undefined;
 }
 
-/** Control groups are removed from the leaves up; their files go with them. */
-async function removeGroup(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await removeGroup(join(folder, entry.name));
+/**
+ * Removes the group with everything below it. podman puts the container's monitor into it too, which ends after the
+ * container: it still runs 'podman container cleanup' there when 'podman rm' has returned.
+ */
+export async function removeCgroups(
+  name: string,
+  { root = cgroups, remove = rmdir, boundMs }: RemovalOptions = {},
+): Promise<void> {
+  for (const folder of await cgroupFolders(name, root)) {
+    const group = {
+      name: `The control group ${folder}`,
+      isThere: () => existsSync(folder),
+      remove: () => removeGroup(folder, remove),
+      kept: async () => {
+        const processes = await processesIn(folder);
+        return processes.length > 0 ? `${processes.join(", ")} in it.` : undefined;
+      },
+    };
+    await takeDown(group, boundMs);
   }
-  await rmdir(folder);
+}
+
+const subgroups = async (folder: string): Promise<string[]> => {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+};
+
+/** Control groups are removed from the leaves up; their files go with them. */
+async function removeGroup(folder: string, remove: (folder: string) => Promise<unknown>) {
+  for (const group of await subgroups(folder)) await removeGroup(group, remove);
+  await remove(folder);
+}
+
+/** The processes in a group and below it, as "conmon (process 4711)". Groups and processes may end meanwhile. */
+async function processesIn(folder: string): Promise<string[]> {
+  const text = (file: string) => readFile(file, "utf8").catch(() => "");
+  const ids = (await text(join(folder, "cgroup.procs"))).split("\n").filter((id) => id !== "");
+  const here = ids.map(async (id) => `${(await text(`/proc/${id}/comm`)).trim()} (process ${id})`);
+  const groups = await subgroups(folder).catch(() => []);
+  return [...(await Promise.all(here)), ...(await Promise.all(groups.map(processesIn))).flat()];
 }

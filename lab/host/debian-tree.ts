@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../automation/run.js";
-import type { Step } from "../../automation/progress.js";
+import { run } from "../../base/run.js";
+import type { Step } from "../../base/progress.js";
 import { suite } from "../packages.js";
 import { heartbeat } from "../kubernetes/heartbeat.js";
 import { runContained } from "./contained.js";

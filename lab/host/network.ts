@@ -1,8 +1,9 @@
 import { lookup } from "node:dns/promises";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { run } from "../../automation/run.js";
-import { UserError } from "../../automation/user-error.js";
+import { join } from "node:path";
+import { run } from "../../base/run.js";
+import { UserError } from "../../base/user-error.js";
 import type { LabPaths, LabSettings } from "../settings.js";
 import { raiseKernelSettings, restoreKernelSettings } from "./kernel-settings.js";
 import {
@@ -16,8 +17,9 @@ import {
   type Command,
   type UsedAddresses,
 } from "./network-plan.js";
-import { mountsBelow } from "./kernel-lists.js";
+import { mountPoints, unmount } from "./mounts.js";
 import { isInstalled } from "./packages.js";
+import { takeDown } from "./take-down.js";
 
 async function usedByNames(hosts: readonly string[]): Promise<UsedAddresses[]> {
   const found = await Promise.allSettled(hosts.map((host) => lookup(host, { family: 4 })));
@@ -53,7 +55,7 @@ export async function checkCollisions(
   }
 }
 
-type KernelPaths = Pick<LabPaths, "kernelSettings" | "sysctls">;
+type KernelPaths = Pick<LabPaths, "kernelSettings" | "sysctls" | "namespaces" | "interfaces">;
 
 /**
  * Makes namespace, veth pairs and packet filter rules. The file `kernelSettings` remembers for `tearDownNetwork` which
@@ -79,31 +81,47 @@ async function ruleDeletions(comment: string): Promise<Command[]> {
   return found;
 }
 
+/** Deletes a network namespace; nothing happens when there is none. */
+export const removeNamespace = (
+  name: string,
+  { namespaces }: Pick<LabPaths, "namespaces">,
+): Promise<void> =>
+  takeDown({
+    name: `The network namespace ${name}`,
+    isThere: () => existsSync(join(namespaces, name)),
+    remove: () => run("ip", ["netns", "del", name]),
+  });
+
 /** `ip netns` mounts its folder on itself the first time it is used, and never takes that away. */
-async function unmountNamespaceFolder(): Promise<void> {
-  const folder = "/run/netns";
+async function unmountNamespaceFolder(folder: string): Promise<void> {
   if (!existsSync(folder) || (await readdir(folder)).length > 0) return;
-  const mounts = mountsBelow(await readFile("/proc/self/mountinfo", "utf8"), folder);
-  for (const point of mounts) await run("umount", [point]);
+  for (const point of await mountPoints(folder)) await unmount(point);
 }
 
 /** Takes namespace, veth pairs and rules away, whatever is left of them, and puts the host's settings back. */
 export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
   for (const device of Object.values(settings.devices)) {
-    if (existsSync(`/sys/class/net/${device}`)) await run("ip", ["link", "del", device]);
+    await takeDown({
+      name: `The interface ${device}`,
+      isThere: () => existsSync(join(paths.interfaces, device)),
+      remove: () => run("ip", ["link", "del", device]),
+    });
   }
-  if (existsSync(`/run/netns/${settings.name}`)) await run("ip", ["netns", "del", settings.name]);
-  await unmountNamespaceFolder();
+  await removeNamespace(settings.name, paths);
+  await unmountNamespaceFolder(paths.namespaces);
   for (const [command, ...args] of await ruleDeletions(settings.name)) await run(command, args);
   await restoreKernelSettings(paths.kernelSettings, paths.sysctls);
 }
 
 /** What of the lab's network is there, for `lab status` and for the proof that `lab down` left nothing. */
-export async function networkRemains(settings: LabSettings): Promise<string[]> {
+export async function networkRemains(
+  settings: LabSettings,
+  paths: Pick<LabPaths, "namespaces" | "interfaces">,
+): Promise<string[]> {
   const devices = Object.values(settings.devices)
-    .filter((device) => existsSync(`/sys/class/net/${device}`))
+    .filter((device) => existsSync(join(paths.interfaces, device)))
     .map((device) => `interface ${device}`);
-  const namespace = existsSync(`/run/netns/${settings.name}`)
+  const namespace = existsSync(join(paths.namespaces, settings.name))
     ? [`network namespace ${settings.name}`]
     : [];
   const rules = (await ruleDeletions(settings.name)).length;

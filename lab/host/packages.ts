@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { run } from "../../automation/run.js";
-import { UserError } from "../../automation/user-error.js";
-import { withStep, type Progress } from "../../automation/progress.js";
+import { run } from "../../base/run.js";
+import { UserError } from "../../base/user-error.js";
+import { withStep, type Progress } from "../../base/progress.js";
 
 /** Commands the lab uses on the host, and the Debian packages they come from. */
 export const hostCommands = {

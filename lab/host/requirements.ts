@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { readFile, statfs } from "node:fs/promises";
-import { run } from "../../automation/run.js";
-import { UserError } from "../../automation/user-error.js";
+import { run } from "../../base/run.js";
+import { UserError } from "../../base/user-error.js";
+import type { LabPaths } from "../settings.js";
+import { removeNamespace } from "./network.js";
 
 /** What a host is known to have; read by `readHost`, judged by `missing`. */
 export interface HostFacts {
@@ -47,8 +49,10 @@ export function missing(host: HostFacts): string[] {
   return checks.filter(([fulfilled]) => !fulfilled).map(([, sentence]) => sentence);
 }
 
+type ProbePaths = Pick<LabPaths, "cache" | "namespaces">;
+
 /** Tries the links of the cloud in a namespace of its own; returns what went wrong. */
-async function tryLinks(): Promise<string | undefined> {
+async function tryLinks(paths: ProbePaths): Promise<string | undefined> {
   const name = "stackadm-probe";
   const inside = (...words: string[]) => run("ip", ["-n", name, "link", "add", ...words]);
   try {
@@ -60,20 +64,20 @@ async function tryLinks(): Promise<string | undefined> {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
-    await run("ip", ["netns", "del", name], { accept: [0, 1] });
+    await removeNamespace(name, paths);
   }
 }
 
 /** `cache` is an existing folder on the disk that will hold the lab. */
-export async function readHost(cache: string): Promise<HostFacts> {
+export async function readHost(paths: ProbePaths): Promise<HostFacts> {
   const text = (file: string) => readFile(file, "utf8").catch(() => "");
   const root = process.getuid?.() === 0;
   if (root && !(await text("/proc/filesystems")).includes("btrfs")) {
     // Refused where the kernel has no modules: `missing` then says so.
     await run("modprobe", ["btrfs"], { accept: [0, 1] }).catch(() => undefined);
   }
-  const disk = await statfs(cache);
-  const links = root && process.platform === "linux" ? await tryLinks() : undefined;
+  const disk = await statfs(paths.cache);
+  const links = root && process.platform === "linux" ? await tryLinks(paths) : undefined;
   return {
     platform: process.platform,
     root,
@@ -89,8 +93,8 @@ export async function readHost(cache: string): Promise<HostFacts> {
 }
 
 /** Throws one error naming everything the host lacks. */
-export async function checkHost(cache: string): Promise<void> {
-  const lacking = missing(await readHost(cache));
+export async function checkHost(paths: ProbePaths): Promise<void> {
+  const lacking = missing(await readHost(paths));
   if (lacking.length > 0) {
     throw new UserError(
       `This host cannot run the lab; it lacks: ${lacking.join("; ")}.`,

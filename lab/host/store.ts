@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { run } from "../../automation/run.js";
-import { UserError } from "../../automation/user-error.js";
+import { run } from "../../base/run.js";
 import type { LabPaths } from "../settings.js";
 import { isInstalled } from "./packages.js";
-import { deviceNumber, mountsBelow, parseLoops, parseSubvolumes } from "./kernel-lists.js";
+import { deviceNumber, parseLoops, parseSubvolumes } from "./kernel-lists.js";
+import { isMounted, mountPoints, unmount } from "./mounts.js";
+import { takeDown } from "./take-down.js";
 
 /** Size the btrfs believes it has. The file is sparse: it takes what is written, and gives back what is deleted. */
 const size = 80 * 2 ** 30;
@@ -64,33 +65,13 @@ async function makeStore(file: string): Promise<void> {
   await rename(part, file);
 }
 
-export async function isMounted(folder: string): Promise<boolean> {
-  return mountsBelow(await readFile("/proc/self/mountinfo", "utf8"), folder).includes(folder);
-}
-
 /** Unmounts the store with everything that hangs below it. */
 export async function closeStore(paths: LabPaths): Promise<void> {
-  const points = mountsBelow(await readFile("/proc/self/mountinfo", "utf8"), paths.store);
+  const points = await mountPoints(paths.store);
   for (const point of points) await unmount(point);
   if (points.length === 0) return;
   await flushStore(paths);
   await rm(mark(paths), { force: true });
-}
-
-/** The kernel frees a dead container's files a little after its last process: tried for 20 s. */
-async function unmount(point: string): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    const { code, stderr } = await run("umount", [point], { accept: [0, 1, 32] });
-    if (code === 0 || stderr.includes("not mounted")) return;
-    if (Date.now() > deadline) {
-      throw new UserError(
-        `${point} cannot be unmounted: ${stderr.trim()}`,
-        `Find who uses it with 'fuser -vm ${point}', end it and run 'stackadm lab down' again.`,
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, 250));
-  }
 }
 
 export const createSubvolume = (path: string) => run("btrfs", ["subvolume", "create", path]);
@@ -105,12 +86,16 @@ async function nested(paths: LabPaths, subvolume: string): Promise<string[]> {
 
 /** Deletes a subvolume with the ones inside it; nothing happens when there is none. */
 export async function deleteSubvolume(paths: LabPaths, subvolume: string): Promise<void> {
-  if (!existsSync(subvolume)) return;
-  const inside = await nested(paths, subvolume);
-  for (const path of inside.sort((one, other) => other.length - one.length)) {
-    await run("btrfs", ["subvolume", "delete", path]);
-  }
-  await run("btrfs", ["subvolume", "delete", subvolume]);
+  await takeDown({
+    name: `The btrfs subvolume ${subvolume}`,
+    isThere: () => existsSync(subvolume),
+    remove: async () => {
+      const inside = await nested(paths, subvolume);
+      for (const path of [...inside.sort((one, other) => other.length - one.length), subvolume]) {
+        await run("btrfs", ["subvolume", "delete", path]);
+      }
+    },
+  });
 }
 
 /** Copies a subvolume, with the ones inside it, in no time and no space. */
@@ -132,7 +117,13 @@ export const listTop = async (paths: LabPaths): Promise<string[]> => {
 
 /** Releases loop devices whose file lies in a subvolume: the volumes of servers that were never detached. */
 export async function releaseLoops(subvolume: string): Promise<void> {
-  for (const name of await loopsIn(subvolume)) await run("losetup", ["--detach", name]);
+  for (const name of await loopsIn(subvolume)) {
+    await takeDown({
+      name: `The loop device ${name}`,
+      isThere: async () => (await loopsIn(subvolume)).includes(name),
+      remove: () => run("losetup", ["--detach", name]),
+    });
+  }
 }
 
 export async function loopsIn(subvolume: string): Promise<string[]> {

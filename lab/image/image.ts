@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { copyFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../../automation/run.js";
-import type { Step } from "../../automation/progress.js";
+import { run } from "../../base/run.js";
+import type { Step } from "../../base/progress.js";
 import { runContained } from "../host/contained.js";
 import { createSubvolume, deleteSubvolume } from "../host/store.js";
 import { debianTree } from "../host/debian-tree.js";

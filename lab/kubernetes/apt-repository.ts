@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Step } from "../../automation/progress.js";
-import { run } from "../../automation/run.js";
+import type { Step } from "../../base/progress.js";
+import { run } from "../../base/run.js";
 import { renderPackages, renderRelease, type IndexedFile } from "./apt-index.js";
 import type { BuiltComponent } from "./build-component.js";
 import type { Release } from "./component.js";

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { withLock, type LockHolder } from "../../automation/lock.js";
-import { cacheDirectory } from "../../automation/paths.js";
-import { withStep, type Progress, type Step } from "../../automation/progress.js";
+import { withLock, type LockHolder } from "../../base/lock.js";
+import { cacheDirectory } from "../../base/paths.js";
+import { withStep, type Progress, type Step } from "../../base/progress.js";
 import { writeAptRepository } from "./apt-repository.js";
 import { buildComponent, requireGo, type BuiltComponent } from "./build-component.js";
 import type { Image, Release } from "./component.js";

@@ -1,4 +1,4 @@
-import type { Step } from "../../automation/progress.js";
+import type { Step } from "../../base/progress.js";
 
 export interface Heartbeat extends Pick<Step, "update"> {
   stop(): void;

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { withStep, type Progress } from "../../automation/progress.js";
-import { run } from "../../automation/run.js";
-import { UserError } from "../../automation/user-error.js";
+import { withStep, type Progress } from "../../base/progress.js";
+import { run } from "../../base/run.js";
+import { UserError } from "../../base/user-error.js";
 
 /** A file that shows a tool to be there (a command on PATH, or an absolute path), and the Debian package it comes from. */
 export const buildTools: Readonly<Record<string, string>> = {

@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Step } from "../../automation/progress.js";
-import { run } from "../../automation/run.js";
+import type { Step } from "../../base/progress.js";
+import { run } from "../../base/run.js";
 import { debianTree } from "../host/debian-tree.js";
 import { suite } from "../packages.js";
 import { programFile } from "./apt-repository.js";

@@ -102,6 +102,11 @@ export function renderControl(
   ].join("\n");
 }
 
+/** A package's version in the series that machines install; as in Debian, it says when another release stands in for it. */
+export function inSeries(series: string, upstream: string): string {
+  return upstream.startsWith(`${series}.`) ? upstream : `${series}.0+really${upstream}`;
+}
+
 /** `kubeadm_1.36.3-1.1_amd64.deb` */
 export function debFileName(name: string, version: string): string {
   return `${name}_${version}_amd64.deb`;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } 
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../automation/run.js";
+import { run } from "../../base/run.js";
 
 /** The key of the lab's apt repository. It signs nothing but lab packages and stays in this cache. */
 export interface SigningKey {

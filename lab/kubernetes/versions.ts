@@ -1,6 +1,8 @@
-import { UserError } from "../../automation/user-error.js";
+import { UserError } from "../../base/user-error.js";
+import { minorOf } from "../../base/versions.js";
 import type { Component, ModuleSource, Release } from "./component.js";
 import { images } from "./images.js";
+import { inSeries } from "./packages.js";
 
 /** What differs between minors; tags are those of `kubeadm config images list`. */
 interface Minor {
@@ -263,11 +265,6 @@ function cloudComponents(version: string): Component[] {
   ];
 }
 
-/** The minor of a version: `1.36` of `1.36.3`. */
-export function minorOf(version: string): string {
-  return version.split(".").slice(0, 2).join(".");
-}
-
 /** Everything that is built for a Kubernetes version. Throws UserError when it is not one of `supportedKubernetesVersions`. */
 export function release(version: string): Release {
   const minor = minors[minorOf(version)];
@@ -292,7 +289,7 @@ export function release(version: string): Release {
       ...Object.fromEntries(
         ["kubeadm", "kubelet", "kubectl"].map((name) => [name, `${version}-1.1`]),
       ),
-      "cri-tools": `${criTools.slice(1)}-1.1`,
+      "cri-tools": `${inSeries(minorOf(version), criTools.slice(1))}-1.1`,
       "kubernetes-cni": `${cniPlugins.slice(1)}-1.1`,
       "containerd.io": `${containerd.slice(1)}-1`,
     },

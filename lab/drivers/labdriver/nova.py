@@ -97,8 +97,9 @@ class LabDriver(Operations, driver.ComputeDriver):
         server = self._server(instance)
         if not server.exists():
             raise exception.InstanceNotFound(instance_id=instance.uuid)
-        return hardware.InstanceInfo(
-            power_state.RUNNING if server.pid() else power_state.SHUTDOWN)
+        # Nova stops a server that runs in its books and not here: one that starts is not off
+        runs = server.pid() or server.switched_on()
+        return hardware.InstanceInfo(power_state.RUNNING if runs else power_state.SHUTDOWN)
 
     def get_console_output(self, context, instance):
         return self._server(instance).console_output()
@@ -116,7 +117,7 @@ class LabDriver(Operations, driver.ComputeDriver):
     def _look(self, watch):
         servers = {uuid: Server(CONF.instances_path, uuid) for uuid in self.list_instance_uuids()}
         now = {uuid: bool(server.pid()) for uuid, server in servers.items()}
-        for uuid, change in watch.changes(now, lambda uuid: servers[uuid].restarting()):
+        for uuid, change in watch.changes(now, lambda uuid: servers[uuid].switched_on()):
             transition = (event.EVENT_LIFECYCLE_STARTED if change == STARTED
                           else event.EVENT_LIFECYCLE_STOPPED)
             self.emit_event(event.LifecycleEvent(uuid, transition))

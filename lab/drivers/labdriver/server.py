@@ -152,10 +152,14 @@ class Server:
         except (OSError, ValueError):
             return None
 
-    def restarting(self):
-        """Tell whether systemd is about to run the server again (it rebooted itself)."""
+    def switched_on(self):
+        """Tell whether systemd has the server's unit.
+
+        Its PID 1 runs, or will in a moment: runc starts it, or it rebooted itself and its unit is
+        between two runs (deactivating, then activating).
+        """
         state = run('systemctl', 'show', '-P', 'ActiveState', self.unit, ok=ANY_STATUS).strip()
-        return state in ('active', 'activating')
+        return state in ('active', 'activating', 'deactivating')
 
     def start(self):
         """Start PID 1; its terminal is the console log."""

@@ -145,11 +145,11 @@ class UnitTest(CommandsTest):
         self.stub('systemctl', 'echo "not loaded" >&2; exit 5')
         self.server.kill()
 
-    def test_systemd_is_asked_whether_a_server_comes_back(self):
-        for state, answer in (('active', True), ('activating', True), ('inactive', False),
-                              ('failed', False), ('', False)):
+    def test_a_server_is_switched_on_until_systemd_is_through_with_its_unit(self):
+        for state, answer in (('active', True), ('activating', True), ('deactivating', True),
+                              ('inactive', False), ('failed', False), ('', False)):
             self.stub('systemctl', 'echo ' + state)
-            self.assertIs(self.server.restarting(), answer, state)
+            self.assertIs(self.server.switched_on(), answer, state)
 
     def test_remains_of_an_earlier_try_are_gone_in_a_new_server(self):
         self.stub('btrfs', 'case "$2" in snapshot) mkdir "$4" ;; delete) rm -r "$3" ;; esac')

@@ -239,8 +239,10 @@ class LifeTest(NovaTest):
         self.server.start.assert_called_once_with()
 
     def test_info(self):
-        for pid, state in ((42, 'running'), (None, 'shutdown')):
+        for pid, on, state in ((42, True, 'running'), (None, True, 'running'),
+                               (None, False, 'shutdown')):
             self.server.pid.return_value = pid
+            self.server.switched_on.return_value = on
             self.assertEqual(self.driver.get_info(self.instance), state)
         self.server.exists.return_value = False
         with self.assertRaises(self.nova.exception.InstanceNotFound):

@@ -114,7 +114,7 @@ class PowerTest(NovaTest):
         self.coming_back = set()
         self.driver.list_instance_uuids = lambda: list(self.running)
         self.patch('labdriver.nova.Server', side_effect=lambda _path, uuid: SimpleNamespace(
-            pid=lambda: self.running[uuid], restarting=lambda: uuid in self.coming_back))
+            pid=lambda: self.running[uuid], switched_on=lambda: uuid in self.coming_back))
         self.nova.event.LifecycleEvent.side_effect = lambda uuid, change: (uuid, change)
         self.nova.event.EVENT_LIFECYCLE_STARTED = 'started'
         self.nova.event.EVENT_LIFECYCLE_STOPPED = 'stopped'

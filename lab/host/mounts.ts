@@ -1,0 +1,20 @@
+import { readFile } from "node:fs/promises";
+import { run } from "../../base/run.js";
+import { mountsBelow } from "./kernel-lists.js";
+import { takeDown } from "./take-down.js";
+
+/** Mount points at or below a folder, in the order to unmount them in. */
+export const mountPoints = async (folder: string): Promise<string[]> =>
+  mountsBelow(await readFile("/proc/self/mountinfo", "utf8"), folder);
+
+export const isMounted = async (folder: string): Promise<boolean> =>
+  (await mountPoints(folder)).includes(folder);
+
+/** Unmounts one point. The kernel frees a dead container's files a little after its last process. */
+export const unmount = (point: string): Promise<void> =>
+  takeDown({
+    name: `The mount ${point}`,
+    isThere: () => isMounted(point),
+    remove: () => run("umount", [point]),
+    hint: `Find who uses it with 'fuser -vm ${point}', end it and run 'stackadm lab down' again.`,
+  });
