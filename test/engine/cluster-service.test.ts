@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ClusterError, type ErrorCode } from "../../automation/cluster/cluster-error.js";
 import {
   createClusterService,
@@ -11,6 +19,7 @@ import {
   type ClusterService,
 } from "../../automation/cluster/cluster-service.js";
 import { toolDirectory } from "./support/tools.js";
+import { until } from "./support/until.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
 
@@ -21,7 +30,7 @@ const command = require(${JSON.stringify(join(modules, "@pulumi/command"))});
 const fs = require("node:fs");
 const [seconds, mode] = fs.readFileSync(__dirname + "/behaviour", "utf8").split(" ");
 module.exports = async () => {
-  if (mode === "invalid") throw new pulumi.RunError("Pulumi.dev.yaml is not valid:\\n  cluster.image: is missing");
+  if (mode === "invalid") throw new pulumi.RunError("[INVALID_CONFIG] Pulumi.dev.yaml is not valid:\\n  cluster.image: is missing");
   if (mode === "stray") Promise.reject(new Error("nobody awaits me"));
   const slow = new command.local.Command("slow", { create: "echo begun >&2; sleep " + seconds + "; echo done" });
   return { said: slow.stdout, kubeconfig: pulumi.secret("a-secret-kubeconfig") };
@@ -99,6 +108,10 @@ describe("the cluster service on a real engine", function () {
     work.catch(() => undefined);
     return work;
   };
+  const checkpoint = (): string => {
+    const file = join(fileURLToPath(backend), ".pulumi", "stacks", "service", "dev.json");
+    return existsSync(file) ? readFileSync(file, "utf8") : "";
+  };
   /** Process ids of the engines that work on our backend. */
   const engines = (): number[] =>
     readdirSync("/proc")
@@ -144,7 +157,7 @@ describe("the cluster service on a real engine", function () {
   it("says what is wrong with the configuration, all of it, and makes nothing", async () => {
     behave(0, "invalid");
     const error = await expectCode(service().up("dev"), "INVALID_CONFIG");
-    assert.match(error.message, /cluster\.image: is missing/);
+    assert.match(error.message, /^Pulumi\.dev\.yaml is not valid:\n {2}cluster\.image: is missing/);
     assert.equal(error.exitCode, 2);
   });
 
@@ -193,6 +206,8 @@ describe("the cluster service on a real engine", function () {
     const { onEvent, promise } = begun();
     const running = handled(clusters.up("dev", { onEvent }));
     await Promise.race([promise, running]);
+    // Told before it is written: what the engine never wrote down, nobody could repair.
+    await until("the engine noted what it makes", () => /"type": ?"creating"/.test(checkpoint()));
     const pids = engines();
     assert.ok(pids.length > 0, "no engine found");
     for (const pid of pids) process.kill(pid, "SIGKILL");

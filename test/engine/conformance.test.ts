@@ -2,8 +2,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Cluster } from "../../components/index.js";
-import { handled, handledConnection, handledProxy } from "../../toolchain/command/handled.js";
-import { handledInputs } from "../../toolchain/kubernetes/handled.js";
+import {
+  handled,
+  handledConnection,
+  handledProxy,
+} from "../../toolchain/stand-ins/command/handled.js";
+import { handledInputs } from "../../toolchain/stand-ins/kubernetes/handled.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph } from "../support/graph.js";
 import type { Row } from "../support/graph.js";

@@ -85,7 +85,7 @@ export const programOf =
 export function writePlugin(directory: string): void {
   const plugin = join(directory, "pulumi-resource-kubernetes");
   const loader = pathToFileURL(require.resolve("tsx")).href;
-  const main = join(root, "toolchain/kubernetes/main.ts");
+  const main = join(root, "toolchain/stand-ins/kubernetes/main.ts");
   const start = `exec "${process.execPath}" --import "${loader}" "${main}" "$@"`;
   writeFileSync(plugin, `#!/bin/sh\n${start}\n`);
   chmodSync(plugin, 0o755);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { run } from "../../automation/run.js";
+import { run } from "../../base/run.js";
 
 const root = resolve(__dirname, "..", "..");
 

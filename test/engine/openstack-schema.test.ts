@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { cacheDirectory } from "../../automation/paths.js";
-import { silent } from "../../automation/progress.js";
+import { cacheDirectory } from "../../base/paths.js";
+import { silent } from "../../base/progress.js";
 import { openstackBuild } from "../../toolchain/toolchain.js";
 import { makeWithGo } from "../../toolchain/make.js";
 

@@ -33,12 +33,13 @@ export const example = (preview: boolean): AddonsArgs => {
   const output = given(preview);
   return {
     clusterName: "dev",
+    nameInCloud: output("dev-0123456789ab"),
     kubernetesVersion: "1.36.3",
     registry: { prefix: "registry.example" },
     kubeconfig: output("kubeconfig"),
     podCidr: "10.244.0.0/16",
     serviceCidr: "10.112.0.0/12",
-    podMtu: output(1350),
+    networkMtu: output(1350),
     cloud: {
       authUrl: output("https://identity.example/v3"),
       region: "example",

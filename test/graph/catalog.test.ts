@@ -1,14 +1,17 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { lookUpCloud, type CloudFacts } from "../../components/support/catalog.js";
+import { lookUpCloud, type CloudFacts, type Wanted } from "../../components/support/catalog.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph } from "../support/graph.js";
+import { graph, type Fields } from "../support/graph.js";
 
 describe("the catalog", () => {
   const wanted = { image: "debian", externalNetwork: "public", flavors: ["m", "l", "m"] };
-  const look = async (lookups: typeof cloudAnswers.lookups): Promise<CloudFacts> => {
+  const look = async (
+    lookups: typeof cloudAnswers.lookups,
+    changes: Partial<Wanted> = {},
+  ): Promise<CloudFacts> => {
     let found: Promise<CloudFacts> | undefined;
-    const program = (): Promise<CloudFacts> => (found = lookUpCloud(wanted));
+    const program = (): Promise<CloudFacts> => (found = lookUpCloud({ ...wanted, ...changes }));
     await graph(program, { ...cloudAnswers, lookups: { ...cloudAnswers.lookups, ...lookups } });
     assert.ok(found);
     return found;
@@ -17,13 +20,17 @@ describe("the catalog", () => {
     const details = `invocation returned an error: 1 error occurred:\n\t* ${reason}\n`;
     throw Object.assign(new Error(details), { code: 2, details });
   };
-  const image = "openstack:images/getImage:getImage";
+  const nothing = refuse("Your query returned no results. Please change your search criteria");
+  const id = "0b1c2d3e-0000-4000-8000-000000000000";
+  const image = "openstack:images/getImageIds:getImageIds";
+  const network = "openstack:networking/getNetwork:getNetwork";
   const flavor = "openstack:compute/getFlavor:getFlavor";
   const scope = "openstack:identity/getAuthScope:getAuthScope";
 
   it("knows Keystone's public address with its version, and the operator's roles", async () => {
     assert.deepEqual((await look({})).scope, {
       authUrl: "https://keystone.example/v3",
+      projectId: "project-id",
       region: "region-one",
       roles: ["admin", "load-balancer_member", "member"],
     });
@@ -41,35 +48,80 @@ describe("the catalog", () => {
     assert.deepEqual(flavorIds, { m: "id-of-m", l: "id-of-l" });
   });
 
+  it("takes what has the shape of an ID for one, and asks no lookup by name for it", async () => {
+    const asked: unknown[] = [];
+    const facts = await look(
+      {
+        [image]: nothing,
+        [network]: (inputs) => (asked.push(inputs), { id, name: "public" }),
+        [flavor]: (inputs) => (asked.push(inputs), { id }),
+      },
+      { image: id, externalNetwork: id, flavors: [id] },
+    );
+    assert.equal(facts.imageId, id);
+    assert.equal(facts.externalNetworkId, id);
+    assert.equal(facts.externalNetworkName, "public");
+    assert.deepEqual(facts.flavorIds, { [id]: id });
+    assert.deepEqual(asked, [{ networkId: id, external: true }, { flavorId: id }]);
+  });
+
+  it("finds a flavor by its ID when none has this name, whatever the ID looks like", async () => {
+    const { flavorIds } = await look(
+      { [flavor]: (inputs) => ("name" in inputs ? nothing() : { id: inputs["flavorId"] }) },
+      { flavors: ["42"] },
+    );
+    assert.deepEqual(flavorIds, { "42": "42" });
+  });
+
+  it("finds by name what only looks like an ID", async () => {
+    const { externalNetworkId } = await look(
+      { [network]: (inputs) => ("name" in inputs ? { id: "e", name: id } : nothing()) },
+      { externalNetwork: id },
+    );
+    assert.equal(externalNetworkId, "e");
+  });
+
   it("says of everything that is missing or ambiguous that it is, in one error", async () => {
     const lookups = {
-      [image]: refuse("Your query returned no results. Please change your search criteria"),
-      [flavor]: refuse("Your query returned more than one result."),
+      [image]: () => ({ ids: ["i1", "i2"] }),
+      [network]: refuse("Your query returned more than one result."),
+      [flavor]: (inputs: Fields) => ("name" in inputs ? nothing() : refuse("No Flavor found")()),
     };
     await assert.rejects(look(lookups), (error: Error) => {
       assert.ok(pulumi.RunError.isInstance(error));
       assert.equal(
         error.message,
         [
-          "This project of the cloud lacks what the cluster needs:",
-          '  the image "debian" does not exist; write the name of another',
-          '  the flavor "m" is not unique; write the name of another',
-          '  the flavor "l" is not unique; write the name of another',
+          "[NOT_FOUND] This project of the cloud lacks what the cluster needs:",
+          '  2 images are called "debian" (i1, i2); write the ID of one',
+          '  several external networks are called "public"; write the ID of one',
+          '  the flavor "m" does not exist; write the name or ID of another',
+          '  the flavor "l" does not exist; write the name or ID of another',
         ].join("\n"),
       );
       return true;
     });
   });
 
+  it("misses an image that nobody has under this name", async () => {
+    await assert.rejects(
+      look({ [image]: () => ({ ids: [] }) }),
+      /the image "debian" does not exist; write the name or ID of another$/,
+    );
+  });
+
   it("says once, and in the cloud's words, that the credential is no good", async () => {
     const lookups = { [scope]: refuse("Authentication failed"), [image]: refuse("Forbidden") };
-    await assert.rejects(look(lookups), /^Error: The cloud cannot be used: Authentication failed$/);
+    await assert.rejects(
+      look(lookups),
+      /^Error: \[AUTH_FAILED\] The cloud cannot be used: Authentication failed$/,
+    );
   });
 
   it("does not take a service that is down for a name that is wrong", async () => {
     await assert.rejects(
       look({ [image]: refuse("connection refused") }),
-      /^Error: The cloud cannot be asked: connection refused$/,
+      /^Error: \[CLOUD_UNREACHABLE\] The cloud cannot be asked: connection refused$/,
     );
   });
 

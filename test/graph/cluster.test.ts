@@ -4,6 +4,7 @@ import type { ClusterArgs } from "../../components/cluster-spec.js";
 import { canaryCredential, canarySeed, cloudAnswers } from "../support/cloud-answers.js";
 import { golden } from "../support/golden.js";
 import { graph, type Row } from "../support/graph.js";
+import { clear, isSecret, plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 
 const args: ClusterArgs = { ...smallest, zones: ["zone-a", "zone-b"], samples: true };
@@ -19,20 +20,7 @@ const named = (rows: readonly Row[], name: string, type = ""): Row => {
 };
 const ofType = (rows: readonly Row[], type: string): readonly Row[] =>
   rows.filter((row) => row.type.includes(type));
-
-/** The mark of a secret among the inputs that the mocks were given. */
-const isSecret = (value: unknown): boolean =>
-  typeof value === "object" &&
-  value !== null &&
-  Object.values(value).includes("1b47061264138c4ac30d75fd1eb44270");
-
-/** Everything in `value` that is not inside a secret, as text. */
-const clear = (value: unknown): string =>
-  JSON.stringify(value, (_key, inner: unknown) => (isSecret(inner) ? "[secret]" : inner));
-
-/** Plain text of a value that may be secret. */
-const plain = (value: unknown): string =>
-  String(isSecret(value) ? (value as { value: unknown }).value : value);
+const instance = "openstack:compute/instance:Instance";
 
 /** One line per registration, without what is random. */
 const line = (row: Row): string => {
@@ -41,6 +29,7 @@ const line = (row: Row): string => {
     row.deletedWith && `deletedWith: ${short(row.deletedWith)}`,
     row.ignoreChanges.length > 0 && `ignoreChanges: ${row.ignoreChanges.join(", ")}`,
     row.replaceOnChanges.length > 0 && `replaceOnChanges: ${row.replaceOnChanges.join(", ")}`,
+    row.replaceWith.length > 0 && `replaceWith: ${row.replaceWith.map(short).join(", ")}`,
     row.deleteBeforeReplace && "deleteBeforeReplace",
     row.hooks.length > 0 && `hooks: ${row.hooks.join(", ")}`,
   ].filter(Boolean);
@@ -116,33 +105,67 @@ describe("the graph", () => {
         assert.equal(inputs["securityGroups"], undefined);
     });
 
-    it("are replaced when they are in error, and keep image and user data otherwise", () => {
+    it("are replaced when they are in error, and never updated in place", () => {
       for (const row of ofType(rows, "compute/instance")) {
         assert.deepEqual(row.replaceOnChanges, ["#initerror"]);
         assert.ok(row.deleteBeforeReplace);
         assert.deepEqual([...row.ignoreChanges].sort(), [
-          ...["availabilityZone", "flavorId", "imageId", "imageName", "keyPair", "userData"],
+          ...["availabilityZone", "flavorId", "imageId", "imageName", "keyPair"],
+          ...["metadata", "powerState", "userData"],
         ]);
         assert.equal(row.inputs["configDrive"], true);
       }
     });
 
-    it("have no floating IP but the first control plane", () => {
-      const [one, ...more] = ofType(rows, "networking/floatingIp");
+    it("have no floating IP but the first control plane, in the network that was found", async () => {
+      const found = await build({ externalNetwork: "0b1c2d3e-0000-4000-8000-000000000000" });
+      const [one, ...more] = ofType(found, "networking/floatingIp");
       assert.deepEqual(more, []);
       assert.equal(one?.inputs["portId"], "dev-control-plane-0-port-id");
+      assert.equal(one.inputs["pool"], "public");
+      assert.deepEqual(one.inputs["valueSpecs"], { floating_network_id: "external-network-id" });
     });
   });
 
   describe("scripts", () => {
     const scripts = (): readonly Row[] => ofType(rows, "command:remote");
+    const stdin = (some: readonly Row[], name: string): string =>
+      plain(named(some, name).inputs["stdin"]).replaceAll(/10\.0\.0\.\d+/g, "ADDRESS");
 
-    it("are at most two per worker and three on the control plane", () => {
-      const count = (prefix: string): number =>
-        scripts().filter(({ name }) => name.startsWith(prefix)).length;
-      assert.equal(count("dev-workers-general-0-"), 2);
-      assert.equal(count("dev-workers-general-1-"), 2);
+    it("are two on each worker, three on the control plane, and one there for each worker that leaves", () => {
+      const count = (prefix: string, suffix = ""): number =>
+        scripts().filter(({ name }) => name.startsWith(prefix) && name.endsWith(suffix)).length;
+      for (const worker of ["dev-workers-general-0-", "dev-workers-general-1-"]) {
+        assert.equal(count(worker), 3);
+        assert.equal(count(worker, "-leave"), 1);
+      }
       assert.equal(count("dev-control-plane-"), 3);
+    });
+
+    it("know the server that they run on, and by its name the machine on the way", () => {
+      for (const { name, inputs } of scripts()) {
+        const worker = /^dev-workers-(general-\d)-(prepare|join)$/.exec(name)?.[1];
+        const hop = "dev-control-plane-0";
+        const [first, own] = [`${hop}-server-id`, `dev-workers-${worker}-server-id`];
+        const [id, path] = worker === undefined ? [first, first] : [own, `${own},${hop}`];
+        assert.match(
+          plain(inputs["stdin"]),
+          new RegExp(`_ID='${id}'\nSERVER_PATH='${path}'`),
+          name,
+        );
+      }
+    });
+
+    it("run again on a machine that has a new server, and on no other", async () => {
+      const first = "dev-workers-general-0";
+      // A refresh found the server gone: another one has another ID.
+      const ids = (name: string): string => `${name}-${name === `${first}-server` ? "new" : "id"}`;
+      const after = await graph(() => new Cluster("dev", args), { ...cloudAnswers, ids });
+      const changed = scripts().filter(({ name }) => stdin(after, name) !== stdin(rows, name));
+      assert.deepEqual(
+        changed.map(({ name }) => name),
+        [`${first}-join`, `${first}-leave`, `${first}-prepare`],
+      );
     });
 
     it("pin the host key on every hop", () => {
@@ -153,16 +176,17 @@ describe("the graph", () => {
           proxy?: { hostKey?: unknown };
         };
         assert.match(plain(hop.hostKey), /^ssh-ed25519 AAAA/, name);
-        if (name.includes("workers"))
+        if (/workers.*-(prepare|join)$/.test(name))
           assert.match(plain(hop.proxy?.hostKey), /^ssh-ed25519 AAAA/, name);
       }
     });
 
-    it("run again instead of being replaced: no triggers, and nothing but a farewell on delete", () => {
+    it("run again instead of being replaced: no triggers, and a script on delete has none on create", () => {
       for (const { name, inputs } of scripts()) {
         assert.equal(inputs["triggers"], undefined);
-        assert.equal("delete" in inputs, name.endsWith("farewell"), name);
-        assert.equal("create" in inputs, !name.endsWith("farewell"), name);
+        const last = /-(farewell|leave)$/.test(name);
+        assert.equal("delete" in inputs, last, name);
+        assert.equal("create" in inputs, !last, name);
         assert.equal(inputs["addPreviousOutputInEnv"], false);
       }
     });
@@ -171,7 +195,15 @@ describe("the graph", () => {
       for (const row of scripts()) {
         assert.ok(isSecret(row.inputs["stdin"]), row.name);
         assert.equal(row.inputs["environment"], undefined);
-        assert.match(plain(row.inputs["create"] ?? row.inputs["delete"]), /^sudo -n bash -s$/);
+        const [create, update, last] = ["create", "update", "delete"].map(
+          (occasion) => row.inputs[occasion],
+        );
+        assert.deepEqual(
+          [create, update, last],
+          last === undefined
+            ? ["sudo -n bash -s create", "sudo -n bash -s update", undefined]
+            : [undefined, undefined, "sudo -n bash -s"],
+        );
         assert.deepEqual([...row.secretOutputs].sort(), ["connection", "stderr", "stdout"]);
       }
     });
@@ -185,10 +217,19 @@ describe("the graph", () => {
 
     it("keep the same text when a worker is added, for every machine that is there", async () => {
       const more = await build({ workers: { general: { flavor: "medium", count: 3 } } });
-      const stdin = (some: readonly Row[], name: string): string =>
-        plain(named(some, name).inputs["stdin"]).replaceAll(/10\.0\.0\.\d+/g, "ADDRESS");
       for (const { name } of scripts()) assert.equal(stdin(more, name), stdin(rows, name), name);
-      assert.equal(ofType(more, "command:remote").length, scripts().length + 2);
+      assert.equal(ofType(more, "command:remote").length, scripts().length + 3);
+    });
+
+    it("take leave of a machine on the control plane, before its server goes and unless all go", () => {
+      const leave = named(rows, "dev-workers-general-1-leave");
+      assert.deepEqual(leave.replaceWith.map(short), [`${instance}::dev-workers-general-1-server`]);
+      assert.ok(leave.deleteBeforeReplace);
+      assert.ok(leave.dependencies.some((urn) => urn.endsWith("dev-workers-general-1-join")));
+      assert.match(leave.deletedWith, /dev-control-plane-0-server$/);
+      const read = plain(leave.inputs["stdin"]);
+      assert.match(read, /^NODE_NAME='dev-general-1'$/m);
+      assert.match(read, /^LEAVING_SERVER='dev-workers-general-1-server-id'$/m);
     });
   });
 

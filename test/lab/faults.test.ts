@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { ClusterError } from "../../automation/cluster/cluster-error.js";
+import { identitiesOf } from "../../automation/cluster/state.js";
 import {
   controlPlaneTarget,
   parseOutputs,
@@ -129,7 +130,9 @@ describe("faults on the lab", function () {
   });
 
   it("is found and taken away by its marks when the state is lost, and leaves nothing", async () => {
-    await deleteOrphans(cluster.cloud, await findOrphans(cluster.cloud, stack));
+    const identities = identitiesOf(await cluster.service.state(stack));
+    assert.equal(identities.size, 1);
+    await deleteOrphans(cluster.cloud, await findOrphans(cluster.cloud, identities));
     const left = compareInventories(initially, await takeInventory(cluster.cloud));
     assert.deepEqual(left, { added: [], removed: [] });
   });

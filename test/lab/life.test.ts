@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { run } from "../../automation/run.js";
-import { packageRoot } from "../../automation/cluster/workspace.js";
+import { run } from "../../base/run.js";
 import { ownKeyFile } from "../../automation/setup/surroundings.js";
 import {
   controlPlaneTarget,
@@ -12,8 +11,11 @@ import { verifyCluster, type Verification } from "../../automation/verify/verify
 import { compareInventories, takeInventory, type CloudObject } from "../../cloud/inventory.js";
 import { changes, labCluster, linesOf, rows, type LabCluster } from "./support/lab-cluster.js";
 import { cloudWrites, inServer, processLists, scriptRuns, sshLogins } from "./support/machines.js";
+import { stackadm } from "./support/command-line.js";
 import { foreignObjects } from "./support/foreign.js";
+import { claimToKeep } from "./support/kubectl.js";
 import { secretsOf } from "./support/secrets.js";
+import { packageRoot } from "../../base/paths.js";
 
 const minutes = 60_000;
 const userData = "/var/lib/cloud/instance/user-data.txt";
@@ -124,6 +126,7 @@ describe("a cluster's life on the lab", function () {
       "login key": readFileSync(ownKeyFile(), "utf8").split("\n").slice(1, 3).join("\n"),
     });
     assert.ok(Object.keys(secrets).length >= 5, Object.keys(secrets).join());
+    for (const [secret, value] of Object.entries(secrets)) assert.ok(value, `${secret} is empty`);
     const places: Record<string, string> = {
       events: JSON.stringify(cluster.seen.events),
       screen: [...cluster.seen.lines, ...linesOf(cluster.seen.events)].join("\n"),
@@ -146,10 +149,17 @@ describe("a cluster's life on the lab", function () {
     }
   });
 
-  it("goes away and leaves nothing, and touches nothing foreign", async () => {
-    await cluster.service.destroy("life", { settings: cluster.settings(), ...cluster.recording() });
-    const left = compareInventories(initially, await takeInventory(cluster.cloud));
-    assert.deepEqual(left, { added: [], removed: [] });
+  it("goes away and leaves nothing but what was to be kept, which it names, and touches nothing foreign", async () => {
+    const first = outputs.nodes.find(({ role }) => role === "control-plane");
+    await claimToKeep(first?.serverId ?? "");
+    const { code, text } = await stackadm(cluster, ["destroy"]);
+    assert.equal(code, 0, text);
+    const { added, removed } = compareInventories(initially, await takeInventory(cluster.cloud));
+    assert.deepEqual([added.map(({ kind }) => kind), removed], [["volume"], []]);
+    for (const { id } of added) {
+      assert.ok(text.includes(`(${id})`), text);
+      await cluster.cloud.request("volumev3", "DELETE", `/volumes/${id}`);
+    }
     assert.deepEqual(await foreign.state(), foreign.initial);
   });
 });

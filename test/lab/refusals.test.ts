@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { packageRoot } from "../../automation/cluster/workspace.js";
 import { compareInventories, takeInventory, type CloudObject } from "../../cloud/inventory.js";
+import { stackadm } from "./support/command-line.js";
 import { labCluster, type LabCluster } from "./support/lab-cluster.js";
+import { packageRoot } from "../../base/paths.js";
 
 const stack = "refused";
 
@@ -15,7 +15,6 @@ describe("what is refused before the first write", function () {
   let cluster: LabCluster;
   let directory: string;
   let initially: CloudObject[];
-  const stackFile = join(packageRoot(), `Pulumi.${stack}.yaml`);
 
   before(async () => {
     cluster = await labCluster(stack);
@@ -24,7 +23,6 @@ describe("what is refused before the first write", function () {
   });
   after(async () => {
     rmSync(directory, { recursive: true });
-    rmSync(stackFile, { force: true });
     await cluster.close();
   });
   afterEach(async () => {
@@ -32,27 +30,16 @@ describe("what is refused before the first write", function () {
     assert.deepEqual({ added, removed }, { added: [], removed: [] }, "something was made");
   });
 
-  /** `stackadm up` as a person runs it. */
-  function up(
-    changes: Readonly<Record<string, unknown>>,
-    env: Readonly<Record<string, string>> = {},
-  ) {
-    writeFileSync(stackFile, cluster.settings(changes));
-    const program = join(packageRoot(), "automation", "cli", "stackadm.mjs");
-    const child = spawnSync(process.execPath, [program, "up", "--stack", stack], {
-      env: { ...cluster.surroundings.env, ...env },
-      encoding: "utf8",
-    });
-    return { code: child.status, text: child.stdout + child.stderr };
-  }
+  const up = (changes: Readonly<Record<string, unknown>>, env: NodeJS.ProcessEnv = {}) =>
+    stackadm(cluster, ["up"], { changes, env });
 
   const refused = (
     title: string,
     changes: Readonly<Record<string, unknown>>,
     ...patterns: readonly RegExp[]
   ): void => {
-    it(title, () => {
-      const { code, text } = up(changes);
+    it(title, async () => {
+      const { code, text } = await up(changes);
       assert.notEqual(code, 0, text);
       for (const pattern of patterns) assert.match(text, pattern);
       assert.doesNotMatch(text, /^\s+at .*:\d+:\d+/m, "a stack trace is no sentence");
@@ -85,7 +72,7 @@ describe("what is refused before the first write", function () {
       network: { name: stack },
     })) as { network: { id: string } };
     try {
-      const { code, text } = up({});
+      const { code, text } = await up({});
       assert.notEqual(code, 0, text);
       assert.match(text, new RegExp(`network[^\\n]*${stack}`));
     } finally {
@@ -107,15 +94,15 @@ describe("what is refused before the first write", function () {
     return { OS_CLOUD: "other", OS_CLIENT_CONFIG_FILE: file };
   };
 
-  it("a wrong password", () => {
-    const { code, text } = up({}, clouds("wrong-canary", cluster.cloud.authUrl));
+  it("a wrong password", async () => {
+    const { code, text } = await up({}, clouds("wrong-canary", cluster.cloud.authUrl));
     assert.notEqual(code, 0);
     assert.match(text, /password|credentials|refuse/i);
     assert.ok(!text.includes("wrong-canary"));
   });
 
-  it("a cloud that cannot be reached", () => {
-    const { code, text } = up({}, clouds("any", "http://127.0.0.1:9/v3"));
+  it("a cloud that cannot be reached", async () => {
+    const { code, text } = await up({}, clouds("any", "http://127.0.0.1:9/v3"));
     assert.notEqual(code, 0);
     assert.match(text, /127\.0\.0\.1:9/);
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
-import { silent } from "../../automation/progress.js";
-import { stateDirectory } from "../../automation/paths.js";
+import { silent } from "../../base/progress.js";
+import { stateDirectory } from "../../base/paths.js";
 import { labDown, labStatus, labUp } from "../../lab/lab.js";
 import { hostTraces, labProcesses } from "./support/host.js";
 

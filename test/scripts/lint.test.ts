@@ -1,8 +1,14 @@
 import { strict as assert } from "node:assert";
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
-import { farewellValues, initValues, joinValues } from "../../components/kubeadm/node-scripts.js";
+import { join } from "node:path";
+import {
+  controlPlaneValues,
+  farewellValues,
+  joinValues,
+  leaveValues,
+} from "../../components/kubeadm/node-scripts.js";
+import { isFailureCode } from "../../base/failures.js";
 import { prepareValues } from "../../components/machine/preparation.js";
 
 const root = join(__dirname, "..", "..");
@@ -44,6 +50,12 @@ describe("scripts for machines", () => {
       assert.equal(check("shfmt", ["-i", "2", "-ci", "-d", file]), "");
     });
 
+    it(`${file} gives no reason with a code that nobody knows`, () => {
+      const text = readFileSync(join(root, file), "utf8");
+      for (const [, code = ""] of text.matchAll(/^[^#\n]*\bdie_as (\w+)/gm))
+        assert.ok(isFailureCode(code), code);
+    });
+
     it(`${file} shows no secret: no trace, no environment, no unbounded wait`, () => {
       const text = readFileSync(join(root, file), "utf8");
       assert.doesNotMatch(text, /set -[a-z]*x|\bexport [A-Z_]*(TOKEN|KEY|SECRET)/);
@@ -51,20 +63,27 @@ describe("scripts for machines", () => {
     });
   }
 
+  const joining = ["kubeadm/scripts/peers.sh", "kubeadm/scripts/api-name.sh"];
+  const controlPlane = [
+    "kubeadm/scripts/frozen.sh",
+    "kubeadm/scripts/certificate.sh",
+    "endpoint/scripts/virtual-ip.sh",
+    "kubeadm/scripts/control-plane.sh",
+  ];
   const contracts = [
-    ["components/machine/scripts/prepare.sh", prepareValues],
-    ["components/kubeadm/scripts/init.sh", initValues],
-    ["components/kubeadm/scripts/join.sh", joinValues],
-    ["components/kubeadm/scripts/farewell.sh", farewellValues],
+    ["prepare", prepareValues, ["machine/scripts/prepare.sh"]],
+    ["control-plane", controlPlaneValues, [...joining, ...controlPlane]],
+    ["join", joinValues, [...joining, "kubeadm/scripts/join.sh"]],
+    ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
+    ["farewell", farewellValues, ["kubeadm/scripts/farewell.sh"]],
   ] as const;
-  for (const [file, values] of contracts) {
-    it(`${basename(file)} reads exactly the values that the program gives it`, () => {
+  for (const [step, values, files] of contracts) {
+    it(`${step} reads exactly the values that the program gives it`, () => {
       const known: readonly string[] = values;
-      assert.deepEqual(
-        wanted(file).filter((name) => !known.includes(name)),
-        [],
-      );
-      const text = readFileSync(join(root, file), "utf8");
+      const paths = files.map((file) => `components/${file}`);
+      const missing = paths.flatMap(wanted).filter((name) => !known.includes(name));
+      assert.deepEqual(missing, []);
+      const text = paths.map((path) => readFileSync(join(root, path), "utf8")).join("\n");
       assert.deepEqual(
         known.filter((name) => !new RegExp(`\\b${name}\\b`).test(text)),
         [],

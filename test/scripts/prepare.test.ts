@@ -1,44 +1,16 @@
 import { strict as assert } from "node:assert";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { parseClusterSpec } from "../../components/cluster-spec.js";
 import { preparation, prepareScripts } from "../../components/machine/preparation.js";
+import { freshDebian } from "../support/fresh-debian.js";
 import { Sandbox } from "../support/sandbox.js";
 import { smallest } from "../support/spec.js";
-
-const fingerprint = "DE15B14486CD377B9E876E1A234654DA9A296436";
-
-/** A fresh Debian: the packages bring the commands. */
-const installed = (command: string, answer: string): string =>
-  `[ -e $root/installed ] || exit 127; ${answer} # ${command}`;
-const stubs: Readonly<Record<string, string>> = {
-  hostname: "echo machine",
-  "cloud-init": "exit 0",
-  kubeadm: installed(
-    "kubeadm",
-    'case "$*" in *images*) printf "r/%s\\n" kube-apiserver:v1 kube-proxy:v1 pause:3.10 etcd:3 ;; *version*) echo v1.36.3 ;; esac',
-  ),
-  kubelet: installed("kubelet", "echo Kubernetes v1.36.3"),
-  containerd: installed("containerd", "echo containerd containerd.io v2.3.7 abc"),
-  crictl: installed("crictl", "exit 0"),
-  systemctl: 'case "$*" in *ActiveState*) echo inactive ;; esac',
-  "systemd-run": "exit 0",
-  "systemd-detect-virt": "exit 1",
-  modprobe: "exit 0",
-  sysctl: "echo 1",
-  swapoff: "exit 0",
-  curl: "echo KEY",
-  gpg: `echo fpr:::::::::${fingerprint}:`,
-  "apt-get":
-    'case "$*" in *install*) touch $root/installed; mkdir -p /opt/cni/bin; touch /opt/cni/bin/loopback; chmod +x /opt/cni/bin/loopback ;; esac',
-  "apt-cache":
-    'case "$1" in madison) printf " %s | %s | x\\n" $2 1.36.30-1.1 $2 1.36.3-2.1 $2 1.36.3-1.1 ;; esac',
-  "apt-mark": "exit 0",
-  xargs: "exit 0",
-};
 
 const values = (over: object = {}): Record<string, string> => {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result);
-  return preparation(result.spec.kubernetes, "worker");
+  return preparation(result.spec, "worker");
 };
 
 describe("prepare.sh", () => {
@@ -46,7 +18,7 @@ describe("prepare.sh", () => {
   const run = (over: Record<string, string> = {}) =>
     machine.run(prepareScripts, { ...values(), ...over });
   beforeEach(() => {
-    machine = new Sandbox(stubs);
+    machine = new Sandbox(freshDebian);
   });
   afterEach(() => {
     machine.close();
@@ -62,7 +34,54 @@ describe("prepare.sh", () => {
     const { calls } = run();
     const install = calls.find((call) => call.includes(" install ")) ?? "";
     assert.match(install, /kubeadm=1\.36\.3-2\.1 kubelet=1\.36\.3-2\.1 kubectl=1\.36\.3-2\.1/);
-    assert.ok(calls.includes("apt-mark hold kubeadm kubelet kubectl"));
+  });
+
+  it("installs the newest build of the series of everything else", () => {
+    const install = run().calls.find((call) => call.includes(" install ")) ?? "";
+    assert.match(install, / cri-tools=1\.36\.0-1\.1 kubernetes-cni=1\.9\.1-1\.1 /);
+    assert.match(install, / containerd\.io=2\.2\.1-1~debian\.12~bookworm$/);
+    assert.match(install, / iptables /);
+  });
+
+  const packages = "kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io";
+  it("holds all of them, once", () => {
+    assert.ok(run().calls.includes(`apt-mark hold ${packages}`));
+    assert.ok(!run().calls.some((call) => call.startsWith("apt-mark")));
+  });
+
+  it("names repository and series when no build of it is there, after looking everywhere", () => {
+    machine.stub("apt-cache", 'case "$2" in kube*) echo " $2 | 1.36.3-1.1 | x" ;; esac');
+    const { code, stderr, calls } = run();
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /\nreason: neither https:\/\/pkgs\.k8s\.io\/\S+ nor another repository of machine has cri-tools of series 1\.36\n$/,
+    );
+    assert.ok(calls.some((call) => /^apt-get .*Retries=3 update$/.test(call)));
+    assert.ok(!calls.some((call) => call.includes(" install ")));
+  });
+
+  it("takes the distribution's containerd where there is no containerd.io of the series, with its epoch", () => {
+    machine.stub(
+      "apt-cache",
+      'case "$2" in containerd.io) build=1.7.28-1 ;; containerd) build=1:2.1.4~ds1-1 ;; cri-tools) build=1.36.0-1.1 ;; *-cni) build=1.9.1-1.1 ;; *) build=1.36.3-1.1 ;; esac; echo " $2 | $build | x"',
+    );
+    const install = run().calls.find((call) => call.includes(" install ")) ?? "";
+    assert.match(install, / containerd=1:2\.1\.4~ds1-1$/);
+  });
+
+  it("leaves a containerd of the series that the image brought", () => {
+    machine.stub("containerd", "echo containerd containerd.io v2.1.0 abc");
+    const install = run().calls.find((call) => call.includes(" install ")) ?? "";
+    assert.doesNotMatch(install, /containerd/);
+  });
+
+  it("says what apt says when it fails", () => {
+    machine.stub(
+      "apt-get",
+      'case "$*" in *install*) echo "E: Sub-process failed"; exit 100 ;; esac',
+    );
+    assert.match(run().stderr, /\nreason: the packages cannot be installed: Sub-process failed\n$/);
   });
 
   it("does nothing twice", () => {
@@ -77,12 +96,15 @@ describe("prepare.sh", () => {
     assert.equal(machine.file("etc/containerd/config.toml"), before);
   });
 
-  it("takes a prebaked image as it is", () => {
+  it("takes a prebaked image as it is, and holds its packages", () => {
     machine.put("installed");
     machine.put("opt/cni/bin/loopback");
+    // The loopback plugin is no program yet, so that the check is about more than its name.
+    assert.ok(run().calls.some((call) => call.startsWith("apt-get")));
+    rmSync(join(machine.root, "held"));
     const { calls } = run();
-    // The stub's loopback is no program yet, so that the check is about more than its name.
-    assert.ok(calls.some((call) => call.startsWith("apt-get")));
+    assert.ok(!calls.some((call) => call.startsWith("apt-get")));
+    assert.ok(calls.includes(`apt-mark hold ${packages}`));
   });
 
   it("refuses a repository that another key signs, before it is asked for anything", () => {
@@ -133,6 +155,22 @@ describe("prepare.sh", () => {
     assert.equal(machine.file("etc/containerd/certs.d/registry.k8s.io/hosts.toml"), undefined);
   });
 
+  it("loads the kernel's modules now and at every boot, those of the pod network too", () => {
+    const { calls } = run();
+    assert.ok(calls.includes("modprobe -a overlay br_netfilter ip_set xt_set"), calls.join("\n"));
+    assert.equal(
+      machine.file("etc/modules-load.d/stackadm.conf"),
+      "overlay\nbr_netfilter\nip_set\nxt_set\n",
+    );
+  });
+
+  it("says which modules a kernel has to have when it lacks one", () => {
+    machine.stub("modprobe", "exit 1");
+    const { code, stderr } = run();
+    assert.notEqual(code, 0);
+    assert.match(stderr, /machine lacks one of the modules overlay br_netfilter ip_set xt_set;/);
+  });
+
   it("restricts scores inside a system container", () => {
     machine.stub("systemd-detect-virt", "exit 0");
     const { calls } = run();
@@ -147,13 +185,75 @@ describe("prepare.sh", () => {
     assert.match(file, /http:\/\/mirror\.example:5000/);
   });
 
-  it("keeps pods away from the instance metadata, now and after a boot", () => {
-    const { calls } = run();
-    assert.match(
-      machine.file("usr/local/sbin/stackadm-guard-metadata") ?? "",
-      /FORWARD -d 169\.254\.169\.254\/32 -j DROP/,
+  it("switches swap off for good, and leaves the rest of fstab byte for byte", () => {
+    const fstab = [
+      "# /dev/sdz none swap sw 0 0",
+      "UUID=1\t/ ext4  defaults 0 1",
+      "UUID=2 none\tswap sw 0 0",
+      "  /swapfile none swap defaults",
+      "/dev/sdb /swap ext4 defaults 0 0",
+      "tmpfs /tmp tmpfs size=1G 0 0",
+    ].join("\n");
+    machine.put("etc/fstab", fstab);
+    machine.stub(
+      "systemctl",
+      'case "$*" in *ActiveState*) echo inactive ;; *--type=swap*--state=active*) echo "dev-disk-by\\\\x2duuid-2.swap loaded active active Swap" ;; esac',
     );
-    assert.ok(calls.includes("systemctl enable --now stackadm-guard-metadata"));
+    const { calls } = run();
+    const expected = fstab.replace("UUID=2", "# UUID=2").replace("  /swapfile", "#   /swapfile");
+    assert.equal(machine.file("etc/fstab"), expected);
+    assert.ok(calls.includes("systemctl mask dev-disk-by\\x2duuid-2.swap"));
+    run();
+    assert.equal(machine.file("etc/fstab"), expected);
+  });
+
+  it("touches nothing where there is no swap", () => {
+    const { calls } = run();
+    assert.ok(!calls.some((call) => call.startsWith("systemctl mask")));
+    assert.equal(machine.file("etc/fstab"), undefined);
+  });
+
+  const rules = (): string[] => (machine.file("rules") ?? "").trim().split("\n").sort();
+  const begun = "-m conntrack --ctdir ORIGINAL";
+  const guarded = [
+    "FORWARD -d 169.254.169.254/32 -j DROP",
+    ...["22", "2379:2381", "10250", "10257:10259"].flatMap((ports) => [
+      `INPUT -s 10.244.0.0/16 -p tcp --dport ${ports} ${begun} -j DROP`,
+      `FORWARD -s 10.244.0.0/16 -d 10.0.0.0/24 -p tcp --dport ${ports} ${begun} -j DROP`,
+    ]),
+  ].sort();
+
+  it("keeps pods away from the metadata and the machines' own ports at once, each rule once", () => {
+    assert.equal(run().code, 0);
+    assert.deepEqual(rules(), guarded);
+    assert.equal(run().code, 0);
+    assert.deepEqual(rules(), guarded);
+  });
+
+  it("has kubelet do the same first, whenever it starts", () => {
+    run();
+    const dropIn =
+      machine.file("etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf") ?? "";
+    const [, range = "", nodes = ""] =
+      /^\[Service\]\nExecStartPre=\/\S+\/stackadm-guard (\S+) (\S+)$/m.exec(dropIn) ?? [];
+    rmSync(join(machine.root, "rules"));
+    const guard = machine.file("usr/local/sbin/stackadm-guard") ?? "";
+    assert.equal(machine.execute(guard, range, nodes).code, 0);
+    assert.deepEqual(rules(), guarded);
+  });
+
+  it("fails, and the guard with it, where a rule cannot be set", () => {
+    machine.stub("iptables", 'case "$*" in *2379*) exit 4 ;; *" -C "*) exit 1 ;; esac');
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /\nreason: iptables on machine cannot keep pods away/);
+  });
+
+  it("takes away the unit that an earlier release left", () => {
+    const unit = "etc/systemd/system/stackadm-guard-metadata.service";
+    machine.put(unit);
+    assert.ok(run().calls.includes("systemctl disable stackadm-guard-metadata"));
+    assert.equal(machine.file(unit), undefined);
   });
 
   it("pulls only what a worker needs, in the background", () => {

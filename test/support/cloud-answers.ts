@@ -12,6 +12,8 @@ users:
 
 /** Base64 of 32 bytes in which a test can find the seed again. */
 export const canarySeed = Buffer.from("CANARY-SEED-".padEnd(32, "s")).toString("base64");
+/** The identity of the cluster in tests. */
+export const sampleIdentity = "0123456789ab";
 export const canaryCredential = "CANARY-CREDENTIAL";
 
 /** What a script ends with, by the role at the end of its name. */
@@ -20,21 +22,32 @@ const results: Readonly<Record<string, Fields>> = {
   init: {
     caCertHash: `sha256:${"a".repeat(64)}`,
     kubeconfig: Buffer.from(kubeconfig).toString("base64"),
+    name: `test-${sampleIdentity}`,
     uid: "11111111-2222-3333-4444-555555555555",
   },
   join: { node: "a node" },
 };
 
-let lastAddress = 0;
+/** The same port has the same address in every graph. */
+const addresses = new Map<string, string>();
+const addressOf = (port: string): string => {
+  const known = addresses.get(port) ?? `10.0.0.${String(10 + (addresses.size % 200))}`;
+  addresses.set(port, known);
+  return known;
+};
 
 /** A cloud on which everything succeeds, as far as the program looks at what it answers. */
 export const cloudAnswers: GraphOptions = {
   lookups: {
-    "openstack:images/getImage:getImage": () => ({ id: "image-id" }),
+    "openstack:images/getImageIds:getImageIds": () => ({ ids: ["image-id"] }),
     "openstack:compute/getFlavor:getFlavor": ({ name }) => ({ id: `flavor-${String(name)}` }),
-    "openstack:networking/getNetwork:getNetwork": () => ({ id: "external-network-id" }),
+    "openstack:networking/getNetwork:getNetwork": () => ({
+      id: "external-network-id",
+      name: "public",
+    }),
     "openstack:identity/getAuthScope:getAuthScope": () => ({
       region: "region-one",
+      projectId: "project-id",
       roles: [
         { roleId: "1", roleName: "member" },
         { roleId: "2", roleName: "load-balancer_member" },
@@ -53,9 +66,7 @@ export const cloudAnswers: GraphOptions = {
   },
   outputs: {
     "openstack:networking/network:Network": () => ({ mtu: 1450 }),
-    "openstack:networking/port:Port": () => ({
-      allFixedIps: [`10.0.0.${String(10 + (lastAddress++ % 200))}`],
-    }),
+    "openstack:networking/port:Port": (_inputs, name) => ({ allFixedIps: [addressOf(name)] }),
     "openstack:networking/floatingIp:FloatingIp": () => ({ address: "203.0.113.7" }),
     "openstack:compute/instance:Instance": ({ availabilityZone }) => ({
       availabilityZone: availabilityZone ?? "nova",
@@ -63,7 +74,9 @@ export const cloudAnswers: GraphOptions = {
     "openstack:identity/applicationCredential:ApplicationCredential": () => ({
       secret: canaryCredential,
     }),
-    "command:local:Command": () => ({ stdout: canarySeed }),
+    "command:local:Command": (_inputs, name) => ({
+      stdout: name.endsWith("-identity") ? sampleIdentity : canarySeed,
+    }),
     "command:remote:Command": (_inputs, name) => ({
       stdout: JSON.stringify(results[name.split("-").at(-1) ?? ""] ?? {}),
     }),

@@ -39,12 +39,18 @@ async function operate(name) {
     then,
   } = json("runs.json", {})[name] ?? {};
   writeFileSync(file("pid"), String(process.pid));
-  const interrupted = new Promise((done) => process.once("SIGINT", done));
+  let signals = 0;
+  const interrupted = new Promise((done) => {
+    process.on("SIGINT", () => {
+      signals += 1;
+      if (signals === (then === "hang" ? 2 : 1)) done();
+    });
+  });
   await sendEvents(events);
   process.stdout.write(stdout);
   process.stderr.write(stderr);
   if (then === "die") process.kill(process.pid, "SIGKILL");
-  if (then === "wait") {
+  if (then === "wait" || then === "hang") {
     const busy = setInterval(() => undefined, 1000);
     await interrupted;
     clearInterval(busy);

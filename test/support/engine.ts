@@ -9,8 +9,8 @@ export interface EngineRun {
   readonly stdout?: string;
   readonly stderr?: string;
   readonly code?: number;
-  /** `wait`: runs until SIGINT. `die`: is killed. */
-  readonly then?: "wait" | "die";
+  /** `wait`: runs until SIGINT. `hang`: until the second one. `die`: is killed. */
+  readonly then?: "wait" | "hang" | "die";
 }
 
 export interface EngineOutput {
@@ -112,6 +112,12 @@ export function stepEvent(
   return { timestamp: 1, [when]: { metadata: { op, urn: urnOf(type, name), new: made } } };
 }
 
+/** The engine's event for a line that a running command printed. */
+export const printed = (message: string, urn: string): unknown => ({
+  timestamp: 1,
+  diagnosticEvent: { message, severity: "info", ephemeral: true, urn },
+});
+
 /** The engine's event for a message of a resource. */
 export const diagnostic = (message: string, severity = "error", urn?: string): unknown => ({
   timestamp: 1,
@@ -119,4 +125,5 @@ export const diagnostic = (message: string, severity = "error", urn?: string): u
 });
 
 export const instanceType = "openstack:compute/instance:Instance";
+export const commandType = "command:remote:Command";
 export const networkType = "openstack:networking/network:Network";

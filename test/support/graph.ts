@@ -15,6 +15,10 @@ export interface Row {
   readonly propertyDependencies: Readonly<Record<string, readonly string[]>>;
   readonly ignoreChanges: readonly string[];
   readonly replaceOnChanges: readonly string[];
+  /** URNs of the resources with which this one is replaced. */
+  readonly replaceWith: readonly string[];
+  /** Value whose change replaces the resource. */
+  readonly replacementTrigger: unknown;
   readonly deleteBeforeReplace: boolean;
   readonly deletedWith: string;
   readonly protect: boolean;
@@ -29,6 +33,8 @@ export interface GraphOptions {
   readonly stack?: string;
   /** Further outputs of a resource, by type. */
   readonly outputs?: Readonly<Record<string, (inputs: Fields, name: string) => Fields>>;
+  /** ID of a resource by its name. @default `<name>-id` */
+  readonly ids?: (name: string) => string;
   /** Answers of lookups, by token. */
   readonly lookups?: Readonly<Record<string, (inputs: Fields) => Fields>>;
 }
@@ -46,6 +52,8 @@ interface Request {
   getDependenciesList(): string[];
   getIgnorechangesList(): string[];
   getReplaceonchangesList(): string[];
+  getReplaceWithList(): string[];
+  getReplacementTrigger(): { toJavaScript(): unknown } | undefined;
   getDeletebeforereplace(): boolean;
   getDeletedwith(): string;
   getAdditionalsecretoutputsList(): string[];
@@ -100,6 +108,8 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   propertyDependencies: propertyDependenciesOf(request),
   ignoreChanges: request.getIgnorechangesList(),
   replaceOnChanges: request.getReplaceonchangesList(),
+  replaceWith: request.getReplaceWithList(),
+  replacementTrigger: request.getReplacementTrigger()?.toJavaScript(),
   deleteBeforeReplace: request.getDeletebeforereplace(),
   deletedWith: request.getDeletedwith(),
   protect: request.getProtect(),
@@ -121,7 +131,7 @@ export async function graph(
         const made = options.outputs?.[type]?.(given as Fields, name) ?? {};
         return options.preview === true
           ? { id: undefined, state: { ...(given as Fields) } }
-          : { id: `${name}-id`, state: { ...(given as Fields), ...made } };
+          : { id: options.ids?.(name) ?? `${name}-id`, state: { ...(given as Fields), ...made } };
       },
       call: ({ token, inputs: given }) => options.lookups?.[token]?.(given as Fields) ?? {},
     },

@@ -77,6 +77,12 @@ export class Operator {
 
   constructor(private readonly cloud: NodeJS.ProcessEnv = {}) {
     for (const name of ["tmp", "state", "cache"]) mkdirSync(join(this.home, name));
+    this.kubectl("v1.36.3");
+  }
+
+  /** Gives the machine a kubectl of this version. */
+  kubectl(gitVersion: string): void {
+    this.engine.command("kubectl", `echo '${JSON.stringify({ clientVersion: { gitVersion } })}'`);
   }
 
   /** A file of ours in the state directory. */

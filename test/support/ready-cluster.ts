@@ -25,6 +25,7 @@ export function equip(cloud: FakeCloud): void {
     "network/networks?router:external=true": { networks: [{ id: "e", name: "public" }] },
     [`network/quotas/${fakeProject}/details`]: { quota: { network: plenty, port: plenty } },
     "volumev3/limits": { limits: { absolute: {} } },
+    "load-balancer/lbaas/providers": { providers: [{ name: "amphora" }] },
     [`load-balancer/lbaas/quotas/${fakeProject}`]: { quota: { load_balancer: 10 } },
   };
   for (const [path, body] of Object.entries(answers)) cloud.on(`GET /${path}`, { body });

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -19,6 +19,9 @@ export interface Outcome {
   /** Commands that the script called, with their arguments, in order. */
   readonly calls: readonly string[];
 }
+
+/** The server that a script in the sandbox is told that it runs on. */
+export const sandboxServer = "0b1c2d3e-0000-4000-8000-000000000001";
 
 /** Commands that a script may really run: they touch nothing but the files that they are told. */
 const harmless = [
@@ -62,6 +65,7 @@ const places = /(?<![\w.}/])\/(etc|var|run|usr\/local|opt)\//g;
 export class Sandbox {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-sandbox-"));
   readonly #bin = join(this.root, "bin");
+  readonly #bodies = new Map<string, string>();
   readonly #calls = join(this.root, "calls");
 
   constructor(stubs: Readonly<Record<string, string>>) {
@@ -75,7 +79,15 @@ export class Sandbox {
 
   /** A command that is recorded and then does `body`, a shell script; `$root` is the sandbox. */
   stub(name: string, body: string): void {
+    this.#bodies.set(name, body);
     this.#write(name, body, true);
+  }
+
+  /** What a stub does. */
+  bodyOf(name: string): string {
+    const body = this.#bodies.get(name);
+    if (body === undefined) throw new RangeError(`${name} is no stub`);
+    return body;
   }
 
   #write(name: string, body: string, recorded: boolean): void {
@@ -104,8 +116,24 @@ export class Sandbox {
   }
 
   /** Runs scripts as RemoteScript does: values and scripts by standard input of one shell. */
-  run(scripts: readonly string[], values: Readonly<Record<string, string>>): Outcome {
-    return this.#spawn(["-s"], assignments(values) + this.#inside(scripts.join("\n")));
+  run(
+    scripts: readonly string[],
+    values: Readonly<Record<string, string>>,
+    occasion: "create" | "update" = "create",
+  ): Outcome {
+    return this.#spawn(["-s", occasion], this.#input(scripts, values));
+  }
+
+  /** As `run`, but comes back while the scripts run. */
+  start(scripts: readonly string[]): ChildProcessWithoutNullStreams {
+    const child = spawn("/bin/bash", ["-s"], { cwd: this.root, env: { PATH: this.#bin } });
+    child.stdin.end(this.#input(scripts, {}));
+    return child;
+  }
+
+  #input(scripts: readonly string[], values: Readonly<Record<string, string>>): string {
+    const text = this.#inside(scripts.join("\n"));
+    return assignments({ SERVER_ID: sandboxServer, SERVER_PATH: sandboxServer, ...values }) + text;
   }
 
   /** Runs one script as a program, with arguments. */

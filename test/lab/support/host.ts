@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { run } from "../../../automation/run.js";
+import { run } from "../../../base/run.js";
 
 const lines = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");
 

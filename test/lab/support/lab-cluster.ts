@@ -8,11 +8,11 @@ import {
   type ClusterService,
 } from "../../../automation/cluster/cluster-service.js";
 import type { ClusterEvent } from "../../../automation/cluster/events.js";
-import { packageRoot } from "../../../automation/cluster/workspace.js";
 import { prepareSurroundings, type Surroundings } from "../../../automation/setup/surroundings.js";
-import { silent } from "../../../automation/progress.js";
+import { silent } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../cloud/client.js";
 import { labUp } from "../../../lab/lab.js";
+import { packageRoot } from "../../../base/paths.js";
 
 /** A stack on the lab with a backend of its own, and what a test wants to know of its operations. */
 export interface LabCluster {

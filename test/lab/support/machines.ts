@@ -1,4 +1,4 @@
-import { run } from "../../../automation/run.js";
+import { run } from "../../../base/run.js";
 
 /** Looks into the lab's servers from outside, without SSH: what a test counts must not be made by the test. */
 

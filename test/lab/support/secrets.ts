@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { run } from "../../../automation/run.js";
+import { run } from "../../../base/run.js";
 import { prepareWorkspace } from "../../../automation/cluster/workspace.js";
-import { stateDirectory } from "../../../automation/paths.js";
+import { stateDirectory } from "../../../base/paths.js";
 import type { LabCluster } from "./lab-cluster.js";
 
 interface CloudsFile {
@@ -64,7 +64,9 @@ function secretsOfResource({ type, urn, outputs = {} }: Resource): [string, stri
   };
   if (type.includes("ApplicationCredential"))
     return [["the application credential's secret", reveal("secret")]];
-  if (type === "command:local:Command") return [["the seed of the host keys", reveal("stdout")]];
+  // The other local command makes the identity, which is no secret.
+  if (type === "command:local:Command" && reveal("stdout") !== "")
+    return [["the seed of the host keys", reveal("stdout")]];
   if (type !== "command:remote:Command") return [];
   const token = /\b[a-z0-9]{6}\.[a-z0-9]{16}\b/.exec(reveal("stdout"))?.[0];
   return token === undefined ? [] : [[`the bootstrap token of ${name}`, token]];

@@ -35,7 +35,9 @@ const mistakes: readonly (readonly [string, object])[] = [
     "workers.general.generation",
     { workers: { general: { flavor: "m", count: 1, generation: -1 } } },
   ],
-  ["controlPlane", { controlPlane: { flavor: "m", count: 3 } }],
+  ["controlPlane.count", { controlPlane: { flavor: "m", count: 2 } }],
+  ["controlPlane.count", { controlPlane: { flavor: "m", count: "3" } }],
+  ["access", { access: "vpn" }],
   ["workers.general.count", { workers: { general: { flavor: "m", count: 1.5 } } }],
   ["workers.general.count", { workers: { general: { flavor: "m" } } }],
   ["workers.Big", { workers: { Big: { flavor: "m", count: 1 } } }],
@@ -43,9 +45,24 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["workers", { workers: 3 }],
   ["zones.0", { zones: [""] }],
   ["network.nodes", { network: { nodes: "10.0.0.0" } }],
+  ["network.nodes", { network: { nodes: "somewhere" } }],
   ["network.pods", { network: { nodes: "10.244.7.0/24" } }],
   ["network.services", { network: { services: "10.244.0.0/24" } }],
   ["network.dns.0", { network: { dns: ["one.one"] } }],
+  ["endpoint.kind", { endpoint: { kind: "anycast" } }],
+  ["endpoint.kind", { endpoint: {} }],
+  ["endpoint", { endpoint: "private" }],
+  ["endpoint", { endpoint: { kind: "floating-ip", public: true } }],
+  ["endpoint.provider", { endpoint: { kind: "load-balancer", provider: "" } }],
+  ["endpoint.public", { endpoint: { kind: "load-balancer", public: 1 } }],
+  ["endpoint.address", { endpoint: { kind: "virtual-ip", address: "fd00::1" } }],
+  ["endpoint.address", { endpoint: { kind: "virtual-ip", address: "10.0.1.5" } }],
+  ["endpoint.address", { endpoint: { kind: "virtual-ip", address: "10.0.0.255" } }],
+  ["endpoint.host", { endpoint: { kind: "existing" } }],
+  ["endpoint.host", { endpoint: { kind: "existing", host: "https://api.example.org" } }],
+  ["apiName", { apiName: "api_dev" }],
+  ["apiName", { apiName: "10.0.0.5" }],
+  ["apiName", { apiName: "a.b", endpoint: { kind: "existing", host: "api.example.org" } }],
   ["ssh.publicKey", { ssh: {} }],
   ["ssh.publicKey", { ssh: { publicKey: "-----BEGIN" } }],
   ["ssh.user", { ssh: { ...smallest.ssh, user: "Root" } }],
@@ -83,6 +100,27 @@ describe("the cluster's specification", () => {
     });
     assert.deepEqual(storageClasses, [{ name: "gold", default: true }]);
     assert.deepEqual([samples, zones], [false, []]);
+  });
+
+  it("reaches the API by a floating IP, under a name of the cluster's own", () => {
+    const { endpoint, apiName } = spec();
+    assert.deepEqual([endpoint, apiName], [{ kind: "floating-ip" }, "api.dev.internal"]);
+  });
+
+  it("takes the API's load balancer from the provider of the others, and makes it public", () => {
+    const kind = "load-balancer";
+    const { endpoint } = spec({ endpoint: { kind }, loadBalancer: { provider: "ovn" } });
+    assert.deepEqual(endpoint, { kind, provider: "ovn", public: true });
+    const own = spec({ endpoint: { kind, provider: "amphora", public: false } });
+    assert.deepEqual(own.endpoint, { kind, provider: "amphora", public: false });
+  });
+
+  it("calls the API as the DNS does where it is an existing name, and only there", () => {
+    const named = (host: string): string => spec({ endpoint: { kind: "existing", host } }).apiName;
+    assert.equal(named("api.example.org"), "api.example.org");
+    assert.equal(named("203.0.113.7"), "api.dev.internal");
+    assert.equal(named("2001:db8::7"), "api.dev.internal");
+    assert.equal(spec({ apiName: "k8s.example.org" }).apiName, "k8s.example.org");
   });
 
   for (const [path, over] of mistakes) {
@@ -131,17 +169,31 @@ describe("the cluster's specification", () => {
   });
 
   it("accepts what it gave out, unchanged", () => {
-    const resolved = spec({ zones: ["a", "b"], samples: true });
-    assert.deepEqual(parseClusterSpec(resolved), { spec: resolved });
+    for (const kind of ["load-balancer", "virtual-ip"]) {
+      const resolved = spec({ zones: ["a", "b"], samples: true, endpoint: { kind } });
+      assert.deepEqual(parseClusterSpec(resolved), { spec: resolved });
+    }
   });
 
   it("never crashes on a value of the wrong kind", () => {
-    const keys = fc.constantFrom(...Object.keys(smallest), "network", "kubernetes", "zones");
+    const keys = fc.constantFrom(
+      ...[...Object.keys(smallest), "network", "kubernetes", "zones", "endpoint", "apiName"],
+    );
     fc.assert(
       fc.property(keys, fc.jsonValue(), (key, value) => {
         const result = clusterSchema.safeParse({ ...smallest, [key]: value });
         assert.equal(typeof result.success, "boolean");
       }),
+    );
+  });
+
+  it("says that ranges overlap beside whatever else is wrong", () => {
+    const args = { ...smallest, image: "", network: { pods: "10.0.0.0/16" } };
+    const result = parseClusterSpec(args);
+    assert.ok("problems" in result);
+    assert.deepEqual(
+      result.problems.map(({ path }) => path),
+      ["cluster.image", "cluster.network.pods"],
     );
   });
 });

@@ -61,7 +61,7 @@ describe("the stack's configuration", () => {
     use({ ...smallest, image: "", samples: "yes" });
     assert.throws(readConfig, (error: Error) => {
       assert.ok(pulumi.RunError.isInstance(error));
-      assert.match(error.message, /^Pulumi\.staging\.yaml is not valid:\n/);
+      assert.match(error.message, /^\[INVALID_CONFIG\] Pulumi\.staging\.yaml is not valid:\n/);
       assert.match(error.message, /\n {2}cluster\.image: .*\n {2}cluster\.samples: /);
       return true;
     });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { silent, type Progress } from "../../../automation/progress.js";
-import { UserError } from "../../../automation/user-error.js";
+import { silent, type Progress } from "../../../base/progress.js";
+import { UserError } from "../../../base/user-error.js";
 import { labDown, labStatus, labUp } from "../../../lab/lab.js";
 import { noSecrets } from "../../../lab/cloud/secrets.js";
 import { services, unitName } from "../../../lab/cloud/units.js";
@@ -81,13 +81,14 @@ describe("lab down", () => {
     assert.equal(status.state, "busy");
   });
 
-  it("says why a container cannot be removed, and keeps the facts for the next time", async () => {
+  it("says why something cannot be taken away, and keeps the facts for the next time", async () => {
     await remember("0123456789ab");
+    const rule = `-A FORWARD -i x -m comment --comment ${host.settings.name} -j ACCEPT`;
     host.stub(
-      "podman",
-      'case "$*" in *inspect*) echo running ;; *) echo "busy" >&2; exit 125 ;; esac',
+      "iptables",
+      `case "$*" in *" -S") echo '${rule}' ;; *) echo "Bad rule" >&2; exit 1 ;; esac`,
     );
-    await assert.rejects(labDown({ progress: silent }), /busy/);
+    await assert.rejects(labDown({ progress: silent }), /Bad rule/);
     assert.ok(existsSync(host.paths.stateFile));
     assert.ok(!existsSync(host.paths.lock), "the next one can try");
   });

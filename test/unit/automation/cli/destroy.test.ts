@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { stringify } from "yaml";
 import { instanceType, stepEvent, urnOf } from "../../../support/engine.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 import { lastLine, Operator } from "../../../support/operator.js";
 import { equip } from "../../../support/ready-cluster.js";
+
+const addressOf = (server: Server): string =>
+  `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 describe("`stackadm destroy`", function () {
   this.timeout(120_000);
@@ -28,10 +34,15 @@ describe("`stackadm destroy`", function () {
   const kubeconfig = (): boolean => existsSync(operator.state("kubeconfig-dev"));
   const deleted = (): string[] =>
     cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
-  const held = (id: string): void => {
-    operator.engine.state({
-      resources: [{ urn: urnOf(instanceType, "vm"), type: instanceType, id }],
-    });
+  const identity = {
+    urn: urnOf("command:local:Command", "dev-identity"),
+    type: "command:local:Command",
+    id: "i",
+    outputs: { stdout: "0123456789ab" },
+  };
+  const held = (id: string, ...more: readonly unknown[]): void => {
+    const server = { urn: urnOf(instanceType, "vm"), type: instanceType, id };
+    operator.engine.state({ resources: [identity, server, ...more] });
   };
 
   it("takes the stack away, then says what it asked for before it says that nothing is left", async () => {
@@ -57,22 +68,108 @@ describe("`stackadm destroy`", function () {
     for (let time = 0; time < 2; time += 1) {
       const { code, out } = await operator.run("destroy");
       assert.equal(code, 0);
-      assert.match(out, /^Nothing of cluster 'dev' is left/);
+      assert.match(
+        out,
+        /^There is nothing to destroy: the state at file:\S+ holds nothing of stack/,
+      );
     }
     assert.deepEqual(operator.engine.operations(), []);
+    assert.equal(kubeconfig(), true, "it may be of a cluster whose state is elsewhere");
   });
 
-  it("deletes what a controller left with the cluster's mark, and nothing else", async () => {
-    servers.push({ id: "late", name: "dev-x", metadata: { "stackadm-cluster": "dev" } });
+  it("touches no living cluster of that name whose state is elsewhere, and says where it is not", async () => {
+    const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
+    servers.push({ id: "alive", name: "dev-general-0", metadata });
+    const { code, out, err } = await operator.run("destroy");
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(err, /state at file:\S+ holds nothing of stack 'dev', so nothing was destroyed/);
+    assert.match(err, /cluster 'dev', identity 0123456789ab: 1 objects/);
+    assert.match(err, /Set PULUMI_BACKEND_URL .* orphans --identity 0123456789ab --delete/);
+    assert.deepEqual(deleted(), []);
+    assert.equal(kubeconfig(), true);
+  });
+
+  it("deletes what a controller left with the cluster's identity, and nothing else", async () => {
+    const of = (id: string) => ({ "stackadm-cluster": "dev", "stackadm-identity": id });
+    servers.push({ id: "alive", name: "dev-x", metadata: of("ba9876543210") });
+    servers.push({ id: "late", name: "dev-x", metadata: of("0123456789ab") });
     cloud.on("DELETE /compute/servers/late", () => {
       servers.pop();
       return { status: 204 };
     });
+    held("gone");
     const { code, out } = await operator.run("destroy", "--json");
     assert.equal(code, 0);
     assert.deepEqual(deleted(), ["/compute/servers/late"]);
     const { type, ok, swept } = lastLine(out);
     assert.deepEqual({ type, ok, swept }, { type: "result", ok: true, swept: 1 });
+  });
+
+  describe("of a cluster whose API is gone", () => {
+    const service = {
+      urn: urnOf("kubernetes:core/v1:Service", "dev-addons-samples-web-external"),
+      type: "kubernetes:core/v1:Service",
+      id: "stackadm-samples/web-external",
+    };
+    let api: Server;
+    beforeEach(async () => {
+      api = createServer((_request, response) => response.writeHead(401).end("expired"));
+      await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
+    });
+    afterEach(() => api.close());
+    const provider = () => ({
+      urn: urnOf("pulumi:providers:kubernetes", "dev-addons-provider"),
+      type: "pulumi:providers:kubernetes",
+      id: "p",
+      inputs: {
+        kubeconfig: stringify({
+          "current-context": "c",
+          clusters: [{ name: "c", cluster: { server: addressOf(api) } }],
+          users: [{ name: "c", user: { token: "t" } }],
+          contexts: [{ name: "c", context: { cluster: "c", user: "c" } }],
+        }),
+      },
+    });
+
+    it("changes nothing and names the way out", async () => {
+      held("s1", provider(), service);
+      const { code, err } = await operator.run("destroy");
+      assert.equal(code, 1);
+      assert.match(err, /API cannot be used.*it answers 401: expired.*Nothing was changed\./);
+      assert.match(err, /destroy --abandon/);
+      assert.deepEqual(operator.engine.operations(), []);
+      assert.deepEqual(deleted(), []);
+    });
+
+    it("abandoned: takes its load balancers away first, forgets what was inside, keeps the data", async () => {
+      let balancers = [
+        { id: "lb", name: "kube_service_dev-0123456789ab_ns_web" },
+        { id: "theirs", name: "kube_service_dev_ns_web", vip_network_id: "elsewhere" },
+      ];
+      cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
+        body: { loadbalancers: balancers },
+      }));
+      cloud.on("DELETE /load-balancer/lbaas/loadbalancers/lb", () => {
+        assert.deepEqual(operator.engine.operations(), [], "before the network goes");
+        balancers = balancers.slice(1);
+        return { status: 204 };
+      });
+      const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
+      cloud.on("GET /volumev3/volumes/detail", {
+        body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
+      });
+      held("s1", provider(), service);
+      const { code, out, err } = await operator.run("destroy", "--abandon");
+      assert.equal(code, 0, err);
+      assert.match(err, /1 resources that need the cluster's API are forgotten/);
+      assert.deepEqual(deleted(), ["/load-balancer/lbaas/loadbalancers/lb?cascade=true"]);
+      assert.match(out, /^Nothing else of cluster 'dev' is left/m);
+      const again = await operator.run("destroy");
+      assert.equal(again.code, 0, "only data are left, which stay");
+      assert.match(again.out, /^One volume stays/m);
+      assert.match(out, /^One volume stays, with the data.*\n {2}pvc-1 \(v\)$/m);
+      assert.equal(operator.engine.stateNow(), undefined);
+    });
   });
 
   it("never says that nothing is left while something is that the stack held", async () => {
@@ -82,7 +179,7 @@ describe("`stackadm destroy`", function () {
     assert.deepEqual([code, out], [1, ""]);
     assert.match(
       err,
-      /error: Still there: server 'dev-general-0'\.\n {2}Run `npx stackadm destroy`/,
+      /error: Still there: server 'dev-general-0'\.\n {2}.*orphans --identity 0123456789ab --delete/,
     );
     assert.equal(kubeconfig(), true);
   });
@@ -92,14 +189,14 @@ describe("`stackadm destroy`", function () {
     writeFileSync(join(operator.package, "Pulumi.aged.yaml"), settings);
     const { code, out } = await operator.run("destroy", "--stack", "aged");
     assert.equal(code, 0);
-    assert.match(out, /^Nothing of cluster 'aged' is left/);
+    assert.match(out, /^There is nothing to destroy: .* cluster 'aged'/);
   });
 
   it("keeps stack and kubeconfig when the engine could not finish", async () => {
     held("s1");
     operator.engine.runs({ destroy: { code: 255, stderr: "error: dial tcp: i/o timeout\n" } });
     const { code, err } = await operator.run("destroy");
-    assert.equal(code, 1);
+    assert.equal(code, 3);
     assert.match(err, /\nerror: [^\n]+\n {2}[^\n]+\n$/);
     assert.ok(operator.engine.stateNow());
     assert.equal(kubeconfig(), true);

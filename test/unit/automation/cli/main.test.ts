@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "../../../../automation/run.js";
+import { run } from "../../../../base/run.js";
 import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
 
 describe("the command line", function () {
@@ -127,6 +127,35 @@ describe("the command line", function () {
       env: operator.environment(),
     });
     assert.equal(stderr, "code 0\n");
+  });
+
+  const unforeseen =
+    /^\n?error: This was not foreseen: E[A-Z]+: [^\n]+\.\n {2}Run the same [^\n]+\n$/;
+  const traced = /^\n?error: This was not foreseen: [^\n]+\n {2}[^\n]+\n(.*\n)* {4}at /;
+
+  it("says in a sentence what nobody foresaw, before any command runs too", async () => {
+    const file = join(operator.package, "package.json");
+    const text = readFileSync(file);
+    rmSync(file);
+    try {
+      const { code, out, err } = await operator.run("--version");
+      assert.deepEqual([code, out], [1, ""]);
+      assert.match(err, unforeseen);
+      assert.match((await operator.start(["--help"], { STACKADM_DEBUG: "1" }).ended).err, traced);
+    } finally {
+      writeFileSync(file, text);
+    }
+  });
+
+  it("says in a sentence that its result cannot be written", async () => {
+    const main = join(operator.package, "dist", "automation", "cli", "main.js");
+    const write = (env: NodeJS.ProcessEnv) =>
+      run("sh", ["-c", `"$0" "$1" toolchain >/dev/full`, process.execPath, main], {
+        env: { ...operator.environment(), ...env },
+        accept: [1],
+      });
+    assert.match((await write({})).stderr, unforeseen);
+    assert.match((await write({ STACKADM_DEBUG: "1" })).stderr, traced);
   });
 
   it("says that a cloud does not answer, with its address and exit code 3", async () => {

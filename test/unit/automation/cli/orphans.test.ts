@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { clusterTag } from "../../../../cloud/ownership.js";
+import { clusterMetadata, clusterTags } from "../../../../cloud/ownership.js";
 import { emptyProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 import { golden } from "../../../support/golden.js";
 import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
+
+const dev = { name: "dev", identity: "0123456789ab" };
+const prod = { name: "prod", identity: "ba9876543210" };
 
 describe("`stackadm orphans`", function () {
   this.timeout(120_000);
@@ -14,12 +17,12 @@ describe("`stackadm orphans`", function () {
     emptyProject(cloud);
     operator = new Operator(cloud.environment());
     const servers = [
-      { id: "s1", name: "dev-general-0", metadata: { "stackadm-cluster": "dev" } },
+      { id: "s1", name: "dev-general-0", status: "ACTIVE", metadata: clusterMetadata(dev) },
       { id: "s2", name: "database", metadata: {} },
-      { id: "s3", name: "prod-general-0", metadata: { "stackadm-cluster": "prod" } },
+      { id: "s3", name: "prod-general-0", metadata: clusterMetadata(prod) },
     ];
     const networks = [
-      { id: "n1", name: "dev", tags: [clusterTag("dev")] },
+      { id: "n1", name: "dev", tags: clusterTags(dev) },
       { id: "n2", name: "dev", tags: [] },
     ];
     here = { servers, networks };
@@ -56,19 +59,62 @@ describe("`stackadm orphans`", function () {
   });
 
   it("deletes exactly that, servers before their network", async () => {
-    const { code, err } = await operator.run("orphans", "--delete");
+    const remove = ["orphans", "--identity", dev.identity, "--delete"];
+    const { code, err } = await operator.run(...remove);
     assert.equal(code, 0);
     assert.deepEqual(deleted(), ["/compute/servers/s1", "/network/networks/n1"]);
     assert.match(err, /^\+ Delete 2 objects \(\d+ s\)$/m);
-    const again = await operator.run("orphans", "--delete");
+    const again = await operator.run(...remove);
     assert.match(again.out, /^Nothing in the project carries/);
     assert.equal(deleted().length, 2);
+  });
+
+  it("deletes nothing by name: two clusters may have the same, and one of them is alive", async () => {
+    const { code, err } = await operator.run("orphans", "--delete");
+    assert.equal(code, 2);
+    assert.match(
+      err,
+      /Write which cluster is to be deleted, by its identity:\n {2}cluster 'dev', identity 0123456789ab: 2 objects, 1 of 1 servers running\n {2}`npx stackadm orphans --identity 0123456789ab --delete`/,
+    );
+    assert.deepEqual(deleted(), []);
+  });
+
+  it("refuses what is no identity: an empty variable must not mean the clusters that have none", async () => {
+    here.servers.push({
+      id: "s4",
+      name: "old-general-0",
+      metadata: { "stackadm-cluster": "old" },
+    } as never);
+    for (const identity of ["", "dev", "0123456789abc"]) {
+      const { code, err } = await operator.run("orphans", "--identity", identity, "--delete");
+      assert.equal(code, 2);
+      assert.match(err, /--identity: '[^']*' is not an identity/);
+    }
+    assert.deepEqual(deleted(), []);
+  });
+
+  it("keeps volumes with data unless they are asked for", async () => {
+    const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
+    let volumes = [{ id: "v1", name: "pvc-1", metadata }];
+    cloud.on("GET /volumev3/volumes/detail", () => ({ body: { volumes } }));
+    cloud.on("DELETE /volumev3/volumes/v1", () => {
+      volumes = [];
+      return { status: 202 };
+    });
+    const remove = ["orphans", "--identity", dev.identity, "--delete"];
+    const { out } = await operator.run(...remove);
+    assert.match(out, /^One volume stays, with the data.*\n {2}pvc-1 \(v1\)$/m);
+    assert.ok(!deleted().some((path) => path.includes("volumes")));
+    await operator.run(...remove, "--volumes");
+    assert.equal(deleted().at(-1), "/volumev3/volumes/v1");
   });
 
   it("ends with the cloud's sentence when an object cannot be deleted, and names it to programs", async () => {
     const refusal = { forbidden: { message: "Policy doesn't allow it to be performed." } };
     cloud.on("DELETE /compute/servers/s1", { status: 403, body: refusal });
-    const { code, out } = await operator.run("orphans", "--delete", "--json");
+    const { code, out } = await operator.run(
+      ...["orphans", "--identity", dev.identity, "--delete", "--json"],
+    );
     assert.equal(code, 3);
     const { type, code: name, message } = lastLine(out);
     assert.deepEqual([type, name], ["error", "FORBIDDEN"]);

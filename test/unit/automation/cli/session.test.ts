@@ -3,19 +3,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { run } from "../../../../automation/run.js";
-import { filesEnding, checksOf } from "../../../../automation/cli/check.js";
+import { run } from "../../../../base/run.js";
 import { agentLines, exportLines, shellWord } from "../../../../automation/cli/env.js";
 import { planRows } from "../../../../automation/cli/preview.js";
-import { asClusterError } from "../../../../automation/cli/session.js";
-import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
-import { packageRoot } from "../../../../automation/cluster/workspace.js";
-import { UserError } from "../../../../automation/user-error.js";
+import { asClusterError, failureText } from "../../../../automation/cli/session.js";
+import { Failure } from "../../../../base/failure.js";
+import { UserError } from "../../../../base/user-error.js";
 import { CloudError } from "../../../../cloud/cloud-error.js";
 
 describe("an error that ends a command", () => {
   const table: [string, unknown, string, number][] = [
-    ["of an operation stays what it is", new ClusterError("STACK_LOCKED", "x"), "STACK_LOCKED", 4],
+    ["of an operation stays what it is", new Failure("STACK_LOCKED", "x"), "STACK_LOCKED", 4],
     ["of sign-in", new CloudError("unauthenticated", "x"), "AUTH_FAILED", 3],
     ["of a cloud that is not there", new CloudError("unreachable", "x"), "CLOUD_UNREACHABLE", 3],
     [
@@ -26,8 +24,8 @@ describe("an error that ends a command", () => {
     ],
     ["of a quota", new CloudError("quota", "x"), "QUOTA_EXCEEDED", 3],
     ["of a person", new UserError("x", "y"), "FAILED", 1],
-    ["of usage", new UserError("x", "y", 2), "FAILED", 2],
-    ["of a missing tool", new UserError("The command 'zstd' is not installed."), "TOOL_MISSING", 1],
+    ["of usage", new UserError("x", "y", 2), "INVALID_USAGE", 2],
+    ["of a missing tool", new Failure("TOOL_MISSING", "x"), "TOOL_MISSING", 1],
     ["that nobody foresaw", new TypeError("x is undefined"), "FAILED", 1],
     ["that is no error", "just text", "FAILED", 1],
   ];
@@ -42,7 +40,41 @@ describe("an error that ends a command", () => {
     const known = asClusterError(new Error("aborted"), AbortSignal.abort());
     assert.equal(known.code, "CANCELLED");
     assert.equal(known.exitCode, 130);
-    assert.match(known.hint ?? "", /same command again/);
+    assert.match(known.hint, /same command again/);
+  });
+
+  it("after Ctrl-C stays what it is when a stop cannot be why", () => {
+    for (const code of ["SERVER_STOPPED", "VERIFY_FAILED", "AUTH_FAILED"] as const)
+      assert.equal(asClusterError(new Failure(code, "x"), AbortSignal.abort()).code, code);
+    const brokenOff = new CloudError("unreachable", "x");
+    assert.equal(asClusterError(brokenOff, AbortSignal.abort()).code, "CANCELLED");
+  });
+
+  const sentences: [string, unknown, string][] = [
+    [
+      "what was said",
+      new Error("EBUSY: resource busy, rmdir '/x'"),
+      "EBUSY: resource busy, rmdir '/x'",
+    ],
+    ["what kind it was", new TypeError("x is undefined."), "TypeError: x is undefined"],
+    ["something, whatever it is", new Error(""), "Error"],
+    ["also what is no error", "just text", "just text"],
+  ];
+  for (const [what, error, said] of sentences)
+    it(`that nobody foresaw is a sentence with ${what}, and says how to learn more`, () => {
+      const { sentence, hint } = asClusterError(error);
+      assert.equal(sentence, `This was not foreseen: ${said}.`);
+      assert.match(hint, /^Run the same command again.* STACKADM_DEBUG=1 .*report/);
+    });
+
+  it("shows where it happened when it was not foreseen and somebody asks", () => {
+    const error = new TypeError("x is undefined");
+    const shown = failureText(error, asClusterError(error), {});
+    assert.equal(shown.split("\n").length, 2, shown);
+    const debug = { STACKADM_DEBUG: "1" };
+    assert.match(failureText(error, asClusterError(error), debug), /\n {4}at .*session\.test\.ts/);
+    const known = new UserError("x", "y");
+    assert.equal(failureText(known, asClusterError(known), debug), "error: x\n  y");
   });
 
   it("keeps sentence and hint", () => {
@@ -112,21 +144,5 @@ describe("the rows of a plan", () => {
       ]),
       [{ operation: "create", type: "T", name: "n" }],
     );
-  });
-});
-
-describe("the checks", () => {
-  it("look at every script of the project, and at nothing installed", () => {
-    const scripts = filesEnding(packageRoot(), ".sh");
-    assert.ok(scripts.length > 5);
-    assert.ok(scripts.every((path) => !/node_modules|\/dist\//.test(path)));
-  });
-
-  it("cover format, types, lint, scripts and drivers", () => {
-    const names = checksOf(packageRoot())
-      .map(({ name }) => name)
-      .join();
-    for (const tool of ["prettier", "tsc", "eslint", "shellcheck", "shfmt", "flake8"])
-      assert.ok(names.includes(tool), tool);
   });
 });

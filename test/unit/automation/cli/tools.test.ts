@@ -69,6 +69,16 @@ describe("a command about what surrounds a cluster", function () {
       ]);
     });
 
+    it("says that this machine's kubectl is too old for the cluster, and calls it no problem", async () => {
+      operator.kubectl("v1.29.0");
+      const { code, out } = await operator.run("doctor");
+      assert.equal(code, 0);
+      assert.match(
+        out,
+        /^kubectl +kubectl of this machine is v1\.29\.0, .* install one of 1\.35 /m,
+      );
+    });
+
     it("makes the user's key and passphrase once, for nobody else to read", async () => {
       await operator.run("doctor");
       for (const path of [operator.state("passphrase"), operator.state("ssh", "id_ed25519")])

@@ -62,6 +62,16 @@ describe("`stackadm up` and `stackadm dev`", function () {
     golden("cli/up-progress.txt", readable(err));
   });
 
+  it("says beside the next commands that this machine's kubectl is too old for them", async () => {
+    operator.kubectl("v1.29.0");
+    const { code, out } = await operator.run("up");
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /see how it is\n! kubectl of this machine is v1\.29\.0, [^\n]+ install [^\n]+\n$/,
+    );
+  });
+
   it("leaves the kubeconfig where it says, for its owner only, and shows no key anywhere", async () => {
     const { out, err } = await operator.run("up");
     const path = operator.state("kubeconfig-dev");

@@ -176,7 +176,8 @@ describe("the cluster service", function () {
   describe("when Nova could not make a server", () => {
     const urn = urnOf(instanceType, "vm");
     const provider = "error waiting for instance: unexpected state 'ERROR', wanted target 'ACTIVE'";
-    const hook = "Nova could not make the machine dev-0; ... is ERROR: No valid host was found.";
+    const said = "Nova could not make the machine dev-0; ... is ERROR: No valid host was found.";
+    const hook = `[SERVER_ERROR] ${said}`;
     const messageOf = async (...texts: string[]): Promise<string> => {
       const events = texts.map((text) => diagnostic(text, "error", urn));
       engine.runs({ up: { events, code: 255 } });
@@ -184,7 +185,7 @@ describe("the cluster service", function () {
     };
 
     it("says what the program's hook found out", async () => {
-      assert.equal(await messageOf(provider, hook), hook);
+      assert.equal(await messageOf(provider, hook), said);
     });
 
     it("says what the provider says when the hook could not find out", async () => {

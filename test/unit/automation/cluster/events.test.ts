@@ -7,6 +7,7 @@ import {
 
 const urn =
   "urn:pulumi:dev::stackadm::stackadm:index:Cluster$openstack:networking/network:Network::dev-network";
+const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
 const step = (op: string, more: Readonly<Record<string, unknown>> = { new: { custom: true } }) => ({
   metadata: { op, urn, type: "openstack:networking/network:Network", ...more },
 });
@@ -61,12 +62,82 @@ describe("an engine event", () => {
       { type: "log", at: 9, urn, text: "kubeadm init" },
     ],
     [
+      "with a sign of life",
+      {
+        timestamp: 9,
+        diagnosticEvent: {
+          urn,
+          message: `<{%reset%}>alive ${serverId} init 20 s\n`,
+          severity: "info",
+          ephemeral: true,
+        },
+      },
+      { type: "alive", at: 9, urn, serverId, through: [], step: "init", seconds: 20 },
+    ],
+    [
+      "with a sign of life of a machine behind another one",
+      {
+        timestamp: 9,
+        diagnosticEvent: {
+          urn,
+          message: `alive ${serverId},dev-control-plane-0 join 5 s`,
+          severity: "info",
+          ephemeral: true,
+        },
+      },
+      {
+        ...{ type: "alive", at: 9, urn, serverId },
+        ...{ through: ["dev-control-plane-0"], step: "join", seconds: 5 },
+      },
+    ],
+    [
+      "with something like a sign of life, but not of a server",
+      {
+        timestamp: 9,
+        diagnosticEvent: {
+          urn,
+          message: "alive ../os-keypairs init 20 s",
+          severity: "info",
+          ephemeral: true,
+        },
+      },
+      { type: "log", at: 9, urn, text: "alive ../os-keypairs init 20 s" },
+    ],
+    [
+      "with the error of a script, without its signs of life",
+      {
+        timestamp: 9,
+        diagnosticEvent: {
+          urn,
+          message: `status 1:\nalive ${serverId} init 0 s\nkubeadm init\nalive ${serverId} init 5 s\n`,
+          severity: "error",
+        },
+      },
+      { type: "message", at: 9, urn, severity: "error", text: "status 1:\nkubeadm init" },
+    ],
+    [
       "with an error, without its colours",
       {
         timestamp: 9,
         diagnosticEvent: { urn, message: "<{%fg 1%}>broken<{%reset%}>\n", severity: "error" },
       },
       { type: "message", at: 9, urn, severity: "error", text: "broken" },
+    ],
+    [
+      "with an error that the program knew, without the mark",
+      {
+        timestamp: 9,
+        diagnosticEvent: { message: "<{%reset%}>[NOT_READY] late\nx", severity: "error" },
+      },
+      { type: "message", at: 9, urn: "", severity: "error", code: "NOT_READY", text: "late\nx" },
+    ],
+    [
+      "with a line of a machine that looks like one of the program",
+      {
+        timestamp: 9,
+        diagnosticEvent: { urn, message: "[FAILED] x", severity: "info", ephemeral: true },
+      },
+      { type: "log", at: 9, urn, text: "[FAILED] x" },
     ],
     [
       "with an information that goes to standard error",

@@ -5,11 +5,15 @@ import { ClusterError, type ErrorCode } from "../../../../automation/cluster/clu
 import type { ClusterEvent } from "../../../../automation/cluster/events.js";
 import { runOperation, type OperationOptions } from "../../../../automation/cluster/operation.js";
 import type { OperationRequest } from "../../../../automation/cluster/protocol.js";
+import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 import {
+  commandType,
   diagnostic,
   Engine,
+  type EngineRun,
   instanceType,
   networkType,
+  printed,
   stepEvent,
   urnOf,
 } from "../../../support/engine.js";
@@ -163,13 +167,80 @@ describe("one operation in a process of its own", function () {
     engine.runs({ up: { stderr: "fatal error: out of memory\nfree 0\n", then: "die" } });
     const { message, hint } = await fails(start("up"), "ENGINE_KILLED");
     assert.match(message, /^The engine ended without a result/);
-    assert.match(hint ?? "", /same command again/);
+    assert.match(hint, /same command again/);
   });
 
   it("says so when its own process dies, with what was printed", async () => {
     program(`console.error("FATAL ERROR: heap limit"); process.kill(process.pid, "SIGKILL");`);
     const { message } = await fails(start("up"), "ENGINE_KILLED");
     assert.equal(message, "The engine ended without a result: FATAL ERROR: heap limit.");
+  });
+
+  describe("with a script on a machine that falls silent", () => {
+    const urn = urnOf(commandType, "dev-general-0-prepare");
+    const id = "0b1c2d3e-0000-4000-8000-000000000001";
+    /** The shape of the real times, in a few seconds: `longest` is more than two looks, however late they come. */
+    const silence = { silence: 100, again: 200, longest: 4_500, others: 60_000, gap: 2_000 };
+    let cloud: FakeCloud;
+    beforeEach(async () => {
+      cloud = await startFakeCloud();
+      engine.state({});
+      const run = (op: string): EngineRun => ({
+        events: [
+          stepEvent("resourcePreEvent", { type: commandType, name: "dev-general-0-prepare", op }),
+          printed(`alive ${id} prepare 5 s`, urn),
+          diagnostic("Quota exceeded for instances: 10 of 10"),
+        ],
+        then: "hang",
+      });
+      engine.runs({ up: run("create"), destroy: run("delete") });
+    });
+    afterEach(async () => {
+      await cloud.close();
+    });
+    const silent = (
+      status: string,
+      options: Partial<OperationOptions> = {},
+      operation: OperationRequest["operation"] = "up",
+    ) => {
+      const server = { id, name: "dev-general-0", status };
+      cloud.on(`GET /compute/servers/${id}`, { body: { server } });
+      const env = { ...engine.environment(), ...cloud.environment(), HOME: engine.directory };
+      return start(operation, { env, silence, ...options });
+    };
+
+    it("ends with the machine's name and state, whatever the engine said before", async () => {
+      const { message, subject, exitCode } = await fails(silent("SHUTOFF"), "SERVER_STOPPED");
+      assert.equal(
+        message,
+        "The machine dev-general-0 stopped while its script 'prepare' ran: Nova says SHUTOFF.",
+      );
+      assert.deepEqual([subject.resource, exitCode], ["dev-general-0-prepare", 1]);
+      const pid = readFileSync(join(engine.directory, "pid"), "utf8");
+      assert.ok(!existsSync(`/proc/${pid}`));
+      assert.deepEqual(
+        events.map(({ type }) => type),
+        ["started", "alive", "message"],
+      );
+    });
+
+    it("ends so too when it takes the cluster away", async () => {
+      await fails(silent("PAUSED", {}, "destroy"), "SERVER_STOPPED");
+    });
+
+    it("ends so too when it was asked to stop before", async () => {
+      const cancel = new AbortController();
+      const onEvent = (event: ClusterEvent): void => {
+        if (event.type === "alive") cancel.abort();
+      };
+      await fails(silent("SHUTOFF", { onEvent, signal: cancel.signal }), "SERVER_STOPPED");
+    });
+
+    it("ends after a long silence when Nova says that it runs, and not before", async () => {
+      await fails(silent("ACTIVE"), "SERVER_SILENT");
+      const questions = cloud.seen.filter(({ path }) => path.startsWith("/compute/servers/"));
+      assert.ok(questions.length > 0);
+    });
   });
 
   describe("that is stopped", () => {

@@ -142,6 +142,16 @@ describe("recovery", () => {
     assert.deepEqual(pendingNow(), []);
   });
 
+  it("never deletes what carries the identity of a cluster that the state does not hold", async () => {
+    putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
+    const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "ba9876543210" };
+    const servers = [{ id: "theirs", name: "dev-0", metadata }];
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+    await run();
+    assert.deepEqual(written(), []);
+    assert.deepEqual(pendingNow(), []);
+  });
+
   it("deletes the server that was made but never written down, and keeps the rest of the state", async () => {
     putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
     const servers = [

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
-import { clusterSpecOf, machineNames, needsOf } from "../../../../automation/cluster/spec.js";
+import { clusterSpecOf } from "../../../../automation/cluster/spec.js";
 
 const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl";
 const minimal = {
@@ -62,47 +62,5 @@ describe("the cluster that a stack file describes", () => {
       () => clusterSpecOf({ project: "stackadm", stack: "dev", settings: "" }),
       /is not valid/,
     );
-  });
-});
-
-describe("what a cluster asks of its cloud", () => {
-  it("is a machine for each place, under the names that the program uses", () => {
-    assert.deepEqual(machineNames(spec(minimal)), [
-      "dev-control-plane-0",
-      "dev-general-0",
-      "dev-general-1",
-      "dev-batch-0",
-    ]);
-    assert.deepEqual(needsOf(spec(minimal)).flavors, { big: 2, small: 2 });
-  });
-
-  it("is a network with a port for each machine and one address", () => {
-    const { counts } = needsOf(spec(minimal));
-    assert.equal(counts.ports, 6);
-    assert.equal(counts["floating IPs"], 1);
-    assert.equal(counts["load balancers"], 0);
-    assert.equal(counts.volumes, 0);
-    assert.equal(counts["server groups"], 3);
-  });
-
-  it("is more with the samples: two load balancers, an address and a volume", () => {
-    const { counts } = needsOf(spec({ ...minimal, samples: true }));
-    assert.equal(counts["load balancers"], 2);
-    assert.equal(counts["floating IPs"], 2);
-    assert.equal(counts["volume gigabytes"], 1);
-  });
-
-  it("names image, external network, zones and volume types", () => {
-    const needs = needsOf(
-      spec({
-        ...minimal,
-        zones: ["a"],
-        storageClasses: [{ name: "gold", type: "fast" }, { name: "x" }],
-      }),
-    );
-    assert.deepEqual(needs.images, ["debian-12"]);
-    assert.equal(needs.externalNetwork, "public");
-    assert.deepEqual(needs.zones, ["a"]);
-    assert.deepEqual(needs.volumeTypes, ["fast"]);
   });
 });

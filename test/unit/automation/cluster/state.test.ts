@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import {
+  identitiesOf,
   ownedIds,
   readKubeconfig,
   readOutputs,
   readState,
   writeState,
 } from "../../../../automation/cluster/state.js";
-import { UserError } from "../../../../automation/user-error.js";
+import { UserError } from "../../../../base/user-error.js";
 import { Engine, instanceType, urnOf } from "../../../support/engine.js";
 
 const server = (name: string, id?: string) => ({
@@ -35,6 +36,24 @@ describe("the state of a stack", () => {
       readState(engine.access()),
       /^Error: The stack's state cannot be read: error: could not decrypt: incorrect passphrase$/,
     );
+  });
+
+  it("holds the identities that were made, and takes nothing else for one", () => {
+    const made = (name: string, stdout: string) => ({
+      urn: urnOf("command:local:Command", name),
+      type: "command:local:Command",
+      custom: true,
+      outputs: { stdout },
+    });
+    const resources = [
+      made("dev-identity", "0123456789ab"),
+      made("dev-seed", "ba9876543210"),
+      made("other-identity", ""),
+      made("third-identity", "0123456789AB"),
+    ];
+    const state = { version: 3, deployment: { resources } };
+    assert.deepEqual([...identitiesOf(state)], ["0123456789ab"]);
+    assert.deepEqual([...identitiesOf(undefined)], []);
   });
 
   it("is asked for without a terminal, and with secrets encrypted", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { sweep } from "../../../../automation/cluster/sweep.js";
+import { Failure } from "../../../../base/failure.js";
 import { connectCloud } from "../../../../cloud/client.js";
 import { emptyProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 
@@ -15,14 +16,14 @@ describe("the sweep at the end", () => {
   const run = async (owned: readonly string[] = []) =>
     sweep({
       cloud: await connectCloud({ env: cloud.environment() }),
-      cluster: "dev",
+      identities: new Set(["0123456789ab"]),
       owned: new Set(owned),
       interval: 1,
     });
-  const balancer = { id: "l", name: "kube_service_dev_a_b" };
+  const balancer = { id: "l", name: "kube_service_dev-0123456789ab_a_b" };
 
   it("has nothing to do after a clean destroy", async () => {
-    assert.deepEqual(await run(["gone"]), []);
+    assert.deepEqual(await run(["gone"]), { deleted: [], kept: [] });
     assert.ok(cloud.seen.every(({ method, path }) => method === "GET" || path.endsWith("/tokens")));
   });
 
@@ -36,7 +37,7 @@ describe("the sweep at the end", () => {
       return { status: 204 };
     });
     assert.deepEqual(
-      (await run()).map(({ id }) => id),
+      (await run()).deleted.map(({ id }) => id),
       ["l"],
     );
   });
@@ -55,6 +56,52 @@ describe("the sweep at the end", () => {
 
   it("leaves foreign things alone, whatever their name", async () => {
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "f", name: "dev-0" }] } });
-    assert.deepEqual(await run(["s"]), []);
+    assert.deepEqual(await run(["s"]), { deleted: [], kept: [] });
+  });
+
+  it("leaves a living cluster of the same name alone, which another state holds", async () => {
+    const tags = ["stackadm-cluster=dev", "stackadm-identity=ba9876543210"];
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "dev", tags }] } });
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", {
+      body: {
+        loadbalancers: [
+          { id: "a", name: "kube_service_dev_a_b" },
+          { id: "b", name: "kube_service_dev-ba9876543210_a_b" },
+        ],
+      },
+    });
+    assert.deepEqual(await run(), { deleted: [], kept: [] });
+    assert.ok(cloud.seen.every(({ method }) => method !== "DELETE"));
+  });
+
+  it("touches nothing of a release without identities, whatever a state says", async () => {
+    const tags = ["stackadm-cluster=old"];
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "old", tags }] } });
+    const connected = await connectCloud({ env: cloud.environment() });
+    const none = { cloud: connected, identities: new Set([""]), owned: new Set<string>() };
+    assert.deepEqual(await sweep(none), { deleted: [], kept: [] });
+  });
+
+  it("keeps volumes with data and names them", async () => {
+    const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
+    cloud.on("GET /volumev3/volumes/detail", {
+      body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
+    });
+    const { deleted, kept } = await run();
+    assert.deepEqual(deleted, []);
+    assert.deepEqual(
+      kept.map(({ id, name }) => `${name} ${id}`),
+      ["pvc-1 v"],
+    );
+  });
+
+  it("names the command that goes on when it was stopped: the state is gone by then", async () => {
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { body: { loadbalancers: [balancer] } });
+    cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 404 });
+    await assert.rejects(
+      run(),
+      (error: unknown) =>
+        error instanceof Failure && /orphans --identity 0123456789ab --delete/.test(error.hint),
+    );
   });
 });

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import {
-  packageRoot,
   prepareWorkspace,
   programModule,
   readStackFile,
   withSecretsProvider,
 } from "../../../../automation/cluster/workspace.js";
+import { packageRoot } from "../../../../base/paths.js";
 
 const salt = "v1:abc:v1:def";
 

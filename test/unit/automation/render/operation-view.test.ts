@@ -3,7 +3,7 @@ import type { ClusterEvent } from "../../../../automation/cluster/events.js";
 import { phaseOf } from "../../../../automation/cluster/phases.js";
 import { Redactor } from "../../../../automation/cluster/redact.js";
 import { parseUrn, shortType } from "../../../../automation/cluster/urn.js";
-import type { Progress } from "../../../../automation/progress.js";
+import type { Progress } from "../../../../base/progress.js";
 import { OperationView } from "../../../../automation/render/operation-view.js";
 
 const urns = {
@@ -81,6 +81,23 @@ describe("what a person sees of an operation", () => {
       text: "one\ninstalling secret-token-value\n",
     });
     assert.equal(said.at(-1), "  vm-prepare: installing [secret]");
+  });
+
+  it("says how long a script runs that gives a sign of life", () => {
+    const shown = view();
+    const alive = {
+      type: "alive",
+      at: 0,
+      urn: urns.prepare,
+      serverId: "s",
+      through: [],
+      seconds: 80,
+    } as const;
+    shown.take(event("started", urns.prepare));
+    shown.take({ ...alive, step: "prepare" });
+    assert.equal(said.at(-1), "  vm: prepare, 1 min 20 s");
+    shown.take({ ...alive, step: "other" });
+    assert.equal(said.at(-1), "  vm-prepare: other, 1 min 20 s");
   });
 
   it("passes over lines of what does not run", () => {

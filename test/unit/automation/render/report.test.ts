@@ -46,8 +46,11 @@ describe("the report at the end of `up`", () => {
       nodesTable({ nodes }),
       checksTable({ nodes, services: [seen], claims: [failed], ok: false }),
       timesTable(times, 95_600),
-      nextCommands("dev", "/state/kubeconfig-dev", true),
-      nextCommands("prod", "/state/kubeconfig-prod", false),
+      nextCommands("dev", "/state/kubeconfig-dev", { onLab: true }),
+      nextCommands("prod", "/state/kubeconfig-prod", {
+        onLab: false,
+        advice: "kubectl is not installed on this machine: install one",
+      }),
     ];
     golden("report.txt", `${parts.join("\n\n")}\n`);
   });
@@ -64,16 +67,16 @@ describe("the report at the end of `up`", () => {
 
   it("names the stack in every command that needs it, and only then", () => {
     for (const onLab of [true, false]) {
-      assert.doesNotMatch(nextCommands("dev", "/k", onLab), /--stack/);
-      const lines = nextCommands("prod", "/k", onLab).split("\n");
+      assert.doesNotMatch(nextCommands("dev", "/k", { onLab }), /--stack/);
+      const lines = nextCommands("prod", "/k", { onLab }).split("\n");
       for (const line of lines.filter((one) => /stackadm (destroy|status)/.test(one)))
         assert.match(line, / --stack prod /);
     }
   });
 
   it("offers to stop the lab only to those who are on it", () => {
-    assert.match(nextCommands("dev", "/k", true), /lab down/);
-    assert.doesNotMatch(nextCommands("dev", "/k", false), /lab/);
+    assert.match(nextCommands("dev", "/k", { onLab: true }), /lab down/);
+    assert.doesNotMatch(nextCommands("dev", "/k", { onLab: false }), /lab/);
   });
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { withStep } from "../../../../automation/progress.js";
+import { withStep } from "../../../../base/progress.js";
 import {
   createScreen,
   duration,

@@ -110,12 +110,12 @@ describe("the report", () => {
   });
 
   it("ends with the three next commands", () => {
-    const lines = nextCommands("dev", "/state/kubeconfig-dev", true).split("\n");
+    const lines = nextCommands("dev", "/state/kubeconfig-dev", { onLab: true }).split("\n");
     assert.equal(lines.length, 4);
     assert.match(lines[1] ?? "", /^KUBECONFIG=\/state\/kubeconfig-dev kubectl/);
     assert.match(lines[2] ?? "", /^npx stackadm destroy /);
     assert.match(lines[3] ?? "", /^npx stackadm lab down/);
-    const other = nextCommands("prod", "/k", false);
+    const other = nextCommands("prod", "/k", { onLab: false });
     assert.match(other, /destroy --stack prod/);
     assert.match(other, /status --stack prod/);
   });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../../automation/progress.js";
+import { silent, type Progress } from "../../../../base/progress.js";
 import { ensureCommands } from "../../../../automation/setup/commands.js";
-import { UserError } from "../../../../automation/user-error.js";
+import { Failure } from "../../../../base/failure.js";
 
 /** Stands for apt-get: notes its calls, and fails as often as `failures` says. */
 const aptGet = (directory: string): string => `#!/bin/sh
@@ -71,7 +71,7 @@ describe("commands that are needed", () => {
         }),
       };
       await assert.rejects(ensureCommands({ one: "package" }, progress), (error: unknown) => {
-        assert.ok(error instanceof UserError);
+        assert.ok(error instanceof Failure);
         return /'apt-get .*' ended with code 100: E: Unable to locate package/.test(error.message);
       });
       assert.deepEqual(
@@ -82,9 +82,9 @@ describe("commands that are needed", () => {
   } else
     it("are named with their packages to those who may not install", async () => {
       await assert.rejects(ensureCommands({ one: "a", two: "b" }, silent), (error: unknown) => {
-        assert.ok(error instanceof UserError);
+        assert.ok(error instanceof Failure);
         assert.equal(error.message, "Missing on this machine: one, two.");
-        return /apt-get install a b/.test(error.hint ?? "");
+        return /apt-get install a b/.test(error.hint);
       });
     });
 });

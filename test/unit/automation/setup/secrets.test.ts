@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../../../automation/run.js";
+import { run } from "../../../../base/run.js";
 import { ensurePassphraseFile } from "../../../../automation/setup/secrets.js";
 
 describe("the passphrase of the stacks", () => {

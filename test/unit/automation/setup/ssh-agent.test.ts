@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -10,8 +12,25 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { agentKeys, ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
+import { until } from "../../../engine/support/until.js";
+
+/** The processes in whose command line the socket is: the agent and what keeps it. */
+const processesAt = (socket: string): string[] =>
+  readdirSync("/proc").filter((entry) => {
+    try {
+      return (
+        /^\d+$/.test(entry) && readFileSync(`/proc/${entry}/cmdline`).includes(dirname(socket))
+      );
+    } catch {
+      return false; // ended while we looked
+    }
+  });
+
+/** The process group, which a Ctrl-C reaches as a whole. */
+const groupOf = (pid: string | number): string | undefined =>
+  readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[2];
 
 describe("the login key's agent", () => {
   let directory: string;
@@ -61,6 +80,53 @@ describe("the login key's agent", () => {
     assert.ok(!existsSync(agent.socket));
     assert.deepEqual(await agentKeys(agent.socket), []);
     await agent.close();
+  });
+
+  describe("in a command of its own", function () {
+    this.timeout(60_000);
+    const module = join(__dirname, "../../../../automation/setup/ssh-agent.ts");
+    /** Starts Node, which asks for an agent and then does `then`; ends in its process and the agent's socket. */
+    const start = async (then: string): Promise<{ child: ChildProcess; socket: string }> => {
+      const keyFile = join(directory, "ssh", "id_ed25519");
+      const program = `
+        require(${JSON.stringify(module)}).ensureAgent({}, ${JSON.stringify(keyFile)})
+          .then(({ socket }) => { console.log(socket); ${then} });`;
+      const child = spawn(process.execPath, ["--import", "tsx", "-e", program], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const [said] = (await once(child.stdout, "data")) as [Buffer];
+      return { child, socket: said.toString().trim() };
+    };
+    const isGone = async (socket: string): Promise<void> => {
+      await until("the agent is gone", () => processesAt(socket).length === 0, 20);
+      assert.deepEqual(await agentKeys(socket), []);
+      await until("its directory is gone", () => !existsSync(dirname(socket)), 20);
+    };
+
+    it("goes with it when it is killed and can do nothing more", async () => {
+      const { child, socket } = await start("setInterval(() => undefined, 1000);");
+      assert.equal((await agentKeys(socket)).length, 1);
+      assert.notDeepEqual(processesAt(socket), []);
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+      await isGone(socket);
+    });
+
+    it("does not keep it from ending, and goes with it", async () => {
+      const { child, socket } = await start("");
+      if (child.exitCode === null) await once(child, "exit");
+      await isGone(socket);
+    });
+
+    it("is not ended by what ends the terminal's other processes", async () => {
+      const { child, socket } = await start("setInterval(() => undefined, 1000);");
+      for (const pid of processesAt(socket)) assert.notEqual(groupOf(pid), groupOf(process.pid));
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+      await isGone(socket);
+    });
   });
 
   it("is the running one when that holds a key, and is left alone", async () => {

@@ -47,7 +47,7 @@ describe("the outputs of a stack", () => {
       message,
       "The stack has no cluster yet: its outputs lack kubeconfig, clusterName, apiEndpoint, nodes, hostKeys.",
     );
-    assert.match(hint ?? "", /`npx stackadm up`/);
+    assert.match(hint, /`npx stackadm up`/);
   });
 
   it("that are incomplete are told by name, without a value: one may be secret", () => {

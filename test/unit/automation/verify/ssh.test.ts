@@ -13,7 +13,7 @@ import {
   parseOutputs,
 } from "../../../../automation/verify/outputs.js";
 import { fetchThrough } from "../../../../automation/verify/ssh.js";
-import { UserError } from "../../../../automation/user-error.js";
+import { Failure } from "../../../../base/failure.js";
 import { keyPair } from "../../../engine/support/ssh-server.js";
 
 const listen = async (server: { listen(port: number, host: string, ready: () => void): unknown }) =>
@@ -103,7 +103,9 @@ describe("a fetch through a machine", () => {
     await assert.rejects(
       fetchThrough({ ...target, hostKey: other }, "127.0.0.1", webPort()),
       (error: unknown) =>
-        error instanceof UserError && /answers with another host key/.test(error.message),
+        error instanceof Failure &&
+        error.code === "HOST_KEY_MISMATCH" &&
+        /answers with another host key/.test(error.message),
     );
     assert.deepEqual(logins, []);
   });

@@ -6,11 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import ssh2 from "ssh2";
-import {
-  deriveKey,
-  hostKeyPurpose,
-  joinKeyPurpose,
-} from "../../../../components/identity/host-keys.js";
+import { deriveKey, hostKeyPurpose } from "../../../../components/identity/host-keys.js";
 
 const seed = Buffer.alloc(32, 7).toString("base64");
 const seeds = fc
@@ -84,7 +80,6 @@ describe("host keys", () => {
       deriveKey(seed, hostKeyPurpose("a", 0)),
       deriveKey(seed, hostKeyPurpose("a", 1)),
       deriveKey(seed, hostKeyPurpose("b", 0)),
-      deriveKey(seed, joinKeyPurpose),
       deriveKey(other, hostKeyPurpose("a", 0)),
     ].map(({ publicKey }) => publicKey);
     assert.equal(new Set(keys).size, keys.length);

@@ -56,6 +56,12 @@ describe("kubeconfig", () => {
     ]);
   });
 
+  it("names a cluster whose name YAML 1.1 takes for a boolean", () => {
+    const text = kubeconfigFor(admin, { cluster: "off", endpoint: "203.0.113.7:6443" });
+    const { clusters } = parse(text, { version: "1.1" }) as { clusters: { name: unknown }[] };
+    assert.equal(clusters[0]?.name, "off");
+  });
+
   it("is the same text for the same input", () => {
     const names = { cluster: "dev", endpoint: "203.0.113.7:6443" };
     assert.equal(kubeconfigFor(admin, names), kubeconfigFor(admin, names));

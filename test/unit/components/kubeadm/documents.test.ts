@@ -3,7 +3,7 @@ import { parse, parseAllDocuments } from "yaml";
 import {
   initDocuments,
   joinDocument,
-  tokenPlaceholder,
+  placeholders,
   type InitSettings,
   type Node,
 } from "../../../../components/kubeadm/documents.js";
@@ -21,15 +21,16 @@ const settings: InitSettings = {
   imageRepository: "registry.k8s.io",
   pods: "10.244.0.0/16",
   services: "10.96.0.0/12",
-  certificateAddresses: ["203.0.113.7"],
+  endpoint: "api.dev.internal:6443",
+  certificateNames: ["api.dev.internal", "203.0.113.7"],
   ignorePreflightErrors: [],
   kubelet: {},
   kubeProxy: {},
 };
 
 const join = {
-  endpoint: "10.0.0.7:6443",
-  caCertHash: `sha256:${"0".repeat(64)}`,
+  endpoint: "api.dev.internal:6443",
+  controlPlane: false,
   ignorePreflightErrors: ["Swap"],
 };
 
@@ -78,16 +79,25 @@ describe("kubeadm documents", () => {
     assert.deepEqual(kubeletArguments(parse(joinDocument(node, join)) as Fields), expected);
   });
 
+  it("name a cluster whose name YAML 1.1, which kubeadm reads, takes for something else", () => {
+    for (const clusterName of ["off", "on", "yes", "no", "y", "n", "null", "0x1f", "1e3", "010"]) {
+      const [, cluster] = parseAllDocuments(initDocuments(node, { ...settings, clusterName }), {
+        version: "1.1",
+      }).map((each) => each.toJS() as Fields);
+      assert.equal(cluster?.["clusterName"], clusterName);
+    }
+  });
+
   it("label the nodes of a pool", () => {
     const fields = parse(joinDocument({ ...node, pool: "general" }, join)) as Fields;
     assert.equal(kubeletArguments(fields)["node-labels"], "stackadm.io/pool=general");
   });
 
-  it("put the inner and the outer address into the API's certificate", () => {
+  it("know the API by its name, and put name and outer address into its certificate", () => {
     assert.deepEqual(document("ClusterConfiguration")["apiServer"], {
-      certSANs: ["10.0.0.7", "203.0.113.7"],
+      certSANs: ["api.dev.internal", "203.0.113.7"],
     });
-    assert.equal(document("ClusterConfiguration")["controlPlaneEndpoint"], "10.0.0.7:6443");
+    assert.equal(document("ClusterConfiguration")["controlPlaneEndpoint"], "api.dev.internal:6443");
   });
 
   it("leave no token behind that lives longer than a minute, and print none", () => {
@@ -117,13 +127,22 @@ describe("kubeadm documents", () => {
     assert.equal(document("KubeletConfiguration")["cgroupDriver"], "systemd");
   });
 
-  it("pin the cluster's authority in a join, and leave the token to be minted", () => {
+  it("leave open what a control plane gives for one join: token and the cluster's authority", () => {
     assert.deepEqual((parse(joinDocument(node, join)) as Fields)["discovery"], {
       bootstrapToken: {
-        apiServerEndpoint: "10.0.0.7:6443",
-        token: tokenPlaceholder,
-        caCertHashes: [join.caCertHash],
+        apiServerEndpoint: "api.dev.internal:6443",
+        token: placeholders.token,
+        caCertHashes: [placeholders.caCertHash],
       },
+    });
+    assert.equal((parse(joinDocument(node, join)) as Fields)["controlPlane"], undefined);
+  });
+
+  it("say at which address another control plane serves, and leave the key to the certificates open", () => {
+    const fields = parse(joinDocument(node, { ...join, controlPlane: true })) as Fields;
+    assert.deepEqual(fields["controlPlane"], {
+      localAPIEndpoint: { advertiseAddress: "10.0.0.7", bindPort: 6443 },
+      certificateKey: placeholders.certificateKey,
     });
   });
 

@@ -13,28 +13,35 @@ import {
 } from "../../../../components/machine/preparation.js";
 import { smallest } from "../../../support/spec.js";
 
-const kubernetes = (settings: object = {}) => {
-  const result = parseClusterSpec({ ...smallest, kubernetes: settings });
+const spec = (kubernetes: object = {}) => {
+  const result = parseClusterSpec({ ...smallest, kubernetes });
   assert.ok("spec" in result);
-  return result.spec.kubernetes;
+  return result.spec;
 };
 
 describe("preparation", () => {
   it("gives the script every value that it reads", () => {
-    assert.deepEqual(
-      Object.keys(preparation(kubernetes(), "worker")).sort(),
-      [...prepareValues].sort(),
-    );
+    assert.deepEqual(Object.keys(preparation(spec(), "worker")).sort(), [...prepareValues].sort());
   });
 
   it("puts the minor version into the repository's address", () => {
-    const { PACKAGES_URL } = preparation(kubernetes({ version: "1.35.4" }), "worker");
+    const { PACKAGES_URL } = preparation(spec({ version: "1.35.4" }), "worker");
     assert.equal(PACKAGES_URL, "https://pkgs.k8s.io/core:/stable:/v1.35/deb/");
+  });
+
+  it("takes crictl from the series of the Kubernetes minor", () => {
+    const { CRI_TOOLS_SERIES } = preparation(spec({ version: "1.35.4" }), "worker");
+    assert.equal(CRI_TOOLS_SERIES, "1.35");
+  });
+
+  it("names the ranges between which the machine's own ports are closed", () => {
+    const { POD_RANGE, NODE_RANGE } = preparation(spec(), "worker");
+    assert.deepEqual([POD_RANGE, NODE_RANGE], ["10.244.0.0/16", "10.0.0.0/24"]);
   });
 
   it("takes every image from the site's registry when there is one", () => {
     const registry = { prefix: "mirror.example:5000/k8s", plainHttp: true };
-    const values = preparation(kubernetes({ registry }), "worker");
+    const values = preparation(spec({ registry }), "worker");
     for (const image of values.EXTRA_IMAGES.split("\n"))
       assert.ok(image.startsWith("mirror.example:5000/k8s/"), image);
     assert.equal(values.REGISTRY_HOST, "mirror.example:5000");
@@ -42,15 +49,25 @@ describe("preparation", () => {
 
   it("pulls the cloud controller's image on control planes only", () => {
     const has = (role: "worker" | "control-plane"): boolean =>
-      preparation(kubernetes(), role).EXTRA_IMAGES.includes("cloud-controller-manager");
+      preparation(spec(), role).EXTRA_IMAGES.includes("cloud-controller-manager");
     assert.deepEqual([has("control-plane"), has("worker")], [true, false]);
   });
 
+  it("pulls the images and loads the modules of the pod network that was chosen, of no other", () => {
+    const needs = (podNetwork: "kube-router" | "flannel") => {
+      const values = preparation({ ...spec(), podNetwork }, "worker");
+      const images = values.EXTRA_IMAGES.split("\n").filter((one) => /router|flannel/.test(one));
+      return [...images.map((one) => one.replace(/.*\/(.*):.*/, "$1")), values.KERNEL_MODULES];
+    };
+    assert.deepEqual(needs("kube-router"), ["kube-router", "ip_set xt_set"]);
+    assert.deepEqual(needs("flannel"), ["flannel-cni-plugin", "flannel", "vxlan"]);
+  });
+
   it("tells containerd the cgroup driver of kubelet", () => {
-    assert.equal(cgroupDriver(kubernetes()), "systemd");
-    const other = kubernetes({ kubelet: { cgroupDriver: "cgroupfs" } });
+    assert.equal(cgroupDriver(spec().kubernetes), "systemd");
+    const other = spec({ kubelet: { cgroupDriver: "cgroupfs" } });
     assert.match(preparation(other, "worker").CONTAINERD_CONFIG, /SystemdCgroup = false/);
-    assert.match(preparation(kubernetes(), "worker").CONTAINERD_CONFIG, /SystemdCgroup = true/);
+    assert.match(preparation(spec(), "worker").CONTAINERD_CONFIG, /SystemdCgroup = true/);
   });
 });
 

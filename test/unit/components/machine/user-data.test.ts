@@ -43,6 +43,15 @@ describe("user data", () => {
     assert.deepEqual(parse(again), config);
   });
 
+  it("names a user and a machine whose names YAML 1.1, which cloud-init reads, takes for booleans", () => {
+    const odd = userData({ machine: "no", login: { ...login, user: "y" }, hostKey });
+    const { hostname, users } = parse(odd, { version: "1.1" }) as {
+      hostname: unknown;
+      users: { name: unknown }[];
+    };
+    assert.deepEqual([hostname, users[0]?.name], ["no", "y"]);
+  });
+
   it("names no version, so that an upgrade replaces no machine", () => {
     assert.doesNotMatch(text, /\d+\.\d+\.\d+/);
   });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { Address4 } from "ip-address";
 import {
   firstServiceAddress,
+  isHostOf,
   machinesWithPods,
   overlaps,
   zoneAt,
@@ -37,6 +38,15 @@ describe("address plan", () => {
         range.chain((outer) => fc.tuple(fc.constant(outer), within(outer))),
         ([outer, inner]) => overlaps(outer, outer) && overlaps(outer, inner),
       ),
+    );
+  });
+
+  it("lets a machine have every address of a range but its first and its last", () => {
+    const hosts = ["10.0.0.1", "10.0.0.100", "10.0.0.254"];
+    const others = ["10.0.0.0", "10.0.0.255", "10.0.1.1", "9.255.255.255"];
+    assert.deepEqual(
+      [...hosts, ...others].filter((one) => isHostOf("10.0.0.0/24", one)),
+      hosts,
     );
   });
 

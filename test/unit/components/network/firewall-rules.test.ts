@@ -2,18 +2,32 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import {
   firewallRules,
-  groupsOf,
   type FirewallPlan,
   type FirewallRule,
-  type Role,
 } from "../../../../components/network/firewall-rules.js";
+import { securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
+import type { Role } from "../../../../components/plan/roles.js";
+import { endpointTraits } from "../../../../components/endpoint/endpoint-plan.js";
 import { golden } from "../../../support/golden.js";
 
 const plan: FirewallPlan = {
   allowedCidrs: ["203.0.113.0/24", "2001:db8::/32"],
   nodes: "10.0.0.0/24",
   pods: "10.244.0.0/16",
+  podNetwork: "kube-router",
   loadBalancerProvider: "amphora",
+  more: [],
+};
+
+/** The table of a whole cluster: that of the nodes, and what its endpoint adds. */
+const withEndpoint = (of: FirewallPlan, kind: "floating-ip" | "virtual-ip"): FirewallPlan => {
+  const ranges = { nodes: of.nodes, pods: of.pods, services: "10.96.0.0/12", dns: [] };
+  const { firewall } = endpointTraits({
+    endpoint: kind === "floating-ip" ? { kind } : { kind, public: true },
+    allowedCidrs: [...of.allowedCidrs],
+    network: ranges,
+  });
+  return { ...of, more: firewall };
 };
 
 const sourceOf = ({ from }: FirewallRule): string => ("group" in from ? from.group : from.range);
@@ -24,7 +38,7 @@ const opens = (rule: FirewallRule, port: number): boolean =>
 /** From where a TCP port of a role may be reached. */
 const reachable = (role: Role, port: number, from = plan): string[] =>
   firewallRules(from)
-    .filter((rule) => groupsOf(role).includes(rule.group) && opens(rule, port))
+    .filter((rule) => securityGroupsOf(role).includes(rule.group) && opens(rule, port))
     .filter(({ protocol }) => protocol === undefined || protocol === "tcp")
     .map(sourceOf)
     .filter((source, index, all) => all.indexOf(source) === index)
@@ -32,7 +46,7 @@ const reachable = (role: Role, port: number, from = plan): string[] =>
 
 describe("firewall rules", () => {
   it("are the table that a person reviewed", () => {
-    const lines = firewallRules(plan).map((rule) =>
+    const lines = firewallRules(withEndpoint(plan, "virtual-ip")).map((rule) =>
       [
         rule.group.padEnd(13),
         rule.ethertype,
@@ -68,10 +82,16 @@ describe("firewall rules", () => {
     assert.deepEqual(reachable("worker", 2379), ["10.244.0.0/16"]);
   });
 
-  it("open the API to the allowed ranges and all machines", () => {
-    assert.deepEqual(reachable("control-plane", 6443), [
+  it("open the API to all machines, and to whom the endpoint lets in", () => {
+    assert.deepEqual(reachable("control-plane", 6443), ["10.244.0.0/16", "node"]);
+    assert.deepEqual(reachable("control-plane", 6443, withEndpoint(plan, "floating-ip")), [
       ...["10.244.0.0/16", "2001:db8::/32", "203.0.113.0/24", "node"],
     ]);
+  });
+
+  it("are no more when a range is named twice", () => {
+    const twice = { ...plan, allowedCidrs: [...plan.allowedCidrs, ...plan.allowedCidrs] };
+    assert.deepEqual(firewallRules(twice), firewallRules(plan));
   });
 
   it("open node ports to the load balancers' subnet and the machines only", () => {
@@ -82,6 +102,20 @@ describe("firewall rules", () => {
     for (const role of ["control-plane", "worker"] as const)
       for (const port of [53, 80, 8080, 9153, 10250, 65535])
         assert.ok(reachable(role, port).includes("node"), `${role} ${String(port)}`);
+  });
+
+  it("let pods' packets in as the pod network sends them: with pods' addresses, or in VXLAN", () => {
+    const passing = (podNetwork: FirewallPlan["podNetwork"]): string[] =>
+      firewallRules({ ...plan, podNetwork })
+        .filter(({ key }) => /-(pods|vxlan)-/.test(key))
+        .map(({ key, protocol = "any", ports = [] }) => [key, protocol, ...ports].join(" "));
+    assert.deepEqual(passing("kube-router"), ["node-pods-from-10.244.0.0-16-v4 any"]);
+    assert.deepEqual(passing("flannel"), [
+      "node-vxlan-from-node-v4 udp 8472 8472",
+      "node-vxlan-from-node-v6 udp 8472 8472",
+    ]);
+    const wrapped = firewallRules({ ...plan, podNetwork: "flannel" });
+    assert.ok(!wrapped.map(sourceOf).includes(plan.pods));
   });
 
   it("open node ports to the clients too when the load balancer keeps their address", () => {

@@ -7,7 +7,11 @@ import {
   FailedMachines,
   serverIn,
   isFirst,
+  serverOfScript,
 } from "../../../../components/support/failed-machines.js";
+import fc from "fast-check";
+import type { Failure } from "../../../../base/failure.js";
+import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 
 describe("failed machines", () => {
   const verdicts = [
@@ -30,11 +34,29 @@ describe("failed machines", () => {
     });
   }
 
+  it("are none because of what a script printed: it ran on them", () => {
+    const said = fc.oneof(fc.string(), fc.constantFrom(...verdicts.map(([, message]) => message)));
+    fc.assert(
+      fc.property(said, (output) => {
+        const status = 'Process exited with status 1: running "sudo -n bash -s":';
+        assert.equal(failureOf(`${status}\n${output}\nreason: x`), "other");
+      }),
+    );
+  });
+
   it("are only marked when not even their first script ever reached them", () => {
-    assert.equal(isFirst("prepare", "create"), true);
+    assert.equal(isFirst("prepare", "create", { now: "a" }), true);
     // It worked once: it may be out of reach for a while, and must not be replaced for that.
-    assert.equal(isFirst("prepare", "update"), false);
-    assert.equal(isFirst("join", "create"), false);
+    assert.equal(isFirst("prepare", "update", { now: "a" }), false);
+    assert.equal(isFirst("prepare", "update", { before: "a", now: "a" }), false);
+    assert.equal(isFirst("join", "create", { now: "a" }), false);
+    assert.equal(isFirst("join", "update", { before: "a", now: "b" }), false);
+  });
+
+  it("is one that was made again and has not been reached since", () => {
+    assert.equal(isFirst("prepare", "update", { before: "a", now: "b" }), true);
+    assert.equal(serverOfScript("A='x'\nSERVER_ID='a-b'\nSERVER_PATH='a-b'\n"), "a-b");
+    assert.equal(serverOfScript("of a release that did not say"), undefined);
   });
 
   it("are found in what the provider says about a server in ERROR", () => {
@@ -42,6 +64,86 @@ describe("failed machines", () => {
     const said = `Error waiting for instance (${id}) to become ready: unexpected state 'ERROR'`;
     assert.equal(serverIn(said), id);
     assert.equal(serverIn("No suitable endpoint could be found"), undefined);
+  });
+
+  describe("that do not answer", () => {
+    let directory: string;
+    let cloud: FakeCloud;
+    const environment = { ...process.env };
+    const server = { machine: "dev-general-0", serverId: "5ee5a1c4-0000-4000-8000-000000000001" };
+    const judge = (status: string, first = true): Promise<Failure> => {
+      const found = { id: "5ee5a1c4-0000-4000-8000-000000000001", name: "dev-general-0", status };
+      cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", {
+        body: { server: found },
+      });
+      return new FailedMachines(directory).judge(server, first);
+    };
+    const marked = (): string | undefined =>
+      new FailedMachines(directory).serverOf("dev-general-0");
+    beforeEach(async () => {
+      directory = mkdtempSync(join(tmpdir(), "stackadm-failed-"));
+      cloud = await startFakeCloud();
+      cloud.on("POST /compute/servers/5ee5a1c4-0000-4000-8000-000000000001/action", {
+        body: { output: "Kernel panic" },
+      });
+      Object.assign(process.env, cloud.environment());
+    });
+    afterEach(async () => {
+      for (const name of Object.keys(process.env))
+        if (!(name in environment)) Reflect.deleteProperty(process.env, name);
+      Object.assign(process.env, environment);
+      await cloud.close();
+      rmSync(directory, { recursive: true });
+    });
+
+    it("are replaced when they run and never answered, with their console", async () => {
+      const { code, sentence } = await judge("ACTIVE");
+      assert.equal(code, "SERVER_NEVER_BOOTED");
+      assert.match(
+        sentence,
+        /^The machine dev-general-0 never answered on SSH; .*is ACTIVE\.\n.*\nKernel panic$/s,
+      );
+      assert.equal(marked(), "5ee5a1c4-0000-4000-8000-000000000001");
+    });
+
+    it("are kept when they answered before", async () => {
+      const { code, sentence } = await judge("ACTIVE", false);
+      assert.equal(code, "SSH_UNREACHABLE");
+      assert.match(sentence, /^The machine dev-general-0 does not answer on/);
+      assert.equal(marked(), undefined);
+    });
+
+    for (const [status, verb] of [
+      ["SHUTOFF", "start"],
+      ["PAUSED", "unpause"],
+      ["SUSPENDED", "resume"],
+      ["SHELVED_OFFLOADED", "unshelve"],
+    ] as const)
+      it(`are kept when somebody stopped them: ${status}`, async () => {
+        const { code, sentence } = await judge(status);
+        assert.equal(code, "SERVER_STOPPED");
+        assert.equal(
+          sentence,
+          `The machine dev-general-0 does not run: Nova says ${status}. Bring it back with \`openstack server ${verb} dev-general-0\`.`,
+        );
+        assert.equal(marked(), undefined);
+      });
+
+    it("are replaced when nobody stopped them and Nova lost them", async () => {
+      assert.match((await judge("ERROR")).sentence, /never answered/);
+      cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 404 });
+      const { sentence } = await new FailedMachines(directory).judge(server, true);
+      assert.match(sentence, /never answered.*does not exist any more/);
+    });
+
+    it("are judged without Nova when it cannot be asked", async () => {
+      cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 503 });
+      const { sentence } = await new FailedMachines(directory).judge(server, false);
+      assert.match(
+        sentence,
+        /does not answer on SSH\. Nova cannot be asked about server 5ee5a1c4-0000-4000-8000-000000000001/,
+      );
+    });
   });
 
   describe("on disk", () => {
@@ -54,9 +156,12 @@ describe("failed machines", () => {
     });
 
     it("are known by the server that did not answer", () => {
-      writeFileSync(join(directory, "dev-general-0.failed"), "5ee5a1c4\n");
+      writeFileSync(
+        join(directory, "dev-general-0.failed"),
+        "5ee5a1c4-0000-4000-8000-000000000001\n",
+      );
       const failed = new FailedMachines(directory);
-      assert.equal(failed.serverOf("dev-general-0"), "5ee5a1c4");
+      assert.equal(failed.serverOf("dev-general-0"), "5ee5a1c4-0000-4000-8000-000000000001");
       assert.equal(failed.serverOf("dev-general-1"), undefined);
     });
 

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../../automation/progress.js";
+import { silent, type Progress } from "../../../../base/progress.js";
 import { configure, ensureGolden, goldenKey, keptGolden } from "../../../../lab/cloud/golden.js";
 import { cloudFiles, cloudLinks, removedFiles } from "../../../../lab/cloud/files.js";
 import { imageId } from "../../../../lab/cloud/offering.js";

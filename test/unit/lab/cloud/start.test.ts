@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { silent } from "../../../../automation/progress.js";
+import { silent } from "../../../../base/progress.js";
 import { remains, removeCloud, runningRoot, startCloud } from "../../../../lab/cloud/start.js";
 import { createSubvolume, openStore } from "../../../../lab/host/store.js";
 import { readState } from "../../../../lab/state.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silent } from "../../../../automation/progress.js";
+import { silent } from "../../../../base/progress.js";
 import { ports } from "../../../../lab/cloud/configuration/common.js";
 import { expectedWorkers, silentApis, untilReady } from "../../../../lab/cloud/readiness.js";
 import { startFakeLabCloud, type FakeLabCloud } from "../support/fake-lab-cloud.js";

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { UserError } from "../../../../base/user-error.js";
 import {
   containerPid,
   containerState,
@@ -6,7 +7,7 @@ import {
   removeContainer,
   startContainer,
 } from "../../../../lab/host/container.js";
-import { hostStubs, StubHost } from "../support/stub-host.js";
+import { busyAtFirst, hostStubs, podman, StubHost } from "../support/stub-host.js";
 
 describe("lab/host/container at work", () => {
   let host: StubHost;
@@ -33,15 +34,9 @@ describe("lab/host/container at work", () => {
     assert.deepEqual(host.called("podman", "--runtime", "runc", "rm"), []);
   });
 
-  it("tries a second time when the kernel still frees the processes", async () => {
+  it("tries again while the kernel still frees the processes", async () => {
     await start();
-    host.stub(
-      "podman",
-      `case "$*" in
-        *inspect*) [ -e "$root/container" ] && echo running || exit 125 ;;
-        *) [ -e "$root/tried" ] && rm "$root/container" || { touch "$root/tried"; exit 1; } ;;
-      esac`,
-    );
+    host.stub("podman", `case "$*" in *" rm "*) ${busyAtFirst} ;; esac\n${podman}`);
     await removeContainer(host.settings.name);
     assert.equal(await containerState(host.settings.name), undefined);
   });
@@ -50,7 +45,15 @@ describe("lab/host/container at work", () => {
     await start();
     const stub = `case "$*" in *inspect*) echo stopping ;; *) echo "device busy" >&2; exit 125 ;; esac`;
     host.stub("podman", stub);
-    await assert.rejects(removeContainer(host.settings.name), /device busy/);
+    await assert.rejects(removeContainer(host.settings.name, 300), (error: unknown) => {
+      assert.ok(error instanceof UserError);
+      assert.match(
+        error.message,
+        /^The container \S+ is still there after 0\.3 s: .*device busy\.$/,
+      );
+      assert.match(error.hint, /'stackadm lab down'/);
+      return true;
+    });
   });
 
   it("passes input on only when there is some: podman would wait for it otherwise", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { silent } from "../../../../automation/progress.js";
+import { silent } from "../../../../base/progress.js";
 import { debianTree } from "../../../../lab/host/debian-tree.js";
 import { StubHost } from "../support/stub-host.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { silent, type Progress } from "../../../../automation/progress.js";
-import { UserError } from "../../../../automation/user-error.js";
+import { silent, type Progress } from "../../../../base/progress.js";
+import { UserError } from "../../../../base/user-error.js";
 import { ensureHostPackages, hostCommands, isInstalled } from "../../../../lab/host/packages.js";
 import { buildTools, ensureBuildTools } from "../../../../lab/kubernetes/host-tools.js";
 import { StubHost } from "../support/stub-host.js";

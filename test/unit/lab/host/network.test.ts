@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { UserError } from "../../../../automation/user-error.js";
+import { UserError } from "../../../../base/user-error.js";
 import {
   checkCollisions,
   networkRemains,
@@ -8,7 +8,7 @@ import {
 } from "../../../../lab/host/network.js";
 import { filterCommands, linkCommands } from "../../../../lab/host/network-plan.js";
 import { neededSettings } from "../../../../lab/host/kernel-settings.js";
-import { hostStubs, StubHost } from "../support/stub-host.js";
+import { busyAtFirst, hostStubs, ip, StubHost } from "../support/stub-host.js";
 
 let host: StubHost;
 const useHost = (): void => {
@@ -41,7 +41,7 @@ describe("lab/host/network: collisions on this host", () => {
     await assert.rejects(checkCollisions(host.settings, []), (error: unknown) => {
       assert.ok(error instanceof UserError);
       assert.match(error.message, /192\.0\.2\.0\/24 .* 192\.0\.0\.0\/16, route through tun0/);
-      assert.match(error.hint ?? "", /STACKADM_LAB_MANAGEMENT=.* STACKADM_LAB_EXTERNAL=/);
+      assert.match(error.hint, /STACKADM_LAB_MANAGEMENT=.* STACKADM_LAB_EXTERNAL=/);
       return true;
     });
   });
@@ -115,6 +115,18 @@ describe("lab/host/network: setting up and taking away", () => {
     assert.equal(Number(host.read("sys/fs/inotify/max_user_instances")), Number(before));
   });
 
+  it("waits until the kernel lets go of interfaces and the namespace", async () => {
+    await setUpNetwork(host.settings, host.paths);
+    const made = [host.settings.devices.external, host.settings.devices.management];
+    assert.deepEqual((await networkRemains(host.settings, host.paths)).sort(), [
+      ...made.map((device) => `interface ${device}`),
+      `network namespace ${host.settings.name}`,
+    ]);
+    host.stub("ip", `case $2 in del) ${busyAtFirst} ;; esac\n${ip}`);
+    await tearDownNetwork(host.settings, host.paths);
+    assert.deepEqual(await networkRemains(host.settings, host.paths), []);
+  });
+
   it("tears down where nothing was set up", async () => {
     await tearDownNetwork(host.settings, host.paths);
     assert.deepEqual(host.called("ip"), []);
@@ -122,13 +134,13 @@ describe("lab/host/network: setting up and taking away", () => {
 
   it("takes a packet filter that cannot be read for one without our rules", async () => {
     host.stub("iptables", "echo no such table >&2; exit 3");
-    assert.deepEqual(await networkRemains(host.settings), []);
+    assert.deepEqual(await networkRemains(host.settings, host.paths), []);
     await tearDownNetwork(host.settings, host.paths);
   });
 
   it("counts the rules that are left", async () => {
     const rule = `-A FORWARD -i x -m comment --comment ${host.settings.name} -j ACCEPT`;
     host.stub("iptables", `case "$*" in *filter*) echo '${rule}'; echo '${rule}' ;; esac`);
-    assert.deepEqual(await networkRemains(host.settings), ["2 iptables rules"]);
+    assert.deepEqual(await networkRemains(host.settings, host.paths), ["2 iptables rules"]);
   });
 });

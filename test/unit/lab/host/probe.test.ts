@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { UserError } from "../../../../automation/user-error.js";
+import { UserError } from "../../../../base/user-error.js";
 import { checkHost, readHost } from "../../../../lab/host/requirements.js";
-import { StubHost } from "../support/stub-host.js";
+import { ip, StubHost } from "../support/stub-host.js";
 
 describe("lab/host/requirements: links", () => {
   let host: StubHost;
   beforeEach(() => {
-    host = new StubHost({ ip: "true", modprobe: "exit 1" });
+    host = new StubHost({ ip, modprobe: "exit 1" });
   });
   afterEach(() => {
     host.close();
@@ -14,7 +14,7 @@ describe("lab/host/requirements: links", () => {
   const isRoot = process.getuid?.() === 0;
 
   it("tries veth, bridge and vxlan in a namespace that it takes away again", async () => {
-    const facts = await readHost(host.root);
+    const facts = await readHost({ ...host.paths, cache: host.root });
     assert.equal(facts.links, undefined);
     const calls = host.called("ip");
     if (!isRoot) {
@@ -31,12 +31,13 @@ describe("lab/host/requirements: links", () => {
   });
 
   it("says what the kernel lacks in its own words, and still takes the namespace away", async () => {
-    host.stub("ip", 'case "$*" in *vxlan*) echo "Error: Unknown device type." >&2; exit 2 ;; esac');
+    const lacking = 'case "$*" in *vxlan*) echo "Error: Unknown device type." >&2; exit 2 ;; esac';
+    host.stub("ip", `${lacking}\n${ip}`);
     const expected = isRoot ? /vxlan and bridges \(.*Unknown device type/s : /root/;
-    await assert.rejects(checkHost(host.root), (error: unknown) => {
+    await assert.rejects(checkHost({ ...host.paths, cache: host.root }), (error: unknown) => {
       assert.ok(error instanceof UserError);
       assert.match(error.message, expected);
-      assert.match(error.hint ?? "", /OS_CLOUD/);
+      assert.match(error.hint, /OS_CLOUD/);
       return true;
     });
     if (isRoot) assert.equal(host.called("ip").at(-1), "ip netns del stackadm-probe");

@@ -11,7 +11,7 @@ import {
   snapshotSubvolume,
 } from "../../../../lab/host/store.js";
 import { deviceNumber } from "../../../../lab/host/kernel-lists.js";
-import { hostStubs, StubHost } from "../support/stub-host.js";
+import { btrfs, busyAtFirst, hostStubs, StubHost } from "../support/stub-host.js";
 
 let host: StubHost;
 const useHost = (): void => {
@@ -95,6 +95,13 @@ describe("lab/host/store: subvolumes", () => {
     assert.ok(existsSync(inStore("running-too")), "a neighbour with a longer name stays");
   });
 
+  it("are deleted as soon as nothing uses them any more", async () => {
+    for (const path of ["running", "running/base"]) await createSubvolume(inStore(path));
+    host.stub("btrfs", `case $2 in delete) ${busyAtFirst} ;; esac\n${btrfs}`);
+    await deleteSubvolume(host.paths, inStore("running"));
+    assert.ok(!existsSync(inStore("running")));
+  });
+
   it("may be deleted when there are none", async () => {
     await deleteSubvolume(host.paths, inStore("nothing"));
     assert.deepEqual(host.calls(), []);
@@ -132,13 +139,14 @@ describe("lab/host/store: loop devices", () => {
       { name: "/dev/loop6", "back-file": "/somebody/elses", "back-maj:min": "250:99" },
       { name: "/dev/loop7", "back-file": null, "back-maj:min": null },
     ];
-    host.stub(
-      "losetup",
-      `[ "$1" = --detach ] || echo '${JSON.stringify({ loopdevices: devices })}'`,
-    );
+    const list = `[ "$1" = --detach ] || echo '${JSON.stringify({ loopdevices: devices })}'`;
+    host.stub("losetup", list);
     assert.deepEqual(await loopsIn(running), ["/dev/loop5"]);
     host.calls();
     await releaseLoops(running);
     assert.deepEqual(host.called("losetup", "--detach"), ["losetup --detach /dev/loop5"]);
+    host.stub("losetup", `[ "$1" != --detach ] || { ${busyAtFirst}; }; ${list}`);
+    await releaseLoops(running);
+    assert.equal(host.called("losetup", "--detach").length, 3, "in use twice, then free");
   });
 });

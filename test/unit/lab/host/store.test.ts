@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeStore, crashed, isMounted, loopsIn } from "../../../../lab/host/store.js";
+import { isMounted } from "../../../../lab/host/mounts.js";
+import { closeStore, crashed, loopsIn } from "../../../../lab/host/store.js";
 import { labPaths, type LabPaths } from "../../../../lab/settings.js";
 
 describe("lab/host/store", () => {

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent } from "../../../../automation/progress.js";
+import { silent } from "../../../../base/progress.js";
 import {
   programFile,
   replaceDirectory,

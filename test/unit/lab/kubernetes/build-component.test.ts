@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent } from "../../../../automation/progress.js";
-import { UserError } from "../../../../automation/user-error.js";
+import { silent } from "../../../../base/progress.js";
+import { UserError } from "../../../../base/user-error.js";
 import {
   buildComponent,
   componentKey,

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../../automation/progress.js";
+import { silent, type Progress } from "../../../../base/progress.js";
 import { ensureKubernetes } from "../../../../lab/kubernetes/build.js";
 import { RegistryStore } from "../../../../lab/kubernetes/registry-store.js";
 import { blobsInUse, readSiteManifest } from "../../../../lab/kubernetes/site.js";

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent } from "../../../../automation/progress.js";
+import { silent } from "../../../../base/progress.js";
 import type { BuiltComponent } from "../../../../lab/kubernetes/build-component.js";
 import type { Image } from "../../../../lab/kubernetes/component.js";
 import { digestOfFile } from "../../../../lab/kubernetes/digest.js";

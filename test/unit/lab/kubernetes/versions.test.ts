@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../../automation/user-error.js";
+import { UserError } from "../../../../base/user-error.js";
+import { minorOf, packageSeries } from "../../../../base/versions.js";
 import type { Component, Release } from "../../../../lab/kubernetes/component.js";
 import { madeFrom } from "../../../../lab/kubernetes/component.js";
 import { executableName } from "../../../../lab/kubernetes/go-module.js";
@@ -9,7 +10,6 @@ import { repositoryOf } from "../../../../lab/kubernetes/images.js";
 import { debPackages } from "../../../../lab/kubernetes/packages.js";
 import {
   defaultKubernetesVersion,
-  minorOf,
   release,
   supportedKubernetesVersions,
 } from "../../../../lab/kubernetes/versions.js";
@@ -45,6 +45,12 @@ describe("lab/kubernetes versions", () => {
         version,
       );
     }
+  });
+
+  it("says in a package's version when it holds another release than its series", () => {
+    const crictl = (version: string) => release(version).packageVersions["cri-tools"];
+    assert.equal(crictl("1.36.3"), "1.36.0-1.1");
+    assert.equal(crictl("1.35.4"), "1.35.0+really1.36.0-1.1");
   });
 
   it("takes the minor from a version", () => {
@@ -127,6 +133,14 @@ describe("lab/kubernetes versions", () => {
           debPackages.map(({ name }) => name).sort(),
         );
         assert.equal(of.packageVersions["kubelet"], `${version}-1.1`);
+      });
+
+      it("offers every package in the series that machines install", () => {
+        const series = packageSeries(version);
+        const offered = (name: string): string => of.packageVersions[name] ?? "";
+        assert.ok(offered("cri-tools").startsWith(`${series.criTools}.`), offered("cri-tools"));
+        assert.ok(offered("kubernetes-cni").startsWith(`${series.kubernetesCni}.`));
+        assert.ok(offered("containerd.io").startsWith(`${series.containerd}.`));
       });
 
       it("names every component and every image once", () => {

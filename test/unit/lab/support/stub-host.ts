@@ -59,7 +59,12 @@ export class StubHost {
       STACKADM_LAB_EXTERNAL: "192.0.2.0/24",
     });
     this.settings = labSettings();
-    this.paths = { ...labPaths(this.settings.name), sysctls: join(this.root, "sys") };
+    this.paths = {
+      ...labPaths(this.settings.name),
+      sysctls: join(this.root, "sys"),
+      namespaces: join(this.root, "netns"),
+      interfaces: join(this.root, "net"),
+    };
     const kernel = { "net/ipv4/ip_forward": 0, "fs/inotify/max_user_instances": 128 };
     for (const [name, value] of Object.entries(kernel)) this.put(`sys/${name}`, `${value}\n`);
     this.put("sys/fs/inotify/max_user_watches", "1000000\n");
@@ -116,7 +121,7 @@ export class StubHost {
  * btrfs where a subvolume is a folder with a mark in it. As the real one it refuses to delete a subvolume that holds
  * another, and a snapshot has an empty folder where a nested subvolume was.
  */
-const btrfs = `case "$1 $2" in
+export const btrfs = `case "$1 $2" in
   "subvolume create") mkdir "$3" && touch "$3/.subvolume" ;;
   "subvolume delete")
     if [ -n "$(find "$3" -mindepth 2 -name .subvolume)" ]; then
@@ -136,7 +141,7 @@ const btrfs = `case "$1 $2" in
 esac`;
 
 /** podman with at most one container; `$root/inside` answers what is run in it. */
-const podman = `case "$*" in
+export const podman = `case "$*" in
   *State.Pid*) echo "$PPID" ;;
   *"container inspect"*) [ -e "$root/container" ] && echo running || exit 125 ;;
   *" run --detach "*) printf '%s\\n' "$@" >"$root/container" ;;
@@ -144,11 +149,27 @@ const podman = `case "$*" in
   *" exec "*) if [ -e "$root/inside" ]; then . "$root/inside"; fi ;;
 esac`;
 
+/** ip whose namespaces and interfaces are files. */
+export const ip = `case "$1 $2" in
+  "netns add") mkdir -p "$root/netns" && touch "$root/netns/$3" ;;
+  "netns del") rm "$root/netns/$3" ;;
+  "link add") mkdir -p "$root/net" && touch "$root/net/$3" ;;
+  "link del") rm "$root/net/$3" ;;
+esac`;
+
+/** Put before what a command does: the first two times that it is called with the same words, the thing is in use. */
+export const busyAtFirst = `tries="$root/tries-\${*//[^a-z0-9]/_}"
+  if [ "$(cat "$tries" 2>/dev/null)" != xx ]; then
+    printf x >>"$tries"
+    echo "Device or resource busy" >&2
+    exit 1
+  fi`;
+
 /** The commands that the lab needs on its host. */
 export const hostStubs: Readonly<Record<string, string>> = {
   btrfs,
   podman,
-  ip: "true",
+  ip,
   iptables: "true",
   losetup: `echo '{"loopdevices": []}'`,
   mount: "true",

@@ -1,0 +1,76 @@
+import { strict as assert } from "node:assert";
+import { needsOf } from "../../components/plan/needs.js";
+import { Cluster } from "../../components/cluster.js";
+import { parseClusterSpec, type ClusterArgs } from "../../components/cluster-spec.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
+
+/** What the program registers, counted as the quotas are; with what Neutron and the cloud controller add to it. */
+function counted(rows: readonly Row[]) {
+  const count = (type: string): number => rows.filter((row) => row.type === type).length;
+  const balanced = rows.filter(
+    ({ type, inputs }) =>
+      type === "kubernetes:core/v1:Service" &&
+      (inputs["spec"] as { type?: string }).type === "LoadBalancer",
+  );
+  const internal = balanced.filter(({ inputs }) =>
+    JSON.stringify(inputs["metadata"]).includes("openstack-internal-load-balancer"),
+  );
+  const dhcp = count("openstack:networking/subnet:Subnet");
+  const claims = count("kubernetes:core/v1:PersistentVolumeClaim");
+  return {
+    networks: count("openstack:networking/network:Network"),
+    subnets: count("openstack:networking/subnet:Subnet"),
+    routers: count("openstack:networking/router:Router"),
+    ports:
+      count("openstack:networking/port:Port") +
+      count("openstack:networking/routerInterface:RouterInterface") +
+      dhcp +
+      balanced.length,
+    "floating IPs":
+      count("openstack:networking/floatingIp:FloatingIp") + balanced.length - internal.length,
+    "security groups": count("openstack:networking/secGroup:SecGroup") + balanced.length,
+    volumes: claims,
+    "volume gigabytes": claims,
+    "load balancers": balanced.length,
+    "server groups": count("openstack:compute/serverGroup:ServerGroup"),
+  };
+}
+
+describe("what a cluster asks of its cloud", () => {
+  const sizes: Readonly<Record<string, Partial<ClusterArgs>>> = {
+    "the smallest": {},
+    "one without workers": { workers: {} },
+    "one with the samples and two pools": {
+      samples: true,
+      workers: {
+        general: { flavor: "medium", count: 2 },
+        batch: { flavor: "large", count: 3 },
+      },
+    },
+  };
+  for (const [name, over] of Object.entries(sizes)) {
+    it(`is what the program registers: ${name}`, async () => {
+      const args = { ...smallest, ...over };
+      const rows = await graph(() => new Cluster("dev", args), cloudAnswers);
+      const parsed = parseClusterSpec(args);
+      assert.ok("spec" in parsed);
+      const needs = needsOf(parsed.spec);
+      assert.deepEqual(needs.counts, counted(rows));
+      const machines = Object.values(needs.flavors).reduce((sum, count) => sum + count, 0);
+      const servers = rows.filter(({ type }) => type === "openstack:compute/instance:Instance");
+      assert.equal(machines, servers.length);
+      const named = (type: string): unknown[] =>
+        rows.filter((row) => row.type === type).map(({ inputs }) => inputs["name"]);
+      assert.deepEqual(
+        needs.names.map((one) => one.name).sort(),
+        [
+          ...named("openstack:compute/instance:Instance"),
+          ...named("openstack:networking/network:Network"),
+          ...named("openstack:networking/router:Router"),
+        ].sort(),
+      );
+    });
+  }
+});

@@ -1,0 +1,90 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import { phaseOf, phases, type Phase } from "../../automation/cluster/phases.js";
+import { Cluster } from "../../components/cluster.js";
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
+
+const args: ClusterArgs = { ...smallest, zones: ["zone-a", "zone-b"], samples: true };
+const build = (name: string, over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
+  graph(() => new Cluster(name, { ...args, ...over }), { ...cloudAnswers, stack: name });
+
+/** How many resources each phase has, whatever they are called. */
+const counts = (rows: readonly Row[]): Partial<Record<Phase, number>> => {
+  const found: Partial<Record<Phase, number>> = {};
+  for (const { urn, custom } of rows) {
+    const phase = custom ? phaseOf(urn) : undefined;
+    if (phase !== undefined) found[phase] = (found[phase] ?? 0) + 1;
+  }
+  return found;
+};
+
+describe("the phases of the graph", () => {
+  let rows: readonly Row[];
+  before(async () => {
+    rows = await build("dev");
+  });
+
+  it("have every resource of the cluster but providers", () => {
+    const without = rows
+      .filter(({ custom, type }) => custom && !type.startsWith("pulumi:providers:"))
+      .filter(({ urn }) => phaseOf(urn) === undefined)
+      .map(({ urn }) => urn);
+    assert.deepEqual(without, []);
+  });
+
+  it("all have something to do", () => {
+    assert.deepEqual(Object.keys(counts(rows)).sort(), [...phases].sort());
+  });
+
+  it("are told by the components that make them", () => {
+    const phaseOfName = (name: string): Phase | undefined =>
+      phaseOf(rows.find((row) => row.custom && row.name === name)?.urn ?? "");
+    const table: readonly (readonly [string, Phase])[] = [
+      ["dev-network-router", "network"],
+      ["dev-seed", "security"],
+      ["dev-workers-general-0-server", "servers"],
+      ["dev-workers-general-0-prepare", "boot"],
+      ["dev-control-plane-0-init", "control plane"],
+      ["dev-workers-general-0-join", "workers"],
+      ["dev-workers-general-0-leave", "workers"],
+      ["dev-addons-cloud-config-secret", "cloud and pod network"],
+      ["dev-addons-storage-controller", "storage"],
+      ["dev-addons-samples-claim", "samples"],
+      ["dev-control-plane-farewell", "samples"],
+    ];
+    for (const [name, phase] of table) assert.equal(phaseOfName(name), phase, name);
+  });
+
+  it("are the same in a cluster whose every name means something else", async () => {
+    const shaped = (pool: string, storageClass: string): Partial<ClusterArgs> => ({
+      workers: { [pool]: { flavor: "medium", count: 2 } },
+      storageClasses: [{ name: storageClass }],
+    });
+    assert.deepEqual(
+      counts(await build("samples", shaped("prepare", "farewell"))),
+      counts(await build("dev", shaped("general", "default"))),
+    );
+  });
+
+  it("are the same whatever stack, cluster and pools are called", () => {
+    const name = fc.oneof(
+      fc.constantFrom(...["samples", "gold", "prepare", "farewell", "csi", "init", "join"]),
+      fc.stringMatching(/^[a-z]([a-z0-9-]{0,20}[a-z0-9])?$/),
+    );
+    const custom = rows.filter((row) => row.custom);
+    fc.assert(
+      fc.property(name, name, name, (stack, cluster, pool) => {
+        for (const { urn } of custom) {
+          const renamed = urn
+            .replace(/^urn:pulumi:[^:]+/, `urn:pulumi:${stack}`)
+            .replace("::dev-", `::${cluster}-`)
+            .replace("-general-", `-${pool}-`);
+          assert.equal(phaseOf(renamed), phaseOf(urn), renamed);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import * as pulumi from "@pulumi/pulumi";
+import { Cluster } from "../../components/cluster.js";
+import { podNetworkKinds, type PodNetworkKind } from "../../components/pod-network/kinds.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
+import { annotationsOf, named, objectsOf, reaches, run, shape } from "./addons-example.js";
+
+describe("graph: pod networks", () => {
+  for (const podNetwork of podNetworkKinds) {
+    const prefix = `addons-network-${podNetwork}`;
+    const daemonSet = `${prefix}-daemon-set`;
+
+    it(`${podNetwork}: is the only one, below a component that is called the same for all`, async () => {
+      const { rows } = await run({ podNetwork });
+      const network = rows.filter(({ name }) => name.startsWith("addons-network"));
+      assert.ok(network.every(({ name }) => name === "addons-network" || name.startsWith(prefix)));
+      assert.equal(named(rows, "addons-network").type, "stackadm:addons:NetworkPlugin");
+    });
+
+    it(`${podNetwork}: shows the same rows in a preview without cloud and cluster`, async () => {
+      const { rows: planned } = await run({ podNetwork }, true);
+      const { rows: made } = await run({ podNetwork });
+      assert.deepEqual(shape(planned), shape(made));
+    });
+
+    it(`${podNetwork}: makes its pods after everything that they need`, async () => {
+      const { rows } = await run({ podNetwork });
+      const own = objectsOf(rows).filter(({ name }) => name.startsWith(`${prefix}-`));
+      assert.ok(own.length > 3);
+      for (const { urn, name } of own)
+        assert.ok(reaches(rows, named(rows, daemonSet).urn, urn), name);
+      const namespaces = own.filter(({ type }) => type.endsWith(":Namespace"));
+      for (const inside of own.filter(({ inputs }) => "namespace" in metadataOf(inputs)))
+        for (const { urn } of namespaces) assert.ok(reaches(rows, inside.urn, urn), inside.name);
+    });
+
+    it(`${podNetwork}: restarts its pods when the network's MTU is another one, not otherwise`, async () => {
+      const checksum = async (mtu: number) => {
+        const { rows } = await run({ podNetwork, networkMtu: pulumi.output(mtu) });
+        return annotationsOf(named(rows, daemonSet))["checksum/config"];
+      };
+      const first = await checksum(1500);
+      assert.match(String(first), /^[0-9a-f]{64}$/);
+      assert.equal(await checksum(1500), first);
+      assert.notEqual(await checksum(1450), first);
+    });
+  }
+});
+
+const metadataOf = (inputs: Readonly<Record<string, unknown>>): object =>
+  inputs["metadata"] as object;
+
+describe("graph: a cluster with another pod network", () => {
+  const build = (podNetwork: PodNetworkKind): Promise<readonly Row[]> =>
+    graph(() => new Cluster("dev", { ...smallest, podNetwork }), cloudAnswers);
+  let routed: readonly Row[];
+  let wrapped: readonly Row[];
+  before(async () => {
+    routed = await build("kube-router");
+    wrapped = await build("flannel");
+  });
+
+  it("has other objects of the pod network and other rules of the firewall, and nothing else", () => {
+    const names = new Set(routed.map(({ urn }) => urn));
+    const others = wrapped.filter(({ urn }) => !names.has(urn)).map(({ name }) => name);
+    const flannel = "dev-addons-network-flannel";
+    const roles = ["account", "cluster-role", "cluster-role-binding", "configuration"];
+    assert.deepEqual(others.sort(), [
+      flannel,
+      ...[...roles, "daemon-set", "namespace"].map((role) => `${flannel}-${role}`),
+      ...["dev-firewall-node-vxlan-from-node-v4", "dev-firewall-node-vxlan-from-node-v6"],
+    ]);
+  });
+
+  it("lets machines send from the pods' addresses only where packets are not wrapped", () => {
+    const pairs = (rows: readonly Row[]) =>
+      rows
+        .filter(({ type }) => type.includes("networking/port"))
+        .map(({ inputs }) => JSON.stringify(inputs["allowedAddressPairs"]));
+    assert.deepEqual(
+      [...new Set(pairs(routed))],
+      ['[{"ipAddress":"10.244.0.0/16"},{"ipAddress":"10.96.0.0/12"}]'],
+    );
+    assert.deepEqual([...new Set(pairs(wrapped))], ["[]"]);
+  });
+
+  it("leaves room for what wraps a packet in the pods' MTU", () => {
+    const text = (rows: readonly Row[], name: string, key: string): unknown => {
+      const { data } = named(rows, name).inputs as { data: Readonly<Record<string, string>> };
+      return JSON.parse(data[key] ?? "");
+    };
+    const cni = text(routed, "dev-addons-network-kube-router-cni", "cni.conflist");
+    const { plugins } = cni as { plugins: readonly { mtu?: number }[] };
+    const net = text(wrapped, "dev-addons-network-flannel-configuration", "net-conf.json");
+    // flanneld takes off the bytes itself.
+    const { Backend } = net as { Backend: { MTU: number } };
+    assert.ok(plugins[0]?.mtu);
+    assert.equal(Backend.MTU, plugins[0].mtu);
+  });
+});

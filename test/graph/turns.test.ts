@@ -1,0 +1,142 @@
+import { strict as assert } from "node:assert";
+import { Cluster } from "../../components/cluster.js";
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { fakeProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
+import { graph, type Fields, type GraphOptions, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
+
+const authScope = "openstack:identity/getAuthScope:getAuthScope";
+const instance = "openstack:compute/instance:Instance";
+const script = "command:remote:Command";
+
+describe("machines whose generation was raised", () => {
+  let cloud: FakeCloud;
+  let environment: NodeJS.ProcessEnv;
+  const made: string[] = [];
+
+  before(async () => {
+    cloud = await startFakeCloud();
+    environment = { ...process.env };
+    Object.assign(process.env, cloud.environment());
+  });
+  after(async () => {
+    process.env = environment;
+    await cloud.close();
+  });
+  beforeEach(() => {
+    made.length = 0;
+  });
+
+  const exists = (...servers: readonly { name: string; generation?: string }[]): void => {
+    cloud.on("GET /compute/servers/detail", {
+      body: {
+        servers: servers.map(({ name, generation }) => ({
+          name,
+          metadata: {
+            "stackadm-cluster": "dev",
+            ...(generation !== undefined && { "stackadm-generation": generation }),
+          },
+        })),
+      },
+    });
+  };
+  /** Registers the cluster and notes in which order the engine gets to see servers and joins. */
+  const build = async (
+    workers: ClusterArgs["workers"],
+    { project = fakeProject, ...more }: GraphOptions & { readonly project?: string } = {},
+  ): Promise<readonly Row[]> => {
+    const note =
+      (type: string) =>
+      (inputs: Fields, name: string): Fields => {
+        made.push(name.replace(/^dev-workers-/, ""));
+        return cloudAnswers.outputs?.[type]?.(inputs, name) ?? {};
+      };
+    const { [authScope]: scope, ...lookups } = cloudAnswers.lookups ?? {};
+    return graph(() => new Cluster("dev", { ...smallest, workers, samples: true }), {
+      ...cloudAnswers,
+      ...more,
+      outputs: { ...cloudAnswers.outputs, [instance]: note(instance), [script]: note(script) },
+      lookups: {
+        ...lookups,
+        [authScope]: (inputs) => ({ ...scope?.(inputs), projectId: project }),
+      },
+    });
+  };
+  const precedes = (one: string, other: string): boolean => {
+    assert.ok(made.includes(one) && made.includes(other), made.join(" "));
+    return made.indexOf(one) < made.indexOf(other);
+  };
+  const raised = { general: { flavor: "medium", count: 3, generation: 1 } };
+  const general = [0, 1, 2].map((position) => `dev-general-${String(position)}`);
+
+  it("are replaced one after another, each when the one before is in the cluster", async () => {
+    exists(...general.map((name) => ({ name, generation: "0" })));
+    await build(raised);
+    assert.ok(precedes("general-0-join", "general-1-server"));
+    assert.ok(precedes("general-1-join", "general-2-server"));
+  });
+
+  it("do not depend on each other: else they would also be deleted one after another", async () => {
+    exists(...general.map((name) => ({ name, generation: "0" })));
+    const rows = await build(raised);
+    const server = rows.find(({ name }) => name === "dev-workers-general-1-server");
+    assert.ok(server);
+    assert.deepEqual(
+      server.dependencies.filter((urn) => urn.includes("general-0")),
+      [],
+    );
+    assert.equal(server.replacementTrigger, 1);
+    assert.equal((server.inputs["metadata"] as Fields)["stackadm-generation"], "1");
+  });
+
+  it("wait for the machines of the pools before, too", async () => {
+    exists({ name: "dev-a-0", generation: "0" }, { name: "dev-b-0", generation: "1" });
+    const pool = { flavor: "medium", count: 1 };
+    await build({ a: { ...pool, generation: 1 }, b: { ...pool, generation: 2 } });
+    assert.ok(precedes("a-0-join", "b-0-server"));
+  });
+
+  it("do not wait when they do not exist yet: a first creation is as parallel as ever", async () => {
+    exists();
+    await build(raised);
+    assert.ok(precedes("general-2-server", "general-0-join"));
+  });
+
+  it("go on where a roll stopped, and count as older when nobody wrote their generation", async () => {
+    exists(
+      { name: "dev-general-0", generation: "1" },
+      { name: "dev-general-1" },
+      { name: "dev-general-2" },
+    );
+    await build(raised);
+    assert.ok(precedes("general-0-join", "general-1-server"));
+    assert.ok(precedes("general-1-join", "general-2-server"));
+  });
+
+  it("wait for one that is missing, wherever it stands: two would be down", async () => {
+    exists({ name: "dev-general-0", generation: "0" }, { name: "dev-general-1", generation: "0" });
+    await build(raised);
+    assert.ok(precedes("general-2-join", "general-0-server"));
+    assert.ok(precedes("general-0-join", "general-1-server"));
+  });
+
+  it("take turns where the credential leads to another project, and nobody can tell what exists", async () => {
+    exists();
+    await build(raised, { project: "another" });
+    assert.ok(precedes("general-0-join", "general-1-server"));
+  });
+
+  it("do not wait in a preview, and Nova is not asked", async () => {
+    exists(...general.map((name) => ({ name, generation: "0" })));
+    const asked = cloud.seen.length;
+    await build(raised, { preview: true });
+    assert.equal(cloud.seen.length, asked);
+  });
+
+  it("take turns on the way back to the first generation too", async () => {
+    exists(...general.map((name) => ({ name, generation: "1" })));
+    await build({ general: { flavor: "medium", count: 3 } });
+    assert.ok(precedes("general-0-join", "general-1-server"));
+  });
+});

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ClusterError } from "../../automation/cluster/cluster-error.js";
+import { identitiesOf } from "../../automation/cluster/state.js";
+import { parseOutputs, type ClusterOutputs } from "../../automation/verify/outputs.js";
+import {
+  compareInventories,
+  listObjects,
+  takeInventory,
+  type CloudObject,
+} from "../../cloud/inventory.js";
+import { findOrphans } from "../../cloud/orphans.js";
+import { stackadm } from "./support/command-line.js";
+import { watchService } from "./support/availability.js";
+import { until } from "./support/foreign.js";
+import { labCluster, type LabCluster } from "./support/lab-cluster.js";
+import { applied, claimToKeep, kubectlOn } from "./support/kubectl.js";
+import { inServer } from "./support/machines.js";
+
+const minutes = 60_000;
+/** A boolean for every reader of YAML 1.1. */
+const stack = "off";
+
+/** One of the two web servers has to be there all the time. */
+const budget = `
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: stackadm-samples}
+spec: {minAvailable: 1, selector: {matchLabels: {app.kubernetes.io/name: web}}}
+`;
+
+describe("a cluster called off, and what would lose it", function () {
+  this.timeout(10 * minutes);
+  let cluster: LabCluster;
+  let initially: CloudObject[];
+  let outputs: ClusterOutputs;
+  let backend: string;
+
+  before(async () => {
+    cluster = await labCluster(stack);
+    backend = mkdtempSync(join(tmpdir(), "stackadm-empty-"));
+    initially = await takeInventory(cluster.cloud);
+  });
+  after(async () => {
+    rmSync(backend, { recursive: true });
+    await cluster.close();
+  });
+
+  const up = async (changes = {}, refresh = false): Promise<void> => {
+    cluster.seen.events.length = 0;
+    const settings = cluster.settings(changes);
+    await cluster.service.up(stack, { settings, refresh, ...cluster.recording() });
+    outputs = parseOutputs(await cluster.service.outputs(stack));
+  };
+  const serverOf = (machine: string): string =>
+    outputs.nodes.find(({ name }) => name === `${stack}-${machine}`)?.serverId ?? "";
+  const kubectl = (line: string) => kubectlOn(serverOf("control-plane-0"), line);
+  const readyNodes = async (): Promise<string[]> => {
+    const lines = await kubectl("get nodes --no-headers");
+    return lines.split("\n").flatMap((line) => /^(\S+)\s+Ready\s/.exec(line)?.[1] ?? []);
+  };
+  const all = ["control-plane-0", "general-0", "general-1"].map((name) => `${stack}-${name}`);
+
+  it("comes up under its name, as kubeadm, cloud-init and kubectl read it", async () => {
+    await up();
+    assert.deepEqual((await readyNodes()).sort(), all);
+    const pods = await kubectl(
+      "-n kube-system get pods -l k8s-app=kube-dns -o jsonpath='{.items[*].spec.nodeName}'",
+    );
+    assert.equal(new Set(pods.split(" ")).size, 2, `both CoreDNS pods are on ${pods}`);
+    const restarts = await kubectl(
+      "-n kube-system get pods -l app.kubernetes.io/name=openstack-cloud-controller-manager -o jsonpath='{.items[*].status.containerStatuses[*].restartCount}'",
+    );
+    assert.equal(restarts.trim(), "0", "the cloud controller restarted");
+    await claimToKeep(serverOf("control-plane-0"));
+    await kubectl(applied(budget));
+  });
+
+  it("is not touched by a destroy with another backend, which says whose it is", async () => {
+    const before = await takeInventory(cluster.cloud);
+    const [identity = ""] = identitiesOf(await cluster.service.state(stack));
+    const env = { PULUMI_BACKEND_URL: pathToFileURL(backend).href };
+    const { code, text } = await stackadm(cluster, ["destroy"], { env });
+    assert.equal(code, 1, text);
+    assert.match(text, /nothing was destroyed/);
+    assert.match(
+      text,
+      new RegExp(`cluster 'off', identity ${identity}: .* 3 of 3 servers running`),
+    );
+    const after = await takeInventory(cluster.cloud);
+    assert.deepEqual(compareInventories(before, after), { added: [], removed: [] });
+  });
+
+  it("carries its identity on everything that it has in the cloud", async () => {
+    const identities = identitiesOf(await cluster.service.state(stack));
+    const made = compareInventories(initially, await takeInventory(cluster.cloud)).added;
+    const marked = new Set((await findOrphans(cluster.cloud, identities)).map(({ id }) => id));
+    // Neutron's and Octavia's own ports come and go with what they belong to.
+    const bare = made.filter(
+      ({ id, kind, owner }) =>
+        !marked.has(id) && !(kind === "port" && owner !== "" && !owner.startsWith("compute:")),
+    );
+    assert.deepEqual(
+      bare.map(({ kind, name }) => `${kind} ${name}`),
+      [],
+    );
+  });
+
+  it("keeps pods away from SSH, etcd and kubelets of the nodes", async () => {
+    const [target = ""] = outputs.nodes.map(({ address }) => address);
+    const probe = (port: number) =>
+      `exec writer-0 -n stackadm-samples -- /agnhost connect ${target}:${port.toString()} --timeout=3s`;
+    for (const port of [22, 2379, 2380, 10250]) {
+      const answer = await kubectl(`${probe(port)} 2>&1 || :`);
+      assert.match(answer, /TIMEOUT/i, `port ${port.toString()}: ${answer}`);
+    }
+    assert.equal((await kubectl(`${probe(6443)} 2>&1 || :`)).trim(), "", "the API is for pods");
+  });
+
+  it("gets a worker back whose server was deleted behind its back", async () => {
+    const lost = serverOf("general-1");
+    await cluster.cloud.request("compute", "DELETE", `/servers/${lost}`);
+    const gone = async () =>
+      !(await listObjects(cluster.cloud, "server")).some(({ id }) => id === lost);
+    await until(gone);
+    await up({}, true);
+    assert.notEqual(serverOf("general-1"), lost);
+    await until(async () => (await readyNodes()).length === 3);
+    const ran = cluster.seen.events.flatMap((event) =>
+      event.type === "started" && event.change.type === "Command" ? [event.change.name] : [],
+    );
+    assert.ok(
+      ran.every((name) => /general-1/.test(name)),
+      `scripts of other machines ran: ${ran.join(", ")}`,
+    );
+  });
+
+  it("ends within a minute when a machine stops while a script runs on it, and goes on afterwards", async () => {
+    const id = serverOf("general-0");
+    // The script waits for this lock, as it would for another run of itself.
+    await inServer(id, "systemd-run --quiet --unit hold flock /run/stackadm/lock sleep 300");
+    const settings = cluster.settings({ kubernetes: { ignorePreflightErrors: everything } });
+    const running = cluster.service.up(stack, { settings, ...cluster.recording() }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    await until(() =>
+      Promise.resolve(
+        cluster.seen.events.some((event) => event.type === "alive" && event.serverId === id),
+      ),
+    );
+    await cluster.cloud.request("compute", "POST", `/servers/${id}/action`, { "os-stop": null });
+    const stopped = async () =>
+      (await listObjects(cluster.cloud, "server")).some(
+        (server) => server.id === id && server.status === "SHUTOFF",
+      );
+    await until(stopped);
+    const since = Date.now();
+    const error = await running;
+    assert.ok(error instanceof ClusterError, String(error));
+    assert.equal(error.code, "SERVER_STOPPED");
+    assert.match(error.message, /off-general-0.*SHUTOFF/);
+    assert.ok(Date.now() - since < minutes, `${(Date.now() - since).toString()} ms`);
+    await cluster.cloud.request("compute", "POST", `/servers/${id}/action`, { "os-start": null });
+    await until(async () => !(await stopped()));
+    await up({ kubernetes: { ignorePreflightErrors: everything } });
+    assert.equal(serverOf("general-0"), id, "the machine was replaced");
+    await until(async () => (await readyNodes()).length === 3);
+  });
+
+  it("replaces its workers one at a time, drained, and a service with a budget stays", async () => {
+    const before = ["general-0", "general-1"].map(serverOf);
+    const watch = watchService(`http://${outputs.samples?.external ?? ""}/`);
+    await up({
+      kubernetes: { ignorePreflightErrors: everything },
+      workers: { general: { flavor: "k8s-worker", count: 2, generation: 1 } },
+    });
+    const { longestGap, answered } = await watch.end();
+    const servers = ["general-0", "general-1"].map(serverOf);
+    assert.ok(servers.every((id) => !before.includes(id)));
+    const order = cluster.seen.events.flatMap((event) =>
+      event.type === "started" || event.type === "finished"
+        ? [`${event.type} ${event.change.operation} ${event.change.name}`]
+        : [],
+    );
+    const joined = order.findIndex((line) => /^finished .*general-0-join$/.test(line));
+    const second = order.findIndex((line) => /general-1-server$/.test(line));
+    assert.ok(joined >= 0 && second > joined, order.join("\n"));
+    assert.ok(answered > 100);
+    // Both workers at once took it away for two minutes.
+    assert.ok(longestGap < 15_000, `no answer for ${longestGap.toString()} ms`);
+  });
+
+  it("is left as it is when its API is gone, until it is abandoned; then only data stay", async () => {
+    const lost = serverOf("control-plane-0");
+    await cluster.cloud.request("compute", "DELETE", `/servers/${lost}`);
+    const refused = await stackadm(cluster, ["destroy"]);
+    assert.equal(refused.code, 1, refused.text);
+    assert.match(refused.text, /Nothing was changed[\s\S]*--abandon/);
+    const { code, text } = await stackadm(cluster, ["destroy", "--abandon"]);
+    assert.equal(code, 0, text);
+    assert.match(text, /2 volumes stay, with the data/);
+    assert.equal(await cluster.service.state(stack), undefined, "the stack is still there");
+    const { added, removed } = compareInventories(initially, await takeInventory(cluster.cloud));
+    assert.deepEqual(removed, []);
+    assert.deepEqual(
+      added.map(({ kind }) => kind),
+      ["volume", "volume"],
+    );
+    for (const volume of added) {
+      assert.match(text, new RegExp(volume.id));
+      await cluster.cloud.request("volumev3", "DELETE", `/volumes/${volume.id}`);
+    }
+  });
+});
+
+/** The lab's own list, in another order: a changed join, which changes nothing on the machines. */
+const everything = [
+  "SystemVerification",
+  "Swap",
+  "NumCPU",
+  "Mem",
+  "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables",
+  "Hostname",
+];

@@ -1,0 +1,33 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { exchange } from "../../../cloud/http.js";
+
+export interface Availability {
+  /** Milliseconds between two answers, at the worst. */
+  readonly longestGap: number;
+  readonly answered: number;
+}
+
+/** Asks a service five times a second, from now until the end is asked for. */
+export function watchService(url: string): { end(): Promise<Availability> } {
+  let [longestGap, answered, last, running] = [0, 0, Date.now(), true];
+  const loop = async (): Promise<void> => {
+    while (running) {
+      const { status } = await exchange(url, { timeout: 1_000 }).catch(() => ({ status: 0 }));
+      const now = Date.now();
+      longestGap = Math.max(longestGap, now - last);
+      if (status === 200) {
+        answered += 1;
+        last = now;
+      }
+      await pause(200);
+    }
+  };
+  const looping = loop();
+  return {
+    end: async () => {
+      running = false;
+      await looping;
+      return { longestGap, answered };
+    },
+  };
+}

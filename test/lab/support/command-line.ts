@@ -1,0 +1,40 @@
+import { spawn } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LabCluster } from "./lab-cluster.js";
+import { packageRoot } from "../../../base/paths.js";
+
+export interface Said {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+/** The command line as a person runs it on a stack of a lab cluster: the stack file lies in the package meanwhile. */
+export async function stackadm(
+  cluster: LabCluster,
+  args: readonly string[],
+  options: {
+    readonly changes?: Readonly<Record<string, unknown>>;
+    readonly env?: NodeJS.ProcessEnv;
+  } = {},
+): Promise<Said> {
+  const stackFile = join(packageRoot(), `Pulumi.${cluster.name}.yaml`);
+  const program = join(packageRoot(), "automation", "cli", "stackadm.mjs");
+  writeFileSync(stackFile, cluster.settings(options.changes));
+  try {
+    const child = spawn(process.execPath, [program, ...args, "--stack", cluster.name], {
+      env: { ...cluster.surroundings.env, ...options.env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let text = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (part: string) => (text += part));
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    return { code, text };
+  } finally {
+    rmSync(stackFile, { force: true });
+  }
+}

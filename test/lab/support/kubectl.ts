@@ -1,0 +1,28 @@
+import { until } from "./foreign.js";
+import { inServer } from "./machines.js";
+
+/** Runs kubectl as administrator on a control plane, by the ID of its server. */
+export const kubectlOn = (serverId: string, line: string): Promise<string> =>
+  inServer(serverId, `export KUBECONFIG=/etc/kubernetes/admin.conf; kubectl ${line}`);
+
+/** The words of kubectl that apply a manifest. */
+export const applied = (manifest: string): string => `apply -f - <<'END'\n${manifest}\nEND\n`;
+
+const retained = `
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: kept}
+provisioner: cinder.csi.openstack.org
+reclaimPolicy: Retain
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: kept, namespace: default}
+spec: {storageClassName: kept, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+`;
+
+/** Makes a claim whose volume its owner wants to keep, and waits until it has one. */
+export async function claimToKeep(serverId: string): Promise<void> {
+  await kubectlOn(serverId, applied(retained));
+  await until(async () => (await kubectlOn(serverId, "get pvc kept")).includes("Bound"));
+}

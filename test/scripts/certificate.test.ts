@@ -1,0 +1,103 @@
+import { strict as assert } from "node:assert";
+import { parseAllDocuments } from "yaml";
+import { controlPlaneScripts, mintScript } from "../../components/kubeadm/node-scripts.js";
+import { joinerValues, nodeCommands } from "../support/joining.js";
+import { Sandbox } from "../support/sandbox.js";
+
+describe("the API server's certificate", () => {
+  let machine: Sandbox;
+  const values = {
+    NODE_NAME: "dev-control-plane-0",
+    ...joinerValues,
+    PEERS: "",
+    ADDRESS: "10.0.0.5",
+    KUBEADM_INIT: "kind: InitConfiguration\n",
+    KUBEADM_JOIN: "token: '@TOKEN@'\nhash: '@CA_CERT_HASH@'\nkey: '@CERTIFICATE_KEY@'\n",
+    CA_CERT_HASH: "",
+    CERTIFICATE_NAMES: "api.dev.internal\n203.0.113.7",
+    FROZEN: "kubernetes.version 1.36.3\nnetwork.pods 10.244.0.0/16",
+    JOIN_SIGNER: "ssh-ed25519 AAAASIGNER",
+    MINT_SCRIPT: mintScript,
+    NODE_RANGE: "10.0.0.0/24",
+    KUBELET: "1.36.3",
+    VIRTUAL_IP_CONFIG: "",
+  };
+  const run = (over: Partial<typeof values> = {}, occasion?: "update") =>
+    machine.run(controlPlaneScripts, { ...values, ...over }, occasion);
+  beforeEach(() => {
+    machine = new Sandbox({
+      ...nodeCommands,
+      kubeadm:
+        'case "$1 $2" in "init --config") mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; "token list") echo abcdef.0123456789abcdef ;; esac',
+      kubectl:
+        'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "apiVersion: x\\nclusterName: dev-0123456789ab\\n" ;; *namespace*) printf the-uid ;; esac',
+    });
+    machine.put("etc/hosts", "127.0.0.1 localhost\n");
+  });
+  afterEach(() => {
+    machine.close();
+  });
+  beforeEach(() => {
+    run();
+    for (const end of ["crt", "key"]) machine.put(`etc/kubernetes/pki/apiserver.${end}`, "OLD");
+    machine.stub("cp", 'exec /bin/cp "$@"');
+    machine.stub(
+      "kubectl",
+      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "apiServer:\n  certSANs:\n  - old.example\n  - 203.0.113.1\n  extraArgs:\n  - name: v\n    value: \\"2\\"\nclusterName: dev\ncontrolPlaneEndpoint: x\n" ;; *namespace*) printf the-uid ;; esac',
+    );
+    machine.stub(
+      "kubeadm",
+      'case "$*" in *"certs apiserver"*) [ ! -e /etc/kubernetes/pki/apiserver.crt ] || exit 1; cp "$6" $root/document; echo NEW >/etc/kubernetes/pki/apiserver.crt ;; esac',
+    );
+  });
+  const lacks = (name: string): void => {
+    machine.stub(
+      "openssl",
+      `case "$*" in *-check*${name}) echo "does NOT match certificate" ;; *-check*) echo " does match certificate" ;; dgst*) echo "abc123 *stdin" ;; *) cat ;; esac`,
+    );
+  };
+
+  it("stays as it is when it has every name", () => {
+    assert.ok(!run().calls.some((call) => call.includes("certs apiserver")));
+    assert.equal(machine.file("etc/kubernetes/pki/apiserver.crt"), "OLD");
+  });
+
+  it("is signed anew when a name is missing, and the cluster's configuration is changed alike", () => {
+    lacks("203.0.113.7");
+    const { code, stderr, calls } = run();
+    assert.equal(code, 0, stderr);
+    assert.equal(machine.file("etc/kubernetes/pki/apiserver.crt"), "NEW\n");
+    const [cluster, init] = parseAllDocuments(machine.file("document") ?? "").map(
+      (each) => each.toJS() as unknown,
+    );
+    assert.deepEqual(cluster, {
+      apiServer: {
+        certSANs: ["api.dev.internal", "203.0.113.7"],
+        extraArgs: [{ name: "v", value: "2" }],
+      },
+      clusterName: "dev",
+      controlPlaneEndpoint: "x",
+    });
+    assert.deepEqual(init, {
+      apiVersion: "kubeadm.k8s.io/v1beta4",
+      kind: "InitConfiguration",
+      localAPIEndpoint: { advertiseAddress: "10.0.0.5" },
+    });
+    assert.ok(calls.some((call) => call.startsWith("kubeadm init phase upload-config kubeadm")));
+  });
+
+  it("is looked for as an address or as a name", () => {
+    const looks = run().calls.filter((call) => call.includes("-check"));
+    assert.match(looks.join("\n"), /-checkhost api\.dev\.internal$/m);
+    assert.match(looks.join("\n"), /-checkip 203\.0\.113\.7$/m);
+  });
+
+  it("comes back when kubeadm does not sign another", () => {
+    lacks("203.0.113.7");
+    machine.stub("kubeadm", "exit 1");
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /kubeadm did not sign a certificate for 203\.0\.113\.7/);
+    assert.equal(machine.file("etc/kubernetes/pki/apiserver.crt"), "OLD");
+  });
+});

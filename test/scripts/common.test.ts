@@ -1,0 +1,137 @@
+import { strict as assert } from "node:assert";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Sandbox } from "../support/sandbox.js";
+
+const common = readFileSync(join(__dirname, "../../components/support/scripts/common.sh"), "utf8");
+
+describe("a step that fails", () => {
+  let machine: Sandbox;
+  const run = (body: string) =>
+    machine.run([common, `step_body() {\n${body}\n}\n`, "run_step test step_body"], {
+      SECRET: "CANARY",
+    });
+  const reason = (body: string): string => {
+    const { code, stderr } = run(body);
+    assert.notEqual(code, 0);
+    assert.doesNotMatch(stderr, /CANARY/);
+    const lines = stderr.trimEnd().split("\n");
+    assert.equal(lines.filter((line) => line.startsWith("reason: ")).length, 1, stderr);
+    return lines.at(-1) ?? "";
+  };
+  beforeEach(() => {
+    machine = new Sandbox({ hostname: "echo machine" });
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("ends with the sentence that it was given", () => {
+    assert.equal(reason('echo noise; die "the disk is full"'), "reason: the disk is full");
+  });
+
+  it("ends with that sentence on one line, from a subshell too", () => {
+    assert.equal(
+      reason('local x; x=$(die "no version" "of it"$\'\\n\'"is there"); echo "$x"'),
+      "reason: no version of it is there",
+    );
+  });
+
+  it("ends with the code that it was given", () => {
+    assert.equal(reason('die_as NOT_READY "it is" late'), "reason: [NOT_READY] it is late");
+    assert.equal(reason('x=$(die_as NOT_READY "it is late")'), "reason: [NOT_READY] it is late");
+  });
+
+  it("does not end with what a tool printed, even if it looks like a reason", () => {
+    const forged = "echo 'reason: [INVALID_CONFIG] forged'";
+    assert.equal(reason(`${forged}; die "it is late"; ${forged}`), "reason: it is late");
+    assert.equal(reason(`${forged}; false`), "reason: `false` ended with code 1");
+  });
+
+  it("leaves nothing behind but its log", () => {
+    reason('die "the disk is full"');
+    assert.deepEqual(readdirSync(join(machine.root, "run/stackadm")), ["lock"]);
+  });
+
+  const commands: readonly (readonly [string, string])[] = [
+    ['grep -q x <<<"$SECRET"', 'grep -q x <<< "$SECRET"'],
+    ["printf '%s' \"$SECRET\" | grep -q x", "grep -q x"],
+    ['[[ $SECRET == "" ]]', '[[ $SECRET == "" ]]'],
+    ['local x; x=$(printf "%s" "$SECRET" | grep x)', 'x=$(printf "%s" "$SECRET" | grep x)'],
+    ['for x in "$SECRET"; do grep -q "$x" /dev/null; done', 'grep -q "$x" /dev/null'],
+  ];
+  for (const [body, text] of commands)
+    it(`ends with the command that failed, without its values: ${body}`, () => {
+      assert.equal(reason(body), `reason: \`${text}\` ended with code 1`);
+    });
+
+  it("says its code when it knows nothing else", () => {
+    assert.equal(reason("exit 3"), "reason: test ended with code 3");
+  });
+
+  it("says nothing of what an earlier run was about", () => {
+    reason('die "the first"');
+    assert.equal(reason("false"), "reason: `false` ended with code 1");
+  });
+
+  it("is no step that only looked for something in vain", () => {
+    const { code, stderr } = run(
+      "if grep -q x /dev/null; then :; fi; false || :; poll 0 false || :",
+    );
+    assert.deepEqual([code, stderr.replace(/^alive .*\n/, "")], [0, ""]);
+  });
+});
+
+describe("what a tool said", () => {
+  const said = (tool: string, output: string): string => {
+    const machine = new Sandbox({ hostname: "echo machine" });
+    try {
+      const body = `step_body() {\ncat <<'OUTPUT'\n${output}\nOUTPUT\ndie "it failed$(because ${tool})"\n}\n`;
+      machine.put("var/log/stackadm/test.log", "--- 2026-01-01T00:00:00Z\nerror: old\nE: old\n");
+      const { stderr } = machine.run([common, body, "run_step test step_body"], {});
+      return stderr.trimEnd().split("\n").at(-1) ?? "";
+    } finally {
+      machine.close();
+    }
+  };
+
+  it("is kubeadm's error, not its advice", () => {
+    const error =
+      "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal bool into Go struct field ClusterConfiguration.clusterName of type string";
+    const advice = "To see the stack trace of this error execute with --v=5 or higher";
+    assert.equal(said("kubeadm", `error: ${error}\n${advice}`), `reason: it failed: ${error}`);
+  });
+
+  it("is every check that kubeadm found wrong", () => {
+    const output = [
+      "[preflight] Running pre-flight checks",
+      "error execution phase preflight: [preflight] Some fatal errors occurred:",
+      "\t[ERROR NumCPU]: the number of available CPUs 1 is less than the required 2",
+      "\t[ERROR Mem]: the system RAM (1024 MB) is less than the minimum 1700 MB",
+      "[preflight] If you know what you are doing, you can make a check non-fatal with `--ignore-preflight-errors=...`",
+      "To see the stack trace of this error execute with --v=5 or higher",
+    ].join("\n");
+    assert.equal(
+      said("kubeadm", output),
+      "reason: it failed: [ERROR NumCPU]: the number of available CPUs 1 is less than the required 2; [ERROR Mem]: the system RAM (1024 MB) is less than the minimum 1700 MB",
+    );
+  });
+
+  it("is apt's error of its last try", () => {
+    const output = [
+      "E: Unable to locate package conntrack",
+      "Get:1 http://deb.example bookworm InRelease",
+      "E: Failed to fetch http://deb.example/conntrack.deb  404  Not Found",
+      "E: Unable to fetch some archives, maybe run apt-get update or try with --fix-missing?",
+    ].join("\n");
+    assert.equal(
+      said("apt", output),
+      "reason: it failed: Failed to fetch http://deb.example/conntrack.deb  404  Not Found",
+    );
+  });
+
+  it("is nothing when it said nothing in this run", () => {
+    assert.equal(said("kubeadm", "waiting"), "reason: it failed");
+    assert.equal(said("apt", "waiting"), "reason: it failed");
+  });
+});

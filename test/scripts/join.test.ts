@@ -1,0 +1,141 @@
+import { strict as assert } from "node:assert";
+import { joinScripts } from "../../components/kubeadm/node-scripts.js";
+import { joinerValues, nodeCommands, wishes } from "../support/joining.js";
+import { Sandbox } from "../support/sandbox.js";
+
+describe("join.sh", () => {
+  let machine: Sandbox;
+  const values = {
+    NODE_NAME: "dev-general-0",
+    ...joinerValues,
+    KUBEADM_JOIN: "token: '@TOKEN@'\n",
+    CA_CERT_HASH: "sha256:abc123",
+    API_ADDRESSES: "10.0.0.7\n10.0.0.8",
+    KUBELET: "1.36.3",
+  };
+  const run = () => machine.run(joinScripts, values);
+  beforeEach(() => {
+    machine = new Sandbox({
+      ...nodeCommands,
+      ssh: 'case "$*" in *token) echo abcdef.0123456789abcdef sha256:abc123 ;; esac',
+      kubeadm:
+        'case "$1" in join) cp "$3" $root/seen; mkdir -p /etc/kubernetes; mkdir -p /etc/kubernetes/pki; echo CA >/etc/kubernetes/pki/ca.crt; touch /etc/kubernetes/kubelet.conf ;; esac',
+      cp: 'exec /bin/cp "$@"',
+    });
+    machine.put("etc/hosts", "127.0.0.1 localhost\n");
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("joins once, with a token that is minted for it and deleted after it", () => {
+    const { code, stdout, stderr, calls } = run();
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, '{"node": "dev-general-0"}\n');
+    assert.equal(machine.file("seen"), "token: 'abcdef.0123456789abcdef'\n");
+    assert.deepEqual(wishes(calls), ["10.0.0.7 token", "10.0.0.7 joined abcdef"]);
+    const again = run();
+    assert.equal(again.code, 0);
+    assert.deepEqual(wishes(again.calls), ["10.0.0.7 joined"]);
+    assert.ok(!again.calls.some((call) => call.startsWith("kubeadm")));
+  });
+
+  it("fails while its node is not Ready, and looks again the next time without joining again", () => {
+    const ssh = (answer: string): void => {
+      machine.stub(
+        "ssh",
+        `case "$*" in *token) echo abcdef.0123456789abcdef sha256:abc123 ;; *) ${answer} ;; esac`,
+      );
+    };
+    ssh("exit 1");
+    for (const { code, stderr, stdout } of [run(), run()]) {
+      assert.equal(code, 1);
+      assert.equal(stdout, "");
+      assert.match(stderr, /dev-general-0 joined, but did not become Ready within 180 s; kubectl/);
+    }
+    ssh("exit 0");
+    const { code, calls } = run();
+    assert.equal(code, 0);
+    assert.ok(!calls.some((call) => call.startsWith("kubeadm")));
+  });
+
+  it("does not take a control plane that does not answer for a node that is Ready", () => {
+    machine.stub(
+      "ssh",
+      'case "$*" in *token) echo abcdef.0123456789abcdef sha256:abc123 ;; *) exit 255 ;; esac',
+    );
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /no control plane says whether dev-general-0 is Ready/);
+  });
+
+  it("leaves neither key nor token on the machine", () => {
+    run();
+    assert.equal(machine.file("run/stackadm/join/key"), undefined);
+    assert.equal(machine.file("run/stackadm/kubeadm.yaml"), undefined);
+    assert.doesNotMatch(machine.file("var/log/stackadm/join.log") ?? "", /CANARY|0123456789abcdef/);
+  });
+
+  it("shows no secret in any argument", () => {
+    for (const call of run().calls) assert.doesNotMatch(call, /CANARY|0123456789abcdef/);
+  });
+
+  it("accepts the control plane's own host key only", () => {
+    const options = run().calls.find((call) => call.startsWith("ssh")) ?? "";
+    assert.match(options, /StrictHostKeyChecking=yes/);
+    assert.match(options, /UserKnownHostsFile=[^ ]*join\/known_hosts/);
+  });
+
+  it("ends with what kubeadm said was wrong, and leaves neither key nor token", () => {
+    machine.stub("kubeadm", 'echo "error: discovery: no answer" >&2; exit 1');
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /\nreason: kubeadm join did not succeed: discovery: no answer\n$/);
+    assert.equal(machine.file("run/stackadm/join/key"), undefined);
+    assert.doesNotMatch(stderr, /CANARY|0123456789abcdef/);
+  });
+
+  it("starts again after half a join", () => {
+    machine.put("etc/kubernetes/bootstrap-kubelet.conf");
+    assert.ok(run().calls.includes("kubeadm reset -f"));
+  });
+
+  it("resolves the API's name to what the endpoint says, and follows it", () => {
+    run();
+    assert.equal(
+      machine.file("etc/hosts"),
+      "127.0.0.1 localhost\n10.0.0.7 api.dev.internal # stackadm\n10.0.0.8 api.dev.internal # stackadm\n",
+    );
+    const { calls } = machine.run(joinScripts, { ...values, API_ADDRESSES: "10.0.0.9" });
+    assert.equal(
+      machine.file("etc/hosts"),
+      "127.0.0.1 localhost\n10.0.0.9 api.dev.internal # stackadm\n",
+    );
+    assert.ok(
+      calls.some((call) => call.startsWith("crictl ps --quiet --name ^kube-proxy$")),
+      "kube-proxy reads the file when its container starts",
+    );
+  });
+
+  it("leaves the name to the network when the endpoint names no address", () => {
+    machine.run(joinScripts, { ...values, API_ADDRESSES: "" });
+    assert.equal(machine.file("etc/hosts"), "127.0.0.1 localhost\n");
+  });
+
+  it("joins anew when it is in a cluster that was lost", () => {
+    run();
+    machine.stub("openssl", 'case "$*" in dgst*) echo "def456 *stdin" ;; *) cat ;; esac');
+    machine.stub("ssh", 'case "$*" in *token) echo abcdef.0123456789abcdef sha256:abc124 ;; esac');
+    const { calls } = machine.run(joinScripts, { ...values, CA_CERT_HASH: "sha256:abc124" });
+    const deeds = calls.filter((call) => call.startsWith("kubeadm"));
+    assert.match(deeds.join("\n"), /^kubeadm reset -f\nkubeadm join/);
+  });
+
+  it("joins no other cluster than the one that the program made", () => {
+    machine.stub("ssh", 'case "$*" in *token) echo abcdef.0123456789abcdef sha256:bad ;; esac');
+    const { code, stderr, calls } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /the control plane at 10\.0\.0\.7 belongs to another cluster/);
+    assert.ok(!calls.some((call) => call.startsWith("kubeadm")));
+  });
+});

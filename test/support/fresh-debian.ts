@@ -1,0 +1,43 @@
+const fingerprint = "DE15B14486CD377B9E876E1A234654DA9A296436";
+
+const installed = (command: string, answer: string): string =>
+  `[ -e $root/installed ] || exit 127; ${answer} # ${command}`;
+/** The commands of a fresh Debian; the packages bring those of Kubernetes. */
+export const freshDebian: Readonly<Record<string, string>> = {
+  hostname: "echo machine",
+  "cloud-init": "exit 0",
+  kubeadm: installed(
+    "kubeadm",
+    'case "$*" in *images*) printf "r/%s\\n" kube-apiserver:v1 kube-proxy:v1 pause:3.10 etcd:3 ;; *version*) echo v1.36.3 ;; esac',
+  ),
+  kubelet: installed("kubelet", "echo Kubernetes v1.36.3"),
+  containerd: installed("containerd", "echo containerd containerd.io v2.3.7 abc"),
+  crictl: installed("crictl", "exit 0"),
+  systemctl: 'case "$*" in *ActiveState*) echo inactive ;; esac',
+  "systemd-run": "exit 0",
+  "systemd-detect-virt": "exit 1",
+  modprobe: "exit 0",
+  sysctl: "echo 1",
+  swapoff: "exit 0",
+  curl: "echo KEY",
+  gpg: `echo fpr:::::::::${fingerprint}:`,
+  "apt-get":
+    'case "$*" in *install*) touch $root/installed; mkdir -p /opt/cni/bin; touch /opt/cni/bin/loopback; chmod +x /opt/cni/bin/loopback ;; esac',
+  // Newest first, as apt-cache does.
+  "apt-cache": [
+    'case "$2" in',
+    "  containerd.io) builds='5:3.0.0-1 2.2.1-1~debian.12~bookworm 2.2.0-1~debian.12~bookworm 1.7.28-1' ;;",
+    "  kubernetes-cni) builds='10.0.0-1.1 1.9.1-1.1 1.8.0-1.1' ;;",
+    "  cri-tools) builds='1.37.0-1.1 1.36.0-1.1 1.35.0-1.1' ;;",
+    "  *) builds='1.36.30-1.1 1.36.3~rc.1-1.1 1.36.3-2.1 1.36.3-1.1' ;;",
+    "esac",
+    'for build in $builds; do echo " $2 | $build | x"; done',
+  ].join("\n"),
+  "apt-mark": 'case "$1" in hold) touch $root/held ;; esac',
+  "dpkg-query":
+    'want=install; [ ! -e $root/held ] || want=hold; for name in kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io; do echo "$want installed $name"; done; echo "deinstall config-files containerd"; exit 1',
+  // Rules are lines of a file.
+  iptables:
+    'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) grep -Fqx -- "$rule" $root/rules ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac',
+  xargs: "exit 0",
+};

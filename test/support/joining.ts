@@ -1,0 +1,29 @@
+/** Stubs of what scripts call that make a machine a node. */
+
+/** systemd-run runs the command at once, as if the unit were already at its end when it is looked at. */
+const unit =
+  'while [ "${1#-}" != "$1" ]; do case $1 in --unit|-p) shift 2 ;; *) shift ;; esac; done; "$@" || true';
+export const nodeCommands: Readonly<Record<string, string>> = {
+  hostname: "echo machine",
+  systemctl: 'case "$*" in *ActiveState*) echo inactive ;; esac',
+  "systemd-run": unit,
+  openssl:
+    'case "$*" in *-check*) echo "$4 does match certificate" ;; dgst*) echo "abc123 *stdin" ;; *) cat ;; esac',
+  crictl: "exit 0",
+  xargs: "cat >/dev/null",
+  id: "exit 1",
+  useradd: "exit 0",
+  usermod: "exit 0",
+};
+
+/** What a joining machine is given to ask control planes with. */
+export const joinerValues = {
+  PEERS: "10.0.0.7 ssh-ed25519 AAAAHOST",
+  JOIN_PRIVATE_KEY: "CANARY-JOIN-KEY",
+  JOIN_CERTIFICATE: "ssh-ed25519-cert-v01@openssh.com AAAACERT",
+  API_NAME: "api.dev.internal",
+};
+
+/** What control planes were asked for, with the address of the one that was asked. */
+export const wishes = (calls: readonly string[]): string[] =>
+  calls.flatMap((call) => /^ssh .*stackadm-join@(.*)$/.exec(call)?.[1] ?? []);

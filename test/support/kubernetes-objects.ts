@@ -1,0 +1,229 @@
+/** Looks at the objects that builders make, and what holds for all of them. */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { types } from "@pulumi/kubernetes";
+import type { Unwrap } from "@pulumi/pulumi";
+import { parseAllDocuments, stringify } from "yaml";
+import type { Access } from "../../components/addons/manifests/access.js";
+import { unwrapped } from "./unwrapped.js";
+
+/** What every object has. */
+export interface AnyObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+}
+export type PodSpec = Unwrap<types.input.core.v1.PodSpec>;
+export type Container = Unwrap<types.input.core.v1.Container>;
+
+/** The objects of a set, by the name of their golden file. */
+export type Objects = Readonly<Record<string, readonly AnyObject[]>>;
+
+/** The objects of an account and its rights. */
+export const accessObjects = (access: Access): readonly object[] => [
+  access.serviceAccount,
+  access.clusterRole,
+  access.clusterRoleBinding,
+  ...(access.namespaced === undefined
+    ? []
+    : [access.namespaced.role, access.namespaced.roleBinding]),
+];
+
+type Workload = AnyObject & {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: object };
+    readonly template: { readonly metadata: { readonly labels: object }; readonly spec: PodSpec };
+  };
+};
+
+/** Everything that runs pods. */
+const workloadsOf = (objects: Objects): readonly Workload[] =>
+  Object.values(objects)
+    .flat()
+    .filter((object): object is Workload =>
+      ["DaemonSet", "Deployment", "StatefulSet"].includes(object.kind),
+    );
+
+/** Ways to look something up in a set of objects. */
+export function lookups(objects: Objects) {
+  const find = (kind: string, name: string): AnyObject => {
+    const all = Object.values(objects).flat();
+    const found = all.find((object) => object.kind === kind && object.metadata.name === name);
+    assert.ok(found, `no ${kind} ${name}`);
+    return found;
+  };
+  /** Pods of all workloads, by kind and name. */
+  const podSpecs = (): ReadonlyMap<string, PodSpec> =>
+    new Map(
+      workloadsOf(objects).map(({ kind, metadata, spec }) => [
+        `${kind} ${metadata.name}`,
+        spec.template.spec,
+      ]),
+    );
+  const podOf = (workload: string): PodSpec => {
+    const pod = podSpecs().get(workload);
+    assert.ok(pod, workload);
+    return pod;
+  };
+  const containerOf = (workload: string, container: string): Container => {
+    const found = containersOf(podOf(workload)).find(({ name }) => name === container);
+    assert.ok(found, `no container ${container} in ${workload}`);
+    return found;
+  };
+  const argsOf = (workload: string, container: string): readonly string[] =>
+    containerOf(workload, container).args ?? [];
+  return { find, podSpecs, podOf, containerOf, argsOf };
+}
+
+/** All containers of a pod, those that run first too. */
+export const containersOf = (pod: PodSpec): readonly Container[] => [
+  ...(pod.initContainers ?? []),
+  ...pod.containers,
+];
+
+/** What an account may do: "core/nodes: get list". */
+export function rulesOf(access: Access): readonly string[] {
+  const { clusterRole, namespaced } = unwrapped(access);
+  const rules = [...(clusterRole.rules ?? []), ...(namespaced?.role.rules ?? [])];
+  return rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.map(
+        (resource) => `${group === "" ? "core" : group}/${resource}: ${verbs.join(" ")}`,
+      ),
+    ),
+  );
+}
+
+/** The objects of one file as `kubectl apply -f` takes them. */
+const toYaml = (list: readonly AnyObject[]): string =>
+  list
+    .map((object) => `---\n${stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })}`)
+    .join("");
+
+/** Compares the objects with the files of a directory, one per set. */
+export function describeGoldens(directory: string, objects: Objects): void {
+  describe("rendered objects", () => {
+    for (const [name, list] of Object.entries(objects)) {
+      it(`${name}.yaml is what was reviewed (STACKADM_UPDATE_GOLDEN=1 writes it anew)`, () => {
+        const file = join(directory, `${name}.yaml`);
+        const rendered = toYaml(list);
+        if (process.env["STACKADM_UPDATE_GOLDEN"] === "1") writeFileSync(file, rendered);
+        assert.equal(rendered, readFileSync(file, "utf8"));
+      });
+
+      it(`${name}.yaml reads back as the same objects`, () => {
+        const documents = parseAllDocuments(toYaml(list)).map(
+          (document) => document.toJS() as object,
+        );
+        assert.deepEqual(documents, JSON.parse(JSON.stringify(list)));
+      });
+    }
+
+    it("has no file that nothing renders", () => {
+      const expected = Object.keys(objects).map((name) => `${name}.yaml`);
+      assert.deepEqual(readdirSync(directory).sort(), expected.sort());
+    });
+
+    it("gives every object its own kind and name", () => {
+      const names = Object.values(objects)
+        .flat()
+        .map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""} ${metadata.name}`);
+      assert.equal(new Set(names).size, names.length);
+    });
+  });
+}
+
+/** What holds for everything that runs pods. */
+export function describeWorkloads(objects: Objects): void {
+  const workloads = workloadsOf(objects);
+  describe("all workloads", () => {
+    for (const { kind, metadata, spec } of workloads) describePod(`${kind} ${metadata.name}`, spec);
+
+    it("selects exactly its own pods", () => {
+      const selectors = workloads.map(({ spec }) => {
+        assert.deepEqual(spec.selector.matchLabels, spec.template.metadata.labels);
+        return JSON.stringify(spec.selector.matchLabels);
+      });
+      assert.equal(new Set(selectors).size, workloads.length);
+    });
+
+    it("gives every pod an account of its namespace that exists, or no token at all", () => {
+      const accounts = Object.values(objects)
+        .flat()
+        .filter(({ kind }) => kind === "ServiceAccount")
+        .map(({ metadata }) => `${metadata.namespace ?? ""} ${metadata.name}`);
+      for (const { metadata, spec } of workloads) {
+        const { serviceAccountName, automountServiceAccountToken } = spec.template.spec;
+        assert.ok(
+          serviceAccountName === undefined
+            ? automountServiceAccountToken === false
+            : accounts.includes(`${metadata.namespace ?? ""} ${serviceAccountName}`),
+          metadata.name,
+        );
+      }
+    });
+  });
+}
+
+function describePod(workload: string, { template: { spec: pod } }: Workload["spec"]): void {
+  const containers = containersOf(pod);
+
+  it(`${workload}: keeps images on the node and the last log lines in the pod`, () => {
+    for (const container of containers) {
+      assert.equal(container.imagePullPolicy, "IfNotPresent");
+      assert.equal(container.terminationMessagePolicy, "FallbackToLogsOnError");
+      assert.doesNotMatch(container.image ?? "", /:latest$|^$/);
+    }
+  });
+
+  it(`${workload}: mounts only volumes that it has, each of them`, () => {
+    const volumes = (pod.volumes ?? []).map(({ name }) => name);
+    const mounted = containers.flatMap(({ volumeMounts }) =>
+      (volumeMounts ?? []).map(({ name }) => name),
+    );
+    assert.deepEqual([...new Set(mounted)].sort(), volumes.sort());
+  });
+
+  it(`${workload}: asks for some processor and memory`, () => {
+    for (const { resources, name } of pod.containers) {
+      assert.deepEqual(Object.keys(resources?.requests ?? {}), ["cpu", "memory"], name);
+    }
+  });
+
+  it(`${workload}: shows no secret in arguments or environment`, () => {
+    for (const { args, env, command } of containers) {
+      const shown = JSON.stringify([args, env, command]);
+      assert.doesNotMatch(shown, /secret|password|token/i);
+    }
+  });
+}
+
+/** What holds for the rights of every account, beside which they are. */
+export function describeAccess(account: string, needs: Access, rights: readonly string[]): void {
+  it(`gives ${account} what its program calls and nothing else`, () => {
+    assert.deepEqual(rulesOf(needs), rights);
+  });
+
+  it(`gives ${account} neither all verbs, all resources, secrets, tokens nor more rights`, () => {
+    const forbidden = /\*|secrets|serviceaccounts|impersonate|escalate|bind|pods\/exec/;
+    const found = rulesOf(needs).filter((right) => forbidden.test(right));
+    assert.deepEqual(found, []);
+  });
+
+  it(`binds the role of ${account} to that account, never cluster-admin`, () => {
+    const { clusterRole, clusterRoleBinding, serviceAccount, namespaced } = unwrapped(needs);
+    assert.equal(clusterRoleBinding.roleRef.name, clusterRole.metadata.name);
+    assert.notEqual(clusterRoleBinding.roleRef.name, "cluster-admin");
+    const subject = { kind: "ServiceAccount", ...serviceAccount.metadata };
+    assert.deepEqual(clusterRoleBinding.subjects, [subject]);
+    if (namespaced !== undefined) {
+      assert.equal(namespaced.roleBinding.roleRef.name, namespaced.role.metadata.name);
+      assert.deepEqual(namespaced.roleBinding.subjects, [subject]);
+    }
+  });
+}

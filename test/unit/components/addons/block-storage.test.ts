@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import {
+  cinderDriver,
+  storageClass,
+} from "../../../../components/addons/manifests/storage-class.js";
+import { unwrapped } from "../../../support/unwrapped.js";
+import { argsOf, containerOf, podOf } from "./objects.js";
+
+const storageController = "Deployment csi-cinder-controllerplugin";
+const storageNode = "DaemonSet csi-cinder-nodeplugin";
+
+describe("addons/manifests/block-storage", () => {
+  it("marks volumes with the cluster's name and asks Cinder for the pod's zone", () => {
+    const args = argsOf(storageController, "cinder-csi-plugin");
+    assert.ok(args.includes("--cluster=example-0123456789ab"));
+    assert.ok(args.includes("--with-topology=true"));
+    assert.ok(args.includes("--provide-node-service=false"));
+    const provisioner = argsOf(storageController, "csi-provisioner");
+    assert.ok(provisioner.includes("--extra-create-metadata"));
+  });
+
+  it("waits for a slow etcd longer than client-go would, in every sidecar", () => {
+    for (const sidecar of ["csi-attacher", "csi-provisioner", "csi-resizer"]) {
+      const args = argsOf(storageController, sidecar);
+      const seconds = ["lease-duration", "renew-deadline", "retry-period"].map((time) =>
+        Number(
+          args.find((arg) => arg.startsWith(`--leader-election-${time}=`))?.match(/(\d+)s$/)?.[1],
+        ),
+      );
+      assert.deepEqual(seconds, [45, 30, 5], sidecar);
+    }
+  });
+
+  it("works on a control plane when there is no worker yet", () => {
+    assert.deepEqual(podOf(storageController).tolerations, [
+      {
+        key: "node-role.kubernetes.io/control-plane",
+        operator: "Exists",
+        effect: "NoSchedule",
+      },
+    ]);
+  });
+
+  it("lets all containers of a pod meet at one socket", () => {
+    for (const workload of [storageController, storageNode]) {
+      for (const { name, args, volumeMounts } of podOf(workload).containers) {
+        assert.match(
+          args?.join(" ") ?? "",
+          /(--endpoint=unix:\/\/|--csi-address=)\/csi\/csi\.sock/,
+        );
+        assert.ok(
+          volumeMounts?.some(({ mountPath }) => mountPath === "/csi"),
+          `${workload} ${name}`,
+        );
+      }
+    }
+  });
+
+  it("registers with kubelet at the path where its socket is", () => {
+    const socket = podOf(storageNode).volumes?.find(({ name }) => name === "socket");
+    assert.equal(socket?.hostPath?.path, `/var/lib/kubelet/plugins/${cinderDriver}`);
+    assert.ok(
+      argsOf(storageNode, "node-driver-registrar").includes(
+        `--kubelet-registration-path=/var/lib/kubelet/plugins/${cinderDriver}/csi.sock`,
+      ),
+    );
+  });
+
+  it("mounts for pods through kubelet's directory and sees new devices", () => {
+    const mounts = containerOf(storageNode, "cinder-csi-plugin").volumeMounts ?? [];
+    const propagation = Object.fromEntries(
+      mounts.map(({ mountPath, mountPropagation }) => [mountPath, mountPropagation]),
+    );
+    assert.equal(propagation["/var/lib/kubelet"], "Bidirectional");
+    assert.equal(propagation["/dev"], "HostToContainer");
+  });
+
+  it("runs on every node, privileged in one container only", () => {
+    const pod = podOf(storageNode);
+    assert.deepEqual(pod.tolerations, [{ operator: "Exists" }]);
+    assert.deepEqual(
+      pod.containers
+        .filter(({ securityContext }) => securityContext?.privileged)
+        .map(({ name }) => name),
+      ["cinder-csi-plugin"],
+    );
+  });
+
+  it("is asked for its health where the probe listens", () => {
+    for (const workload of [storageController, storageNode]) {
+      const plugin = containerOf(workload, "cinder-csi-plugin");
+      assert.equal(plugin.livenessProbe?.httpGet?.port, plugin.ports?.[0]?.name);
+      assert.ok(
+        argsOf(workload, "liveness-probe").includes(
+          `--health-port=${String(plugin.ports?.[0]?.containerPort)}`,
+        ),
+      );
+    }
+  });
+});
+
+describe("addons/manifests/storage-class", () => {
+  it("binds where the pod lands, grows, and goes with the claim", () => {
+    const gold = unwrapped(storageClass({ name: "gold", default: true }));
+    assert.equal(gold.provisioner, cinderDriver);
+    assert.equal(gold.volumeBindingMode, "WaitForFirstConsumer");
+    assert.equal(gold.allowVolumeExpansion, true);
+    assert.equal(gold.reclaimPolicy, "Delete");
+    assert.deepEqual(gold.parameters, { "csi.storage.k8s.io/fstype": "ext4" });
+  });
+
+  it("is the default exactly when asked", () => {
+    const key = "storageclass.kubernetes.io/is-default-class";
+    const marked = (isDefault: boolean) =>
+      unwrapped(storageClass({ name: "a", default: isDefault })).metadata.annotations?.[key];
+    assert.deepEqual([marked(true), marked(false)], ["true", "false"]);
+  });
+
+  it("passes type and zone on when they are given", () => {
+    const { parameters } = storageClass({
+      name: "fast",
+      default: false,
+      type: "nvme",
+      availability: "zone-b",
+    });
+    assert.deepEqual(parameters, {
+      "csi.storage.k8s.io/fstype": "ext4",
+      type: "nvme",
+      availability: "zone-b",
+    });
+  });
+});

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  loadBalancerMethod,
+  quoteValue,
+  renderCloudConf,
+} from "../../../../components/addons/cloud-conf.js";
+import { exampleCloud } from "./objects.js";
+import { parseGcfg } from "./gcfg.js";
+
+/** Text that gcfg can carry: everything well-formed except NUL and carriage return. */
+const carried = fc
+  .oneof(
+    fc.string({ unit: "grapheme" }),
+    fc.string({ unit: fc.constantFrom('"', "\\", ";", "#", "\n", "\t", " ", "=", "[", "]", "a") }),
+  )
+  .filter((text) => !/[\0\r]/.test(text));
+
+describe("addons/cloud-conf", () => {
+  it("writes the keys of the cloud controller, each once", () => {
+    const parsed = parseGcfg(renderCloudConf(exampleCloud));
+    assert.deepEqual(parsed, {
+      Global: {
+        "auth-url": exampleCloud.authUrl,
+        region: exampleCloud.region,
+        "application-credential-id": exampleCloud.applicationCredentialId,
+        "application-credential-secret": exampleCloud.applicationCredentialSecret,
+        "ca-file": "/etc/config/ca.crt",
+      },
+      LoadBalancer: {
+        "lb-provider": "amphora",
+        "lb-method": "ROUND_ROBIN",
+        "subnet-id": exampleCloud.subnetId,
+        "member-subnet-id": exampleCloud.subnetId,
+        "network-id": exampleCloud.networkId,
+        "floating-network-id": exampleCloud.floatingNetworkId,
+        "create-monitor": "true",
+        "monitor-delay": "5s",
+        "monitor-timeout": "3s",
+        "monitor-max-retries": "1",
+      },
+      Metadata: { "search-order": "configDrive,metadataService" },
+    });
+  });
+
+  it("knows no user and no password", () => {
+    const text = renderCloudConf(exampleCloud);
+    assert.doesNotMatch(text, /^(user|password|tenant|trust|token|tls-insecure)/im);
+  });
+
+  it("names no certificate file when there is no certificate", () => {
+    const cloud = { ...exampleCloud, caFile: undefined };
+    assert.doesNotMatch(renderCloudConf(cloud), /ca-file/);
+  });
+
+  it("spreads by source on OVN, which knows nothing else, and takes turns elsewhere", () => {
+    assert.equal(loadBalancerMethod("ovn"), "SOURCE_IP_PORT");
+    for (const provider of ["amphora", "octavia", "lab"]) {
+      assert.equal(loadBalancerMethod(provider), "ROUND_ROBIN");
+    }
+    const parsed = parseGcfg(renderCloudConf({ ...exampleCloud, loadBalancerProvider: "ovn" }));
+    assert.equal(parsed["LoadBalancer"]?.["lb-method"], "SOURCE_IP_PORT");
+    assert.equal(parsed["LoadBalancer"]["lb-provider"], "ovn");
+  });
+
+  it("gives every value back, whatever characters a secret has", () => {
+    fc.assert(
+      fc.property(carried, carried, (secret, region) => {
+        const text = renderCloudConf({
+          ...exampleCloud,
+          applicationCredentialSecret: secret,
+          region,
+        });
+        const parsed = parseGcfg(text);
+        assert.equal(parsed["Global"]?.["application-credential-secret"], secret);
+        assert.equal(parsed["Global"]["region"], region);
+        assert.equal(parsed["Global"]["auth-url"], exampleCloud.authUrl);
+        assert.deepEqual(Object.keys(parsed), ["Global", "LoadBalancer", "Metadata"]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("quotes exactly the four characters that gcfg unescapes", () => {
+    const rows: readonly (readonly [string | number | boolean, string])[] = [
+      ["plain", '"plain"'],
+      ["", '""'],
+      ["a;b#c", '"a;b#c"'],
+      ['say "hi"', '"say \\"hi\\""'],
+      ["back\\slash", '"back\\\\slash"'],
+      ["two\nlines\tand a tab", '"two\\nlines\\tand a tab"'],
+      ["grüße ☂", '"grüße ☂"'],
+      [true, '"true"'],
+      [3, '"3"'],
+    ];
+    for (const [value, expected] of rows) {
+      assert.equal(quoteValue("key", value), expected);
+    }
+  });
+
+  it("refuses what gcfg would drop or reject, naming the key but not the value", () => {
+    for (const bad of ["a\rb", "a\0b", "a\uD800b"]) {
+      assert.throws(
+        () => quoteValue("application-credential-secret", bad),
+        (error: Error) =>
+          error.message.includes("application-credential-secret") && !error.message.includes(bad),
+      );
+    }
+  });
+});

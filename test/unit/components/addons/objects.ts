@@ -1,0 +1,84 @@
+/** Every object that the add-ons make, for one example cluster, by add-on. */
+import { renderCloudConf } from "../../../../components/addons/cloud-conf.js";
+import { imageTable } from "../../../../base/images.js";
+import {
+  blockStorageAccess,
+  blockStorageController,
+  blockStorageNode,
+  blockStorageNodeAccount,
+} from "../../../../components/addons/manifests/block-storage.js";
+import {
+  caCertificateFile,
+  cloudConfigSecretObject,
+  cloudControllerAccess,
+  cloudControllerDaemonSet,
+} from "../../../../components/addons/manifests/cloud-controller.js";
+import {
+  dataClaim,
+  samplesNamespaceObject,
+  webDeployment,
+  webService,
+  writerScript,
+  writerStatefulSet,
+} from "../../../../components/addons/manifests/samples.js";
+import {
+  cinderCsiDriver,
+  storageClass,
+} from "../../../../components/addons/manifests/storage-class.js";
+import type { CloudConf } from "../../../../components/addons/cloud-conf.js";
+import { accessObjects, lookups, type AnyObject } from "../../../support/kubernetes-objects.js";
+
+export const exampleCloud: CloudConf = {
+  authUrl: "https://identity.example:5000/v3",
+  region: "example",
+  applicationCredentialId: "5d6a0c1b0c2f4a0d9f6f",
+  applicationCredentialSecret: 'se"cr;et #1\\',
+  subnetId: "8f1e8f14-5d3a-4a51-9d05-3f6b3a1a0001",
+  networkId: "8f1e8f14-5d3a-4a51-9d05-3f6b3a1a0002",
+  floatingNetworkId: "8f1e8f14-5d3a-4a51-9d05-3f6b3a1a0003",
+  loadBalancerProvider: "amphora",
+  caFile: caCertificateFile,
+};
+
+const images = imageTable("1.36.3");
+const clusterName = "example-0123456789ab";
+const configChecksum = "0".repeat(64);
+
+const made: Readonly<Record<string, readonly object[]>> = {
+  "cloud-controller": [
+    ...accessObjects(cloudControllerAccess()),
+    cloudConfigSecretObject(renderCloudConf(exampleCloud), "-----BEGIN CERTIFICATE-----\n"),
+    cloudControllerDaemonSet({
+      image: images.cloudControllerManager,
+      clusterName: `--cluster-name=${clusterName}`,
+      configChecksum,
+    }),
+  ],
+  "block-storage": [
+    ...accessObjects(blockStorageAccess()),
+    blockStorageNodeAccount(),
+    cinderCsiDriver(),
+    blockStorageController({
+      images,
+      clusterName: `--cluster=${clusterName}`,
+      configChecksum,
+    }),
+    blockStorageNode(images),
+    storageClass({ name: "gold", default: true }),
+    storageClass({ name: "zone-a", default: false, type: "fast", availability: "zone-a" }),
+  ],
+  samples: [
+    samplesNamespaceObject(),
+    webDeployment(images.agnhost),
+    webService("external"),
+    webService("internal"),
+    dataClaim(),
+    writerScript("#!/bin/sh\necho example\n"),
+    writerStatefulSet(images.agnhost),
+  ],
+};
+
+/** All objects, by the name of their golden file. */
+export const objects = made as Readonly<Record<string, readonly AnyObject[]>>;
+
+export const { find, podSpecs, podOf, containerOf, argsOf } = lookups(objects);

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { cloudControllerDaemonSet } from "../../../../components/addons/manifests/cloud-controller.js";
+import { unwrapped } from "../../../support/unwrapped.js";
+import { argsOf, containerOf, find, podOf, podSpecs } from "./objects.js";
+
+const controller = "DaemonSet openstack-cloud-controller-manager";
+const storageController = "Deployment csi-cinder-controllerplugin";
+const storageNode = "DaemonSet csi-cinder-nodeplugin";
+
+const system = [controller, storageController, storageNode];
+
+describe("addons/manifests", () => {
+  it("keeps what makes the cluster work in kube-system, ahead of other pods", () => {
+    for (const workload of system) {
+      const [kind = "", name = ""] = workload.split(" ");
+      assert.equal(find(kind, name).metadata.namespace, "kube-system");
+      assert.match(podOf(workload).priorityClassName ?? "", /^system-(cluster|node)-critical$/);
+    }
+  });
+
+  it("has the cloud's credential on control planes only", () => {
+    const withSecret = [...podSpecs()].filter(([, pod]) =>
+      (pod.volumes ?? []).some(({ secret }) => secret?.secretName === "cloud-config"),
+    );
+    assert.deepEqual(
+      withSecret.map(([workload]) => workload).sort(),
+      [controller, storageController].sort(),
+    );
+    for (const [, pod] of withSecret) {
+      assert.deepEqual(pod.nodeSelector, { "node-role.kubernetes.io/control-plane": "" });
+    }
+  });
+});
+
+describe("addons/manifests/cloud-controller", () => {
+  it("starts before nodes are initialized, before the pod network, on control planes", () => {
+    const pod = podOf(controller);
+    assert.equal(pod.hostNetwork, true);
+    assert.equal(pod.dnsPolicy, "Default");
+    const tolerated = (pod.tolerations ?? []).map(
+      ({ key, effect }) => `${key ?? ""}:${effect ?? ""}`,
+    );
+    assert.deepEqual(tolerated.sort(), [
+      "node-role.kubernetes.io/control-plane:NoSchedule",
+      "node.cloudprovider.kubernetes.io/uninitialized:NoSchedule",
+      "node.kubernetes.io/not-ready:NoExecute",
+      "node.kubernetes.io/not-ready:NoSchedule",
+    ]);
+  });
+
+  it("asks its own machine's API server, before Services work", () => {
+    const { env } = containerOf(controller, "openstack-cloud-controller-manager");
+    assert.equal(podOf(controller).hostNetwork, true);
+    assert.deepEqual(env, [
+      {
+        name: "KUBERNETES_SERVICE_HOST",
+        valueFrom: { fieldRef: { fieldPath: "status.hostIP" } },
+      },
+      { name: "KUBERNETES_SERVICE_PORT", value: "6443" },
+    ]);
+  });
+
+  it("names load balancers after the cluster and leaves routes alone", () => {
+    const args = argsOf(controller, "openstack-cloud-controller-manager");
+    assert.ok(args.includes("--cluster-name=example-0123456789ab"));
+    assert.ok(args.includes("--cloud-config=/etc/config/cloud.conf"));
+    assert.ok(args.includes("--use-service-account-credentials=false"));
+    assert.ok(args.includes("--controllers=cloud-node,cloud-node-lifecycle,service"));
+    assert.ok(args.includes("--leader-elect-renew-deadline=30s"));
+  });
+
+  it("listens on the node itself only, and is asked there", () => {
+    const container = containerOf(controller, "openstack-cloud-controller-manager");
+    assert.ok(container.args?.includes("--bind-address=127.0.0.1"));
+    for (const probe of [container.readinessProbe, container.livenessProbe]) {
+      assert.deepEqual(probe?.httpGet, {
+        path: "/healthz",
+        port: 10258,
+        host: "127.0.0.1",
+        scheme: "HTTPS",
+      });
+    }
+  });
+
+  it("needs no right on its node", () => {
+    assert.deepEqual(podOf(controller).securityContext, { runAsNonRoot: true, runAsUser: 1001 });
+    assert.deepEqual(
+      containerOf(controller, "openstack-cloud-controller-manager").securityContext,
+      {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      },
+    );
+  });
+
+  it("restarts when its configuration changes and not otherwise", () => {
+    const render = (configChecksum: string) =>
+      unwrapped(cloudControllerDaemonSet({ image: "i", clusterName: "c", configChecksum })).spec
+        .template;
+    assert.deepEqual(render("a"), render("a"));
+    assert.notDeepEqual(render("a"), render("b"));
+  });
+
+  it("finds the certificate where cloud.conf says it is", () => {
+    const secret = find("Secret", "cloud-config") as unknown as {
+      stringData: Record<string, string>;
+    };
+    assert.match(secret.stringData["cloud.conf"] ?? "", /ca-file = "\/etc\/config\/ca.crt"/);
+    assert.ok("ca.crt" in secret.stringData);
+    const mounts = containerOf(controller, "openstack-cloud-controller-manager").volumeMounts;
+    assert.deepEqual(mounts, [{ name: "cloud-config", mountPath: "/etc/config", readOnly: true }]);
+  });
+});

@@ -1,0 +1,57 @@
+import { strict as assert } from "node:assert";
+import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { needsOf } from "../../../../components/plan/needs.js";
+import { smallest } from "../../../support/spec.js";
+
+const minimal = {
+  ...smallest,
+  controlPlane: { flavor: "big" },
+  workers: { general: { flavor: "small", count: 2 }, batch: { flavor: "big", count: 1 } },
+};
+const spec = (args: unknown) => {
+  const result = parseClusterSpec(args);
+  assert.ok("spec" in result);
+  return result.spec;
+};
+
+describe("what a cluster asks of its cloud", () => {
+  it("is a machine for each place, under the names that the program uses", () => {
+    assert.deepEqual(
+      needsOf(spec(minimal))
+        .names.filter(({ kind }) => kind === "server")
+        .map(({ name }) => name),
+      ["dev-control-plane-0", "dev-general-0", "dev-general-1", "dev-batch-0"],
+    );
+    assert.deepEqual(needsOf(spec(minimal)).flavors, { big: 2, small: 2 });
+  });
+
+  it("is a network with a port for each machine and one address", () => {
+    const { counts } = needsOf(spec(minimal));
+    assert.equal(counts.ports, 6);
+    assert.equal(counts["floating IPs"], 1);
+    assert.equal(counts["load balancers"], 0);
+    assert.equal(counts.volumes, 0);
+    assert.equal(counts["server groups"], 3);
+  });
+
+  it("is more with the samples: two load balancers, an address and a volume", () => {
+    const { counts } = needsOf(spec({ ...minimal, samples: true }));
+    assert.equal(counts["load balancers"], 2);
+    assert.equal(counts["floating IPs"], 2);
+    assert.equal(counts["volume gigabytes"], 1);
+  });
+
+  it("names image, external network, zones and volume types", () => {
+    const needs = needsOf(
+      spec({
+        ...minimal,
+        zones: ["a"],
+        storageClasses: [{ name: "gold", type: "fast" }, { name: "x" }],
+      }),
+    );
+    assert.deepEqual(needs.images, ["debian-12"]);
+    assert.equal(needs.externalNetwork, "public");
+    assert.deepEqual(needs.zones, ["a"]);
+    assert.deepEqual(needs.volumeTypes, ["fast"]);
+  });
+});

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import {
+  cniConfiguration,
+  flannelAccess,
+  networkConfiguration,
+} from "../../../../components/pod-network/flannel/manifests.js";
+import { flannel } from "../../../../components/pod-network/flannel/traits.js";
+import { containersOf, describeAccess } from "../../../support/kubernetes-objects.js";
+import { argsOf, containerOf, find, objects, podOf } from "./objects.js";
+
+const daemonSet = "DaemonSet kube-flannel";
+
+interface NetworkConfiguration {
+  readonly Network: string;
+  readonly Backend: { readonly Type: string; readonly VNI: number; Port: number; MTU: number };
+}
+const configured = (podCidr: string, podMtu: number) =>
+  JSON.parse(networkConfiguration(podCidr, podMtu)) as NetworkConfiguration;
+
+describe("pod-network/flannel", () => {
+  describeAccess("flannel", flannelAccess(), [
+    "core/nodes: get list watch",
+    "core/nodes/status: patch",
+  ]);
+
+  it("keeps to its own namespace, whose pods may use the node", () => {
+    for (const { kind, metadata } of objects.flannel.filter(({ kind }) => !/^Cluster/.test(kind))) {
+      assert.equal(kind === "Namespace" ? metadata.name : metadata.namespace, "kube-flannel", kind);
+    }
+    assert.deepEqual(find("Namespace", "kube-flannel").metadata.labels, {
+      "pod-security.kubernetes.io/enforce": "privileged",
+    });
+  });
+
+  it("wraps the pods' range in VXLAN 1, on the port that the firewall opens", () => {
+    const { Network, Backend } = configured("10.60.0.0/16", 1300);
+    assert.equal(Network, "10.60.0.0/16");
+    assert.equal(Backend.Type, "vxlan");
+    assert.equal(Backend.VNI, 1);
+    assert.deepEqual(
+      flannel.passages.map(({ protocol, ports }) => [protocol, ports]),
+      [["udp", [Backend.Port, Backend.Port]]],
+    );
+  });
+
+  it("tells flanneld the MTU from which that takes off the tunnel's 50 bytes itself", () => {
+    for (const podMtu of [1230, 1300, 1400, 8900])
+      assert.equal(configured("10.244.0.0/16", podMtu).Backend.MTU - 50, podMtu);
+  });
+
+  it("takes the interface of the node's own address, whatever others a machine has", () => {
+    assert.ok(argsOf(daemonSet, "flanneld").includes("--iface=$(NODE_ADDRESS)"));
+    const { env } = containerOf(daemonSet, "flanneld");
+    assert.deepEqual(
+      env?.map(({ name, valueFrom }) => [name, valueFrom?.fieldRef?.fieldPath]),
+      [
+        ["NODE_NAME", "spec.nodeName"],
+        ["NODE_ADDRESS", "status.hostIP"],
+      ],
+    );
+  });
+
+  it("may change the network of its node and nothing else of it", () => {
+    const rights = containersOf(podOf(daemonSet)).map(({ name, securityContext }) => {
+      assert.equal(securityContext?.privileged, undefined);
+      assert.equal(securityContext?.allowPrivilegeEscalation, false);
+      assert.deepEqual(securityContext.capabilities?.drop, ["ALL"]);
+      return [name, ...(securityContext.capabilities.add ?? [])];
+    });
+    assert.deepEqual(rights, [
+      ["install-cni-plugin"],
+      ["install-cni-configuration"],
+      ["flanneld", "NET_ADMIN", "NET_RAW"],
+    ]);
+  });
+
+  it("installs the plugin before the configuration that makes kubelet call it", () => {
+    const [plugin, configuration] = podOf(daemonSet).initContainers ?? [];
+    assert.deepEqual(plugin?.command, ["cp", "-f", "/flannel", "/opt/cni/bin/flannel"]);
+    const { plugins } = JSON.parse(cniConfiguration()) as { plugins: { type: string }[] };
+    assert.deepEqual(
+      plugins.map(({ type }) => type),
+      ["flannel", "portmap"],
+    );
+    const { data } = find("ConfigMap", "kube-flannel-cfg") as unknown as { data: object };
+    const [cniKey, networkKey] = Object.keys(data);
+    assert.deepEqual(configuration?.command, [
+      ...["cp", `/etc/kube-flannel/${cniKey ?? ""}`],
+      "/etc/cni/net.d/10-flannel.conflist",
+    ]);
+    const args = argsOf(daemonSet, "flanneld");
+    assert.ok(args.includes(`--net-config-path=/etc/kube-flannel/${networkKey ?? ""}`));
+  });
+
+  it("has started when a node's pods can have addresses, and not before", () => {
+    const { startupProbe, livenessProbe } = containerOf(daemonSet, "flanneld");
+    const [, , file] = startupProbe?.exec?.command ?? [];
+    assert.ok(argsOf(daemonSet, "flanneld").includes(`--subnet-file=${file ?? ""}`));
+    // Where the CNI plugin looks for it.
+    assert.equal(file, "/run/flannel/subnet.env");
+    const { port, host } = livenessProbe?.httpGet ?? {};
+    assert.ok(argsOf(daemonSet, "flanneld").includes(`--healthz-port=${String(port)}`));
+    assert.ok(argsOf(daemonSet, "flanneld").includes(`--healthz-ip=${host ?? ""}`));
+  });
+});

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import {
+  cniConfiguration,
+  kubeRouterAccess,
+} from "../../../../components/pod-network/kube-router/manifests.js";
+import { describeAccess } from "../../../support/kubernetes-objects.js";
+import { argsOf, containerOf, find } from "./objects.js";
+
+const router = "DaemonSet kube-router";
+
+describe("pod-network/kube-router", () => {
+  describeAccess("kube-router", kubeRouterAccess(), [
+    "core/namespaces: get list watch",
+    "core/nodes: get list watch",
+    "core/pods: get list watch",
+    "core/services: get list watch",
+    "discovery.k8s.io/endpointslices: get list watch",
+    "networking.k8s.io/networkpolicies: get list watch",
+  ]);
+
+  it("routes and filters, and leaves services to kube-proxy", () => {
+    const args = argsOf(router, "kube-router");
+    for (const expected of [
+      "--run-router=true",
+      "--run-firewall=true",
+      "--run-service-proxy=false",
+      "--enable-overlay=false",
+      "--auto-mtu=false",
+      "--service-cluster-ip-range=10.96.0.0/12",
+    ]) {
+      assert.ok(args.includes(expected), expected);
+    }
+  });
+
+  it("gives pods the MTU of the network", () => {
+    for (const mtu of [1280, 1350, 1450, 8950]) {
+      const list = JSON.parse(cniConfiguration(mtu)) as {
+        plugins: { type: string; mtu?: number }[];
+      };
+      assert.deepEqual(
+        list.plugins.map(({ type }) => type),
+        ["bridge", "portmap"],
+      );
+      assert.equal(list.plugins[0]?.mtu, mtu);
+    }
+  });
+
+  it("installs the configuration that it then completes", () => {
+    const install = containerOf(router, "install-cni-configuration");
+    const [copy, from, to] = install.command ?? [];
+    assert.equal(copy, "cp");
+    const configMap = find("ConfigMap", "kube-router-cni") as unknown as { data: object };
+    assert.equal(from, `/etc/kube-router/${Object.keys(configMap.data).join()}`);
+    const { env } = containerOf(router, "kube-router");
+    assert.equal(env?.find(({ name }) => name === "KUBE_ROUTER_CNI_CONF_FILE")?.value, to);
+  });
+});

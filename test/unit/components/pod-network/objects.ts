@@ -1,0 +1,42 @@
+/** Every object of each pod network, for one example cluster, by kind. */
+import { imageTable } from "../../../../base/images.js";
+import {
+  flannelAccess,
+  flannelConfigMap,
+  flannelDaemonSet,
+  flannelNamespace,
+  networkConfiguration,
+} from "../../../../components/pod-network/flannel/manifests.js";
+import type { PodNetworkKind } from "../../../../components/pod-network/kinds.js";
+import {
+  cniConfiguration,
+  kubeRouterAccess,
+  kubeRouterConfigMap,
+  kubeRouterDaemonSet,
+} from "../../../../components/pod-network/kube-router/manifests.js";
+import { accessObjects, lookups, type AnyObject } from "../../../support/kubernetes-objects.js";
+
+const images = imageTable("1.36.3");
+const configChecksum = "0".repeat(64);
+
+const made: Readonly<Record<PodNetworkKind, readonly object[]>> = {
+  "kube-router": [
+    ...accessObjects(kubeRouterAccess()),
+    kubeRouterConfigMap(cniConfiguration(1350)),
+    kubeRouterDaemonSet({
+      image: images.kubeRouter,
+      serviceCidr: "10.96.0.0/12",
+      configChecksum,
+    }),
+  ],
+  flannel: [
+    flannelNamespace(),
+    ...accessObjects(flannelAccess()),
+    flannelConfigMap(networkConfiguration("10.244.0.0/16", 1300)),
+    flannelDaemonSet({ images, configChecksum }),
+  ],
+};
+
+/** All objects, by the name of their golden file. */
+export const objects = made as Readonly<Record<PodNetworkKind, readonly AnyObject[]>>;
+export const { find, podSpecs, podOf, containerOf, argsOf } = lookups(objects);
