@@ -2,12 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { z } from "zod";
+import { failureCodes, rowOf } from "../base/failures.js";
 import { clusterShape } from "../components/cluster-spec.js";
 import { changes } from "../components/spec/values.js";
 
 /*
- * Writes docs/configuration.md and docs/config.schema.json from the schema. `--check` writes nothing and fails when
- * they are stale.
+ * Writes docs/configuration.md and docs/config.schema.json from the schema, and docs/failures.md from the table of failures.
+ * `--check` writes nothing and fails when they are stale.
  */
 
 /** A JSON schema as far as it is read here. */
@@ -22,6 +23,8 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly enum?: readonly string[];
+  /** The members of a union by `kind`. */
+  readonly oneOf?: readonly Schema[];
 }
 
 export interface Leaf {
@@ -58,6 +61,7 @@ const leaf = (schema: Schema, path: string, required: boolean): Leaf => {
 /** Every value that can be written, in the order of the schema. */
 export function leaves(schema: Schema, path = "", required = true): readonly Leaf[] {
   const [inKeys, inList] = [keyed(schema), listed(schema)];
+  if (schema.oneOf) return leavesOfUnion(schema, schema.oneOf, path);
   if (inKeys) return leaves(inKeys, `${path}.<pool>`, required);
   if (inList) return leaves(inList, `${path}[]`, false);
   if (!schema.properties) return [leaf(schema, path, required)];
@@ -68,6 +72,18 @@ export function leaves(schema: Schema, path = "", required = true): readonly Lea
       required && !!schema.required?.includes(key),
     ),
   );
+}
+
+/** The kind first, then what some of the members have; what several have is one value. */
+function leavesOfUnion(union: Schema, members: readonly Schema[], path: string): readonly Leaf[] {
+  const { kind } = { kind: undefined, ...(union.default as object | undefined) };
+  const others = members
+    .flatMap(({ properties = {} }) => Object.entries(properties))
+    .filter(([key]) => key !== "kind");
+  return [
+    leaf({ ...union, default: kind }, `${path}.kind`, true),
+    ...[...new Map(others)].flatMap(([key, value]) => leaves(value, `${path}.${key}`, false)),
+  ];
 }
 
 const meanings = {
@@ -102,6 +118,26 @@ export function page(all: readonly Leaf[]): string {
   ].join("\n");
 }
 
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+/** The page about what can go wrong. */
+export const failuresPage = (): string =>
+  [
+    "# Failures",
+    "",
+    "Written by `npm run docs` from `base/failures.ts`; do not edit.",
+    "",
+    'Every failure is a sentence, a hint and one of these codes; codes and exit codes stay what they are from release to release. With `--json` the last line is `{"type":"error","code":...,"message":...,"hint":...}`, with `urn` and `resource` where one resource is at fault. The Automation API throws a `ClusterError` with `code`, `sentence`, `hint`, `exitCode` and `subject`; an event of type `message` has a `code` where the program itself knew what failed. Plain `pulumi up` shows the code in brackets before the sentence.',
+    "",
+    row(["Code", "Exit", "What it means", "What to do"]),
+    row(["---", "---", "---", "---"]),
+    ...failureCodes.map((code) => {
+      const { exitCode, sentence: text, hint } = rowOf(code);
+      return row([`\`${code}\``, String(exitCode), sentence(text), hint]);
+    }),
+    "",
+  ].join("\n");
+
 /** The schema for editors. */
 export const jsonSchema = (): Schema =>
   z.toJSONSchema(clusterShape, { io: "input", unrepresentable: "any" }) as Schema;
@@ -115,6 +151,7 @@ async function main(check: boolean): Promise<void> {
   const files = [
     ["configuration.md", page(leaves(schema))],
     ["config.schema.json", JSON.stringify(schema)],
+    ["failures.md", failuresPage()],
   ] as const;
   for (const [name, text] of files) {
     const file = join(__dirname, name);
