@@ -11,7 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Step } from "../../base/progress.js";
 import { run } from "../../base/run.js";
 import { renderPackages, renderRelease, type IndexedFile } from "./apt-index.js";
@@ -30,6 +30,8 @@ export interface AptOptions {
   readonly release: Release;
   readonly built: ReadonlyMap<string, BuiltComponent>;
   readonly key: SigningKey;
+  /** Files of the distribution's packages (.deb) that are offered beside the built ones. */
+  readonly distribution: readonly string[];
   /** The repository's folder; replaced as a whole when something in it changed. */
   readonly directory: string;
   readonly step: Pick<Step, "update">;
@@ -56,7 +58,10 @@ function repositoryKey(options: AptOptions): string {
     .map((file) => [file, digestOf(readFileSync(join(assets, file)))]);
   const versions = options.release.packageVersions;
   const fingerprint = options.key.fingerprint;
-  return digestOf(JSON.stringify({ debPackages, components, files, versions, fingerprint }));
+  const distribution = options.distribution.map((file) => basename(file));
+  return digestOf(
+    JSON.stringify({ debPackages, components, files, versions, fingerprint, distribution }),
+  );
 }
 
 /** Writes the signed repository unless the one there is made of the same things. Returns whether it wrote. */
@@ -73,6 +78,8 @@ export async function writeAptRepository(options: AptOptions): Promise<boolean> 
     step.update(`packing ${debPackage.name}`);
     entries.push(await packDeb(debPackage, part, options));
   }
+  step.update("adding the distribution's packages");
+  for (const file of options.distribution) entries.push(await adoptDeb(file, part));
   const packages = renderPackages(entries);
   writeFileSync(join(part, "Packages"), packages);
   const index = { name: "Packages", size: Buffer.byteLength(packages), sha256: digestOf(packages) };
@@ -95,6 +102,23 @@ export function replaceDirectory(part: string, directory: string): void {
   if (existsSync(directory)) renameSync(directory, old);
   renameSync(part, directory);
   rmSync(old, { recursive: true, force: true });
+}
+
+/** A package as it is, under a name without what a web server would have to decode. */
+async function adoptDeb(
+  file: string,
+  output: string,
+): Promise<{ control: string; file: IndexedFile }> {
+  const { stdout: control } = await run("dpkg-deb", ["--field", file]);
+  const [name, version, architecture] = ["Package", "Version", "Architecture"].map(
+    (field) => new RegExp(`^${field}: (.*)$`, "m").exec(control)?.[1] ?? "",
+  );
+  // As in Debian's own pool: the epoch is in the index only.
+  const target = `${name ?? ""}_${version?.replace(/^\d+:/, "") ?? ""}_${architecture ?? ""}.deb`;
+  const path = join(output, target);
+  copyFileSync(file, path);
+  const size = statSync(path).size;
+  return { control, file: { name: target, size, sha256: await digestOfFile(path) } };
 }
 
 async function packDeb(

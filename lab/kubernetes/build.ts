@@ -3,6 +3,10 @@ import { join } from "node:path";
 import { withLock, type LockHolder } from "../../base/lock.js";
 import { cacheDirectory } from "../../base/paths.js";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
+import { debianPackages } from "../host/debian-packages.js";
+import { hostAptSources, mirrorLines } from "../host/packages.js";
+import { inputKey } from "../key.js";
+import { machinePackages, suite } from "../packages.js";
 import { writeAptRepository } from "./apt-repository.js";
 import { buildComponent, requireGo, type BuiltComponent } from "./build-component.js";
 import type { Image, Release } from "./component.js";
@@ -96,6 +100,15 @@ function aptPathOf(release: Release): string {
 /** The site if it is complete and made of what the tables say today. */
 function readySite(release: Release, cache: string): KubernetesSite | undefined {
   const site = join(cache, "site");
+  const apt = sites.readSiteManifest(site, release.version)?.apt;
+  if (!apt || !readyImages(release, site)) return undefined;
+  const offers = (apt.distribution ?? []).join(" ") === machinePackages.join(" ");
+  const facts = siteFacts(release, site, apt.keyFingerprint);
+  return offers && existsSync(facts.keyFile) ? facts : undefined;
+}
+
+/** The images if all of them are there and made of what the tables say today. */
+function readyImages(release: Release, site: string): readonly sites.SiteImage[] | undefined {
   const manifest = sites.readSiteManifest(site, release.version);
   if (manifest?.key !== sites.siteKey(release)) return undefined;
   const store = new RegistryStore(join(site, "registry"));
@@ -104,8 +117,7 @@ function readySite(release: Release, cache: string): KubernetesSite | undefined 
       [digest, ...blobs].every((blob) => store.has(blob)) &&
       repositories.every((name) => tags.every((tag) => store.tagged(name, tag) === digest)),
   );
-  const facts = siteFacts(release, site, manifest.apt.keyFingerprint);
-  return complete && existsSync(facts.keyFile) ? facts : undefined;
+  return complete ? manifest.images : undefined;
 }
 
 function siteFacts(release: Release, directory: string, keyFingerprint: string): KubernetesSite {
@@ -138,22 +150,28 @@ async function buildSite(
   const node = componentsOf(debPackages.map(({ programs }) => programs));
   const rest = release.components.map(({ name }) => name).filter((name) => !node.includes(name));
   await build(node);
+  const distribution = await distributionPackages(cache, options);
   await withStep(progress, "Write the apt repository", 8, (step) => {
     const directory = join(site, "apt", aptPathOf(release));
-    return writeAptRepository({ release, built, key, directory, step, ...(signal && { signal }) });
+    const made = { release, built, key, distribution };
+    return writeAptRepository({ ...made, directory, step, ...(signal && { signal }) });
   });
   await build(rest);
-  const images = await withStep(progress, "Write the images", 90, (step) =>
+  const writeAll = (step: Step) =>
     writeImages(release.images, built, site, {
       cache: join(cache, "layers"),
       step,
       ...(signal && { signal }),
-    }),
-  );
+    });
+  const images =
+    readyImages(release, site) ?? (await withStep(progress, "Write the images", 90, writeAll));
   sites.writeSiteManifest(site, {
     version: release.version,
     key: sites.siteKey(release),
-    apt: { path: aptPathOf(release), keyFingerprint: key.fingerprint },
+    apt: {
+      ...{ path: aptPathOf(release), keyFingerprint: key.fingerprint },
+      distribution: machinePackages,
+    },
     components: sites.siteComponents(built),
     images,
   });
@@ -161,6 +179,29 @@ async function buildSite(
   // 8 GB that only an interrupted build needs; the executables are kept
   rmSync(goCache, { recursive: true, force: true });
   return siteFacts(release, site, key.fingerprint);
+}
+
+/** What machines install of the distribution itself: from the host's mirrors at the first call, none where it has no such mirror. */
+async function distributionPackages(
+  cache: string,
+  { progress, signal }: KubernetesOptions,
+): Promise<string[]> {
+  const mirrors = mirrorLines(await hostAptSources(), suite);
+  if (mirrors.length === 0) {
+    progress.note(
+      `The apt of this host has no mirror of Debian ${suite}: the lab's repository offers no ${machinePackages[0] ?? ""}.`,
+    );
+    return [];
+  }
+  return withStep(progress, "Download packages for machines", 15, (step) =>
+    debianPackages({
+      folder: join(cache, "distribution", inputKey(suite, machinePackages)),
+      packages: machinePackages,
+      mirrors,
+      step,
+      ...(signal && { signal }),
+    }),
+  );
 }
 
 /** Names of the components that programs (`component/program`) come from, each once. */

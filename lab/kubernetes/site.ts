@@ -23,7 +23,12 @@ export interface SiteManifest {
   readonly version: string;
   /** Equal when nothing has to be built again. */
   readonly key: string;
-  readonly apt: { readonly path: string; readonly keyFingerprint: string };
+  readonly apt: {
+    readonly path: string;
+    readonly keyFingerprint: string;
+    /** The distribution's packages that the repository offers too. */
+    readonly distribution?: readonly string[];
+  };
   readonly components: readonly {
     readonly name: string;
     readonly version: string;

@@ -168,6 +168,36 @@ class BackendTest(unittest.TestCase):
             self.assertFalse([line for line in found if ' check ' in line])
 
 
+class KubernetesApiTest(unittest.TestCase):
+    """The load balancer of a Kubernetes API: TCP, HTTPS checks, an hour of silence."""
+
+    def render(self, members=()):
+        one = objects.pool(protocol='TCP', lb_algorithm='LEAST_CONNECTIONS', members=members,
+                           health_monitor=objects.monitor(
+                               'HTTPS', url_path='/readyz', delay=5, timeout=4,
+                               rise_threshold=1, fall_threshold=3))
+        listener = objects.listener(
+            default_pool=one, protocol='TCP', protocol_port=6443,
+            timeout_client_data=3600000, timeout_member_data=3600000,
+            allowed_cidrs=[objects.cidr('203.0.113.0/24'), objects.cidr('10.0.0.0/24')])
+        return lines(objects.balancer([listener], [one]))
+
+    def test_clients(self):
+        found = self.render()
+        for line in ('bind 10.0.0.10:6443', 'mode tcp', 'timeout client 3600000',
+                     'timeout server 3600000', 'balance leastconn',
+                     'tcp-request connection reject unless { src 10.0.0.0/24 203.0.113.0/24 }'):
+            self.assertIn(line, found)
+
+    def test_members_are_asked_whether_they_are_ready(self):
+        found = self.render([objects.member('m1', '10.0.0.11', protocol_port=6443)])
+        for line in ('option httpchk', 'http-check send meth GET uri /readyz',
+                     'http-check expect rstatus ^(200)$', 'timeout check 4s',
+                     'server m1 10.0.0.11:6443 weight 1 check inter 5s fall 3 rise 1'
+                     ' check-ssl verify none'):
+            self.assertIn(line, found)
+
+
 class ServerTest(unittest.TestCase):
     def line(self, check='', **fields):
         return haproxy.server(objects.member('m1', **fields), objects.pool(), check)

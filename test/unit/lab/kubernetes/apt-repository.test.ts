@@ -35,8 +35,12 @@ describe("apt repository", function () {
   let folder: string;
   let directory: string;
   let built: Map<string, BuiltComponent>;
+  let distribution: string[] = [];
   const write = (signing = key) =>
-    writeAptRepository({ release, built, key: signing, directory, step: silent.step("") });
+    writeAptRepository({
+      ...{ release, built, directory, distribution },
+      ...{ key: signing, step: silent.step("") },
+    });
   const read = (name: string) => readFileSync(join(directory, name), "utf8");
   const deb = (name: string) =>
     join(directory, debFileName(name, release.packageVersions[name] ?? ""));
@@ -112,6 +116,27 @@ describe("apt repository", function () {
     const coredns = built.get("coredns");
     assert.ok(coredns);
     built.set("coredns", { ...coredns, key: "two" });
+    assert.equal(await write(), false);
+  });
+
+  it("offers the distribution's packages as they are, with their whole version in the index", async () => {
+    const root = join(folder, "keepalived");
+    mkdirSync(join(root, "DEBIAN"), { recursive: true });
+    const control = [
+      ...["Package: keepalived", "Version: 1:2.2.7-1+b2", "Architecture: amd64"],
+      ...["Maintainer: a <a@b.test>", "Description: failover", " of addresses", ""],
+    ];
+    writeFileSync(join(root, "DEBIAN", "control"), control.join("\n"));
+    const file = join(folder, "keepalived_1%3a2.2.7-1+b2_amd64.deb");
+    execFileSync("dpkg-deb", ["--build", root, file]);
+    distribution = [file];
+    assert.equal(await write(), true);
+    const target = "keepalived_2.2.7-1+b2_amd64.deb";
+    assert.deepEqual(readFileSync(join(directory, target)), readFileSync(file));
+    const entry = read("Packages").split("\n\n").at(-1) ?? "";
+    assert.match(entry, /^Package: keepalived\nVersion: 1:2\.2\.7-1\+b2$/m);
+    assert.ok(entry.includes(`Filename: ./${target}\n`));
+    assert.match(entry, /\nDescription: failover\n of addresses\n$/);
     assert.equal(await write(), false);
   });
 

@@ -16,6 +16,7 @@ import { ensureKubernetes } from "../../../../lab/kubernetes/build.js";
 import { RegistryStore } from "../../../../lab/kubernetes/registry-store.js";
 import { blobsInUse, readSiteManifest } from "../../../../lab/kubernetes/site.js";
 import { release } from "../../../../lab/kubernetes/versions.js";
+import { machinePackages } from "../../../../lab/packages.js";
 
 const fingerprint = "AB".repeat(20);
 
@@ -36,6 +37,16 @@ const tools: Readonly<Record<string, string>> = {
     esac
     chmod -R 755 "$(dirname "$out")" ;;
 esac`,
+  // The host has a mirror, and apt-get gives what is asked for.
+  find: `printf 'deb http://mirror.test/debian bookworm main\\n' >"$FOLDER/host.list"; echo "$FOLDER/host.list"`,
+  "apt-get": `echo "$*" >>"$FOLDER/apt"
+[[ $* == *" download "* ]] || exit 0
+words="$*"
+for name in \${words##* download }; do
+  mkdir -p "$FOLDER/deb/DEBIAN"
+  printf 'Package: %s\\nVersion: 1:1-1\\nArchitecture: amd64\\nMaintainer: a <a@b.test>\\nDescription: d\\n' "$name" >"$FOLDER/deb/DEBIAN/control"
+  dpkg-deb --build "$FOLDER/deb" "\${name}_1%3a1-1_amd64.deb"
+done`,
   gcc: `while [ "$1" != -o ]; do shift; done; echo pause >"$2"`,
   gpg: `case "$*" in
   *--import*) cat >/dev/null ;;
@@ -141,6 +152,27 @@ describe("ensureKubernetes", function () {
     const before = builds();
     const progress: Progress = { ...silent, step: () => assert.fail("a step began") };
     await ensureKubernetes({ version, progress });
+    assert.equal(builds(), before);
+  });
+
+  it("offers what machines install of the distribution, downloaded once", () => {
+    const names = readdirSync(join(site(), "apt/v1.36/deb"));
+    for (const name of machinePackages) assert.ok(names.includes(`${name}_1-1_amd64.deb`), name);
+    const calls = readFileSync(join(folder, "apt"), "utf8").trimEnd().split("\n");
+    assert.equal(calls.length, 2, "lists, packages");
+    assert.ok(calls.every((call) => call.includes("Dir::Etc::sourceparts=-")));
+  });
+
+  it("only writes the apt repository again for a site that offers other packages", async () => {
+    const file = join(site(), `site-v${version}.json`);
+    const manifest = JSON.parse(readFileSync(file, "utf8")) as { apt: { distribution?: unknown } };
+    delete manifest.apt.distribution;
+    writeFileSync(file, JSON.stringify(manifest));
+    const before = builds();
+    const titles: string[] = [];
+    const step = (title: string) => (titles.push(title), silent.step(title));
+    await ensureKubernetes({ version, progress: { ...silent, step } });
+    assert.deepEqual(titles, ["Download packages for machines", "Write the apt repository"]);
     assert.equal(builds(), before);
   });
 

@@ -1,0 +1,66 @@
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "../../base/run.js";
+import type { Step } from "../../base/progress.js";
+
+export interface DebianPackages {
+  /** The files are put there; what is there already counts as complete. */
+  readonly folder: string;
+  readonly packages: readonly string[];
+  /** One-line sources of the release that they are taken from. */
+  readonly mirrors: readonly string[];
+  readonly step: Pick<Step, "update">;
+  readonly signal?: AbortSignal;
+}
+
+/** Options of apt-get that keep it away from the host's own lists and packages: those may be old, or of another release. */
+export const aptApart = (work: string): string[] =>
+  [
+    `Dir::Etc::sourcelist=${work}/sources.list`,
+    "Dir::Etc::sourceparts=-",
+    `Dir::State=${work}/state`,
+    `Dir::State::status=${work}/status`,
+    `Dir::Cache=${work}/cache`,
+    "APT::Architecture=amd64",
+    // The folders are only root's.
+    "APT::Sandbox::User=root",
+  ].flatMap((option) => ["-o", option]);
+
+/** The packages' files (.deb), downloaded at the first call. */
+export async function debianPackages(of: DebianPackages): Promise<string[]> {
+  if (!existsSync(of.folder)) await download(of);
+  const files = await readdir(of.folder);
+  return files.sort().map((file) => join(of.folder, file));
+}
+
+async function download({
+  folder,
+  packages,
+  mirrors,
+  step,
+  signal,
+}: DebianPackages): Promise<void> {
+  const work = await mkdtemp(join(tmpdir(), "stackadm-apt-"));
+  const part = `${folder}.part`;
+  const options = {
+    cwd: part,
+    onLine: (line: string) => {
+      step.update(line.slice(0, 80));
+    },
+    ...(signal && { signal }),
+  };
+  try {
+    await rm(part, { recursive: true, force: true });
+    for (const path of [part, `${work}/state/lists/partial`, `${work}/cache/archives/partial`])
+      await mkdir(path, { recursive: true });
+    await writeFile(join(work, "sources.list"), `${mirrors.join("\n")}\n`);
+    await writeFile(join(work, "status"), "");
+    await run("apt-get", [...aptApart(work), "update"], options);
+    await run("apt-get", [...aptApart(work), "download", ...packages], options);
+    await rename(part, folder);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
