@@ -77,7 +77,8 @@ export interface DeleteOptions {
   readonly interval?: number;
 }
 
-const gone = async (work: Promise<unknown>): Promise<boolean> => {
+/** Whether there was nothing to delete. */
+export const gone = async (work: Promise<unknown>): Promise<boolean> => {
   try {
     await work;
     return false;
@@ -102,7 +103,7 @@ async function detachRouter(client: CloudClient, router: CloudObject): Promise<v
 }
 
 /** Repeats `attempt` while the cloud says 409: something that uses the object is still going away. */
-async function whileInUse(
+export async function whileInUse(
   attempt: () => Promise<boolean>,
   options: DeleteOptions,
 ): Promise<boolean> {

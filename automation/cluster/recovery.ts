@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { deleteParts, type PartKind } from "../../cloud/balancer-parts.js";
 import type { CloudClient } from "../../cloud/client.js";
 import { listObjects, type CloudObject, type Kind } from "../../cloud/inventory.js";
 import { ownershipOf } from "../../cloud/ownership.js";
@@ -36,6 +37,14 @@ const kindOfType: Readonly<Record<string, Kind>> = {
   "openstack:identity/applicationCredential:ApplicationCredential": "application credential",
 };
 
+/** Parts of load balancers: a second one of the same port, listener or address is refused. And the input that says whose they are. */
+const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of: string }>> = {
+  "openstack:loadbalancer/listener:Listener": { part: "listener", of: "loadbalancerId" },
+  "openstack:loadbalancer/pool:Pool": { part: "pool", of: "listenerId" },
+  "openstack:loadbalancer/monitor:Monitor": { part: "health monitor", of: "poolId" },
+  "openstack:loadbalancer/member:Member": { part: "member", of: "poolId" },
+};
+
 export type RecoveryStep =
   /** Nothing to do in the world: the operation is repeated or converges by itself. */
   | { readonly act: "forget"; readonly what: string }
@@ -43,6 +52,13 @@ export type RecoveryStep =
       readonly act: "delete object";
       readonly what: string;
       readonly kind: Kind;
+      readonly resource: StateResource;
+    }
+  | {
+      readonly act: "delete part";
+      readonly what: string;
+      readonly part: PartKind;
+      readonly of: string;
       readonly resource: StateResource;
     }
   | { readonly act: "detach router"; readonly what: string; readonly resource: StateResource }
@@ -60,6 +76,8 @@ export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep
   if (type !== "creating") return { act: "forget", what };
   const kind = kindOfType[token];
   if (kind) return { act: "delete object", what, kind, resource };
+  const part = partOfType[token];
+  if (part) return { act: "delete part", what, ...part, resource };
   if (token === "openstack:networking/routerInterface:RouterInterface")
     return { act: "detach router", what, resource };
   if (token === "openstack:networking/secGroupRule:SecGroupRule")
@@ -115,6 +133,17 @@ async function deleteObjects(
     tools.note(`Deleting the ${step.kind} '${object.name}' that an interrupted run left.`);
     await deleteObject(tools.cloud, object, { signal: tools.signal });
   }
+}
+
+async function deletePart(
+  { part: kind, of, resource }: Extract<RecoveryStep, { act: "delete part" }>,
+  { owned }: Held,
+  { cloud, note, signal }: RecoveryTools,
+): Promise<void> {
+  const [name, owner] = [text(resource.inputs?.["name"]), text(resource.inputs?.[of])];
+  if (name === undefined || owner === undefined) return;
+  const deleted = await deleteParts(cloud, { kind, name, of: owner }, owned, { signal });
+  if (deleted.length > 0) note(`Deleted the ${kind} '${name}' that an interrupted run left.`);
 }
 
 async function detachRouter(
@@ -199,6 +228,8 @@ async function perform(step: RecoveryStep, held: Held, tools: RecoveryTools): Pr
       return;
     case "delete object":
       return deleteObjects(step, held, tools);
+    case "delete part":
+      return deletePart(step, held, tools);
     case "detach router":
       return detachRouter(step.resource, tools);
     case "delete rule":
@@ -212,6 +243,7 @@ async function perform(step: RecoveryStep, held: Held, tools: RecoveryTools): Pr
 const order: Readonly<Record<RecoveryStep["act"], number>> = {
   "delete Kubernetes object": 0,
   "delete rule": 1,
+  "delete part": 1,
   "delete object": 2,
   "detach router": 1,
   forget: 3,

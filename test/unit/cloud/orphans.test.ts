@@ -43,13 +43,15 @@ describe("what a cluster left", () => {
           { id: "l", name: "kube_service_dev-0123456789ab_a_b" },
           { id: "m", name: "kube_service_dev-ba9876543210_a_b" },
           { id: "k", name: "kube_service_dev_a_b" },
+          { id: "a", name: "dev-api", tags },
+          { id: "b", name: "dev-api", tags: clusterTags(other) },
         ],
       },
     });
     const found = await findOrphans(await connect(), identities);
     assert.deepEqual(
       found.map(({ id, claim }) => `${id}: ${claim}`),
-      ["l: load balancer of a Service", "n: marked by stackadm"],
+      ["l: load balancer of a Service", "a: marked by stackadm", "n: marked by stackadm"],
     );
   });
 

@@ -24,6 +24,9 @@ describe("whose an object is", () => {
       description: credentialDescription(mark),
     });
     assert.deepEqual(ownershipOf(credential), marked);
+    // The API's own load balancer: no Service's, so its claim is another one.
+    const balancer = object({ kind: "load balancer", name: "dev-api", tags: clusterTags(mark) });
+    assert.deepEqual(ownershipOf(balancer), marked);
   });
 
   it("is told by the cloud controller's names and descriptions", () => {

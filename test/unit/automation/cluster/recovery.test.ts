@@ -40,6 +40,11 @@ describe("what is done about an interrupted operation", () => {
       "kubernetes:core/v1:Service",
       "delete Kubernetes object",
     ],
+    [
+      "a part of a load balancer is looked up and deleted",
+      "openstack:loadbalancer/listener:Listener",
+      "delete part",
+    ],
     ["what is unknown is left to the engine", "random:index:Pet", "forget"],
   ];
   for (const [what, type, act] of table)
@@ -212,6 +217,35 @@ describe("recovery", () => {
     cloud.on("DELETE /network/security-group-rules/1", { status: 204 });
     await run();
     assert.deepEqual(written(), ["DELETE /network/security-group-rules/1"]);
+  });
+
+  it("deletes the part of a load balancer that was made but never written down, and no other", async () => {
+    const type = "openstack:loadbalancer/pool:Pool";
+    const held = { ...resource(type, "p", { name: "dev-api" }), id: "held" };
+    putState([creating(type, "p", { name: "dev-api", listenerId: "ours" })], [held]);
+    const pools = [
+      { id: "held", name: "dev-api", listeners: [{ id: "ours" }] },
+      { id: "left", name: "dev-api", listeners: [{ id: "ours" }] },
+      { id: "other", name: "dev-api", listeners: [{ id: "theirs" }] },
+    ];
+    cloud.on("GET /load-balancer/lbaas/pools", { body: { pools } });
+    cloud.on("DELETE /load-balancer/lbaas/pools/left", { status: 204 });
+    await run();
+    assert.deepEqual(written(), ["DELETE /load-balancer/lbaas/pools/left"]);
+    assert.match(notes.join("\n"), /Deleted the pool 'dev-api'/);
+  });
+
+  it("finds a member in the pool that it was made for", async () => {
+    const inputs = { name: "dev-control-plane-1", poolId: "p" };
+    putState([creating("openstack:loadbalancer/member:Member", "m", inputs)]);
+    const members = [
+      { id: "m0", name: "dev-control-plane-0" },
+      { id: "m1", name: "dev-control-plane-1" },
+    ];
+    cloud.on("GET /load-balancer/lbaas/pools/p/members", { body: { members } });
+    cloud.on("DELETE /load-balancer/lbaas/pools/p/members/m1", { status: 204 });
+    await run();
+    assert.deepEqual(written(), ["DELETE /load-balancer/lbaas/pools/p/members/m1"]);
   });
 
   it("leaves the record in place when the cloud cannot be asked: the next run tries again", async () => {

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import type { CloudClient } from "./client.js";
+import { listAll } from "./listing.js";
+import { gone, whileInUse, type DeleteOptions } from "./orphans.js";
+
+/** What a load balancer consists of. No inventory holds it, for it goes with its load balancer. */
+export type PartKind = "listener" | "pool" | "health monitor" | "member";
+
+/** A part as whoever made it can describe it without its ID. */
+export interface BalancerPart {
+  readonly kind: PartKind;
+  readonly name: string;
+  /** ID of what it is a part of: a listener's load balancer, a pool's listener, the pool of the others. */
+  readonly of: string;
+}
+
+const partSchema = z.looseObject({ id: z.string(), name: z.string() });
+type Part = z.output<typeof partSchema>;
+
+interface Collection {
+  readonly path: (part: BalancerPart) => string;
+  readonly key: string;
+  /** Names the list of what the part belongs to; absent where the path already says it. */
+  readonly owners?: string;
+}
+
+const collections: Readonly<Record<PartKind, Collection>> = {
+  listener: { path: () => "/lbaas/listeners", key: "listeners", owners: "loadbalancers" },
+  pool: { path: () => "/lbaas/pools", key: "pools", owners: "listeners" },
+  "health monitor": { path: () => "/lbaas/healthmonitors", key: "healthmonitors", owners: "pools" },
+  member: { path: ({ of }) => `/lbaas/pools/${of}/members`, key: "members" },
+};
+
+const ownersSchema = z.array(z.looseObject({ id: z.string() }));
+const belongsTo = (part: Part, owners: string | undefined, owner: string): boolean =>
+  owners === undefined || ownersSchema.parse(part[owners] ?? []).some(({ id }) => id === owner);
+
+/** Deletes the parts of that name, except those in `kept`, and answers their IDs. */
+export async function deleteParts(
+  client: CloudClient,
+  part: BalancerPart,
+  kept: ReadonlySet<string>,
+  options: DeleteOptions = {},
+): Promise<string[]> {
+  const { path, key, owners } = collections[part.kind];
+  const collection = path(part);
+  const named = `${collection}?name=${encodeURIComponent(part.name)}`;
+  const all = await listAll(client, "load-balancer", named, { key, schema: partSchema });
+  const found = all.filter(
+    (one) => one.name === part.name && belongsTo(one, owners, part.of) && !kept.has(one.id),
+  );
+  for (const { id } of found)
+    // While it is still being made, its load balancer refuses every other change.
+    await whileInUse(
+      () => gone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
+      options,
+    );
+  return found.map(({ id }) => id);
+}
