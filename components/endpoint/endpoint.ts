@@ -1,6 +1,13 @@
-import type * as pulumi from "@pulumi/pulumi";
-import type { Outside } from "../network/floating-address.js";
+import * as openstack from "@pulumi/openstack";
+import * as pulumi from "@pulumi/pulumi";
+import {
+  floatingAddress,
+  floatingAddressOptions,
+  type Outside,
+} from "../network/floating-address.js";
 import type { EndpointSpec } from "../spec/endpoint.js";
+import { Component } from "../support/component.js";
+import { noVirtualIp, type VirtualIpValues } from "./keepalived-documents.js";
 
 /** A control plane as the endpoint has to know it. */
 export interface Admitted {
@@ -10,25 +17,6 @@ export interface Admitted {
   readonly position: number;
   readonly portId: pulumi.Input<string>;
   readonly address: pulumi.Input<string>;
-}
-
-/** How the Kubernetes API is reached; there before any machine is. */
-export interface Endpoint {
-  /** What the API's name is on machines that are no control plane. Nothing: the network resolves the name. */
-  inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]>;
-  /** Host of the API from outside; known only when the first control plane is behind it. */
-  readonly outside: pulumi.Output<string>;
-  /** Addresses and names in the API server's certificate, beside the API's name. */
-  readonly certificateNames: pulumi.Output<string[]>;
-  /** Addresses besides its own that a control plane's port may send from. */
-  readonly allowedAddresses: readonly pulumi.Input<string>[];
-  /** Puts a control plane behind the endpoint; what it makes goes before the machine does. */
-  admit(controlPlane: Admitted): void;
-  /** What the script of a control plane is told, given all control planes' addresses in their order. */
-  scriptValues(
-    position: number,
-    controlPlanes: readonly pulumi.Input<string>[],
-  ): Readonly<Record<string, pulumi.Input<string>>>;
 }
 
 /** What every kind of endpoint is made of. */
@@ -44,6 +32,58 @@ export interface EndpointArgs<
   readonly nodes: string;
   /** Who may use the API from outside. */
   readonly allowedCidrs: readonly string[];
+}
+
+/** How the Kubernetes API is reached; there before any machine is. */
+export abstract class Endpoint extends Component {
+  /** One type for every kind: another kind takes over the floating IP, so that the address outside stays. */
+  static readonly type = "stackadm:endpoint:Endpoint";
+  /** Host of the API from outside; known only when the first control plane is behind it. */
+  abstract readonly outside: pulumi.Output<string>;
+  /** Addresses and names in the API server's certificate, beside the API's name. */
+  abstract readonly certificateNames: pulumi.Output<string[]>;
+  /** Addresses besides its own that a control plane's port may send from. */
+  readonly allowedAddresses: readonly pulumi.Input<string>[] = [];
+
+  protected constructor(
+    name: string,
+    { mark }: Outside,
+    opts: pulumi.ComponentResourceOptions = {},
+  ) {
+    const aliases = [former(mark.name, opts.parent)];
+    super(Endpoint.type, name, pulumi.mergeOptions(opts, { aliases }));
+  }
+
+  /** What the API's name is on machines that are no control plane. Nothing: the network resolves the name. */
+  abstract inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]>;
+
+  /** Puts a control plane behind the endpoint; what it makes goes before the machine does. */
+  abstract admit(controlPlane: Admitted): void;
+
+  /** What the script of a control plane is told, given all control planes' addresses in their order. */
+  scriptValues(
+    _position: number,
+    _controlPlanes: readonly pulumi.Input<string>[],
+  ): VirtualIpValues {
+    return noVirtualIp;
+  }
+
+  /** The address at which the API is reached from outside, on a port. */
+  protected publicAddress(outside: Outside, portId: pulumi.Input<string>): pulumi.Output<string> {
+    return this.make(
+      openstack.networking.FloatingIp,
+      "floating-ip",
+      floatingAddress(outside, portId, "Kubernetes API"),
+      floatingAddressOptions(outside),
+    ).address;
+  }
+}
+
+/** The endpoint was a part of the control plane once; its children's former names follow from this one. */
+function former(cluster: string, parent: pulumi.Resource | undefined): pulumi.Output<string> {
+  const name = `${cluster}-control-plane`;
+  const controlPlane = pulumi.createUrn(name, "stackadm:kubeadm:ControlPlane", parent);
+  return pulumi.createUrn(`${name}-endpoint`, "stackadm:network:Endpoint", controlPlane);
 }
 
 /** The control plane that is asked for before one is there. */

@@ -1,14 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isDnsName } from "../spec/endpoint.js";
-import { Component } from "../support/component.js";
-import { nobody, type Admitted, type Endpoint, type EndpointArgs } from "./endpoint.js";
+import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 
 /** A balancer of the user's own. Nothing is made. */
-export class ExistingEndpoint extends Component implements Endpoint {
-  static readonly type = "stackadm:endpoint:Existing";
+export class ExistingEndpoint extends Endpoint {
   readonly outside: pulumi.Output<string>;
   readonly certificateNames: pulumi.Output<string[]>;
-  readonly allowedAddresses = [];
   readonly #host: string;
 
   constructor(
@@ -16,7 +13,7 @@ export class ExistingEndpoint extends Component implements Endpoint {
     args: EndpointArgs<"existing">,
     opts?: pulumi.ComponentResourceOptions,
   ) {
-    super(ExistingEndpoint.type, name, opts);
+    super(name, args, opts);
     this.#host = args.spec.host;
     this.outside = pulumi.output(this.#host);
     this.certificateNames = pulumi.output([this.#host]);
@@ -28,28 +25,19 @@ export class ExistingEndpoint extends Component implements Endpoint {
     return pulumi.output(isDnsName(this.#host) ? [] : [this.#host]);
   }
 
+  /** Whoever runs the balancer tells it where the control planes are. */
   admit(): void {
     return;
-  }
-
-  scriptValues(): Record<string, string> {
-    return { VIRTUAL_IP_CONFIG: "" };
   }
 }
 
 /** No way from outside: the program runs where it reaches the first control plane. */
-export class PrivateEndpoint extends Component implements Endpoint {
-  static readonly type = "stackadm:endpoint:Private";
+export class PrivateEndpoint extends Endpoint {
   readonly certificateNames = pulumi.output<string[]>([]);
-  readonly allowedAddresses = [];
   #first?: pulumi.Output<string>;
 
-  constructor(
-    name: string,
-    _args: EndpointArgs<"private">,
-    opts?: pulumi.ComponentResourceOptions,
-  ) {
-    super(PrivateEndpoint.type, name, opts);
+  constructor(name: string, args: EndpointArgs<"private">, opts?: pulumi.ComponentResourceOptions) {
+    super(name, args, opts);
     this.registerOutputs({});
   }
 
@@ -63,9 +51,5 @@ export class PrivateEndpoint extends Component implements Endpoint {
 
   admit({ address }: Admitted): void {
     this.#first ??= pulumi.output(address);
-  }
-
-  scriptValues(): Record<string, string> {
-    return { VIRTUAL_IP_CONFIG: "" };
   }
 }

@@ -1,3 +1,15 @@
+import type * as pulumi from "@pulumi/pulumi";
+
+/** What scripts/virtual-ip.sh reads. */
+export const virtualIpValues = ["VIRTUAL_IP", "VIRTUAL_IP_CONFIG"] as const;
+
+export type VirtualIpValues = Readonly<
+  Record<(typeof virtualIpValues)[number], pulumi.Input<string>>
+>;
+
+/** For every other kind of endpoint: no keepalived, and none that is left of an earlier kind. */
+export const noVirtualIp: VirtualIpValues = { VIRTUAL_IP: "", VIRTUAL_IP_CONFIG: "" };
+
 export interface VirtualIp {
   readonly address: string;
   /** Of this control plane among `addresses`. */
@@ -9,27 +21,41 @@ export interface VirtualIp {
 /** Replaced on the machine by the interface that has its address. */
 export const interfacePlaceholder = "@INTERFACE@";
 
-/** Any number would do: only the cluster's own control planes reach each other. */
+/** One for all clusters: what another one says does not get through the security group. */
 const routerId = 51;
 
 /**
- * keepalived.conf of a control plane. Unicast, since not every network passes multicast; without preemption, so that the
- * address moves only when it has to. It goes where an API server answers, and stays nowhere where none does.
+ * Who hears it. Alone, a control plane talks to itself: without a peer keepalived would speak multicast, and let go of the
+ * address for seconds when the first peer comes; another peer costs nothing.
  */
-export function keepalivedConfig({ address, position, addresses }: VirtualIp): string {
-  const own = addresses[position] ?? "";
-  const peers = addresses.filter((_, index) => index !== position);
-  return `global_defs {
+const peersOf = ({ addresses, position }: VirtualIp): readonly string[] =>
+  addresses.length === 1 ? ["127.0.0.1"] : addresses.filter((_, other) => other !== position);
+
+/**
+ * keepalived.conf of a control plane. Unicast, since not every network passes multicast; without preemption, since every
+ * change of hands breaks connections. The address is where an API server is ready, and nowhere where none is. An election in
+ * etcd makes no API server ready for a second or two: three questions bridge that.
+ */
+export function keepalivedConfig(of: VirtualIp): string {
+  const { address, position, addresses } = of;
+  const peers = peersOf(of).map((peer) => `    ${peer}\n`);
+  return `# Written by stackadm.
+global_defs {
   enable_script_security
-  script_user root
+  script_user nobody
+  vrrp_version 3
+  vrrp_check_unicast_src
+  # For whoever did not hear that the address moved.
+  vrrp_garp_master_refresh 60
 }
 
 vrrp_script api {
   script "/usr/bin/curl -fsk -o /dev/null --max-time 2 https://127.0.0.1:6443/readyz"
   interval 2
   timeout 3
-  fall 2
+  fall 3
   rise 1
+  init_fail
 }
 
 vrrp_instance api {
@@ -37,13 +63,13 @@ vrrp_instance api {
   nopreempt
   interface ${interfacePlaceholder}
   virtual_router_id ${String(routerId)}
-  priority ${String(100 - position)}
+  priority ${String(200 - position)}
   advert_int 1
-  unicast_src_ip ${own}
+  unicast_src_ip ${addresses[position] ?? ""}
   unicast_peer {
-${peers.map((peer) => `    ${peer}\n`).join("")}  }
+${peers.join("")}  }
   virtual_ipaddress {
-    ${address}/32
+    ${address}/32 dev ${interfacePlaceholder}
   }
   track_script {
     api

@@ -11,7 +11,7 @@ type Kinds = {
     name: string,
     args: EndpointArgs<Kind>,
     opts?: pulumi.ComponentResourceOptions,
-  ) => Endpoint & pulumi.ComponentResource;
+  ) => Endpoint;
 };
 
 /** One class per kind of endpoint. */
@@ -26,8 +26,5 @@ const kinds: Kinds = {
 /** The class of an endpoint; it takes the arguments of its own kind. */
 export const endpointClass = (
   kind: EndpointSpec["kind"],
-): new (
-  name: string,
-  args: EndpointArgs,
-  opts?: pulumi.ComponentResourceOptions,
-) => Endpoint & pulumi.ComponentResource => kinds[kind] as Kinds["private"] as never;
+): new (name: string, args: EndpointArgs, opts?: pulumi.ComponentResourceOptions) => Endpoint =>
+  kinds[kind] as Kinds["private"] as never;

@@ -2,84 +2,48 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { tagsOf } from "../identity/cluster-mark.js";
 import { apiPort } from "../kubeadm/documents.js";
-import { floatingAddress, floatingAddressOptions } from "../network/floating-address.js";
-import { Component } from "../support/component.js";
-import { nobody, type Admitted, type Endpoint, type EndpointArgs } from "./endpoint.js";
+import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 import { isOvn, listenerRanges } from "./endpoint-plan.js";
+import { clearFailed } from "./failed-balancer.js";
 
+type Args = EndpointArgs<"load-balancer">;
+
+interface Vip {
+  readonly address: pulumi.Output<string>;
+  readonly portId: pulumi.Output<string>;
+}
+
+/** An hour in milliseconds: watches and `kubectl logs -f` are silent for long, Octavia's default is 50 s. */
+const silence = 3_600_000;
+/** Seconds. A control plane is out after three questions without an answer, and in again with the first one. */
+const monitoring = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
 /** Octavia takes one change of a load balancer at a time, and an amphora takes minutes to boot. */
-const timeouts = { create: "15m", update: "15m", delete: "15m" };
+const customTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
-/** A load balancer of Octavia in the machines' subnet. Nothing of `kubeadm init` waits for it. */
-export class LoadBalancerEndpoint extends Component implements Endpoint {
-  static readonly type = "stackadm:endpoint:LoadBalancer";
-  readonly allowedAddresses = [];
+/**
+ * A load balancer of Octavia in the machines' subnet. Whatever changes in it locks all of it until it is done, so its parts
+ * are made one after the other. Nothing of `kubeadm init` waits for it, except with OVN.
+ */
+export class LoadBalancerEndpoint extends Endpoint {
   readonly certificateNames: pulumi.Output<string[]>;
-  readonly #subnetId: pulumi.Input<string>;
-  readonly #address: pulumi.Output<string>;
+  readonly #args: Args;
+  readonly #vip: Vip;
   readonly #host: pulumi.Output<string>;
   readonly #pool: openstack.loadbalancer.Pool;
-  /** What the next member waits for. */
+  /** What was made last of the load balancer. */
   #last: pulumi.Resource;
   #first?: openstack.loadbalancer.Member;
 
-  constructor(
-    name: string,
-    args: EndpointArgs<"load-balancer">,
-    opts?: pulumi.ComponentResourceOptions,
-  ) {
-    super(LoadBalancerEndpoint.type, name, opts);
-    const settings = settingsOf(args);
-    const tags = tagsOf(args.mark);
-    const balancer = this.make(
-      openstack.loadbalancer.LoadBalancer,
-      "load-balancer",
-      {
-        name: args.name,
-        description: `Kubernetes API of cluster ${args.mark.name}`,
-        loadbalancerProvider: args.spec.provider,
-        vipSubnetId: args.subnetId,
-        tags,
-      },
-      { customTimeouts: timeouts },
-    );
-    const listener = this.make(
-      openstack.loadbalancer.Listener,
-      "listener",
-      {
-        name: args.name,
-        loadbalancerId: balancer.id,
-        protocol: "TCP",
-        protocolPort: apiPort,
-        ...settings.listener,
-        tags,
-      },
-      { customTimeouts: timeouts },
-    );
-    this.#pool = this.make(
-      openstack.loadbalancer.Pool,
-      "pool",
-      { name: args.name, listenerId: listener.id, protocol: "TCP", lbMethod: settings.method },
-      { customTimeouts: timeouts },
-    );
-    this.#last = this.make(
-      openstack.loadbalancer.Monitor,
-      "monitor",
-      { name: args.name, poolId: this.#pool.id, ...settings.monitor },
-      { customTimeouts: timeouts },
-    );
-    this.#subnetId = args.subnetId;
-    this.#address = balancer.vipAddress;
-    this.#host = args.spec.public
-      ? this.make(
-          openstack.networking.FloatingIp,
-          "floating-ip",
-          floatingAddress(args, balancer.vipPortId, "Kubernetes API"),
-          floatingAddressOptions(args),
-        ).address
-      : balancer.vipAddress;
+  constructor(name: string, args: Args, opts?: pulumi.ComponentResourceOptions) {
+    super(name, args, opts);
+    this.#args = args;
+    const { balancer, vip } = isOvn(args.spec.provider) ? this.withVip() : this.onPort();
+    this.#vip = vip;
+    this.#pool = this.pool(this.listener(balancer));
+    this.#last = this.monitor(this.#pool);
+    this.#host = args.spec.public ? this.publicAddress(args, vip.portId) : vip.address;
     this.certificateNames = pulumi
-      .all([balancer.vipAddress, this.#host])
+      .all([vip.address, this.#host])
       .apply((addresses) => [...new Set(addresses)]);
     this.registerOutputs({});
   }
@@ -90,10 +54,10 @@ export class LoadBalancerEndpoint extends Component implements Endpoint {
   }
 
   inside(): pulumi.Output<string[]> {
-    return pulumi.all([this.#address]);
+    return pulumi.all([this.#vip.address]);
   }
 
-  /** The monitor keeps a control plane out until it answers, so its member is made before the machine is. */
+  /** By its address: the machine need not be there, the monitor keeps it out until its API is ready. */
   admit({ name, position, address }: Admitted): void {
     const member = this.make(
       openstack.loadbalancer.Member,
@@ -101,42 +65,100 @@ export class LoadBalancerEndpoint extends Component implements Endpoint {
       {
         name,
         poolId: this.#pool.id,
-        subnetId: this.#subnetId,
+        subnetId: this.#args.subnetId,
         address,
         protocolPort: apiPort,
       },
-      {
-        // order: one change of a load balancer at a time.
-        dependsOn: [this.#last],
-        customTimeouts: timeouts,
-      },
+      // order: one change at a time.
+      { dependsOn: [this.#last], customTimeouts },
     );
     this.#last = member;
     this.#first ??= member;
   }
 
-  scriptValues(): Record<string, string> {
-    return { VIRTUAL_IP_CONFIG: "" };
+  /**
+   * On a port of our own, so that its address, which is in the API's certificate, is known before the load balancer is:
+   * an amphora takes minutes.
+   */
+  private onPort(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
+    const { name, mark, networkId, subnetId } = this.#args;
+    const port = this.make(openstack.networking.Port, "port", {
+      name,
+      description: `Load balancer of the Kubernetes API of cluster ${mark.name}`,
+      networkId,
+      adminStateUp: true,
+      // Octavia brings its own.
+      noSecurityGroups: true,
+      fixedIps: [{ subnetId }],
+      tags: tagsOf(mark),
+    });
+    const address = port.allFixedIps.apply(([first = ""]) => first);
+    return { balancer: this.balancer({ vipPortId: port.id }), vip: { address, portId: port.id } };
   }
-}
 
-/** `kubectl logs -f` and watches are silent for long: an hour, in milliseconds. */
-const silence = 3_600_000;
-const often = { delay: 5, timeout: 3, maxRetries: 1, maxRetriesDown: 2 };
+  /** On a port that the provider makes: OVN's knows no other, and is there in seconds. */
+  private withVip(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
+    const balancer = this.balancer({ vipSubnetId: this.#args.subnetId });
+    return { balancer, vip: { address: balancer.vipAddress, portId: balancer.vipPortId } };
+  }
 
-/** What depends on who carries the bytes. */
-const settingsOf = ({ spec, allowedCidrs, nodes }: EndpointArgs<"load-balancer">) =>
-  isOvn(spec.provider)
-    ? { method: "SOURCE_IP_PORT", listener: {}, monitor: { type: "TCP", ...often } }
-    : {
-        method: "ROUND_ROBIN",
-        listener: {
+  private balancer(
+    vip: Pick<openstack.loadbalancer.LoadBalancerArgs, "vipPortId" | "vipSubnetId">,
+  ): openstack.loadbalancer.LoadBalancer {
+    const { mark, name, spec } = this.#args;
+    return this.make(
+      openstack.loadbalancer.LoadBalancer,
+      "load-balancer",
+      {
+        ...vip,
+        name,
+        description: `Kubernetes API of cluster ${mark.name}`,
+        loadbalancerProvider: spec.provider,
+        tags: tagsOf(mark),
+      },
+      {
+        // Two cannot have the same address.
+        deleteBeforeReplace: true,
+        customTimeouts,
+        hooks: { onError: [clearFailed(mark, name)] },
+      },
+    );
+  }
+
+  private listener({ id }: openstack.loadbalancer.LoadBalancer): openstack.loadbalancer.Listener {
+    const { mark, name, spec, allowedCidrs, nodes } = this.#args;
+    return this.make(
+      openstack.loadbalancer.Listener,
+      "listener",
+      {
+        name,
+        loadbalancerId: id,
+        protocol: "TCP",
+        protocolPort: apiPort,
+        ...(!isOvn(spec.provider) && {
           allowedCidrs: listenerRanges({ allowedCidrs, network: { nodes } }),
           timeoutClientData: silence,
           timeoutMemberData: silence,
-        },
-        monitor: {
-          ...{ type: "HTTPS", urlPath: "/readyz", httpMethod: "GET", expectedCodes: "200" },
-          ...often,
-        },
-      };
+        }),
+        tags: tagsOf(mark),
+      },
+      { customTimeouts },
+    );
+  }
+
+  private pool({ id }: openstack.loadbalancer.Listener): openstack.loadbalancer.Pool {
+    const { name, spec } = this.#args;
+    // Connections last long: who comes back gets the next ones.
+    const lbMethod = isOvn(spec.provider) ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS";
+    const args = { name, listenerId: id, protocol: "TCP", lbMethod };
+    return this.make(openstack.loadbalancer.Pool, "pool", args, { customTimeouts });
+  }
+
+  private monitor({ id }: openstack.loadbalancer.Pool): openstack.loadbalancer.Monitor {
+    const { name, spec } = this.#args;
+    const ready = { type: "HTTPS", urlPath: "/readyz", httpMethod: "GET", expectedCodes: "200" };
+    const asked = isOvn(spec.provider) ? { type: "TCP" } : ready;
+    const args = { name, poolId: id, ...asked, ...monitoring };
+    return this.make(openstack.loadbalancer.Monitor, "monitor", args, { customTimeouts });
+  }
+}

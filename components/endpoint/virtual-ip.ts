@@ -1,17 +1,14 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { tagsOf } from "../identity/cluster-mark.js";
-import { floatingAddress, floatingAddressOptions } from "../network/floating-address.js";
-import { Component } from "../support/component.js";
-import type { Endpoint, EndpointArgs } from "./endpoint.js";
-import { keepalivedConfig } from "./keepalived-documents.js";
+import { Endpoint, type EndpointArgs } from "./endpoint.js";
+import { keepalivedConfig, type VirtualIpValues } from "./keepalived-documents.js";
 
 /** An address that the control planes hand to each other by keepalived. A port that no machine has keeps it. */
-export class VirtualIpEndpoint extends Component implements Endpoint {
-  static readonly type = "stackadm:endpoint:VirtualIp";
+export class VirtualIpEndpoint extends Endpoint {
   readonly outside: pulumi.Output<string>;
   readonly certificateNames: pulumi.Output<string[]>;
-  readonly allowedAddresses: readonly pulumi.Input<string>[];
+  override readonly allowedAddresses: readonly pulumi.Input<string>[];
   readonly #address: pulumi.Output<string>;
 
   constructor(
@@ -19,29 +16,10 @@ export class VirtualIpEndpoint extends Component implements Endpoint {
     args: EndpointArgs<"virtual-ip">,
     opts?: pulumi.ComponentResourceOptions,
   ) {
-    super(VirtualIpEndpoint.type, name, opts);
-    const { spec } = args;
-    const port = this.make(openstack.networking.Port, "port", {
-      name: args.name,
-      networkId: args.networkId,
-      adminStateUp: true,
-      fixedIps: [
-        {
-          subnetId: args.subnetId,
-          ...(spec.address !== undefined && { ipAddress: spec.address }),
-        },
-      ],
-      tags: tagsOf(args.mark),
-    });
-    this.#address = port.allFixedIps.apply((addresses) => addresses[0] ?? "");
-    this.outside = spec.public
-      ? this.make(
-          openstack.networking.FloatingIp,
-          "floating-ip",
-          floatingAddress(args, port.id, "Kubernetes API"),
-          floatingAddressOptions(args),
-        ).address
-      : this.#address;
+    super(name, args, opts);
+    const port = this.reserve(args);
+    this.#address = port.allFixedIps.apply(([address = ""]) => address);
+    this.outside = args.spec.public ? this.publicAddress(args, port.id) : this.#address;
     this.certificateNames = pulumi
       .all([this.#address, this.outside])
       .apply((addresses) => [...new Set(addresses)]);
@@ -58,14 +36,29 @@ export class VirtualIpEndpoint extends Component implements Endpoint {
     return;
   }
 
-  scriptValues(
+  override scriptValues(
     position: number,
     controlPlanes: readonly pulumi.Input<string>[],
-  ): Record<string, pulumi.Input<string>> {
+  ): VirtualIpValues {
     return {
+      VIRTUAL_IP: this.#address,
       VIRTUAL_IP_CONFIG: pulumi
         .all([this.#address, pulumi.all([...controlPlanes])])
         .apply(([address, addresses]) => keepalivedConfig({ address, position, addresses })),
     };
+  }
+
+  /** Neutron gives the address of a port to nobody else. */
+  private reserve(args: EndpointArgs<"virtual-ip">): openstack.networking.Port {
+    const { address } = args.spec;
+    return this.make(openstack.networking.Port, "port", {
+      name: args.name,
+      description: `Virtual IP of the Kubernetes API of cluster ${args.mark.name}`,
+      networkId: args.networkId,
+      adminStateUp: true,
+      noSecurityGroups: true,
+      fixedIps: [{ subnetId: args.subnetId, ...(address !== undefined && { ipAddress: address }) }],
+      tags: tagsOf(args.mark),
+    });
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { virtualIpValues } from "../endpoint/keepalived-documents.js";
 
 const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
 const common = read("../support/scripts/common.sh");
@@ -35,7 +36,7 @@ export const controlPlaneValues = [
   "MINT_SCRIPT",
   "NODE_RANGE",
   "KUBELET",
-  "VIRTUAL_IP_CONFIG",
+  ...virtualIpValues,
 ] as const;
 /** What scripts/join.sh and what comes before it read. */
 export const joinValues = [

@@ -137,7 +137,7 @@ export class FailedMachines {
  * The engine calls hooks from outside the program's asynchronous context. Bound to it, `pulumi.log` finds the engine; else
  * what it says would only stand on the screen, and not at all where the program runs inline.
  */
-const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
+export const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
   new pulumi.ErrorHook(name, AsyncResource.bind(callback));
 
 const imposter = (machine: string): Failure =>

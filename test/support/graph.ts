@@ -25,6 +25,8 @@ export interface Row {
   readonly provider: string;
   readonly secretOutputs: readonly string[];
   readonly hooks: readonly string[];
+  /** URNs that the resource had before. */
+  readonly aliases: readonly string[];
 }
 
 export interface GraphOptions {
@@ -60,6 +62,7 @@ interface Request {
   getPropertydependenciesMap(): {
     forEach(each: (value: { getUrnsList(): string[] }, key: string) => void): void;
   };
+  getAliasesList(): { getUrn(): string }[];
   getHooks():
     | {
         getAfterCreateList(): string[];
@@ -115,6 +118,7 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   protect: request.getProtect(),
   secretOutputs: request.getAdditionalsecretoutputsList(),
   hooks: hooksOf(request),
+  aliases: request.getAliasesList().map((alias) => alias.getUrn()),
 });
 
 /** Runs `program` without an engine and returns all it registered, in the order of the names. */

@@ -1,22 +1,51 @@
 # shellcheck shell=bash disable=SC2154
-# The address that control planes hand to each other. Read by the scripts that come after this one.
-# Values: VIRTUAL_IP_CONFIG, keepalived's configuration, or nothing; ADDRESS, the machine's own.
+# The address that control planes hand to each other, by keepalived of the distribution. Put before control-plane.sh, which
+# calls `virtual_ip` when the machine has its own address, and `await_virtual_ip` when its API answers.
+# Values: see virtualIpValues in endpoint/keepalived-documents.ts, empty without a virtual IP; ADDRESS, the machine's own.
 
 readonly keepalived=/etc/keepalived/keepalived.conf
 
+# Until the API here is ready, keepalived leaves the address alone: the first time is before there is an API.
 virtual_ip() {
-  local interface
-  if [[ -z $VIRTUAL_IP_CONFIG ]]; then
-    [[ -e $keepalived ]] || return 0
-    systemctl disable --now keepalived || say "$(hostname): keepalived goes on"
-    rm -f "$keepalived"
+  local interface restart
+  if [[ -z $VIRTUAL_IP ]]; then
+    no_virtual_ip
     return
   fi
-  interface=$(ip -o addr show | awk -v own="$ADDRESS" '{ split($4, part, "/") } part[1] == own { print $2; exit }')
+  interface=$(interface_of "$ADDRESS")
   [[ -n $interface ]] || die "no interface of $(hostname) has the address $ADDRESS"
   # Only addresses: balancing needs a module that not every kernel has.
-  write /etc/default/keepalived <<<'DAEMON_ARGS="-P"'
-  write "$keepalived" 0600 <<<"${VIRTUAL_IP_CONFIG//@INTERFACE@/$interface}"
+  write /etc/default/keepalived <<<'DAEMON_ARGS="--vrrp"'
+  restart=$changed
+  write "$keepalived" <<<"${VIRTUAL_IP_CONFIG//@INTERFACE@/$interface}"
   systemctl enable keepalived
-  if [[ $changed == yes ]]; then systemctl restart keepalived; else systemctl start keepalived; fi
+  # Who reads its file anew keeps the address; who starts anew lets go of it.
+  if [[ $restart == yes ]]; then
+    systemctl restart keepalived
+  elif [[ $changed == yes ]]; then
+    systemctl reload-or-restart keepalived
+  else
+    systemctl start keepalived
+  fi
 }
+
+# Another kind of endpoint took its place: nobody may answer at the address any more.
+no_virtual_ip() {
+  grep -qs '^# Written by stackadm' "$keepalived" || return 0
+  systemctl disable --now keepalived
+  rm -f "$keepalived"
+}
+
+await_virtual_ip() {
+  [[ -n $VIRTUAL_IP ]] || return 0
+  poll 60 virtual_ip_answers ||
+    die "no control plane has the virtual IP $VIRTUAL_IP after 60 s; journalctl -u keepalived on $(hostname) says why"
+}
+
+virtual_ip_answers() {
+  [[ -n $(interface_of "$VIRTUAL_IP") ]] ||
+    [[ $(curl --silent --insecure --max-time 3 "https://$VIRTUAL_IP:6443/readyz") == ok ]]
+}
+
+# interface_of ADDRESS: the interface that has it, or nothing.
+interface_of() { ip -o addr show to "$1" | awk '{ print $2; exit }'; }

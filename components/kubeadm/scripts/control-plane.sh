@@ -13,12 +13,13 @@ control_plane() {
   local name uid token='' asked='' authority=''
   require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET
   prepare_to_ask
+  virtual_ip
   if is_member; then keep_frozen; else become_member; fi
   resolve_api "$ADDRESS"
   poll 240 answers || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   converge_certificate
   offer_tokens
-  virtual_ip
+  await_virtual_ip
   # What the API does not say is asked again: an empty name or UID must never leave this machine.
   poll 60 facts || die "the API server of $NODE_NAME does not say what the cluster is called"
   keep_growable

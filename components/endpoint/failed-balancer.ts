@@ -1,0 +1,46 @@
+import * as pulumi from "@pulumi/pulumi";
+import { connectCloud, type CloudClient } from "../../cloud/client.js";
+import { listObjects } from "../../cloud/inventory.js";
+import { deleteObject, type DeleteOptions } from "../../cloud/orphans.js";
+import { ownershipOf } from "../../cloud/ownership.js";
+import type { ClusterMarkInput } from "../identity/cluster-mark.js";
+import { errorHook } from "../support/failed-machines.js";
+import { settled } from "../support/settled.js";
+
+/** Deletes the cluster's load balancers of that name, and says of each what was wrong with it. */
+export async function deleteFailed(
+  cloud: CloudClient,
+  { name, identity }: { readonly name: string; readonly identity: string },
+  options: DeleteOptions = {},
+): Promise<string[]> {
+  const all = await listObjects(cloud, "load balancer");
+  const failed = all.filter(
+    (one) => one.name === name && ownershipOf(one)?.mark.identity === identity,
+  );
+  for (const one of failed) await deleteObject(cloud, one, options);
+  return failed.map(
+    ({ id, status }) =>
+      `Octavia could not make the load balancer ${name} (${id}, ${status}); it was deleted.`,
+  );
+}
+
+/**
+ * When the load balancer cannot be made: Octavia keeps what failed, with its address, and the provider forgets its ID. So
+ * it is deleted here, and made once more.
+ */
+export const clearFailed = (mark: ClusterMarkInput, name: string): pulumi.ErrorHook =>
+  errorHook(`clear-${name}`, async ({ failedOperation, errors }) => {
+    if (failedOperation !== "create") return false;
+    try {
+      const identity = await settled(pulumi.output(mark.identity));
+      const told = await deleteFailed(await connectCloud(), { name, identity });
+      for (const sentence of told) await pulumi.log.warn(sentence);
+      return told.length > 0 && errors.length === 1;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      await pulumi.log.error(
+        `What is left of the load balancer ${name} cannot be deleted: ${reason}`,
+      );
+      return false;
+    }
+  });

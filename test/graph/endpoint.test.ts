@@ -1,0 +1,133 @@
+import { strict as assert } from "node:assert";
+import { endpointTraits } from "../../components/endpoint/endpoint-plan.js";
+import type { EndpointSpec } from "../../components/spec/endpoint.js";
+import { sampleIdentity } from "../support/cloud-answers.js";
+import {
+  addresses,
+  allowedCidrs,
+  amphora,
+  build,
+  named,
+  nodes,
+  ovn,
+  roles,
+  short,
+  virtualIp,
+  type Built,
+} from "../support/endpoint.js";
+import { value } from "../support/value.js";
+
+const tags = ["stackadm-cluster=dev", `stackadm-identity=${sampleIdentity}`];
+const kinds: readonly EndpointSpec[] = [
+  { kind: "floating-ip" },
+  ...[amphora, ovn, { ...amphora, public: false }],
+  ...[virtualIp, { ...virtualIp, public: false }],
+  { kind: "existing", host: "203.0.113.9" },
+  { kind: "private" },
+];
+
+describe("an endpoint", () => {
+  for (const kind of kinds) {
+    const text = JSON.stringify(kind);
+
+    it(`is the same in a preview, where nothing is known: ${text}`, async () => {
+      const [now, preview] = [await build(kind), await build(kind, 3, true)];
+      const keys = ({ rows }: Built): string[] =>
+        rows.map(({ urn, dependencies }) => `${urn} ${String(dependencies)}`);
+      assert.deepEqual(keys(preview), keys(now));
+    });
+
+    it(`takes what it said that it takes, all of it marked: ${text}`, async () => {
+      const { rows } = await build(kind);
+      const count = (type: string): number => rows.filter((row) => row.type.endsWith(type)).length;
+      const { floatingIps, loadBalancers, ports } = endpointTraits({
+        endpoint: kind,
+        allowedCidrs,
+        network: { nodes, pods: "10.244.0.0/16", services: "10.96.0.0/12", dns: [] },
+      });
+      // OVN makes the port of its load balancer itself.
+      const own = ports - (kind === ovn ? 1 : 0);
+      assert.deepEqual(
+        [count(":FloatingIp"), count(":LoadBalancer"), count(":Port")],
+        [floatingIps, loadBalancers, own],
+      );
+      for (const { type, inputs } of rows.filter((row) =>
+        /:(FloatingIp|LoadBalancer|Port)$/.test(row.type),
+      ))
+        assert.deepEqual(inputs["tags"], tags, type);
+    });
+  }
+
+  it("is one component whatever its kind, which was a child of the control plane before", async () => {
+    for (const kind of [{ kind: "floating-ip" }, amphora, virtualIp] as const) {
+      const [component] = (await build(kind)).rows.filter(({ custom }) => !custom);
+      assert.equal(component?.type, "stackadm:endpoint:Endpoint");
+      assert.equal(component.name, "dev-endpoint");
+      const [alias = "", ...more] = component.aliases;
+      // The mocks' URNs begin with the stack, which the engine's do not.
+      assert.equal(
+        alias.replace("pulumi:pulumi:Stack$", ""),
+        "urn:pulumi:test::stackadm::stackadm:index:Cluster$stackadm:kubeadm:ControlPlane$stackadm:network:Endpoint::dev-control-plane-endpoint",
+      );
+      assert.deepEqual(more, []);
+      // The engine gives children their parent's alias, with the parent's name in front: the floating IP is the same one.
+      assert.equal(named((await build(kind)).rows, "floating-ip").name, "dev-endpoint-floating-ip");
+    }
+  });
+
+  describe("that is a floating IP", () => {
+    const kind = { kind: "floating-ip" } as const;
+
+    it("is on the first control plane's port only, after the route", async () => {
+      const { rows, endpoint } = await build(kind);
+      assert.deepEqual(roles(rows), ["floating-ip"]);
+      const { inputs, dependencies, ignoreChanges } = named(rows, "floating-ip");
+      assert.equal(inputs["portId"], "dev-0-port-id");
+      assert.equal(inputs["pool"], "public");
+      assert.deepEqual(inputs["valueSpecs"], { floating_network_id: "external-network-id" });
+      assert.ok(dependencies.map(short).includes("dev-router-interface"));
+      assert.deepEqual(ignoreChanges, ["valueSpecs"]);
+      assert.equal(await value(endpoint.outside), "203.0.113.7");
+      assert.deepEqual(await value(endpoint.certificateNames), ["203.0.113.7"]);
+    });
+
+    it("is every control plane inside", async () => {
+      const { endpoint } = await build(kind);
+      assert.deepEqual(await value(endpoint.inside(addresses)), addresses);
+      assert.deepEqual(endpoint.allowedAddresses, []);
+    });
+  });
+
+  describe("that exists already", () => {
+    it("makes nothing and is the address that was named", async () => {
+      const { rows, endpoint } = await build({ kind: "existing", host: "203.0.113.9" });
+      assert.deepEqual(roles(rows), []);
+      assert.equal(await value(endpoint.outside), "203.0.113.9");
+      assert.deepEqual(await value(endpoint.certificateNames), ["203.0.113.9"]);
+      assert.deepEqual(await value(endpoint.inside(addresses)), ["203.0.113.9"]);
+    });
+
+    it("leaves its name to the DNS", async () => {
+      const { endpoint } = await build({ kind: "existing", host: "api.example.org" });
+      assert.deepEqual(await value(endpoint.inside(addresses)), []);
+      assert.equal(await value(endpoint.outside), "api.example.org");
+    });
+  });
+
+  describe("that is private", () => {
+    it("makes nothing: the first control plane is the host", async () => {
+      const { rows, endpoint } = await build({ kind: "private" });
+      assert.deepEqual(roles(rows), []);
+      assert.equal(await value(endpoint.outside), "10.0.0.11");
+      assert.deepEqual(await value(endpoint.certificateNames), []);
+      assert.deepEqual(await value(endpoint.inside(addresses)), addresses);
+    });
+  });
+
+  it("without a virtual IP tells control planes that there is none", async () => {
+    for (const kind of kinds.filter((one) => one.kind !== "virtual-ip")) {
+      const { endpoint } = await build(kind);
+      assert.deepEqual(Object.values(endpoint.scriptValues(0, addresses)), ["", ""]);
+    }
+  });
+});

@@ -1,0 +1,124 @@
+import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { keepalivedConfig, noVirtualIp } from "../../components/endpoint/keepalived-documents.js";
+import { Sandbox } from "../support/sandbox.js";
+
+const script = (path: string): string =>
+  readFileSync(join(__dirname, "../../components", path), "utf8");
+
+const address = "10.0.0.100";
+const config = "etc/keepalived/keepalived.conf";
+const values = (addresses: readonly string[], position = 0): Record<string, string> => ({
+  ADDRESS: addresses[position] ?? "",
+  VIRTUAL_IP: address,
+  VIRTUAL_IP_CONFIG: keepalivedConfig({ address, addresses, position }),
+});
+const none = { ADDRESS: "10.0.0.11", ...noVirtualIp } as Record<string, string>;
+const alone = values(["10.0.0.11"]);
+const three = values(["10.0.0.11", "10.0.0.12", "10.0.0.13"]);
+
+const stubs: Readonly<Record<string, string>> = {
+  hostname: "echo machine",
+  curl: "exit 7",
+  systemctl: "exit 0",
+  // The machine's own address, and the virtual IP where the test put it.
+  ip: [
+    'case "$*" in',
+    '  *"to 10.0.0.11"*) echo "2: eth0    inet 10.0.0.11/24 brd 10.0.0.255 scope global eth0" ;;',
+    '  *"to 10.0.0.100"*) [ ! -e $root/here ] || echo "2: eth0    inet 10.0.0.100/32 scope global eth0" ;;',
+    "esac",
+  ].join("\n"),
+};
+
+describe("virtual-ip.sh", () => {
+  let machine: Sandbox;
+  const run = (of: Record<string, string>, body = "virtual_ip") =>
+    machine.run(
+      [
+        ...[script("support/scripts/common.sh"), script("endpoint/scripts/virtual-ip.sh")],
+        `body() {\n${body}\n}\n`,
+        "run_step test body",
+      ],
+      of,
+    );
+  const services = (calls: readonly string[]): readonly string[] =>
+    calls.filter((call) => call.startsWith("systemctl "));
+  beforeEach(() => {
+    machine = new Sandbox(stubs);
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("writes the configuration for the interface that has the machine's address, without IPVS", () => {
+    run(three);
+    const written = machine.file(config) ?? "";
+    assert.match(written, /^ {2}interface eth0$/m);
+    assert.match(written, /^ {4}10\.0\.0\.100\/32 dev eth0$/m);
+    assert.doesNotMatch(written, /@/);
+    assert.equal(machine.file("etc/default/keepalived"), 'DAEMON_ARGS="--vrrp"\n');
+  });
+
+  it("names the address that no interface has", () => {
+    const { code, stderr } = run(values(["10.0.0.99"]));
+    assert.equal(code, 1);
+    assert.match(stderr, /\nreason: no interface of machine has the address 10\.0\.0\.99\n$/);
+    assert.equal(machine.file(config), undefined);
+  });
+
+  it("starts it at first, and does nothing twice", () => {
+    const first = services(run(alone).calls);
+    assert.deepEqual(first, ["systemctl enable keepalived", "systemctl restart keepalived"]);
+    const { calls } = run(alone);
+    assert.deepEqual(services(calls), [
+      ...["systemctl enable keepalived", "systemctl start keepalived"],
+    ]);
+  });
+
+  it("tells it of other control planes without letting go of the address", () => {
+    run(alone);
+    assert.deepEqual(services(run(three).calls), [
+      ...["systemctl enable keepalived", "systemctl reload-or-restart keepalived"],
+    ]);
+  });
+
+  it("does nothing on a machine of a cluster without a virtual IP", () => {
+    const { code, stderr, calls } = run(none, "virtual_ip; await_virtual_ip");
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(
+      calls.filter((call) => call !== "hostname "),
+      [],
+    );
+  });
+
+  it("gives up the address of a cluster that has another endpoint now, and no keepalived of somebody else", () => {
+    run(alone);
+    assert.deepEqual(services(run(none).calls), ["systemctl disable --now keepalived"]);
+    assert.equal(machine.file(config), undefined);
+    machine.put(config, "vrrp_instance mine {\n}\n");
+    assert.deepEqual(services(run(none).calls), []);
+    assert.match(machine.file(config) ?? "", /mine/);
+  });
+
+  it("is content when the address is here", () => {
+    machine.put("here");
+    const { code, calls } = run(alone, "await_virtual_ip");
+    assert.equal(code, 0);
+    assert.ok(!calls.some((call) => call.startsWith("curl")));
+  });
+
+  it("is content when another control plane answers at the address", () => {
+    machine.stub("curl", 'case "$*" in *https://10.0.0.100:6443/readyz) echo ok ;; esac');
+    assert.equal(run(three, "await_virtual_ip").code, 0);
+  });
+
+  it("says that nobody has the address, in the end", () => {
+    const { code, stderr } = run(three, 'poll() { shift; "$@"; }; await_virtual_ip');
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /\nreason: no control plane has the virtual IP 10\.0\.0\.100 after 60 s; /,
+    );
+  });
+});
