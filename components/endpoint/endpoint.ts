@@ -7,7 +7,12 @@ import {
 } from "../network/floating-address.js";
 import type { EndpointSpec } from "../spec/endpoint.js";
 import { Component } from "../support/component.js";
-import { noVirtualIp, type VirtualIpValues } from "./keepalived-documents.js";
+import { keepalivedConfig, noVirtualIp, type virtualIpValues } from "./keepalived-documents.js";
+
+/** What scripts/virtual-ip.sh is told. */
+export type VirtualIpValues = Readonly<
+  Record<(typeof virtualIpValues)[number], pulumi.Input<string>>
+>;
 
 /** A control plane as the endpoint has to know it. */
 export interface Admitted {
@@ -42,8 +47,8 @@ export abstract class Endpoint extends Component {
   abstract readonly outside: pulumi.Output<string>;
   /** Addresses and names in the API server's certificate, beside the API's name. */
   abstract readonly certificateNames: pulumi.Output<string[]>;
-  /** Addresses besides its own that a control plane's port may send from. */
-  readonly allowedAddresses: readonly pulumi.Input<string>[] = [];
+  /** The address that control planes hand to each other. */
+  readonly virtualIp?: pulumi.Output<string>;
 
   protected constructor(
     name: string,
@@ -54,6 +59,11 @@ export abstract class Endpoint extends Component {
     super(Endpoint.type, name, pulumi.mergeOptions(opts, { aliases }));
   }
 
+  /** Addresses besides its own that a control plane's port may send from. */
+  get allowedAddresses(): readonly pulumi.Output<string>[] {
+    return this.virtualIp ? [this.virtualIp] : [];
+  }
+
   /** What the API's name is on machines that are no control plane. Nothing: the network resolves the name. */
   abstract inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]>;
 
@@ -61,11 +71,14 @@ export abstract class Endpoint extends Component {
   abstract admit(controlPlane: Admitted): void;
 
   /** What the script of a control plane is told, given all control planes' addresses in their order. */
-  scriptValues(
-    _position: number,
-    _controlPlanes: readonly pulumi.Input<string>[],
-  ): VirtualIpValues {
-    return noVirtualIp;
+  scriptValues(position: number, controlPlanes: readonly pulumi.Input<string>[]): VirtualIpValues {
+    if (!this.virtualIp) return noVirtualIp;
+    return {
+      VIRTUAL_IP: this.virtualIp,
+      VIRTUAL_IP_CONFIG: pulumi
+        .all([this.virtualIp, pulumi.all([...controlPlanes])])
+        .apply(([address, addresses]) => keepalivedConfig({ address, position, addresses })),
+    };
   }
 
   /** The address at which the API is reached from outside, on a port. */

@@ -1,14 +1,8 @@
-import type * as pulumi from "@pulumi/pulumi";
-
 /** What scripts/virtual-ip.sh reads. */
 export const virtualIpValues = ["VIRTUAL_IP", "VIRTUAL_IP_CONFIG"] as const;
 
-export type VirtualIpValues = Readonly<
-  Record<(typeof virtualIpValues)[number], pulumi.Input<string>>
->;
-
 /** For every other kind of endpoint: no keepalived, and none that is left of an earlier kind. */
-export const noVirtualIp: VirtualIpValues = { VIRTUAL_IP: "", VIRTUAL_IP_CONFIG: "" };
+export const noVirtualIp = { VIRTUAL_IP: "", VIRTUAL_IP_CONFIG: "" } as const;
 
 export interface VirtualIp {
   readonly address: string;

@@ -2,14 +2,12 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { tagsOf } from "../identity/cluster-mark.js";
 import { Endpoint, type EndpointArgs } from "./endpoint.js";
-import { keepalivedConfig, type VirtualIpValues } from "./keepalived-documents.js";
 
 /** An address that the control planes hand to each other by keepalived. A port that no machine has keeps it. */
 export class VirtualIpEndpoint extends Endpoint {
   readonly outside: pulumi.Output<string>;
   readonly certificateNames: pulumi.Output<string[]>;
-  override readonly allowedAddresses: readonly pulumi.Input<string>[];
-  readonly #address: pulumi.Output<string>;
+  override readonly virtualIp: pulumi.Output<string>;
 
   constructor(
     name: string,
@@ -18,34 +16,21 @@ export class VirtualIpEndpoint extends Endpoint {
   ) {
     super(name, args, opts);
     const port = this.reserve(args);
-    this.#address = port.allFixedIps.apply(([address = ""]) => address);
-    this.outside = args.spec.public ? this.publicAddress(args, port.id) : this.#address;
+    this.virtualIp = port.allFixedIps.apply(([address = ""]) => address);
+    this.outside = args.spec.public ? this.publicAddress(args, port.id) : this.virtualIp;
     this.certificateNames = pulumi
-      .all([this.#address, this.outside])
+      .all([this.virtualIp, this.outside])
       .apply((addresses) => [...new Set(addresses)]);
-    this.allowedAddresses = [this.#address];
     this.registerOutputs({});
   }
 
   inside(): pulumi.Output<string[]> {
-    return pulumi.all([this.#address]);
+    return pulumi.all([this.virtualIp]);
   }
 
   /** Their scripts bring the address to them. */
   admit(): void {
     return;
-  }
-
-  override scriptValues(
-    position: number,
-    controlPlanes: readonly pulumi.Input<string>[],
-  ): VirtualIpValues {
-    return {
-      VIRTUAL_IP: this.#address,
-      VIRTUAL_IP_CONFIG: pulumi
-        .all([this.#address, pulumi.all([...controlPlanes])])
-        .apply(([address, addresses]) => keepalivedConfig({ address, position, addresses })),
-    };
   }
 
   /** Neutron gives the address of a port to nobody else. */
