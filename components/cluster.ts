@@ -236,7 +236,13 @@ export class Cluster extends Component {
   private access({ spec, outside }: Ground, { machine }: Member, endpoint: Endpoint): Access {
     if (spec.access === "direct") return direct;
     if (endpoint instanceof FloatingIpEndpoint) return through(machine, endpoint.outside);
-    const entry = this.make(EntryAddress, "access", { ...outside, portId: machine.portId });
+    const entry = this.make(
+      EntryAddress,
+      "access",
+      { ...outside, portId: machine.portId },
+      // order: a port has one floating IP, and this one may have had the API's.
+      { dependsOn: [...endpoint.madeBefore] },
+    );
     return through(machine, entry.address);
   }
 

@@ -47,6 +47,8 @@ export abstract class Endpoint extends Component {
   abstract readonly outside: pulumi.Output<string>;
   /** Addresses and names in the API server's certificate, beside the API's name. */
   abstract readonly certificateNames: pulumi.Output<string[]>;
+  /** What has the address outside, where the endpoint makes one. */
+  #floatingIp?: openstack.networking.FloatingIp;
   /** The address that control planes hand to each other. */
   readonly virtualIp?: pulumi.Output<string>;
 
@@ -62,6 +64,11 @@ export abstract class Endpoint extends Component {
   /** Addresses besides its own that a control plane's port may send from. */
   get allowedAddresses(): readonly pulumi.Output<string>[] {
     return this.virtualIp ? [this.virtualIp] : [];
+  }
+
+  /** What has to be made before another floating IP can be on a control plane that had the API's until now. */
+  get madeBefore(): readonly pulumi.Resource[] {
+    return this.#floatingIp ? [this.#floatingIp] : [];
   }
 
   /** What the API's name is on machines that are no control plane. Nothing: the network resolves the name. */
@@ -83,12 +90,13 @@ export abstract class Endpoint extends Component {
 
   /** The address at which the API is reached from outside, on a port. */
   protected publicAddress(outside: Outside, portId: pulumi.Input<string>): pulumi.Output<string> {
-    return this.make(
+    this.#floatingIp = this.make(
       openstack.networking.FloatingIp,
       "floating-ip",
       floatingAddress(outside, portId, "Kubernetes API"),
       floatingAddressOptions(outside),
-    ).address;
+    );
+    return this.#floatingIp.address;
   }
 }
 

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { useApi } from "./support/api-client.js";
+import { connectPods } from "./support/pods.js";
+import { inServer } from "./support/machines.js";
+import { Stack } from "./support/stack.js";
+
+const minutes = 60_000;
+
+describe("a cluster with flannel that grows to three control planes, on the lab", function () {
+  this.timeout(15 * minutes);
+  const stack = new Stack("grow");
+  const small = { podNetwork: "flannel" };
+  const grown = { ...small, controlPlane: { flavor: "k8s-control-plane", count: 3 } };
+  const virtual = { ...grown, endpoint: { kind: "virtual-ip" } };
+  before(async () => {
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
+  it("lets pods reach pods on other machines, and services by their names", async () => {
+    await stack.up(small);
+    await stack.prove(1);
+    assert.ok((await connectPods(stack.serverOf("control-plane-0"))) > 0);
+  });
+
+  it("answers all the time while it grows by one number, and loses nothing", async () => {
+    const use = useApi(stack.outputs.kubeconfig);
+    await stack.up(grown);
+    const { longestGap, answered, failed } = await use.end();
+    const said = `${String(answered)} answered, ${String(failed)} failed, longest gap ${String(longestGap)} ms`;
+    assert.ok(answered > 100 && longestGap < 15_000, said);
+    await stack.prove(3);
+  });
+
+  it("keeps its address outside when the control planes get a virtual IP", async () => {
+    const { apiEndpoint } = stack.outputs;
+    await stack.up(virtual);
+    assert.equal(stack.outputs.apiEndpoint, apiEndpoint);
+    const [address = ""] = (
+      await inServer(stack.serverOf("general-0"), "grep api.grow.internal /etc/hosts")
+    ).split(/\s/);
+    const holders = await Promise.all(
+      stack.controlPlanes.map(({ serverId }) =>
+        inServer(serverId, `ip -o addr show to ${address} || :`),
+      ),
+    );
+    assert.equal(holders.filter((line) => line.trim() !== "").length, 1, JSON.stringify(holders));
+    await stack.prove(3);
+  });
+
+  it("gets back the one that it began on, which joins the others and begins no other cluster", async () => {
+    const { clusterId } = stack.outputs;
+    const lost = await stack.lose("control-plane-0");
+    await stack.up(virtual, true);
+    assert.notEqual(stack.serverOf("control-plane-0"), lost);
+    assert.equal(stack.outputs.clusterId, clusterId);
+    await stack.prove(3);
+  });
+
+  it("shrinks to one again, which has the whole of etcd, and leaves nothing at the end", async () => {
+    await stack.up({ ...small, endpoint: { kind: "virtual-ip" } });
+    await stack.prove(1);
+    await stack.destroyAndLookAround();
+  });
+});

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { parseOutputs, type ClusterOutputs } from "../../../automation/verify/outputs.js";
+import { verifyCluster } from "../../../automation/verify/verify.js";
+import { compareInventories, takeInventory, type CloudObject } from "../../../cloud/inventory.js";
+import { etcdMembers } from "./etcd.js";
+import { until } from "./foreign.js";
+import { kubectlOn } from "./kubectl.js";
+import { labCluster, type LabCluster } from "./lab-cluster.js";
+import { inServer } from "./machines.js";
+
+const lease = "-n kube-system get lease kube-controller-manager -o jsonpath={.spec.holderIdentity}";
+
+/** A stack on the lab that is brought up with changes, and what is asked of its machines. */
+export class Stack {
+  cluster!: LabCluster;
+  initially: CloudObject[] = [];
+  outputs!: ClusterOutputs;
+
+  constructor(readonly name: string) {}
+
+  async open(): Promise<void> {
+    this.cluster = await labCluster(this.name);
+    this.initially = await takeInventory(this.cluster.cloud);
+  }
+
+  async up(changed: Readonly<Record<string, unknown>>, refresh = false): Promise<void> {
+    const { cluster, name } = this;
+    cluster.seen.events.length = 0;
+    const settings = cluster.settings(changed);
+    await cluster.service.up(name, { settings, refresh, ...cluster.recording() });
+    this.outputs = parseOutputs(await cluster.service.outputs(name));
+  }
+
+  serverOf(machine: string): string {
+    const found = this.outputs.nodes.find(({ name }) => name === `${this.name}-${machine}`);
+    assert.ok(found, machine);
+    return found.serverId;
+  }
+
+  get controlPlanes(): ClusterOutputs["nodes"] {
+    return this.outputs.nodes.filter(({ role }) => role === "control-plane");
+  }
+
+  /** Every control plane is a member of etcd that votes, and its own API server answers at its own address. */
+  async prove(count: number): Promise<void> {
+    const names = this.controlPlanes.map(({ name }) => name).sort();
+    assert.equal(names.length, count);
+    for (const { name, serverId, address } of this.controlPlanes) {
+      const members = await etcdMembers(serverId);
+      assert.deepEqual(members.map((member) => member.name).sort(), names, name);
+      const voting = members.every(({ started, learner }) => started && !learner);
+      assert.ok(voting, JSON.stringify(members));
+      const ready = await inServer(serverId, `curl -sk https://${address}:6443/readyz`);
+      assert.equal(ready.trim(), "ok", name);
+    }
+    const report = await verifyCluster({ outputs: this.outputs });
+    assert.ok(report.ok, JSON.stringify(report));
+  }
+
+  /** Which control plane leads, as another one than `except` sees it: the holder of the controller managers' lease. */
+  async leader(except = ""): Promise<string> {
+    const asked = this.controlPlanes.find(({ name }) => name !== except);
+    return (await kubectlOn(asked?.serverId ?? "", lease)).replace(/_.*$/, "");
+  }
+
+  /** Deletes a machine's server behind the program's back; returns its ID. */
+  async lose(machine: string): Promise<string> {
+    const lost = this.serverOf(machine);
+    const { cloud } = this.cluster;
+    await cloud.request("compute", "DELETE", `/servers/${lost}`);
+    await until(async () => !(await takeInventory(cloud)).some(({ id }) => id === lost));
+    return lost;
+  }
+
+  async destroyAndLookAround(): Promise<void> {
+    const { cluster } = this;
+    await cluster.service.destroy(this.name, cluster.recording());
+    const { added, removed } = compareInventories(
+      this.initially,
+      await takeInventory(cluster.cloud),
+    );
+    assert.deepEqual([added, removed], [[], []]);
+  }
+}
