@@ -60,6 +60,13 @@ export function imageTable(kubernetesVersion: string, registry?: ImageRegistry):
   return mapValues(upstream, (reference) => imageReference(reference, registry));
 }
 
+/** Tags of all add-on images for one Kubernetes version, for whoever builds them. */
+export function imageTags(kubernetesVersion: string): Readonly<Record<ImageName, string>> {
+  return mapValues(imageTable(kubernetesVersion), (reference) =>
+    reference.slice(reference.lastIndexOf(":") + 1),
+  );
+}
+
 /**
  * An upstream reference as this site pulls it: the upstream path under the site's prefix.
  * Source of the rule: kubeadm's `imageRepository` keeps the path below the registry host.

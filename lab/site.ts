@@ -1,10 +1,7 @@
 import type { Progress } from "../base/progress.js";
 import { renderSite, writePrivate } from "./facts.js";
-import {
-  defaultKubernetesVersion,
-  ensureKubernetes,
-  type KubernetesSite,
-} from "./kubernetes/build.js";
+import { defaultKubernetesVersion } from "../base/versions.js";
+import { ensureKubernetes, type KubernetesSite } from "./kubernetes/build.js";
 import type { LabPaths, LabSettings } from "./settings.js";
 
 export interface SiteOptions {

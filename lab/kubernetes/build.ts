@@ -20,7 +20,7 @@ import { signingKey } from "./signing-key.js";
 import * as sites from "./site.js";
 import { release as releaseOf } from "./versions.js";
 
-export { defaultKubernetesVersion, supportedKubernetesVersions } from "./versions.js";
+export { supportedKubernetesVersions } from "./versions.js";
 
 export interface KubernetesOptions {
   /** Without `v`, one of `supportedKubernetesVersions`. */

@@ -1,3 +1,4 @@
+import type { ImageName } from "../../base/images.js";
 import type { Image } from "./component.js";
 
 export interface ImageVersions {
@@ -5,7 +6,6 @@ export interface ImageVersions {
   readonly etcd: string;
   readonly coredns: string;
   readonly pause: string;
-  readonly cloudProvider: string;
 }
 
 /** `registry.k8s.io/coredns/coredns` -> `coredns/coredns`. */
@@ -63,9 +63,11 @@ function controlPlaneImages(versions: ImageVersions): Image[] {
   ];
 }
 
-function cloudImages(versions: ImageVersions): Image[] {
+type Tags = Readonly<Record<ImageName, string>>;
+
+function cloudImages(tags: Tags): Image[] {
   const cloud = (name: string, base: Image["base"]): Image =>
-    image(`registry.k8s.io/provider-os/${name}`, [versions.cloudProvider], {
+    image(`registry.k8s.io/provider-os/${name}`, [tags.cloudControllerManager], {
       base,
       files: { [`/bin/${name}`]: `cloud-provider-openstack/${name}` },
       command: [`/bin/${name}`],
@@ -78,37 +80,37 @@ function cloudImages(versions: ImageVersions): Image[] {
   return [
     cloud("openstack-cloud-controller-manager", "empty"),
     cloud("cinder-csi-plugin", "debian"),
-    sidecar("csi-attacher", "v4.12.0"),
-    sidecar("csi-provisioner", "v5.1.0"),
-    sidecar("csi-resizer", "v1.14.0"),
-    sidecar("csi-node-driver-registrar", "v2.15.0"),
-    sidecar("livenessprobe", "v2.17.0"),
+    sidecar("csi-attacher", tags.csiAttacher),
+    sidecar("csi-provisioner", tags.csiProvisioner),
+    sidecar("csi-resizer", tags.csiResizer),
+    sidecar("csi-node-driver-registrar", tags.csiNodeDriverRegistrar),
+    sidecar("livenessprobe", tags.livenessProbe),
   ];
 }
 
 /** Every image of a Kubernetes version and its add-ons. */
-export function images(versions: ImageVersions): Image[] {
+export function images(versions: ImageVersions, tags: Tags): Image[] {
   return [
     ...controlPlaneImages(versions),
-    ...cloudImages(versions),
-    image("docker.io/cloudnativelabs/kube-router", ["v2.10.0"], {
+    ...cloudImages(tags),
+    image("docker.io/cloudnativelabs/kube-router", [tags.kubeRouter], {
       base: "debian",
       files: { "/usr/local/bin/kube-router": "kube-router/kube-router" },
       entrypoint: ["/usr/local/bin/kube-router"],
       deviation: "Debian instead of Alpine; without gobgp and the copies of CNI plugins",
     }),
-    image("ghcr.io/flannel-io/flannel", ["v0.26.7"], {
+    image("ghcr.io/flannel-io/flannel", [tags.flannel], {
       base: "debian",
       files: { "/opt/bin/flanneld": "flannel/flanneld" },
       entrypoint: ["/opt/bin/flanneld"],
       deviation: "Debian instead of Alpine; without strongswan and wireguard-tools",
     }),
-    image("ghcr.io/flannel-io/flannel-cni-plugin", ["v1.6.2-flannel1"], {
+    image("ghcr.io/flannel-io/flannel-cni-plugin", [tags.flannelCniPlugin], {
       base: "debian",
       files: { "/flannel": "flannel-cni-plugin/flannel" },
       command: ["/flannel"],
     }),
-    image("registry.k8s.io/e2e-test-images/agnhost", ["2.53", "2.63.0"], {
+    image("registry.k8s.io/e2e-test-images/agnhost", [tags.agnhost, "2.63.0"], {
       base: "debian",
       files: { "/agnhost": "agnhost/agnhost" },
       links: { "/agnhost-2": "agnhost" },

@@ -1,5 +1,6 @@
 import { UserError } from "../../base/user-error.js";
-import { minorOf } from "../../base/versions.js";
+import { imageTags, type ImageName } from "../../base/images.js";
+import { defaultKubernetesVersion, minorOf } from "../../base/versions.js";
 import type { Component, ModuleSource, Release } from "./component.js";
 import { images } from "./images.js";
 import { inSeries } from "./packages.js";
@@ -10,7 +11,6 @@ interface Minor {
   readonly etcd: string;
   readonly coredns: string;
   readonly pause: string;
-  readonly cloudProvider: string;
 }
 
 const minors: Readonly<Record<string, Minor>> = {
@@ -19,18 +19,15 @@ const minors: Readonly<Record<string, Minor>> = {
     etcd: "v3.6.8",
     coredns: "v1.14.2",
     pause: "3.10.2",
-    cloudProvider: "v1.36.0",
   },
   "1.35": {
     versions: ["1.35.4"],
     etcd: "v3.6.6",
     coredns: "v1.13.1",
     pause: "3.10.1",
-    cloudProvider: "v1.35.0",
   },
 };
 
-export const defaultKubernetesVersion = "1.36.3";
 export const supportedKubernetesVersions: readonly string[] = Object.values(minors).flatMap(
   (minor) => minor.versions,
 );
@@ -43,6 +40,7 @@ const criTools = "v1.36.0";
 const cniPlugins = "v1.9.1";
 /** agnhost comes from one Kubernetes version, so that its tag means the same beside every minor. */
 const agnhostFrom = "1.36.3";
+const agnhost = "2.63.0";
 
 /** What the two CSI helper programs stand on. */
 const csiProgramModules = [
@@ -162,36 +160,39 @@ function controlPlaneComponents(version: string, minor: Minor): Component[] {
   ];
 }
 
-function podNetworkComponents(): Component[] {
+type Tags = Readonly<Record<ImageName, string>>;
+
+function podNetworkComponents(tags: Tags): Component[] {
   const router = "github.com/cloudnativelabs/kube-router/v2";
   const flannel = "github.com/flannel-io/flannel";
   return [
     {
       name: "kube-router",
-      version: "v2.10.0",
+      version: tags.kubeRouter,
       source: {
         kind: "module",
         module: router,
         replace: { "github.com/vishvananda/netlink": "github.com/vishvananda/netlink v1.3.1" },
       },
       programs: commands(`${router}/cmd`, ["kube-router"]),
-      link: { [`${router}/pkg/version.Version`]: "v2.10.0" },
+      link: { [`${router}/pkg/version.Version`]: tags.kubeRouter },
       expectedSeconds: 70,
       deviation:
         "with vishvananda/netlink v1.3.1, the published version nearest to the one it names",
     },
     {
       name: "flannel",
-      version: "v0.26.7",
+      version: tags.flannel,
       source: { kind: "module", module: flannel },
       programs: { flanneld: flannel },
-      link: { [`${flannel}/pkg/version.Version`]: "v0.26.7" },
+      link: { [`${flannel}/pkg/version.Version`]: tags.flannel },
       cgo: true,
       expectedSeconds: 60,
     },
     {
       name: "flannel-cni-plugin",
-      version: "v1.6.2",
+      // The rest of the tag says for which flannel it is made.
+      version: tags.flannelCniPlugin.replace(/-.*$/, ""),
       source: {
         kind: "program",
         directory: "flannel-cni-plugin",
@@ -204,7 +205,7 @@ function podNetworkComponents(): Component[] {
   ];
 }
 
-function cloudComponents(version: string): Component[] {
+function cloudComponents({ cloudControllerManager: version, ...tags }: Tags): Component[] {
   const cloudProvider = "k8s.io/cloud-provider-openstack";
   const csi = "github.com/kubernetes-csi";
   const sidecar = (name: string, module: string, sidecarVersion: string): Component => ({
@@ -230,12 +231,12 @@ function cloudComponents(version: string): Component[] {
       },
       expectedSeconds: 120,
     },
-    sidecar("attacher", `${csi}/external-attacher/v4`, "v4.12.0"),
-    sidecar("provisioner", `${csi}/external-provisioner/v5`, "v5.1.0"),
-    sidecar("resizer", `${csi}/external-resizer`, "v1.14.0"),
+    sidecar("attacher", `${csi}/external-attacher/v4`, tags.csiAttacher),
+    sidecar("provisioner", `${csi}/external-provisioner/v5`, tags.csiProvisioner),
+    sidecar("resizer", `${csi}/external-resizer`, tags.csiResizer),
     {
       name: "csi-node-driver-registrar",
-      version: "v2.15.0",
+      version: tags.csiNodeDriverRegistrar,
       source: {
         kind: "program",
         directory: "node-driver-registrar",
@@ -247,7 +248,7 @@ function cloudComponents(version: string): Component[] {
     },
     {
       name: "livenessprobe",
-      version: "v2.17.0",
+      version: tags.livenessProbe,
       source: { kind: "program", directory: "livenessprobe", require: csiProgramModules },
       programs: { livenessprobe: "." },
       expectedSeconds: 10,
@@ -255,12 +256,12 @@ function cloudComponents(version: string): Component[] {
     },
     {
       name: "agnhost",
-      version: "2.63.0",
+      version: agnhost,
       source: { ...kubernetesSource(agnhostFrom), moduleVersion: `v${agnhostFrom}` },
       programs: { agnhost: "k8s.io/kubernetes/test/images/agnhost" },
       tags: kubernetesTags,
       expectedSeconds: 60,
-      deviation: "agnhost 2.63.0 of Kubernetes v1.36.3, also under the tag 2.53",
+      deviation: `agnhost ${agnhost} of Kubernetes v${agnhostFrom}, also under the tag ${tags.agnhost}`,
     },
   ];
 }
@@ -274,17 +275,18 @@ export function release(version: string): Release {
       `Use --kubernetes ${defaultKubernetesVersion}.`,
     );
   }
+  const tags = imageTags(version);
   const components = [
     ...nodeComponents(version),
     ...controlPlaneComponents(version, minor),
-    ...cloudComponents(minor.cloudProvider),
-    ...podNetworkComponents(),
+    ...cloudComponents(tags),
+    ...podNetworkComponents(tags),
   ];
   return {
     version,
     minor: minorOf(version),
     components,
-    images: images({ version, ...minor }),
+    images: images({ version, ...minor }, tags),
     packageVersions: {
       ...Object.fromEntries(
         ["kubeadm", "kubelet", "kubectl"].map((name) => [name, `${version}-1.1`]),
