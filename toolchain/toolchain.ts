@@ -37,9 +37,14 @@ export interface ToolchainOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Default: `$XDG_CACHE_HOME/stackadm/toolchain`. */
   readonly cache?: string;
+  /** May our own stand-ins take the place of official plugins that cannot be had? Default: only when asked for. */
+  readonly standIns?: boolean;
 }
 
 const root = packageRoot();
+
+/** Set to 1 by whoever wants stand-ins on a real cloud. */
+export const standInsVariable = "STACKADM_STAND_INS";
 
 /** How the OpenStack plugin is built where the official one cannot be had. */
 export const openstackBuild: GoBuild = {
@@ -56,6 +61,7 @@ interface Context {
   readonly where: Surroundings;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
+  readonly standIns: boolean;
   /** Scripts for the made pieces, by name. */
   readonly scripts: Map<string, string>;
   /** Asked at most once. */
@@ -86,6 +92,7 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
       where: surroundings(env, cache),
       progress: options.progress,
       signal: options.signal,
+      standIns: options.standIns ?? env[standInsVariable] === "1",
       scripts: new Map(),
       downloads: undefined,
     };
@@ -169,6 +176,12 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
 }
 
 function standIn(context: Context, name: string, folder: string, version: string): Piece {
+  if (!context.standIns) {
+    throw new UserError(
+      `The official ${name} ${version} is not installed, and ${downloadHost} does not answer.`,
+      `Install Pulumi ${engineVersion} with its plugins, or take this project's own stand-in: set ${standInsVariable}=1.`,
+    );
+  }
   const main = join(root, "dist", "toolchain", "stand-ins", folder, "main.js");
   if (!existsSync(main)) {
     throw new UserError(

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { table } from "../render/table.js";
+import { standInsByDefault } from "../setup/surroundings.js";
 import { runCommand } from "./session.js";
 
 export function registerToolchain(program: Command): void {
@@ -10,7 +11,8 @@ export function registerToolchain(program: Command): void {
       await runCommand(command, async (session) => {
         const { ensureToolchain } = await import("../../toolchain/toolchain.js");
         const { progress, signal } = session;
-        const { pieces, environment } = await ensureToolchain({ progress, signal });
+        const standIns = standInsByDefault(process.env);
+        const { pieces, environment } = await ensureToolchain({ progress, signal, standIns });
         session.print(
           table(
             ["PIECE", "VERSION", "ORIGIN", "WHY", "PATH"],

@@ -36,6 +36,10 @@ export function usesLab(env: NodeJS.ProcessEnv): boolean {
   return !cloudIsNamed(env) && labRuns();
 }
 
+/** Real clouds get the official plugins, unless the person asks for the stand-ins. */
+export const standInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
+  usesLab(env) || !cloudIsNamed(env) ? true : undefined;
+
 /** The variables that select the cloud. */
 export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   if (!usesLab(env)) {
@@ -104,7 +108,11 @@ export async function prepareSurroundings(options: SurroundingsOptions): Promise
   const cloud = cloudEnvironment(env);
   // Loaded late: commands that need no engine start without it.
   const { ensureToolchain } = await import("../../toolchain/toolchain.js");
-  const toolchain = await ensureToolchain({ progress: options.progress, signal: options.signal });
+  const { progress, signal } = options;
+  const toolchain = await ensureToolchain({
+    ...{ progress, signal, env },
+    standIns: standInsByDefault(env),
+  });
   const backend = backendUrl(env);
   if (options.agent !== false) await ensureCommands(sshCommands, options.progress);
   const agent = options.agent === false ? undefined : await ensureAgent(env, ownKeyFile());

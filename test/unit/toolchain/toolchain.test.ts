@@ -119,6 +119,30 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     assert.ok(readdirSync(cache).every((name) => name.endsWith(".part")));
   });
 
+  it("takes a stand-in only where that is asked for", async () => {
+    engine(engineVersion);
+    install();
+    await assert.rejects(ensure(), (error: unknown) => {
+      assert.ok(error instanceof UserError);
+      assert.match(error.message, /^The official pulumi-language-nodejs .* is not installed/);
+      assert.match(error.hint, /set STACKADM_STAND_INS=1/);
+      return true;
+    });
+    const asked = ensureToolchain({
+      ...{ progress: silent, cache },
+      env: {
+        ...{ PATH: join(folder, "bin"), PULUMI_HOME: join(folder, "home") },
+        STACKADM_STAND_INS: "1",
+      },
+    });
+    const told = await asked.then(
+      ({ pieces }) => pieces[1]?.origin,
+      (error: unknown) => (error as Error).message,
+    );
+    // A checkout that was never built has none yet.
+    assert.match(told ?? "", /^stand-in$|the stand-in for .* is not compiled/);
+  });
+
   it("can be asked twice at once: the second waits for the first and gives the same", async () => {
     engine(engineVersion);
     tool("bin", "pulumi-language-nodejs");

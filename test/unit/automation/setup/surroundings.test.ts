@@ -18,6 +18,7 @@ import {
   cloudEnvironment,
   cloudIsNamed,
   labRuns,
+  standInsByDefault,
   usesLab,
 } from "../../../../automation/setup/surroundings.js";
 
@@ -45,6 +46,14 @@ describe("the surroundings of an operation", () => {
       assert.equal(usesLab(env), false);
       assert.deepEqual(cloudEnvironment(env), {});
     }
+  });
+
+  it("take stand-ins unasked on the lab and where no cloud is named, never on a real one", () => {
+    startLab();
+    for (const env of [{}, { OS_CLOUD: "stackadm-lab" }])
+      assert.equal(standInsByDefault(env), true);
+    for (const env of [{ OS_CLOUD: "mine" }, { OS_AUTH_URL: "http://k" }])
+      assert.equal(standInsByDefault(env), undefined);
   });
 
   it("use the lab when no cloud is named and it runs", () => {
