@@ -1,4 +1,33 @@
-import { linkSync } from "node:fs";
+import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+export interface WriteOptions {
+  /** Permissions from the first byte on, also where the file was there. Default: 0o644. */
+  readonly mode?: number;
+  /** Permissions of folders that are made for it. Default: 0o755. */
+  readonly folderMode?: number;
+}
+
+/** Replaces a file as a whole: whoever reads it, and whenever this is stopped, finds the earlier text or the new one. */
+export function writeWhole(
+  file: string,
+  content: string,
+  { mode = 0o644, folderMode = 0o755 }: WriteOptions = {},
+): void {
+  mkdirSync(dirname(file), { recursive: true, mode: folderMode });
+  const next = `${file}.${process.pid}.part`;
+  try {
+    writeFileSync(next, content, { mode });
+    renameSync(next, file);
+  } finally {
+    rmSync(next, { force: true });
+  }
+}
+
+/** Only for its owner. */
+export const writePrivate = (file: string, content: string): void => {
+  writeWhole(file, content, { mode: 0o600, folderMode: 0o700 });
+};
 
 /**
  * Makes `file` another name of `source`; false when it exists. What was written aside appears whole this way, and of

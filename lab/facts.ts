@@ -1,5 +1,4 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { writePrivate } from "../base/files.js";
 import { toYaml } from "../base/yaml.js";
 import { identityUrl, ports } from "./cloud/configuration/common.js";
 import { tenant } from "./cloud/offering.js";
@@ -90,21 +89,9 @@ export function renderSite({ management }: LabSettings, key: SiteKey): string {
   );
 }
 
-/** Replaces the file as a whole; readable for its owner only from the first byte on. */
-export async function writePrivate(file: string, content: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const part = `${file}.part`;
-  await writeFile(part, content, { mode: 0o600 });
-  await rename(part, file);
-}
-
-export async function writeFacts(
-  settings: LabSettings,
-  paths: LabPaths,
-  secrets: LabSecrets,
-): Promise<void> {
+export function writeFacts(settings: LabSettings, paths: LabPaths, secrets: LabSecrets): void {
   const user = { cloud: settings.name, name: tenant, password: secrets.demo };
   const admin = { cloud: adminCloudName(settings), name: "admin", password: secrets.admin };
-  await writePrivate(paths.cloudsFile, renderClouds(settings, user));
-  await writePrivate(paths.adminCloudsFile, renderClouds(settings, admin));
+  writePrivate(paths.cloudsFile, renderClouds(settings, user));
+  writePrivate(paths.adminCloudsFile, renderClouds(settings, admin));
 }

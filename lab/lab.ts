@@ -53,7 +53,7 @@ export async function labUp(options: LabUpOptions): Promise<LabFacts> {
         );
       }
       const site = await ensureSite(options);
-      await writeSite(state.settings, paths, site);
+      writeSite(state.settings, paths, site);
       return labFacts(state.settings, paths);
     }
     return start({ ...options, paths, settings: wanted, drivers });
@@ -70,8 +70,8 @@ async function start(work: Work): Promise<LabFacts> {
     const site = await ensureSite(work);
     signal?.throwIfAborted();
     await startCloud({ ...work, golden });
-    await writeFacts(settings, paths, golden.secrets);
-    await writeSite(settings, paths, site);
+    writeFacts(settings, paths, golden.secrets);
+    writeSite(settings, paths, site);
     return labFacts(settings, paths);
   } catch (error) {
     await withStep(progress, "Take away what was started", 5, () => destroy(paths));

@@ -1,5 +1,6 @@
 import type { Progress } from "../base/progress.js";
-import { renderSite, writePrivate } from "./facts.js";
+import { renderSite } from "./facts.js";
+import { writePrivate } from "../base/files.js";
 import { defaultKubernetesVersion } from "../base/versions.js";
 import { ensureKubernetes, type KubernetesSite } from "./kubernetes/build.js";
 import type { LabPaths, LabSettings } from "./settings.js";
@@ -28,4 +29,6 @@ export const writeSite = (
   settings: LabSettings,
   paths: LabPaths,
   { keyFingerprint }: KubernetesSite,
-): Promise<void> => writePrivate(paths.siteFile, renderSite(settings, { keyFingerprint }));
+): void => {
+  writePrivate(paths.siteFile, renderSite(settings, { keyFingerprint }));
+};

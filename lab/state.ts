@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { writePrivate } from "./facts.js";
+import { writePrivate } from "../base/files.js";
 import { labSettings, type LabPaths, type LabSettings } from "./settings.js";
 
 const network = z.object({ cidr: z.string(), host: z.string(), prefixLength: z.number() });
@@ -33,8 +33,9 @@ export async function readState(paths: LabPaths): Promise<LabState | undefined> 
   }
 }
 
-export const writeState = (paths: LabPaths, state: LabState): Promise<void> =>
+export const writeState = (paths: LabPaths, state: LabState): void => {
   writePrivate(paths.stateFile, JSON.stringify(state, null, 2));
+};
 
 /** Settings the lab was started with; those of the environment when none is known. */
 export const settingsOf = (state: LabState | undefined): LabSettings =>

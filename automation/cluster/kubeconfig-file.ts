@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, rmSync } from "node:fs";
+import { writePrivate } from "../../base/files.js";
 import { stateDirectory } from "../../base/paths.js";
 
 /** Where the administrator's kubeconfig of a stack lies. */
@@ -8,14 +8,7 @@ export const kubeconfigPath = (stack: string): string => stateDirectory(`kubecon
 /** Writes the kubeconfig, readable by its owner only from the first byte on. */
 export function writeKubeconfig(stack: string, kubeconfig: string): string {
   const path = kubeconfigPath(stack);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const next = `${path}.${process.pid}`;
-  try {
-    writeFileSync(next, kubeconfig, { mode: 0o600 });
-    renameSync(next, path);
-  } finally {
-    rmSync(next, { force: true });
-  }
+  writePrivate(path, kubeconfig);
   return path;
 }
 

@@ -1,8 +1,9 @@
 import { AsyncResource } from "node:async_hooks";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure, tellingLine } from "../../base/failure.js";
+import { writeWhole } from "../../base/files.js";
 import { connectCloud } from "../../cloud/client.js";
 import {
   describeServer,
@@ -109,8 +110,7 @@ export class FailedMachines {
         "SSH_UNREACHABLE",
         `The machine ${machine} does not answer on SSH. ${text}`,
       );
-    mkdirSync(this.directory, { recursive: true });
-    writeFileSync(this.marker(machine), `${serverId}\n`);
+    writeWhole(this.marker(machine), `${serverId}\n`);
     return new Failure(
       "SERVER_NEVER_BOOTED",
       `The machine ${machine} never answered on SSH; the next \`up\` replaces it. ${text}`,

@@ -39,7 +39,7 @@ export async function startCloud(start: CloudStart): Promise<void> {
     await snapshotSubvolume(paths, golden.root, root);
     await mkdir(paths.site, { recursive: true });
     await setUpNetwork(settings, paths);
-    await writeState(paths, {
+    writeState(paths, {
       key: golden.key,
       startedAt: new Date().toISOString(),
       settings: { ...settings, zones: [...settings.zones] },

@@ -6,9 +6,9 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { writeWhole } from "../../base/files.js";
 import { digestOfFile } from "./digest.js";
 import type { Blob, RenderedImage } from "./oci.js";
 
@@ -92,9 +92,6 @@ export class RegistryStore {
   }
 
   private write(path: string, content: string): void {
-    const target = join(this.directory, path);
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(`${target}.part`, content);
-    renameSync(`${target}.part`, target);
+    writeWhole(join(this.directory, path), content);
   }
 }

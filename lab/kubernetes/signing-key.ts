@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writePrivate } from "../../base/files.js";
 import { run } from "../../base/run.js";
 
 /** The key of the lab's apt repository. It signs nothing but lab packages and stays in this cache. */
@@ -23,13 +23,11 @@ const owner = "stackadm lab repository";
 export async function signingKey(directory: string): Promise<SigningKey> {
   const secret = join(directory, "secret.asc");
   if (!existsSync(secret)) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
     const armored = await withHome(async (gpg) => {
       await gpg(["--passphrase", "", "--quick-generate-key", owner, "ed25519", "sign", "never"]);
       return gpg(["--armor", "--export-secret-keys"]);
     });
-    writeFileSync(`${secret}.part`, armored, { mode: 0o600 });
-    renameSync(`${secret}.part`, secret);
+    writePrivate(secret, armored);
   }
   const material = readFileSync(secret, "utf8");
   const [publicKey, listing] = await withHome(async (gpg) => {

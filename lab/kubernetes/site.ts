@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeWhole } from "../../base/files.js";
 import type { BuiltComponent } from "./build-component.js";
 import { componentKey } from "./build-component.js";
 import { madeFrom, type Release } from "./component.js";
@@ -71,9 +72,7 @@ export function readSiteManifest(site: string, version: string): SiteManifest | 
 }
 
 export function writeSiteManifest(site: string, manifest: SiteManifest): void {
-  const file = fileOf(site, manifest.version);
-  writeFileSync(`${file}.part`, JSON.stringify(manifest, null, 2) + "\n");
-  renameSync(`${file}.part`, file);
+  writeWhole(fileOf(site, manifest.version), JSON.stringify(manifest, null, 2) + "\n");
 }
 
 /** Blobs that some version's images in this site need. */

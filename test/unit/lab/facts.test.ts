@@ -10,7 +10,6 @@ import {
   renderClouds,
   renderSite,
   writeFacts,
-  writePrivate,
 } from "../../../lab/facts.js";
 import { labPaths, labSettings, type LabPaths } from "../../../lab/settings.js";
 
@@ -56,7 +55,7 @@ describe("lab/facts", () => {
   });
 
   it("writes both files for their owner only, the administrator's apart from the tenant's", async () => {
-    await writeFacts(settings, paths, { ...noSecrets, admin: "admin-word", demo: "demo-word" });
+    writeFacts(settings, paths, { ...noSecrets, admin: "admin-word", demo: "demo-word" });
     for (const file of [paths.cloudsFile, paths.adminCloudsFile]) {
       assert.equal((await stat(file)).mode & 0o777, 0o600);
     }
@@ -64,15 +63,6 @@ describe("lab/facts", () => {
     assert.match(tenantText, /demo-word/);
     assert.doesNotMatch(tenantText, /admin/);
     assert.match(await readFile(paths.adminCloudsFile, "utf8"), /admin-word/);
-  });
-
-  it("replaces a file as a whole and keeps it private", async () => {
-    const file = join(folder, "new", "file");
-    await writePrivate(file, "one");
-    await writePrivate(file, "two");
-    assert.equal(await readFile(file, "utf8"), "two");
-    assert.equal((await stat(file)).mode & 0o777, 0o600);
-    assert.equal((await stat(join(folder, "new"))).mode & 0o777, 0o700);
   });
 
   it("renders the defaults of the site", () => {

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { linkNew, writePrivate, writeWhole } from "../../../base/files.js";
+
+describe("base/files", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "stackadm-files-"));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const modeOf = (file: string): number => statSync(file).mode & 0o777;
+
+  it("replaces a file as a whole and keeps it private", () => {
+    const file = join(folder, "new", "file");
+    writePrivate(file, "one");
+    chmodSync(file, 0o644);
+    writePrivate(file, "two");
+    assert.equal(readFileSync(file, "utf8"), "two");
+    assert.deepEqual([modeOf(file), modeOf(join(folder, "new"))], [0o600, 0o700]);
+  });
+
+  it("leaves the earlier text, and nothing else, when it cannot write", () => {
+    const file = join(folder, "file");
+    mkdirSync(file);
+    assert.throws(() => {
+      writeWhole(file, "text");
+    });
+    assert.deepEqual(readdirSync(folder), ["file"]);
+  });
+
+  it("gives a file to exactly one of those who want to make it", () => {
+    const [one, other, file] = ["one", "other", "file"].map((name) => join(folder, name)) as [
+      ...[string, string, string],
+    ];
+    writeWhole(one, "one");
+    writeWhole(other, "other");
+    assert.deepEqual([linkNew(one, file), linkNew(other, file)], [true, false]);
+    assert.equal(readFileSync(file, "utf8"), "one");
+  });
+});
