@@ -36,8 +36,12 @@ export class Failure extends Error {
 /** A failure as the program says it to the engine. */
 export const marked = (code: FailureCode, sentence: string): string => `[${code}] ${sentence}`;
 
-/** Only the very beginning counts, where nobody else's words can stand; the SDK repeats errors with a beginning of its own. */
-const mark = /^(.*\bOne or more errors occurred: )?\[([A-Z_]+)\] /;
+/**
+ * Only the very beginning counts, where nobody else's words can stand; the SDK repeats errors with a beginning of its own, which
+ * stays. What the engine puts before the error of a hook says nothing to whoever runs it.
+ */
+const mark =
+  /^(?:(.*\bOne or more errors occurred: )|(?:Preview failed: )?before hook "[^"\\\n]*" failed: )?\[([A-Z_]+)\] /;
 
 /** What {@link marked} was given; without a code when it is not the program's. */
 export function unmarked(text: string): { readonly code?: FailureCode; readonly text: string } {

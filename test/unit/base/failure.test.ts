@@ -46,8 +46,18 @@ describe("the mark by which a failure passes through the engine", () => {
     });
   });
 
+  it("is found in the error of a hook, in a preview and in an update", () => {
+    const sentence = "The specification is not valid:\n  cluster.x: 1 cannot become 2";
+    for (const before of ["Preview failed: ", ""])
+      assert.deepEqual(
+        unmarked(`${before}before hook "check-dev-frozen" failed: [INVALID_CONFIG] ${sentence}`),
+        { code: "INVALID_CONFIG", text: sentence },
+      );
+  });
+
   const foreign = [
     ...["[ERROR NumCPU]: the number of available CPUs", "[preflight] Running", "[OK] x", "x"],
+    'a before hook "x" failed: [NOT_READY] y',
     ...["\n[NOT_READY] below", "console: [FAILED] Failed to start ssh", "[NOT_READY]", ""],
   ];
   for (const text of foreign)
@@ -58,7 +68,10 @@ describe("the mark by which a failure passes through the engine", () => {
   it("is nowhere but at the beginning", () => {
     fc.assert(
       fc.property(anything, code, anything, (before, one, after) => {
-        fc.pre(before !== "" && !/occurred: $|^\[[A-Z_]+\] /.test(before));
+        fc.pre(
+          before !== "" &&
+            !/occurred: $|^(Preview failed: )?before hook|^\[[A-Z_]+\] /.test(before),
+        );
         const text = `${before}${marked(one, after)}`;
         assert.deepEqual(unmarked(text), { text });
       }),
