@@ -124,15 +124,29 @@ describe("control-plane.sh", () => {
     assert.match(run().stderr, /\nreason: kubeadm init did not succeed: no\n$/);
   });
 
-  it("refuses to change what a living cluster keeps, with both values", () => {
+  const frozen = "var/lib/stackadm/frozen";
+  const other = values.FROZEN.replace("1.36.3", "1.36.4");
+
+  it("makes no other cluster of one that keeps other values", () => {
     run();
-    const { code, stderr, calls } = run({ FROZEN: values.FROZEN.replace("1.36.3", "1.36.4") });
+    const { code, stderr, calls } = run({ FROZEN: other });
     assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /a living cluster keeps .*< kubernetes\.version 1\.36\.3.*> kubernetes\.version 1\.36\.4/,
-    );
+    assert.match(stderr, /keeps its values: cluster\.kubernetes\.version: 1\.36\.3 cannot become/);
     assert.equal(initialisations(calls), 0);
+  });
+
+  it("knows what it was begun with when it was interrupted, and begins again with what is right now", () => {
+    machine.stub("kubeadm", 'case "$1" in init) mkdir -p /etc/kubernetes/pki; exit 1 ;; esac');
+    assert.equal(run().code, 1);
+    assert.equal(machine.file(frozen), `${values.FROZEN}\n`);
+    assert.equal(run({ FROZEN: other }).code, 1);
+    assert.equal(machine.file(frozen), `${other}\n`);
+  });
+
+  it("is a control plane of an earlier release with fewer frozen values, and keeps the new ones, too", () => {
+    run({ FROZEN: "network.pods 10.244.0.0/16" });
+    assert.equal(run().code, 0);
+    assert.equal(machine.file(frozen), `${values.FROZEN}\n`);
   });
 
   it("lets in whom the signer of the program names, from the machines' range, and nobody else", () => {

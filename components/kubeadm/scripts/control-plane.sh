@@ -14,7 +14,8 @@ control_plane() {
   require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET
   prepare_to_ask
   virtual_ip
-  if is_member; then keep_frozen; else become_member; fi
+  is_member || become_member
+  keep_frozen
   resolve_api "$ADDRESS"
   poll 240 answers || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   converge_certificate
@@ -35,7 +36,6 @@ facts() {
 
 become_member() {
   if [[ -n $KUBEADM_INIT && $occasion == create ]]; then begin_cluster; else join_cluster; fi
-  printf '%s\n' "$FROZEN" | write "$state/frozen" 0600
 }
 
 clean_up_after() {
@@ -49,6 +49,7 @@ begin_cluster() {
   if ! unit_running init; then
     clean_up_after init
     resolve_api "$ADDRESS"
+    freeze
     printf '%s' "$KUBEADM_INIT" | write "$volatile/kubeadm.yaml" 0600
     say "$NODE_NAME: kubeadm init"
     start_unit init 420 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && touch $state/init.done"
@@ -78,6 +79,7 @@ start_join() {
     die "no other control plane lets $NODE_NAME in; bring one of them up, so that etcd has a majority, and run up again"
   same_authority
   resolve_api "$asked"
+  freeze
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   say "$NODE_NAME: kubeadm join as a control plane"
   start_unit join 420 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"

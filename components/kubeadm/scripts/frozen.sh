@@ -1,10 +1,34 @@
 # shellcheck shell=bash disable=SC2154
-# What a living cluster cannot change. Read by the scripts that come after this one. Values: FROZEN.
+# What a living cluster keeps, a line each: `path value`. The program refuses another value before anything changes
+# (components/frozen-values.ts); the machine has the last word, as its file outlives every state.
+# Read by the scripts that come after this one. Values: FROZEN.
 
+readonly frozen_file=$state/frozen
+
+# freeze: this machine begins or joins a cluster with these values. Before kubeadm does it, so that a machine that was
+# interrupted knows what it was made with.
+freeze() { printf '%s\n' "$FROZEN" | write "$frozen_file" 0600; }
+
+# keep_frozen: dies with every value that differs. A path that only one side has never does; a new one is kept from now on.
 keep_frozen() {
-  local changed
-  printf '%s\n' "$FROZEN" >"$volatile/frozen"
-  if cmp -s "$state/frozen" "$volatile/frozen"; then return; fi
-  changed=$({ diff "$state/frozen" "$volatile/frozen" || :; } | grep '^[<>]' | tr '\n' ' ')
-  die_as INVALID_CONFIG "a living cluster keeps these values (< is what it has, > is what was written): $changed"
+  local path value wrong=''
+  local -A kept=()
+  if [[ -e $frozen_file ]]; then
+    while read -r path value; do kept[$path]=$value; done <"$frozen_file"
+  fi
+  while read -r path value; do
+    if [[ -z ${kept[$path]+there} ]] || same_value "${kept[$path]}" "$value"; then
+      kept[$path]=$value
+    else
+      wrong+="; cluster.$path: ${kept[$path]} cannot become $value"
+    fi
+  done <<<"$FROZEN"
+  [[ -z $wrong ]] ||
+    die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and make it anew"
+  for path in "${!kept[@]}"; do printf '%s %s\n' "$path" "${kept[$path]}"; done | sort | write "$frozen_file" 0600
 }
+
+# Fields of an object count in any order: earlier releases wrote them as they stood in the specification.
+same_value() { [[ $1 == "$2" || $(fields "$1") == "$(fields "$2")" ]]; }
+
+fields() { tr '{,}' '\n' <<<"$1" | sort; }
