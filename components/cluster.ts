@@ -7,6 +7,7 @@ import type { Endpoint } from "./endpoint/endpoint.js";
 import { endpointTraits } from "./endpoint/endpoint-plan.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/kinds.js";
+import { FrozenValues } from "./frozen-values.js";
 import { ApplicationCredential } from "./identity/application-credential.js";
 import type { ClusterMarkInput } from "./identity/cluster-mark.js";
 import { ControlPlane } from "./kubeadm/control-plane.js";
@@ -23,6 +24,7 @@ import { Network } from "./network/network.js";
 import { hostKeysOf, nodesOf, samplesOf, type NodeOutput, type SamplesOutput } from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
 import { podNetworks } from "./pod-network/kinds.js";
+import { frozenValues } from "./spec/frozen.js";
 import { lookUpCloud, type CloudFacts, type Wanted } from "./support/catalog.js";
 import { Component } from "./support/component.js";
 import { ArgumentError } from "./support/errors.js";
@@ -53,6 +55,7 @@ interface Ground {
   readonly spec: ClusterSpec;
   readonly plan: ClusterPlan;
   readonly cloud: pulumi.Output<CloudFacts>;
+  readonly frozen: FrozenValues;
   readonly mark: ClusterMarkInput;
   readonly network: Network;
   readonly firewall: Firewall;
@@ -110,8 +113,9 @@ export class Cluster extends Component {
     super(Cluster.type, name, withTransforms(opts, transforms));
     const spec = this.check(name, written);
     const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }));
+    const frozen = this.freeze(spec, cloud);
     this.identity = this.make(RandomIdentity, "identity", {}).identity;
-    const ground = this.ground(spec, cloud);
+    const ground = this.ground(spec, cloud, frozen);
     const credential = this.make(ApplicationCredential, "credential", {
       mark: ground.mark,
       scope: cloud.scope,
@@ -145,8 +149,18 @@ export class Cluster extends Component {
     return result.spec;
   }
 
+  /** What the cluster keeps while it lives, compared before anything else is begun. The external network goes by its ID. */
+  private freeze(spec: ClusterSpec, cloud: pulumi.Output<CloudFacts>): FrozenValues {
+    const values = { ...frozenValues(spec), externalNetwork: cloud.externalNetworkId };
+    return this.makeFirst(FrozenValues, "frozen", { cluster: spec.name, values });
+  }
+
   /** What stands before any machine does. */
-  private ground(spec: ClusterSpec, cloud: pulumi.Output<CloudFacts>): Ground {
+  private ground(
+    spec: ClusterSpec,
+    cloud: pulumi.Output<CloudFacts>,
+    frozen: FrozenValues,
+  ): Ground {
     const plan = planCluster(spec);
     const mark = { name: spec.name, identity: this.identity };
     const network = this.make(Network, "network", {
@@ -173,12 +187,12 @@ export class Cluster extends Component {
       externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
       routerInterface: network.routerInterface,
     };
-    return { spec, plan, cloud, mark, network, firewall, outside };
+    return { spec, plan, cloud, frozen, mark, network, firewall, outside };
   }
 
   /** The machines, and the cluster that kubeadm makes on them. */
   private kubernetes(ground: Ground): Kubernetes {
-    const { spec, plan, cloud, network, firewall, outside } = ground;
+    const { spec, plan, cloud, frozen, network, firewall, outside } = ground;
     const endpoint = this.make(endpointClass(spec.endpoint.kind), "endpoint", {
       ...outside,
       spec: spec.endpoint,
@@ -203,7 +217,7 @@ export class Cluster extends Component {
     for (const { plan: planned, machine } of controlPlane.members)
       endpoint.admit({ ...planned, portId: machine.portId, address: machine.address });
     const access = this.access(ground, controlPlane.first, endpoint);
-    const facts = controlPlane.form({ spec, machines, endpoint, access });
+    const facts = controlPlane.form({ spec, frozen, machines, endpoint, access });
     const turns = Turns.of(spec, cloud);
     const pools = others.map((planned) =>
       this.make(WorkerPool, `workers-${planned.pool}`, { ...group(planned), turns }),

@@ -92,7 +92,7 @@ const meanings = {
   "replaces nodes":
     "takes effect when the `generation` of the machines is raised, which replaces them",
   "replaces the cluster": "everything is made anew",
-  refused: "a living cluster keeps its value, and `up` says so",
+  refused: "a living cluster keeps its value; preview and `up` say so before anything changes",
 } as const satisfies Record<(typeof changes)[number], string>;
 
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;

@@ -4,6 +4,7 @@ import type { Access } from "../access/access.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import type { FrozenValues } from "../frozen-values.js";
 import { joinSigner } from "../identity/join-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
@@ -14,22 +15,9 @@ import { factsOf, joinerValues, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { controlPlaneScripts, farewellScripts, mintScript } from "./node-scripts.js";
 
-/** What a living cluster cannot change, a line each. */
-const frozen = ({ kubernetes, network, podNetwork }: ClusterSpec): string =>
-  Object.entries({
-    "kubernetes.version": kubernetes.version,
-    "kubernetes.registry.prefix": kubernetes.registry.prefix,
-    "kubernetes.kubelet": JSON.stringify(kubernetes.kubelet),
-    "kubernetes.kubeProxy": JSON.stringify(kubernetes.kubeProxy),
-    "network.pods": network.pods,
-    "network.services": network.services,
-    podNetwork,
-  })
-    .map(([key, value]) => `${key} ${value}`)
-    .join("\n");
-
 export interface FormArgs {
   readonly spec: ClusterSpec;
+  readonly frozen: FrozenValues;
   readonly machines: MachineSettings;
   readonly endpoint: Endpoint;
   readonly access: Access;
@@ -83,7 +71,7 @@ export class ControlPlane extends NodeGroup {
     args: FormArgs,
     order?: { readonly facts: ClusterFacts; readonly before: RemoteScript },
   ): RemoteScript {
-    const { spec, machines, endpoint, access } = args;
+    const { spec, frozen, machines, endpoint, access } = args;
     const prepare = this.prepare(
       member,
       access,
@@ -100,7 +88,7 @@ export class ControlPlane extends NodeGroup {
       KUBEADM_INIT: order ? "" : this.initDocument(member, args, names),
       KUBEADM_JOIN: documentOf(member, spec),
       CA_CERT_HASH: order?.facts.caCertHash ?? "",
-      FROZEN: frozen(spec),
+      FROZEN: frozen.lines,
       CERTIFICATE_NAMES: names.apply((list) => list.join("\n")),
       JOIN_SIGNER: pulumi.output(machines.seed).apply(joinSigner),
       MINT_SCRIPT: mintScript,

@@ -4,7 +4,7 @@ import { address, doc, list, present, range, range4, record } from "./values.js"
 export const network = record({
   nodes: range4("10.0.0.0/24")
     .default("10.0.0.0/24")
-    .meta(doc("replaces the cluster", "Range of the machines' private network.")),
+    .meta(doc("refused", "Range of the machines' private network.")),
   pods: range4("10.244.0.0/16")
     .default("10.244.0.0/16")
     .meta(doc("refused", "Range of the pods; each machine gets a /24 of it.")),
@@ -18,8 +18,8 @@ export const network = record({
 
 export const externalNetwork = present("the external network").meta(
   doc(
-    "replaces the cluster",
-    "External network, by name or ID: the router's gateway, the API's floating IP and the load balancers' addresses are in it.",
+    "refused",
+    "External network, by name or ID: the router's gateway, the API's floating IP and the load balancers' addresses are in it. Its ID instead of its name is no change.",
   ),
 );
 

@@ -7,7 +7,7 @@ import { z } from "zod";
  * - `restarts kubelet`: the next `up` applies it on every machine
  * - `replaces nodes`: takes effect when the `generation` of the machines is raised, which replaces them
  * - `replaces the cluster`: everything is made anew
- * - `refused`: a living cluster keeps its value; `up` says so
+ * - `refused`: a living cluster keeps its value; preview and `up` say so before anything changes (frozen.ts)
  */
 export const changes = [
   "in place",

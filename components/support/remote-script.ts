@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
 import { assignments } from "./shell.js";
@@ -145,4 +146,50 @@ export class RandomIdentity extends command.local.Command {
   get identity(): pulumi.Output<string> {
     return this.stdout;
   }
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Values as the state has them, and those that are to take their place, as far as they are known. */
+export interface ValueChange {
+  readonly urn: string;
+  readonly before: Texts;
+  readonly now: Texts;
+}
+
+export interface KeptValuesArgs {
+  /** No secrets: they are in the state in clear, and a preview shows them. */
+  readonly values: Readonly<Record<string, pulumi.Input<string>>>;
+  /** Called before a change, in a preview too. What it throws ends the run. */
+  readonly check: (change: ValueChange) => Promise<void>;
+}
+
+/** Values that the state keeps. A change of them is an update in place; nothing runs. */
+export class KeptValues extends command.local.Command {
+  constructor(
+    name: string,
+    { values, check }: KeptValuesArgs,
+    opts?: pulumi.CustomResourceOptions,
+  ) {
+    const look: pulumi.ResourceHookFunction = ({ urn, oldInputs, newInputs }) =>
+      check({ urn, before: textsOf(oldInputs), now: textsOf(newInputs) });
+    // The engine calls hooks from outside the program's asynchronous context, in which alone it can be asked something.
+    const hook = new pulumi.ResourceHook(`check-${name}`, AsyncResource.bind(look), {
+      onDryRun: true,
+    });
+    // Without a command the plugin only keeps the inputs.
+    super(
+      name,
+      { environment: values },
+      pulumi.mergeOptions(opts, { hooks: { beforeUpdate: [hook] } }),
+    );
+  }
+}
+
+/** The values in the inputs of a KeptValues. What is not known yet is no text. */
+function textsOf(inputs: Readonly<Record<string, unknown>> | undefined): Texts {
+  const texts = Object.entries(inputs?.["environment"] ?? {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string",
+  );
+  return Object.fromEntries(texts);
 }

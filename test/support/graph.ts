@@ -66,6 +66,7 @@ interface Request {
   getHooks():
     | {
         getAfterCreateList(): string[];
+        getBeforeUpdateList(): string[];
         getBeforeDeleteList(): string[];
         getOnErrorList(): string[];
       }
@@ -87,7 +88,12 @@ interface Monitor {
 const hooksOf = (request: Request): string[] => {
   const hooks = request.getHooks();
   return hooks
-    ? [...hooks.getAfterCreateList(), ...hooks.getBeforeDeleteList(), ...hooks.getOnErrorList()]
+    ? [
+        ...hooks.getAfterCreateList(),
+        ...hooks.getBeforeUpdateList(),
+        ...hooks.getBeforeDeleteList(),
+        ...hooks.getOnErrorList(),
+      ]
     : [];
 };
 
@@ -142,6 +148,7 @@ export async function graph(
     "stackadm",
     stack,
     options.preview === true,
+    "organization",
   );
   const rows: Row[] = [];
   const monitor = getMonitor() as unknown as Monitor;

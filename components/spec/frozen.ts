@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { clusterShape, type ClusterSpec } from "../cluster-spec.js";
+import { isFields } from "./defaults.js";
+
+/** Values by the path at which they are written, each as one line of text: `network.pods` to `10.244.0.0/16`. */
+export type Frozen = Readonly<Record<string, string>>;
+
+/** The JSON schema of an argument, as far as it is read here. */
+interface Schema {
+  readonly change?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+}
+
+/**
+ * Frozen is what the documentation calls refused, and the name: where Pulumi's own names follow it (index.ts), another one
+ * is another cluster beside the first; where they do not, it would rename machines that live.
+ */
+const isFrozen = (path: string, change: string): boolean => change === "refused" || path === "name";
+
+/** Entries of a list have no name to compare them by, so nothing in a list is frozen. */
+function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
+  if (value === undefined) return [];
+  if (schema.change !== undefined)
+    return isFrozen(path, schema.change) ? [[path, canonical(value)]] : [];
+  const kinds = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  return [
+    ...kinds.flatMap((kind) => frozenIn(kind, value, path)),
+    ...Object.entries(isFields(value) ? value : {}).flatMap(([key, inner]) => {
+      const { properties, additionalProperties: others } = schema;
+      const below = properties?.[key] ?? (typeof others === "object" ? others : {});
+      return frozenIn(below, inner, path === "" ? key : `${path}.${key}`);
+    }),
+  ];
+}
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isFields(value)) return value;
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(fields.map(([key, inner]) => [key, sorted(inner)]));
+};
+
+/** Equal values give equal text, in whatever order their fields were written. */
+const canonical = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(sorted(value));
+
+/** What a cluster keeps while it lives. A name of something in the cloud stands for its ID: give the ID where it is known. */
+export function frozenValues(spec: ClusterSpec): Frozen {
+  const schema = z.toJSONSchema(clusterShape, { io: "output", unrepresentable: "any" });
+  return Object.fromEntries(frozenIn(schema as Schema, spec, ""));
+}
+
+/** The same for kubeadm/scripts/frozen.sh: a line each, `path value`, in an order that no schema changes: no script runs again for it. */
+export const frozenLines = (values: Frozen): string =>
+  Object.entries(values)
+    .map(([path, value]) => `${path} ${value}`)
+    .sort()
+    .join("\n");
+
+/**
+ * Every frozen value that a living cluster has otherwise. A path that only one side has is none: a release that freezes more
+ * never stops a cluster of the one before.
+ */
+export const compareFrozen = (
+  before: Frozen,
+  now: Frozen,
+): { readonly path: string; readonly message: string }[] =>
+  Object.entries(now).flatMap(([path, value]) => {
+    const kept = new Map(Object.entries(before)).get(path) ?? value;
+    const message = `${kept} cannot become ${value} while the cluster lives; write ${kept} again, or destroy the cluster and make it anew`;
+    return kept === value ? [] : [{ path: `cluster.${path}`, message }];
+  });

@@ -1,0 +1,97 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import {
+  parseClusterSpec,
+  type ClusterArgs,
+  type ClusterSpec,
+} from "../../../../components/cluster-spec.js";
+import { compareFrozen, frozenLines, frozenValues } from "../../../../components/spec/frozen.js";
+import { jsonSchema, leaves } from "../../../../docs/generate.js";
+import { smallest } from "../../../support/spec.js";
+
+const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec;
+};
+
+describe("what a living cluster keeps", () => {
+  it("is what the documentation calls refused, and its name", () => {
+    const refused = leaves(jsonSchema()).filter(({ change }) => change === "refused");
+    assert.deepEqual(
+      Object.keys(frozenValues(specOf())).sort(),
+      ["name", ...refused.map(({ path }) => path)].sort(),
+    );
+  });
+
+  it("includes every range, since the machines' addresses and certificates are made of them", () => {
+    const { network } = specOf();
+    for (const key of ["nodes", "pods", "services"] as const)
+      assert.equal(frozenValues(specOf())[`network.${key}`], network[key]);
+  });
+
+  it("does not include what another value leaves alone", () => {
+    const more: Partial<ClusterArgs> = {
+      image: "other",
+      // A flavor that the cloud took away has to be replaced by another, or the cluster could not be changed at all.
+      controlPlane: { flavor: "other" },
+      workers: { other: { flavor: "other", count: 1 } },
+      storageClasses: [],
+      samples: true,
+    };
+    assert.deepEqual(frozenValues(specOf(more)), frozenValues(specOf()));
+  });
+
+  it("has one text, in whatever order fields were written", () => {
+    const fields = fc.dictionary(fc.string(), fc.jsonValue());
+    fc.assert(
+      fc.property(fields, (written) => {
+        const turned = Object.fromEntries(Object.entries(written).reverse());
+        const [one, other] = [written, turned].map((kubelet) =>
+          frozenValues({ ...specOf(), kubernetes: { ...specOf().kubernetes, kubelet } as never }),
+        );
+        assert.deepEqual(one, other);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("fits on lines, as earlier releases wrote them", () => {
+    const lines = frozenLines(frozenValues(specOf())).split("\n");
+    assert.ok(lines.includes("network.pods 10.244.0.0/16"));
+    assert.ok(lines.includes("kubernetes.kubelet {}"));
+    assert.ok(lines.includes("podNetwork kube-router"));
+  });
+});
+
+describe("comparing what a living cluster keeps", () => {
+  const kept = { "network.pods": "10.244.0.0/16", podNetwork: "kube-router" };
+
+  it("names every difference, with both values and what to write", () => {
+    const now = { "network.pods": "10.250.0.0/16", podNetwork: "flannel" };
+    assert.deepEqual(compareFrozen(kept, now), [
+      {
+        path: "cluster.network.pods",
+        message:
+          "10.244.0.0/16 cannot become 10.250.0.0/16 while the cluster lives; write 10.244.0.0/16 again, or destroy the cluster and make it anew",
+      },
+      {
+        path: "cluster.podNetwork",
+        message:
+          "kube-router cannot become flannel while the cluster lives; write kube-router again, or destroy the cluster and make it anew",
+      },
+    ]);
+  });
+
+  it("never minds a key that only one side has", () => {
+    const values = fc.dictionary(fc.string(), fc.string());
+    fc.assert(
+      fc.property(values, values, (before, others) => {
+        const unknown = Object.entries(others).filter(([key]) => !Object.hasOwn(before, key));
+        const more = { ...before, ...Object.fromEntries(unknown) };
+        assert.deepEqual(compareFrozen(before, more), []);
+        assert.deepEqual(compareFrozen(more, before), []);
+      }),
+    );
+  });
+});
