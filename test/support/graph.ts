@@ -25,7 +25,7 @@ export interface Row {
   readonly provider: string;
   readonly secretOutputs: readonly string[];
   readonly hooks: readonly string[];
-  /** URNs that the resource had before. */
+  /** URNs that it may have in the state of an earlier release. */
   readonly aliases: readonly string[];
 }
 
@@ -43,6 +43,11 @@ export interface GraphOptions {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** A former URN, or what of the present one was another. */
+interface Alias {
+  getUrn(): string;
+  getSpec(): { getName(): string; getType(): string; getParenturn(): string } | undefined;
+}
 /** The part of a registration request that is looked at here; a generated class without types of its own. */
 interface Request {
   getType(): string;
@@ -59,10 +64,10 @@ interface Request {
   getDeletebeforereplace(): boolean;
   getDeletedwith(): string;
   getAdditionalsecretoutputsList(): string[];
+  getAliasesList(): Alias[];
   getPropertydependenciesMap(): {
     forEach(each: (value: { getUrnsList(): string[] }, key: string) => void): void;
   };
-  getAliasesList(): { getUrn(): string }[];
   getHooks():
     | {
         getAfterCreateList(): string[];
@@ -97,6 +102,15 @@ const hooksOf = (request: Request): string[] => {
     : [];
 };
 
+const aliasesOf = (request: Request, urn: string): string[] =>
+  request.getAliasesList().map((alias) => {
+    const spec = alias.getSpec();
+    if (!spec) return alias.getUrn();
+    const [stack, project, types = ""] = (spec.getParenturn() || request.getParent()).split("::");
+    const type = `${types}$${spec.getType() || request.getType()}`;
+    return [stack, project, type, spec.getName() || urn.split("::").at(-1)].join("::");
+  });
+
 const propertyDependenciesOf = (request: Request): Record<string, readonly string[]> => {
   const found: Record<string, readonly string[]> = {};
   request.getPropertydependenciesMap().forEach((urns, property) => {
@@ -124,7 +138,7 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   protect: request.getProtect(),
   secretOutputs: request.getAdditionalsecretoutputsList(),
   hooks: hooksOf(request),
-  aliases: request.getAliasesList().map((alias) => alias.getUrn()),
+  aliases: aliasesOf(request, urn),
 });
 
 /** Runs `program` without an engine and returns all it registered, in the order of the names. */

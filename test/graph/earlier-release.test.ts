@@ -1,0 +1,35 @@
+import { strict as assert } from "node:assert";
+import { Cluster } from "../../components/cluster.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { withEngineUrns } from "../support/engine-urns.js";
+import { graph, type Row } from "../support/graph.js";
+import { recordedStates } from "../support/recorded-cluster.js";
+
+interface Resource {
+  readonly urn: string;
+  readonly custom: boolean;
+}
+
+/* What the engine makes of it is in test/engine/earlier-release.test.ts. */
+for (const { release, state, args, cloud } of recordedStates()) {
+  describe(`the graph over a state of the release ${release}`, () => {
+    let rows: readonly Row[];
+    before(async () => {
+      rows = withEngineUrns(
+        await graph(() => new Cluster("dev", { ...args, cloud }), {
+          ...cloudAnswers,
+          stack: "dev",
+        }),
+      );
+    });
+
+    it("has a place for everything that is recorded, by its URN or an alias: nothing is deleted", () => {
+      const known = new Set(rows.flatMap(({ urn, aliases }) => [urn, ...aliases]));
+      const { deployment } = JSON.parse(state) as { deployment: { resources: Resource[] } };
+      const lost = deployment.resources
+        .filter(({ urn, custom }) => custom && !/::default_\d/.test(urn) && !known.has(urn))
+        .map(({ urn }) => urn);
+      assert.deepEqual(lost, []);
+    });
+  });
+}

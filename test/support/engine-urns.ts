@@ -1,0 +1,26 @@
+import type { Row } from "./graph.js";
+
+/** The mocks put only the parent's type into a URN, the engine all types above but the stack's. For the stack dev. */
+export function withEngineUrns(rows: readonly Row[]): Row[] {
+  const byUrn = new Map(rows.map((row) => [row.urn, row]));
+  const types = (row: Row): string => {
+    const parent = byUrn.get(row.parent);
+    return parent && parent.parent !== "" ? `${types(parent)}$${row.type}` : row.type;
+  };
+  const urn = (old: string): string => {
+    const row = byUrn.get(old);
+    return row ? `urn:pulumi:dev::stackadm::${types(row)}::${row.name}` : old;
+  };
+  return rows.map((row) => ({
+    ...row,
+    urn: urn(row.urn),
+    parent: urn(row.parent),
+    dependencies: row.dependencies.map(urn),
+    propertyDependencies: Object.fromEntries(
+      Object.entries(row.propertyDependencies).map(([key, urns]) => [key, urns.map(urn)]),
+    ),
+    provider: row.provider.replace(/^(.*)::/, (_all, provider: string) => `${urn(provider)}::`),
+    deletedWith: urn(row.deletedWith),
+    aliases: row.aliases.map((alias) => alias.replace("pulumi:pulumi:Stack$", "")),
+  }));
+}

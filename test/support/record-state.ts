@@ -1,0 +1,171 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Cluster } from "../../components/index.js";
+import { cloudAnswers } from "./cloud-answers.js";
+import { withEngineUrns } from "./engine-urns.js";
+import { graph, type Fields, type GraphOptions, type Row } from "./graph.js";
+import { providerAnswers } from "./provider-answers.js";
+import { isSecret } from "./secrets.js";
+import type { RecordedCluster } from "./recorded-cluster.js";
+
+/*
+ * Prints the state that this release writes of a small cluster, as `pulumi stack export --show-secrets` would, with the
+ * answers of the tests' cloud. Before a release it is kept for the releases to come, which have to accept it
+ * (test/engine/earlier-release.test.ts):
+ *
+ *   npx tsx test/support/record-state.ts test/fixtures/state/<version>.args.json > test/fixtures/state/<version>.json
+ */
+
+const root = join(__dirname, "..", "..");
+const engineVersion = "v3.246.0";
+const signature = "4dabf18193072939515e22adb298388d";
+const secretMark = "1b47061264138c4ac30d75fd1eb44270";
+
+/** What the engine would have been answered, by the resource's name. */
+type Made = ReadonlyMap<string, Fields>;
+
+/** The answers of the tests' cloud, written down. */
+function noting(made: Map<string, Fields>): GraphOptions {
+  const outputs = Object.entries(cloudAnswers.outputs ?? {}).map(([type, answer]) => [
+    type,
+    (inputs: Fields, name: string) => {
+      const given = answer(inputs, name);
+      made.set(`${type} ${name}`, given);
+      return given;
+    },
+  ]);
+  return { ...cloudAnswers, outputs: Object.fromEntries(outputs) as GraphOptions["outputs"] };
+}
+
+const common = readFileSync(join(root, "components/support/scripts/common.sh"), "utf8");
+
+/** As it stands in an export. Of what a script was given, the values are kept and the scripts left out: any later text is another one. */
+function exported(value: unknown): unknown {
+  if (typeof value === "string") return value.split(common)[0];
+  if (Array.isArray(value)) return value.map(exported);
+  if (typeof value !== "object" || value === null) return value;
+  if (isSecret(value)) return secret((value as { value: unknown }).value);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, exported(inner)]));
+}
+
+const secret = (value: unknown): Fields => ({
+  [signature]: secretMark,
+  plaintext: JSON.stringify(exported(value)),
+});
+
+function outputsOf(row: Row, made: Made): Fields {
+  const { type, inputs } = row;
+  const all: Fields = {
+    ...inputs,
+    ...providerAnswers[type]?.(inputs),
+    ...made.get(`${type} ${row.name}`),
+    ...(type.startsWith("kubernetes:") && {
+      __inputs: inputs,
+      __initialApiVersion: inputs["apiVersion"],
+      __fieldManager: "pulumi-kubernetes",
+    }),
+  };
+  const hide = ([key, value]: readonly [string, unknown]) => [
+    key,
+    row.secretOutputs.includes(key) && !isSecret(value) ? secret(value) : exported(value),
+  ];
+  return Object.fromEntries(Object.entries(all).map(hide)) as Fields;
+}
+
+/** The engine writes it into a provider's inputs. */
+const versionOf = (plugin: string): string => {
+  const file = join(root, "node_modules", "@pulumi", plugin, "package.json");
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version.replace(/^v/, "");
+};
+
+type Resource = Fields & { readonly urn: string };
+
+function providers(prefix: string): Resource[] {
+  return ["openstack", "command"].map((name) => {
+    const version = versionOf(name);
+    const type = `pulumi:providers:${name}`;
+    const urn = `${prefix}::${type}::default_${version.replaceAll(".", "_")}`;
+    const fields = { version };
+    return { urn, custom: true, id: `${name}-default`, type, inputs: fields, outputs: fields };
+  });
+}
+
+function resource(given: Row, made: Made, defaults: readonly Resource[]): Resource {
+  const own = /^pulumi:providers:(.*)$/.exec(given.type)?.[1];
+  const row = own ? { ...given, inputs: { ...given.inputs, version: versionOf(own) } } : given;
+  const standard = defaults.find(({ type }) => String(type).endsWith(`:${row.type.split(":")[0]}`));
+  const provider = standard ? `${standard.urn}::${String(standard["id"])}` : row.provider;
+  return {
+    urn: row.urn,
+    custom: row.custom,
+    type: row.type,
+    ...(row.custom && {
+      id: `${row.name}-id`,
+      inputs: exported(row.inputs),
+      outputs: outputsOf(row, made),
+      ...(!own && { provider }),
+    }),
+    ...(row.parent !== "" && { parent: row.parent }),
+    dependencies: row.dependencies,
+    propertyDependencies: row.propertyDependencies,
+    additionalSecretOutputs: row.secretOutputs,
+    ...(row.deletedWith !== "" && { deletedWith: row.deletedWith }),
+    ...(row.replacementTrigger !== undefined && { replacementTrigger: row.replacementTrigger }),
+  };
+}
+
+/** Everything after what it needs. */
+function inOrder(resources: readonly Resource[]): Resource[] {
+  const byUrn = new Map(resources.map((one) => [one.urn, one]));
+  const done = new Set<Resource>();
+  const visit = (one: Resource): void => {
+    if (done.has(one)) return;
+    const needed = [
+      one["parent"],
+      one["deletedWith"],
+      // With its ID at the end.
+      typeof one["provider"] === "string" && one["provider"].replace(/::[^:]*$/, ""),
+      ...(one["dependencies"] as string[]),
+    ];
+    for (const urn of needed) {
+      const other = byUrn.get(String(urn));
+      if (other) visit(other);
+    }
+    done.add(one);
+  };
+  resources.forEach(visit);
+  return [...done];
+}
+
+async function main(file: string): Promise<void> {
+  const { args, cloud } = JSON.parse(readFileSync(file, "utf8")) as RecordedCluster;
+  const made = new Map<string, Fields>();
+  const rows = await graph(
+    () => {
+      new Cluster("dev", { ...args, cloud });
+    },
+    { ...noting(made), stack: "dev" },
+  );
+  const defaults = providers("urn:pulumi:dev::stackadm").map((one) => ({
+    dependencies: [],
+    ...one,
+  }));
+  const resources = inOrder([
+    ...defaults,
+    ...withEngineUrns(rows).map((row) => resource(row, made, defaults)),
+  ]);
+  const manifest = {
+    time: "2026-01-01T00:00:00Z",
+    magic: createHash("sha256").update(engineVersion).digest("hex"),
+    version: engineVersion,
+  };
+  const lines = resources.map((one) => JSON.stringify(one)).join(",\n");
+  const head = `{"version":3,"deployment":{"manifest":${JSON.stringify(manifest)},"resources":[`;
+  process.stdout.write(`${head}\n${lines}\n]}}\n`);
+}
+
+main(process.argv[2] ?? "").catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});
