@@ -47,6 +47,7 @@ export abstract class Endpoint extends Component {
   abstract readonly outside: pulumi.Output<string>;
   /** Addresses and names in the API server's certificate, beside the API's name. */
   abstract readonly certificateNames: pulumi.Output<string[]>;
+  readonly #former: pulumi.Output<string>;
   /** What has the address outside, where the endpoint makes one. */
   #floatingIp?: openstack.networking.FloatingIp;
   /** The address that control planes hand to each other. */
@@ -57,8 +58,9 @@ export abstract class Endpoint extends Component {
     { mark }: Outside,
     opts: pulumi.ComponentResourceOptions = {},
   ) {
-    const aliases = [former(mark.name, opts.parent)];
-    super(Endpoint.type, name, pulumi.mergeOptions(opts, { aliases }));
+    const before = former(mark.name, opts.parent);
+    super(Endpoint.type, name, pulumi.mergeOptions(opts, { aliases: [before] }));
+    this.#former = before;
   }
 
   /** Addresses besides its own that a control plane's port may send from. */
@@ -94,17 +96,21 @@ export abstract class Endpoint extends Component {
       openstack.networking.FloatingIp,
       "floating-ip",
       floatingAddress(outside, portId, "Kubernetes API"),
-      floatingAddressOptions(outside),
+      pulumi.mergeOptions(floatingAddressOptions(outside), {
+        aliases: [{ name: `${formerName(outside.mark.name)}-floating-ip`, parent: this.#former }],
+      }),
     );
     return this.#floatingIp.address;
   }
 }
 
-/** The endpoint was a part of the control plane once; its children's former names follow from this one. */
+const formerName = (cluster: string): string => `${cluster}-control-plane-endpoint`;
+
+/** The endpoint was a part of the control plane once. */
 function former(cluster: string, parent: pulumi.Resource | undefined): pulumi.Output<string> {
-  const name = `${cluster}-control-plane`;
-  const controlPlane = pulumi.createUrn(name, "stackadm:kubeadm:ControlPlane", parent);
-  return pulumi.createUrn(`${name}-endpoint`, "stackadm:network:Endpoint", controlPlane);
+  const type = "stackadm:kubeadm:ControlPlane";
+  const controlPlane = pulumi.createUrn(`${cluster}-control-plane`, type, parent);
+  return pulumi.createUrn(formerName(cluster), "stackadm:network:Endpoint", controlPlane);
 }
 
 /** The control plane that is asked for before one is there. */
