@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
 import { parseClusterSpec, type ClusterSpec } from "./components/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
+import { markersOf, operatorOf, type Operator } from "./components/support/operator.js";
 import { ConfigError } from "./components/support/errors.js";
 import { readSite } from "./components/support/site.js";
 
@@ -16,6 +17,10 @@ export function readConfig(): ClusterSpec {
   if ("problems" in result) throw new ConfigError(`Pulumi.${stack}.yaml`, result.problems);
   return result.spec;
 }
+
+/** Whoever runs the program: the cloud and the ssh-agent of the environment, the markers beside the project. */
+export const operator = (): Operator =>
+  operatorOf(process.env, markersOf(process.cwd(), pulumi.getStack()));
 
 /** Without a configured login key, the agent's is taken: the one that the SSH connections will use. */
 function withLoginKey(args: unknown): unknown {

@@ -1,5 +1,5 @@
 import { Cluster, lookUpCloud, wantedOf } from "./components/index.js";
-import { readConfig } from "./config.js";
+import { operator, readConfig } from "./config.js";
 
 /**
  * The program. `pulumi up` calls what the module exports; the Automation API takes the same function.
@@ -8,7 +8,7 @@ import { readConfig } from "./config.js";
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
   const cloud = await lookUpCloud(wantedOf(spec));
-  const cluster = new Cluster(spec.name, { ...spec, cloud });
+  const cluster = new Cluster(spec.name, { ...spec, cloud, operator: operator() });
   return {
     kubeconfig: cluster.kubeconfig,
     apiEndpoint: cluster.apiEndpoint,

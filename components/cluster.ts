@@ -29,6 +29,7 @@ import { lookUpCloud, type CloudFacts, type Wanted } from "./support/catalog.js"
 import { Component } from "./support/component.js";
 import { ArgumentError } from "./support/errors.js";
 import { FailedMachines } from "./support/failed-machines.js";
+import type { Operator } from "./support/operator.js";
 import { RandomIdentity, RandomSeed } from "./support/remote-script.js";
 import { withTransforms, type Transforms } from "./support/transform.js";
 
@@ -39,6 +40,11 @@ export type ClusterComponentArgs = ClusterArgs & {
    * leaving half a cluster behind. @default looked up by the component
    */
   readonly cloud?: pulumi.Input<CloudFacts>;
+  /**
+   * With what the program looks into failures; `operatorOf` makes one of an environment. @default none: machines that never
+   * answered are not replaced by themselves, and all machines of a raised generation take turns
+   */
+  readonly operator?: Operator;
   /** Changes to what the cluster is made of, for what no argument says. @default none */
   readonly transforms?: Transforms;
 };
@@ -60,6 +66,7 @@ interface Ground {
   readonly network: Network;
   readonly firewall: Firewall;
   readonly outside: Outside;
+  readonly operator: Operator | undefined;
 }
 
 /** The cluster that kubeadm made, and the machines that it runs on. */
@@ -109,13 +116,13 @@ export class Cluster extends Component {
   readonly samples: pulumi.Output<SamplesOutput | undefined>;
 
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { cloud: found, transforms, ...written } = args;
+    const { cloud: found, operator, transforms, ...written } = args;
     super(Cluster.type, name, withTransforms(opts, transforms));
     const spec = this.check(name, written);
     const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }));
     const frozen = this.freeze(spec, cloud);
     this.identity = this.make(RandomIdentity, "identity", {}).identity;
-    const ground = this.ground(spec, cloud, frozen);
+    const ground = this.ground(spec, { cloud, frozen, operator });
     const credential = this.make(ApplicationCredential, "credential", {
       mark: ground.mark,
       scope: cloud.scope,
@@ -156,11 +163,8 @@ export class Cluster extends Component {
   }
 
   /** What stands before any machine does. */
-  private ground(
-    spec: ClusterSpec,
-    cloud: pulumi.Output<CloudFacts>,
-    frozen: FrozenValues,
-  ): Ground {
+  private ground(spec: ClusterSpec, given: Pick<Ground, "cloud" | "frozen" | "operator">): Ground {
+    const { cloud } = given;
     const plan = planCluster(spec);
     const mark = { name: spec.name, identity: this.identity };
     const network = this.make(Network, "network", {
@@ -187,12 +191,12 @@ export class Cluster extends Component {
       externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
       routerInterface: network.routerInterface,
     };
-    return { spec, plan, cloud, frozen, mark, network, firewall, outside };
+    return { ...given, spec, plan, mark, network, firewall, outside };
   }
 
   /** The machines, and the cluster that kubeadm makes on them. */
   private kubernetes(ground: Ground): Kubernetes {
-    const { spec, plan, cloud, frozen, network, firewall, outside } = ground;
+    const { spec, plan, cloud, frozen, network, firewall, outside, operator } = ground;
     const endpoint = this.make(endpointClass(spec.endpoint.kind), "endpoint", {
       ...outside,
       spec: spec.endpoint,
@@ -201,6 +205,7 @@ export class Cluster extends Component {
       subnetId: network.subnetId,
       nodes: spec.network.nodes,
       allowedCidrs: spec.allowedCidrs,
+      operator,
     });
     const machines = this.machineSettings(ground);
     const group = (planned: PlannedGroup): MachineGroupArgs => ({
@@ -218,7 +223,7 @@ export class Cluster extends Component {
       endpoint.admit({ ...planned, portId: machine.portId, address: machine.address });
     const access = this.access(ground, controlPlane.first, endpoint);
     const facts = controlPlane.form({ spec, frozen, machines, endpoint, access });
-    const turns = Turns.of(spec, cloud);
+    const turns = Turns.of(spec, cloud, operator);
     const pools = others.map((planned) =>
       this.make(WorkerPool, `workers-${planned.pool}`, { ...group(planned), turns }),
     );
@@ -234,7 +239,7 @@ export class Cluster extends Component {
     return { controlPlane, members, access, facts, joins, readiness };
   }
 
-  private machineSettings({ spec, cloud, mark, network }: Ground): MachineSettings {
+  private machineSettings({ spec, cloud, mark, network, operator }: Ground): MachineSettings {
     return {
       mark,
       imageId: cloud.imageId,
@@ -243,7 +248,7 @@ export class Cluster extends Component {
       routedRanges: podNetworks[spec.podNetwork].routedRanges.map((range) => spec.network[range]),
       login: spec.ssh,
       seed: this.make(RandomSeed, "seed", {}).seed,
-      failed: FailedMachines.ofStack(),
+      failed: new FailedMachines(operator),
     };
   }
 

@@ -4,3 +4,4 @@ export type { ChildKind, Transform, Transforms } from "./support/transform.js";
 export type { NodeOutput, SamplesOutput } from "./outputs.js";
 export { clusterSchema, type ClusterArgs, type ClusterSpec } from "./cluster-spec.js";
 export { lookUpCloud, type CloudFacts } from "./support/catalog.js";
+export { operatorOf, type Operator } from "./support/operator.js";

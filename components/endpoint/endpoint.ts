@@ -6,6 +6,7 @@ import {
   type Outside,
 } from "../network/floating-address.js";
 import type { EndpointSpec } from "../spec/endpoint.js";
+import type { Operator } from "../support/operator.js";
 import { Component } from "../support/component.js";
 import { keepalivedConfig, noVirtualIp, type virtualIpValues } from "./keepalived-documents.js";
 
@@ -35,6 +36,8 @@ export interface EndpointArgs<
   readonly subnetId: pulumi.Input<string>;
   /** Range of the machines. */
   readonly nodes: string;
+  /** Who may clear away what the cloud could not make. */
+  readonly operator: Operator | undefined;
   /** Who may use the API from outside. */
   readonly allowedCidrs: readonly string[];
 }

@@ -1,10 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
-import { connectCloud, type CloudClient } from "../../cloud/client.js";
+import type { CloudClient } from "../../cloud/client.js";
 import { listObjects } from "../../cloud/inventory.js";
 import { deleteObject, type DeleteOptions } from "../../cloud/orphans.js";
 import { ownershipOf } from "../../cloud/ownership.js";
 import type { ClusterMarkInput } from "../identity/cluster-mark.js";
 import { errorHook } from "../support/failed-machines.js";
+import type { Operator } from "../support/operator.js";
 import { settled } from "../support/settled.js";
 
 /** Deletes the cluster's load balancers of that name, and says of each what was wrong with it. */
@@ -28,12 +29,16 @@ export async function deleteFailed(
  * When the load balancer cannot be made: Octavia keeps what failed, with its address, and the provider forgets its ID. So
  * it is deleted here, and made once more.
  */
-export const clearFailed = (mark: ClusterMarkInput, name: string): pulumi.ErrorHook =>
+export const clearFailed = (
+  mark: ClusterMarkInput,
+  name: string,
+  operator: Operator,
+): pulumi.ErrorHook =>
   errorHook(`clear-${name}`, async ({ failedOperation, errors }) => {
     if (failedOperation !== "create") return false;
     try {
       const identity = await settled(pulumi.output(mark.identity));
-      const told = await deleteFailed(await connectCloud(), { name, identity });
+      const told = await deleteFailed(await operator.connect(), { name, identity });
       for (const sentence of told) await pulumi.log.warn(sentence);
       return told.length > 0 && errors.length === 1;
     } catch (error) {

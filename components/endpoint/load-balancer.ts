@@ -105,7 +105,7 @@ export class LoadBalancerEndpoint extends Endpoint {
   private balancer(
     vip: Pick<openstack.loadbalancer.LoadBalancerArgs, "vipPortId" | "vipSubnetId">,
   ): openstack.loadbalancer.LoadBalancer {
-    const { mark, name, spec } = this.#args;
+    const { mark, name, spec, operator } = this.#args;
     return this.make(
       openstack.loadbalancer.LoadBalancer,
       "load-balancer",
@@ -120,7 +120,7 @@ export class LoadBalancerEndpoint extends Endpoint {
         // Two cannot have the same address.
         deleteBeforeReplace: true,
         customTimeouts,
-        hooks: { onError: [clearFailed(mark, name)] },
+        hooks: { onError: operator ? [clearFailed(mark, name, operator)] : [] },
       },
     );
   }

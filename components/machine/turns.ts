@@ -1,10 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
-import { connectCloud, type CloudClient } from "../../cloud/client.js";
+import type { CloudClient } from "../../cloud/client.js";
 import { listAll } from "../../cloud/listing.js";
 import { clusterNameKey } from "../../cloud/ownership.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { CloudFacts } from "../support/catalog.js";
+import type { Operator } from "../support/operator.js";
 import { settled } from "../support/settled.js";
 import { generationMark } from "./machine.js";
 
@@ -30,8 +31,14 @@ export class Turns {
   readonly #machines: Waiting[] = [];
 
   /** The turns of a run. Nobody waits in a preview, which shows the same rows. */
-  static of({ name }: ClusterSpec, cloud: pulumi.Output<CloudFacts>): Turns {
-    return new Turns(pulumi.runtime.isDryRun() ? undefined : askNova(name, cloud.scope.projectId));
+  static of(
+    { name }: ClusterSpec,
+    cloud: pulumi.Output<CloudFacts>,
+    operator: Operator | undefined,
+  ): Turns {
+    return new Turns(
+      pulumi.runtime.isDryRun() ? undefined : askNova(name, cloud.scope.projectId, operator),
+    );
   }
 
   /** @param existing nothing when nobody has to wait; `undefined` inside when nobody can tell what exists */
@@ -82,15 +89,16 @@ export async function existingServers(client: CloudClient, cluster: string): Pro
   return found;
 }
 
-/** Undefined where the environment's credential does not lead to the project in which the program works. */
+/** Undefined where the operator's credential does not lead to the project in which the program works, or there is none. */
 async function askNova(
   cluster: string,
   projectId: pulumi.Output<string>,
+  operator: Operator | undefined,
 ): Promise<Existing | undefined> {
   const project = await settled(projectId);
   try {
-    const client = await connectCloud();
-    return client.projectId === project ? await existingServers(client, cluster) : undefined;
+    const client = await operator?.connect();
+    return client?.projectId === project ? await existingServers(client, cluster) : undefined;
   } catch {
     return undefined;
   }

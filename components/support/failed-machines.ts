@@ -4,7 +4,6 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure, tellingLine } from "../../base/failure.js";
 import { writeWhole } from "../../base/files.js";
-import { connectCloud } from "../../cloud/client.js";
 import {
   describeServer,
   serverState,
@@ -13,6 +12,7 @@ import {
 } from "../../cloud/diagnose.js";
 import { whoAnswers } from "../../cloud/ssh.js";
 import { report } from "./errors.js";
+import type { Operator } from "./operator.js";
 import type { Connection } from "./remote-script.js";
 
 const suffix = ".failed";
@@ -31,19 +31,9 @@ export interface ReachedServer {
 export class FailedMachines {
   readonly #servers: ReadonlyMap<string, string>;
 
-  /** The markers of the stack that runs, below the directory that the program runs in. */
-  static ofStack(): FailedMachines {
-    return new FailedMachines(join(process.cwd(), ".stackadm", pulumi.getStack()));
-  }
-
-  /** @param directory where the markers are; it need not exist */
-  constructor(private readonly directory: string) {
-    this.#servers = new Map(
-      listMarkers(directory).map((file) => [
-        file.slice(0, -suffix.length),
-        readFileSync(join(directory, file), "utf8").trim(),
-      ]),
-    );
+  /** @param operator without one nothing is remembered, and nobody is asked why a machine fails */
+  constructor(private readonly operator?: Operator) {
+    this.#servers = operator ? readMarkers(operator.markers) : new Map();
   }
 
   /** ID of the machine's server, if it never answered. */
@@ -54,7 +44,7 @@ export class FailedMachines {
   /** The machine has a new server: takes the marker away. */
   forget(machine: string): pulumi.ResourceHook {
     return new pulumi.ResourceHook(`forget-failure-${machine}`, () => {
-      rmSync(this.marker(machine), { force: true });
+      if (this.operator) rmSync(marker(this.operator, machine), { force: true });
     });
   }
 
@@ -75,7 +65,8 @@ export class FailedMachines {
   examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
     return errorHook(`examine-${machine}-${script}`, async (failure) => {
       const told = failureOf(failure.errors[0] ?? "");
-      const kind = told === "unclear" ? await ask(await known(pulumi.output(connection))) : told;
+      const kind =
+        told === "unclear" ? await this.ask(await known(pulumi.output(connection))) : told;
       if (kind === "itself") return failure.errors.length <= retries;
       if (kind === "other") return false;
       const id = await known(serverId);
@@ -110,20 +101,31 @@ export class FailedMachines {
         "SSH_UNREACHABLE",
         `The machine ${machine} does not answer on SSH. ${text}`,
       );
-    writeWhole(this.marker(machine), `${serverId}\n`);
-    return new Failure(
-      "SERVER_NEVER_BOOTED",
-      `The machine ${machine} never answered on SSH; the next \`up\` replaces it. ${text}`,
-    );
+    const never = `The machine ${machine} never answered on SSH;`;
+    if (!this.operator)
+      return new Failure(
+        "SERVER_NEVER_BOOTED",
+        `${never} raise its generation to have it replaced. ${text}`,
+      );
+    writeWhole(marker(this.operator, machine), `${serverId}\n`);
+    return new Failure("SERVER_NEVER_BOOTED", `${never} the next \`up\` replaces it. ${text}`);
   }
 
-  private marker(machine: string): string {
-    return join(this.directory, `${machine}${suffix}`);
+  /** Looks who answers behind the proxy: a machine that does so by now gets its script again. */
+  private async ask({
+    proxy,
+    ...target
+  }: pulumi.Unwrap<Connection>): Promise<"itself" | "imposter" | "other"> {
+    const agentSocket = this.operator?.agentSocket;
+    if (proxy === undefined || agentSocket === undefined) return "other";
+    const answer = await whoAnswers({ ...proxy, agentSocket }, { ...target, agentSocket });
+    return answer === "nobody" ? "other" : answer;
   }
 
   private async evidence(serverId: string): Promise<{ state?: ServerState; text: string }> {
+    if (!this.operator) return { text: "The program was given no way to ask Nova about it." };
     try {
-      const cloud = await connectCloud();
+      const cloud = await this.operator.connect();
       const state = await serverState(cloud, serverId);
       return { state, text: await describeServer(cloud, serverId, state) };
     } catch (error) {
@@ -167,15 +169,6 @@ export function failureOf(message: string): "silent" | "imposter" | "unclear" | 
 /** How often a script is run again on a machine that turned out to answer. */
 const retries = 2;
 
-/** Looks who answers behind the proxy: a machine that does so by now gets its script again. */
-async function ask(
-  connection: pulumi.Unwrap<Connection>,
-): Promise<"itself" | "imposter" | "other"> {
-  const { proxy, ...target } = connection;
-  const answer = proxy === undefined ? "nobody" : await whoAnswers(proxy, target);
-  return answer === "nobody" ? "other" : answer;
-}
-
 /** Whether a machine has never been reached when this fails: nothing but its first script's first run on its present server. */
 export const isFirst = (
   script: string,
@@ -193,6 +186,17 @@ export const serverOfScript = (stdin: unknown): string | undefined =>
 export function serverIn(message: string): string | undefined {
   return /instance \(?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)?/i.exec(message)?.[1];
 }
+
+const marker = ({ markers }: Operator, machine: string): string =>
+  join(markers, `${machine}${suffix}`);
+
+const readMarkers = (directory: string): ReadonlyMap<string, string> =>
+  new Map(
+    listMarkers(directory).map((file) => [
+      file.slice(0, -suffix.length),
+      readFileSync(join(directory, file), "utf8").trim(),
+    ]),
+  );
 
 const listMarkers = (directory: string): readonly string[] => {
   try {

@@ -8,6 +8,7 @@ import { ApplicationCredential } from "../../components/identity/application-cre
 import { Component } from "../../components/support/component.js";
 import { ArgumentError, ConfigError } from "../../components/support/errors.js";
 import { FailedMachines } from "../../components/support/failed-machines.js";
+import { operatorOf } from "../../components/support/operator.js";
 import {
   dialBudget,
   RandomIdentity,
@@ -241,7 +242,7 @@ describe("a machine that never answered", () => {
           allowedAddresses: [],
           login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },
           seed: pulumi.secret(canarySeed),
-          failed: new FailedMachines(directory),
+          failed: new FailedMachines(operatorOf({}, directory)),
         }),
       cloudAnswers,
     );

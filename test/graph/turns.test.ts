@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { operatorOf } from "../../components/support/operator.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../support/graph.js";
@@ -10,18 +11,21 @@ const authScope = "openstack:identity/getAuthScope:getAuthScope";
 const instance = "openstack:compute/instance:Instance";
 const script = "command:remote:Command";
 
+interface BuildOptions extends GraphOptions {
+  /** Where the provider's credential leads. */
+  readonly project?: string;
+  /** Nobody gives the program a way to ask. */
+  readonly alone?: boolean;
+}
+
 describe("machines whose generation was raised", () => {
   let cloud: FakeCloud;
-  let environment: NodeJS.ProcessEnv;
   const made: string[] = [];
 
   before(async () => {
     cloud = await startFakeCloud();
-    environment = { ...process.env };
-    Object.assign(process.env, cloud.environment());
   });
   after(async () => {
-    process.env = environment;
     await cloud.close();
   });
   beforeEach(() => {
@@ -44,8 +48,9 @@ describe("machines whose generation was raised", () => {
   /** Registers the cluster and notes in which order the engine gets to see servers and joins. */
   const build = async (
     workers: ClusterArgs["workers"],
-    { project = fakeProject, ...more }: GraphOptions & { readonly project?: string } = {},
+    { project = fakeProject, alone = false, ...more }: BuildOptions = {},
   ): Promise<readonly Row[]> => {
+    const operator = alone ? undefined : operatorOf(cloud.environment(), "/nowhere");
     const note =
       (type: string) =>
       (inputs: Fields, name: string): Fields => {
@@ -53,7 +58,7 @@ describe("machines whose generation was raised", () => {
         return cloudAnswers.outputs?.[type]?.(inputs, name) ?? {};
       };
     const { [authScope]: scope, ...lookups } = cloudAnswers.lookups ?? {};
-    return graph(() => new Cluster("dev", { ...smallest, workers, samples: true }), {
+    return graph(() => new Cluster("dev", { ...smallest, workers, samples: true, operator }), {
       ...cloudAnswers,
       ...more,
       outputs: { ...cloudAnswers.outputs, [instance]: note(instance), [script]: note(script) },
@@ -125,6 +130,14 @@ describe("machines whose generation was raised", () => {
     exists();
     await build(raised, { project: "another" });
     assert.ok(precedes("general-0-join", "general-1-server"));
+  });
+
+  it("take turns where the program was given no way to ask, and no environment is looked at", async () => {
+    exists();
+    const asked = cloud.seen.length;
+    await build(raised, { alone: true });
+    assert.ok(precedes("general-0-join", "general-1-server"));
+    assert.equal(cloud.seen.length, asked);
   });
 
   it("do not wait in a preview, and Nova is not asked", async () => {

@@ -4,6 +4,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { Endpoint } from "../../components/endpoint/endpoint.js";
 import { endpointClass } from "../../components/endpoint/kinds.js";
 import type { EndpointSpec } from "../../components/spec/endpoint.js";
+import { operatorOf } from "../../components/support/operator.js";
 import { Component } from "../../components/support/component.js";
 import { sampleIdentity } from "./cloud-answers.js";
 import { graph, type GraphOptions, type Row } from "./graph.js";
@@ -32,6 +33,7 @@ export class Surroundings extends Component {
       mark: { name: "dev", identity: sampleIdentity },
       externalNetwork: { id: "external-network-id", name: "public" },
       routerInterface,
+      operator: operatorOf({}, "/nowhere"),
       networkId: network.id,
       subnetId: subnet.id,
     });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
 import { merge, preferredKey } from "../../../components/spec/defaults.js";
-import { readConfig } from "../../../config.js";
+import { operator, readConfig } from "../../../config.js";
 import { smallest } from "../../support/spec.js";
 
 describe("the stack's configuration", () => {
@@ -136,5 +136,11 @@ describe("the stack's configuration", () => {
       assert.equal(preferredKey(["ssh-rsa AAAAR a", "ssh-rsa AAAAS b"]), "ssh-rsa AAAAR");
       assert.equal(preferredKey([]), undefined);
     });
+  });
+
+  it("is all that reads environment and current directory: from them it makes the program's operator", () => {
+    const { markers, agentSocket } = operator();
+    assert.equal(markers, join(process.cwd(), ".stackadm", "staging"));
+    assert.equal(agentSocket, process.env["SSH_AUTH_SOCK"]);
   });
 });

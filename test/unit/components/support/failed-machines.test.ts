@@ -9,6 +9,7 @@ import {
   isFirst,
   serverOfScript,
 } from "../../../../components/support/failed-machines.js";
+import { operatorOf } from "../../../../components/support/operator.js";
 import fc from "fast-check";
 import type { Failure } from "../../../../base/failure.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
@@ -69,29 +70,25 @@ describe("failed machines", () => {
   describe("that do not answer", () => {
     let directory: string;
     let cloud: FakeCloud;
-    const environment = { ...process.env };
     const server = { machine: "dev-general-0", serverId: "5ee5a1c4-0000-4000-8000-000000000001" };
     const judge = (status: string, first = true): Promise<Failure> => {
       const found = { id: "5ee5a1c4-0000-4000-8000-000000000001", name: "dev-general-0", status };
       cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", {
         body: { server: found },
       });
-      return new FailedMachines(directory).judge(server, first);
+      return machines().judge(server, first);
     };
-    const marked = (): string | undefined =>
-      new FailedMachines(directory).serverOf("dev-general-0");
+    const machines = (): FailedMachines =>
+      new FailedMachines(operatorOf(cloud.environment(), directory));
+    const marked = (): string | undefined => machines().serverOf("dev-general-0");
     beforeEach(async () => {
       directory = mkdtempSync(join(tmpdir(), "stackadm-failed-"));
       cloud = await startFakeCloud();
       cloud.on("POST /compute/servers/5ee5a1c4-0000-4000-8000-000000000001/action", {
         body: { output: "Kernel panic" },
       });
-      Object.assign(process.env, cloud.environment());
     });
     afterEach(async () => {
-      for (const name of Object.keys(process.env))
-        if (!(name in environment)) Reflect.deleteProperty(process.env, name);
-      Object.assign(process.env, environment);
       await cloud.close();
       rmSync(directory, { recursive: true });
     });
@@ -132,17 +129,28 @@ describe("failed machines", () => {
     it("are replaced when nobody stopped them and Nova lost them", async () => {
       assert.match((await judge("ERROR")).sentence, /never answered/);
       cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 404 });
-      const { sentence } = await new FailedMachines(directory).judge(server, true);
+      const { sentence } = await machines().judge(server, true);
       assert.match(sentence, /never answered.*does not exist any more/);
     });
 
     it("are judged without Nova when it cannot be asked", async () => {
       cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 503 });
-      const { sentence } = await new FailedMachines(directory).judge(server, false);
+      const { sentence } = await machines().judge(server, false);
       assert.match(
         sentence,
         /does not answer on SSH\. Nova cannot be asked about server 5ee5a1c4-0000-4000-8000-000000000001/,
       );
+    });
+
+    it("are not said to be replaced when nothing remembers them", async () => {
+      const { code, sentence } = await new FailedMachines().judge(server, true);
+      assert.equal(code, "SERVER_NEVER_BOOTED");
+      assert.equal(
+        sentence,
+        "The machine dev-general-0 never answered on SSH; raise its generation to have it replaced. The program was given no way to ask Nova about it.",
+      );
+      assert.deepEqual(cloud.seen, []);
+      assert.equal(marked(), undefined);
     });
   });
 
@@ -160,13 +168,15 @@ describe("failed machines", () => {
         join(directory, "dev-general-0.failed"),
         "5ee5a1c4-0000-4000-8000-000000000001\n",
       );
-      const failed = new FailedMachines(directory);
+      const failed = new FailedMachines(operatorOf({}, directory));
       assert.equal(failed.serverOf("dev-general-0"), "5ee5a1c4-0000-4000-8000-000000000001");
       assert.equal(failed.serverOf("dev-general-1"), undefined);
     });
 
     it("are none when nothing ever failed", () => {
-      assert.equal(new FailedMachines(join(directory, "none")).serverOf("a"), undefined);
+      const none = operatorOf({}, join(directory, "none"));
+      assert.equal(new FailedMachines(none).serverOf("a"), undefined);
+      assert.equal(new FailedMachines().serverOf("a"), undefined);
     });
   });
 });
