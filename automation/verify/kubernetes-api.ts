@@ -41,9 +41,18 @@ const contextSchema = z.object({
   context: z.looseObject({ cluster: z.string(), user: z.string() }),
 });
 
+/** What is no YAML is nothing: the parser's error would show lines of it, and they are secret. */
+function yamlOf(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads server, authority and credentials of the current context. */
 export function readKubeAccess(kubeconfig: string): KubeAccess {
-  const config = kubeconfigSchema.safeParse(parse(kubeconfig));
+  const config = kubeconfigSchema.safeParse(yamlOf(kubeconfig));
   if (!config.success) throw new UserError("The stack's kubeconfig is not a kubeconfig.");
   const { data } = config;
   const entry = (list: readonly { name: string }[], name: string): unknown =>

@@ -49,7 +49,8 @@ describe("a kubeconfig", () => {
   });
 
   it("that is none is refused in a sentence, without quoting it", () => {
-    assert.throws(() => readKubeAccess("secret: value"), /is not a kubeconfig\.$/);
+    for (const text of ["secret: value", "secret: {value", "- secret: value\n secret"])
+      assert.throws(() => readKubeAccess(text), /^UserError: [^\n]* is not a kubeconfig\.$/);
   });
 });
 
