@@ -1,12 +1,24 @@
 /** What tools that embed the cluster operations may import: `stackadm/automation`. */
-export {
-  createClusterService,
-  type ClusterService,
-  type ClusterServiceOptions,
-  type RunOptions,
-} from "./cluster/cluster-service.js";
-export { ClusterError } from "./cluster/cluster-error.js";
+export { createClusterService, type ClusterService } from "./cluster/cluster-service.js";
+export type {
+  ClusterServiceOptions,
+  DestroyOptions,
+  DestroyResult,
+  LookOptions,
+  MachineStatus,
+  PreviewOptions,
+  PreviewResult,
+  RefreshResult,
+  RunOptions,
+  Stage,
+  StatusResult,
+  UpOptions,
+  UpResult,
+} from "./cluster/options.js";
+export { ClusterError, type ErrorCode } from "./cluster/cluster-error.js";
 export type { ClusterEvent } from "./cluster/events.js";
+export type { StackOutputs } from "./cluster/operation.js";
+export { VerificationFailed } from "./cluster/proof.js";
 export { prepareSurroundings, type Surroundings } from "./setup/surroundings.js";
-export { parseOutputs, type ClusterOutputs } from "./verify/outputs.js";
-export { verifyCluster, type Verification } from "./verify/verify.js";
+export { parseOutputs, valuesOf, type ClusterOutputs } from "./verify/outputs.js";
+export type { Check, Verification } from "./verify/verify.js";

@@ -1,22 +1,16 @@
+import type { UpResult } from "../cluster/options.js";
+import { VerificationFailed } from "../cluster/proof.js";
 import { addKubeconfig } from "../cluster/redact.js";
-import { writeKubeconfig } from "../cluster/kubeconfig-file.js";
-import type { ClusterSpec } from "../../components/cluster-spec.js";
-import { ClusterError } from "../cluster/cluster-error.js";
-import type { StackOutputs } from "../cluster/operation.js";
-import { withStep } from "../../base/progress.js";
 import {
   checksTable,
   nextCommands,
   nodesTable,
-  timedPhases,
   timesTable,
   type TimedPhase,
 } from "../render/report.js";
-import { OperationView } from "../render/operation-view.js";
 import { lookAtKubectl } from "../setup/kubectl.js";
-import { controlPlaneTarget, parseOutputs, type ClusterOutputs } from "../verify/outputs.js";
-import { verifyCluster, type Verification } from "../verify/verify.js";
-import { requireCloud, specOf, type StackContext } from "./context.js";
+import { parseOutputs, valuesOf } from "../verify/outputs.js";
+import { stops, viewOf, type StackContext } from "./context.js";
 
 export interface BringUpOptions {
   readonly refresh?: boolean;
@@ -27,98 +21,60 @@ export interface BringUpOptions {
   readonly before?: readonly TimedPhase[];
 }
 
-const plainValues = (outputs: StackOutputs): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
-
-async function runUp(
-  { stack, session, service }: StackContext,
-  options: BringUpOptions,
-): Promise<{ outputs: ClusterOutputs; phases: TimedPhase[] }> {
-  const { progress, redactor } = session;
-  const view = new OperationView({ progress, direction: "up", redactor });
-  const step = progress.step(`Bring up the cluster '${stack}'`, 150);
-  try {
-    const outputs = await service.up(stack, {
-      refresh: options.refresh,
-      signal: session.signal,
-      killSignal: session.killSignal,
-      onNote: (text) => {
-        progress.note(redactor.clean(text));
-      },
-      onEvent: (event) => {
-        session.emit({ type: "event", event });
-        view.take(event);
-      },
-    });
-    view.finish(false);
-    step.done();
-    const parsed = parseOutputs(plainValues(outputs));
-    addKubeconfig(redactor, parsed.kubeconfig);
-    return { outputs: parsed, phases: timedPhases(view.timeline.times()) };
-  } catch (error) {
-    view.finish(true);
-    step.failed();
-    throw error;
-  }
+interface Times {
+  readonly phases: readonly TimedPhase[];
+  /** Milliseconds in all. */
+  readonly total: number;
 }
 
-async function verify(
-  { session, surroundings }: StackContext,
-  outputs: ClusterOutputs,
-  spec: ClusterSpec,
-): Promise<Verification> {
-  const agentSocket = surroundings.agent?.socket ?? "";
-  return withStep(session.progress, "Look at the cluster from outside", 10, (step) =>
-    verifyCluster({
-      outputs,
-      controlPlane: controlPlaneTarget(outputs, { user: spec.ssh.user, agentSocket }),
-      signal: session.signal,
-      onDetail: (text) => {
-        step.update(text);
-      },
-    }),
-  );
-}
-
-/** Checks, makes and verifies the cluster of a stack, and says what came of it. */
-export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
-  const { session, stack } = context;
-  const spec = specOf(context);
-  if (options.force !== true) await requireCloud(context, spec);
-  const { outputs, phases } = await runUp(context, options);
-  const kubeconfig = writeKubeconfig(stack, outputs.kubeconfig);
-  const verifyingSince = Date.now();
-  const verification = await verify(context, outputs, spec);
-  const times = [
-    ...(options.before ?? []),
-    ...phases,
-    { title: "Verification", milliseconds: Date.now() - verifyingSince },
-  ];
-  const total = Date.now() - options.startedAt;
-  const { onLab } = context.surroundings;
-  const { advice } = await lookAtKubectl(spec.kubernetes.version);
+/** Says what came of it. */
+async function report(context: StackContext, result: UpResult, times: Times): Promise<void> {
+  const { session, stack, surroundings, service } = context;
+  const { kubeconfigPath = "", verification } = result;
+  const outputs = parseOutputs(valuesOf(result.outputs));
+  addKubeconfig(session.redactor, outputs.kubeconfig);
+  const { kubernetes } = await service.spec(stack);
+  const { advice } = await lookAtKubectl(kubernetes.version);
+  const checked = (verification?.services.length ?? 0) + (verification?.claims.length ?? 0) > 0;
   const parts = [
-    nodesTable(verification),
-    ...(verification.services.length + verification.claims.length > 0
-      ? [checksTable(verification)]
-      : []),
-    timesTable(times, total),
-    nextCommands(stack, kubeconfig, { onLab, advice }),
+    ...(verification ? [nodesTable(verification)] : []),
+    ...(verification && checked ? [checksTable(verification)] : []),
+    timesTable(times.phases, times.total),
+    nextCommands(stack, kubeconfigPath, { onLab: surroundings.onLab, advice }),
   ];
   session.print(`\n${parts.join("\n\n")}`);
   session.emit({
     type: "result",
     stack,
-    kubeconfig,
+    kubeconfig: kubeconfigPath,
     apiEndpoint: outputs.apiEndpoint,
     ...verification,
-    times,
-    milliseconds: total,
+    times: times.phases,
+    milliseconds: times.total,
   });
-  if (!verification.ok)
-    throw new ClusterError(
-      "VERIFY_FAILED",
-      "The cluster was made, but not everything in it works: see the tables above.",
-      "`npx stackadm status` looks again.",
+}
+
+/** Makes the cluster of a stack, and says what came of it, also when not everything in it works. */
+export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
+  const { refresh, force = false, startedAt, before = [] } = options;
+  const view = viewOf(context, "up");
+  const say = (result: UpResult): Promise<void> =>
+    report(context, result, {
+      phases: [...before, ...view.times()],
+      total: Date.now() - startedAt,
+    });
+  try {
+    const result = await view.show((listening) =>
+      context.service.up(context.stack, {
+        refresh,
+        preflight: !force,
+        ...stops(context),
+        ...listening,
+      }),
     );
+    await say(result);
+  } catch (error) {
+    if (error instanceof VerificationFailed) await say(error.result);
+    throw error;
+  }
 }

@@ -1,14 +1,7 @@
-import { connectCloud, type CloudClient } from "../../cloud/client.js";
-import type { Finding } from "../../cloud/finding.js";
-import { preflight } from "../../cloud/preflight.js";
-import type { ClusterSpec } from "../../components/cluster-spec.js";
-import { ClusterError } from "../cluster/cluster-error.js";
 import { createClusterService, type ClusterService } from "../cluster/cluster-service.js";
-import { needsOf } from "../../components/plan/needs.js";
-import { clusterSpecOf } from "../cluster/spec.js";
-import { identitiesOf, ownedIds } from "../cluster/state.js";
+import type { RunOptions } from "../cluster/options.js";
 import { readStackFile } from "../cluster/workspace.js";
-import { withStep } from "../../base/progress.js";
+import { RunView } from "../render/run-view.js";
 import { prepareSurroundings, type Surroundings } from "../setup/surroundings.js";
 import type { Session } from "./session.js";
 import { packageRoot } from "../../base/paths.js";
@@ -40,43 +33,20 @@ export async function withStack<T>(
   }
 }
 
-/** The cluster that the stack file describes; all problems in one error, before any call to the cloud. */
-export const specOf = ({ stack, surroundings }: StackContext): ClusterSpec =>
-  clusterSpecOf({
-    project: "stackadm",
+/** How a stop reaches the service. */
+export const stops = ({ session }: StackContext): Pick<RunOptions, "signal" | "killSignal"> => ({
+  signal: session.signal,
+  killSignal: session.killSignal,
+});
+
+/** What a person sees of a run of the service. */
+export const viewOf = ({ session, stack }: StackContext, direction: "up" | "destroy"): RunView =>
+  new RunView({
+    progress: session.progress,
+    redactor: session.redactor,
+    direction,
     stack,
-    settings: readStackFile(packageRoot(), stack),
-    siteFile: surroundings.env["STACKADM_SITE"],
-    agentKeys: surroundings.agent?.keys,
+    emit: (fields) => {
+      session.emit(fields);
+    },
   });
-
-export const cloudOf = ({ surroundings }: StackContext): Promise<CloudClient> =>
-  connectCloud({ env: surroundings.env });
-
-/** What the cloud lacks for this cluster. */
-export async function findingsFor(context: StackContext, spec: ClusterSpec): Promise<Finding[]> {
-  const cloud = await cloudOf(context);
-  const state = await context.service.state(context.stack);
-  return preflight(cloud, needsOf(spec), {
-    owned: ownedIds(state),
-    identities: identitiesOf(state),
-  });
-}
-
-/** Refuses to begin what the cloud cannot carry: every problem in one error. */
-export async function requireCloud(context: StackContext, spec: ClusterSpec): Promise<void> {
-  const { progress } = context.session;
-  await withStep(progress, "Ask the cloud whether the cluster fits", 3, async () => {
-    const findings = await findingsFor(context, spec);
-    const problems = findings.filter(({ severity }) => severity === "problem");
-    for (const { severity, text } of findings)
-      if (severity === "warning") progress.note(`! ${text}`);
-    if (problems.length === 0) return;
-    const lines = problems.map(({ text }) => `  ${text}`).join("\n");
-    throw new ClusterError(
-      "PREFLIGHT_FAILED",
-      `The cluster does not fit into this cloud:\n${lines}`,
-      "Nothing was changed. `npx stackadm doctor` asks again.",
-    );
-  });
-}

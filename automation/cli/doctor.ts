@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import { table } from "../render/table.js";
-import { describeLock, stackLocks } from "../cluster/engine-locks.js";
 import { withStep } from "../../base/progress.js";
 import { lookAtKubectl } from "../setup/kubectl.js";
-import { findingsFor, specOf, withStack } from "./context.js";
+import { withStack } from "./context.js";
 import { runCommand } from "./session.js";
 
 export function registerDoctor(program: Command): void {
@@ -14,12 +13,12 @@ export function registerDoctor(program: Command): void {
       const { stack } = command.optsWithGlobals<{ stack: string }>();
       await runCommand(command, (session) =>
         withStack(session, stack, async (context) => {
-          const { surroundings } = context;
-          const spec = specOf(context);
+          const { surroundings, service } = context;
+          const { kubernetes } = await service.spec(stack);
           const findings = await withStep(session.progress, "Ask the cloud", 3, () =>
-            findingsFor(context, spec),
+            service.preflight(stack),
           );
-          const kubectl = await lookAtKubectl(spec.kubernetes.version);
+          const kubectl = await lookAtKubectl(kubernetes.version);
           const facts = [
             ["cloud", surroundings.env["OS_CLOUD"] ?? surroundings.env["OS_AUTH_URL"] ?? ""],
             ["backend", surroundings.backend],
@@ -32,10 +31,7 @@ export function registerDoctor(program: Command): void {
               `${version} (${origin})`,
             ]),
             ["kubectl", kubectl.advice ?? kubectl.version ?? ""],
-            ...stackLocks(surroundings.backend, "stackadm", stack).map((lock) => [
-              "lock",
-              describeLock(lock),
-            ]),
+            ...service.locks(stack).map((lock) => ["lock", lock]),
           ];
           session.print(table(["WHAT", ""], facts));
           const rows = findings.map(({ severity, text }) => [severity, text]);

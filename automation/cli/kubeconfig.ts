@@ -1,6 +1,4 @@
 import type { Command } from "commander";
-import { writeKubeconfig } from "../cluster/kubeconfig-file.js";
-import { parseOutputs } from "../verify/outputs.js";
 import { withStack } from "./context.js";
 import { runCommand } from "./session.js";
 
@@ -13,12 +11,12 @@ export function registerKubeconfig(program: Command): void {
       const { stack, print } = command.optsWithGlobals<{ stack: string; print: boolean }>();
       await runCommand(command, (session) =>
         withStack(session, stack, async ({ service }) => {
-          const { kubeconfig } = parseOutputs(await service.outputs(stack));
           if (print) {
+            const kubeconfig = await service.kubeconfig(stack);
             session.print(kubeconfig.trimEnd());
             session.emit({ type: "result", ok: true, kubeconfig });
           } else {
-            const path = writeKubeconfig(stack, kubeconfig);
+            const path = await service.kubeconfigFile(stack);
             session.print(path);
             session.emit({ type: "result", ok: true, path });
           }

@@ -2,9 +2,6 @@ import type { Command } from "commander";
 import { withStack } from "./context.js";
 import { runCommand } from "./session.js";
 
-/** Outputs that are secret: shown only when asked for. */
-const secretOutputs = new Set(["kubeconfig"]);
-
 export function registerOutputs(program: Command): void {
   program
     .command("outputs")
@@ -17,12 +14,7 @@ export function registerOutputs(program: Command): void {
       }>();
       await runCommand(command, (session) =>
         withStack(session, stack, async ({ service }) => {
-          const outputs = Object.fromEntries(
-            Object.entries(await service.outputs(stack)).map(([name, value]) => [
-              name,
-              secretOutputs.has(name) && !showSecrets ? "[secret]" : value,
-            ]),
-          );
+          const outputs = await service.outputs(stack, showSecrets ? "in clear" : "hidden");
           session.print(JSON.stringify(outputs, undefined, 2));
           session.emit({ type: "result", ok: true, outputs });
           return 0;

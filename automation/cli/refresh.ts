@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { withStack } from "./context.js";
+import { stops, withStack } from "./context.js";
 import { runCommand } from "./session.js";
 
 export function registerRefresh(program: Command): void {
@@ -9,22 +9,19 @@ export function registerRefresh(program: Command): void {
     .action(async (_options, command: Command) => {
       const { stack } = command.optsWithGlobals<{ stack: string }>();
       await runCommand(command, (session) =>
-        withStack(session, stack, async ({ service }) => {
+        withStack(session, stack, async (context) => {
           const step = session.progress.step(`Read the resources of '${stack}'`, 30);
-          let changed = 0;
-          try {
-            await service.refresh(stack, {
-              signal: session.signal,
-              killSignal: session.killSignal,
+          const { changed } = await context.service
+            .refresh(stack, {
+              ...stops(context),
               onEvent: (event) => {
                 session.emit({ type: "event", event });
-                if (event.type === "finished") changed += 1;
               },
+            })
+            .catch((error: unknown) => {
+              step.failed();
+              throw error;
             });
-          } catch (error) {
-            step.failed();
-            throw error;
-          }
           step.done(changed === 0 ? "nothing differs" : `${changed} differ`);
           session.emit({ type: "result", ok: true, changed });
           return 0;

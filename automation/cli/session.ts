@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { Failure } from "../../base/failure.js";
-import type { FailureCode } from "../../base/failures.js";
 import { redactorFor, type Redactor } from "../cluster/redact.js";
+import { unlessStopped } from "../cluster/stop.js";
 import type { Progress } from "../../base/progress.js";
 import { jsonProgress } from "../render/json-lines.js";
 import { terminalScreen, type Screen } from "../render/screen.js";
@@ -53,19 +53,10 @@ function listen(note: (text: string) => void): Stops {
   };
 }
 
-/** What a stop itself brings about: requests that are broken off, commands that end, what nobody foresaw. */
-const brokenOff: ReadonlySet<FailureCode> = new Set([
-  "FAILED",
-  "CLOUD_UNREACHABLE",
-  "SSH_UNREACHABLE",
-]);
-
 /** Any error as one with a code, a sentence and a hint. */
 export function asClusterError(error: unknown, signal?: AbortSignal): Failure {
-  const known = error instanceof Failure ? error : unforeseen(error);
-  return signal?.aborted === true && brokenOff.has(known.code)
-    ? new Failure("CANCELLED", "Stopped on request. What was done is kept.")
-    : known;
+  const known = unlessStopped(error, signal);
+  return known instanceof Failure ? known : unforeseen(known);
 }
 
 function unforeseen(error: unknown): Failure {

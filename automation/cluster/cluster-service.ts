@@ -1,229 +1,228 @@
-import { connectCloud, type CloudClient } from "../../cloud/client.js";
-import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
-import { settleApi } from "./abandon.js";
+import type { Finding } from "../../cloud/finding.js";
+import type { ClusterSpec } from "../../components/cluster-spec.js";
+import { parseOutputs } from "../verify/outputs.js";
 import { ClusterError } from "./cluster-error.js";
-import { describeLock, removeDeadLocks } from "./engine-locks.js";
+import { nameInCloud, requireNotElsewhere } from "./elsewhere.js";
+import { describeLock, stackLocks } from "./engine-locks.js";
 import type { ClusterEvent } from "./events.js";
-import { runOperation, type StackOutputs } from "./operation.js";
-import type { OperationName } from "./protocol.js";
-import { recover } from "./recovery.js";
-import {
-  pulumi,
-  readKubeconfig,
-  readOutputs,
-  readState,
-  type StateAccess,
-  type StateExport,
-} from "./state.js";
-import { prepareWorkspace, programModule, type Workspace } from "./workspace.js";
-import { packageRoot } from "../../base/paths.js";
+import { settleApi } from "./farewell.js";
+import { keepKubeconfig, removeKubeconfig, writeKubeconfig } from "./kubeconfig-file.js";
+import type {
+  ClusterServiceOptions,
+  DestroyOptions,
+  DestroyResult,
+  LookOptions,
+  PreviewOptions,
+  PreviewResult,
+  RefreshResult,
+  RunOptions,
+  StatusResult,
+  UpOptions,
+  UpResult,
+} from "./options.js";
+import { planRows } from "./plan-rows.js";
+import { findingsFor, requireFit } from "./preflight.js";
+import { prove } from "./proof.js";
+import { repair, requireFree, unlock } from "./repair.js";
+import { Run } from "./run.js";
+import { holdsNothing, readOutputs, readState, type Secrets, type StateExport } from "./state.js";
+import { lookAt } from "./status.js";
+import { unlessStopped } from "./stop.js";
+import { sweepAfter } from "./sweep.js";
 
-export interface ClusterServiceOptions {
-  /**
-   * The environment of engine, plugins and program: PATH with the tools, OS_*, SSH_AUTH_SOCK and Pulumi's variables,
-   * as `prepareSurroundings` makes it.
-   */
-  readonly env: NodeJS.ProcessEnv;
-  /** URL of the state backend. */
-  readonly backend: string;
-  /** Directory with Pulumi.yaml and the stack files. Default: the package's root. */
-  readonly projectDirectory?: string;
-  /** Module that exports the program. Default: the package's own. */
-  readonly program?: string;
-}
-
-export interface RunOptions {
-  readonly onEvent?: (event: ClusterEvent) => void;
-  /** What was repaired before the operation, and what the program prints. */
-  readonly onNote?: (text: string) => void;
-  /** Cancels in good order. */
-  readonly signal?: AbortSignal;
-  /** Ends at once. */
-  readonly killSignal?: AbortSignal;
-  /** Read the real world before comparing. Default: false. */
-  readonly refresh?: boolean;
-  /** The stack's settings as text instead of its file's. */
-  readonly settings?: string;
-  /** `up` fails when it would change anything. */
-  readonly expectNoChanges?: boolean;
-}
-
-export interface DestroyOptions extends RunOptions {
-  /**
-   * Skip what needs the cluster's API, for a cluster whose API is gone for good: its load balancers are found by the
-   * cluster's identity, its volumes stay. Default: false, and a cluster whose API does not answer is left as it is.
-   */
-  readonly abandon?: boolean;
-}
-
-/** What embedding programs use: the cluster operations, with events while they run and typed errors. */
+/**
+ * The cluster operations: what the command line calls, and programs that embed them. Each throws a ClusterError with a
+ * stable code; operations on one stack wait for each other.
+ */
 export interface ClusterService {
-  /** Brings the cluster to what the stack's settings say; answers the stack's outputs. */
-  up(stack: string, options?: RunOptions): Promise<StackOutputs>;
-  /** Says by events what `up` would do. Nothing is changed. */
-  preview(stack: string, options?: RunOptions): Promise<void>;
-  /** Reads what is really there into the state. */
-  refresh(stack: string, options?: RunOptions): Promise<void>;
-  /** Takes everything away that the stack's state holds. Well when there is no such stack. */
-  destroy(stack: string, options?: DestroyOptions): Promise<void>;
-  /** Stack outputs, secrets in clear. */
-  outputs(stack: string): Promise<Record<string, unknown>>;
+  /** Brings the cluster to what the stack's settings say, and proves that it works. */
+  up(stack: string, options?: UpOptions): Promise<UpResult>;
+  /** Says what `up` would do. Nothing is changed. */
+  preview(stack: string, options?: PreviewOptions): Promise<PreviewResult>;
+  /** Reads what is really there into the state. Nothing is changed in the cloud. */
+  refresh(stack: string, options?: RunOptions): Promise<RefreshResult>;
+  /**
+   * Takes everything away that the stack's state holds and what carries the identity in it, and looks that nothing else is
+   * left. Well when there is nothing; an error when a cluster of this name lives that another state holds.
+   */
+  destroy(stack: string, options?: DestroyOptions): Promise<DestroyResult>;
+  /** Machines, nodes and samples as they are now. */
+  status(stack: string, options?: LookOptions): Promise<StatusResult>;
+  /** What the cloud lacks for the cluster; nothing when it fits. */
+  preflight(stack: string, options?: LookOptions): Promise<Finding[]>;
+  /** The cluster that the stack's settings describe; all problems in one error. */
+  spec(stack: string, options?: LookOptions): Promise<ClusterSpec>;
+  /** Stack outputs, secrets in clear or as "[secret]". Default: in clear. */
+  outputs(stack: string, secrets?: Secrets): Promise<Record<string, unknown>>;
+  /** The administrator's kubeconfig. */
+  kubeconfig(stack: string): Promise<string>;
+  /** Writes it to a file that only its owner reads; answers its path. */
+  kubeconfigFile(stack: string): Promise<string>;
   /** The state, secrets encrypted; undefined when there is no such stack. */
   state(stack: string): Promise<StateExport | undefined>;
+  /** Who holds the stack: nobody, or the process that works on it. */
+  locks(stack: string): string[];
   /** Removes the lock of an operation that is gone; refuses while its process runs on this host. */
   unlock(stack: string): Promise<string[]>;
 }
 
 class Service implements ClusterService {
-  private readonly queues = new Map<string, Promise<unknown>>();
+  readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly options: ClusterServiceOptions) {}
+  constructor(private readonly service: ClusterServiceOptions) {}
 
-  up(stack: string, options: RunOptions = {}): Promise<StackOutputs> {
-    return this.exclusively(stack, () => this.run("up", stack, options));
-  }
-
-  async preview(stack: string, options: RunOptions = {}): Promise<void> {
-    await this.exclusively(stack, () => this.run("preview", stack, options));
-  }
-
-  async refresh(stack: string, options: RunOptions = {}): Promise<void> {
-    await this.exclusively(stack, () => this.run("refresh", stack, options));
-  }
-
-  async destroy(stack: string, options: DestroyOptions = {}): Promise<void> {
-    await this.exclusively(stack, async () => {
-      if ((await this.state(stack)) !== undefined) await this.run("destroy", stack, options);
+  up(stack: string, options: UpOptions = {}): Promise<UpResult> {
+    const { preflight = true, expectNoChanges } = options;
+    return this.inTurn(stack, options, async (run) => {
+      const spec = preflight ? await run.spec() : undefined;
+      requireFree(run);
+      // Before the cloud is asked: what is half made occupies names and quotas.
+      await repair(run, "repair");
+      if (spec) await requireFit(run, spec);
+      run.stage("operation");
+      const outputs = await run.engine("up", { expectNoChanges });
+      const kubeconfigPath = keepKubeconfig(stack, outputs, options);
+      return prove(run, { outputs, kubeconfigPath }, options);
     });
   }
 
-  async outputs(stack: string): Promise<Record<string, unknown>> {
-    const access = this.access(this.workspace(stack));
-    if ((await readState(access)) === undefined) throw unknownStack(stack);
-    return readOutputs(access);
+  preview(stack: string, options: PreviewOptions = {}): Promise<PreviewResult> {
+    const { events, ...listening } = collecting(options);
+    return this.inTurn(stack, { ...options, ...listening }, async (run) => {
+      if (options.preflight !== false) await run.spec();
+      await run.engine("preview");
+      return { plan: planRows(events) };
+    });
   }
 
-  async state(stack: string): Promise<StateExport | undefined> {
-    return readState(this.access(this.workspace(stack)));
+  refresh(stack: string, options: RunOptions = {}): Promise<RefreshResult> {
+    const { events, ...listening } = collecting(options);
+    return this.inTurn(stack, { ...options, ...listening }, async (run) => {
+      requireFree(run);
+      await repair(run, "operation");
+      await run.engine("refresh");
+      return { changed: events.filter(({ type }) => type === "finished").length };
+    });
   }
 
-  async unlock(stack: string): Promise<string[]> {
-    const workspace = this.workspace(stack);
-    const { removed, held } = removeDeadLocks(this.options.backend, workspace.project, stack);
-    const [alive] = held;
-    if (alive) throw locked(describeLock(alive));
-    if (removed.length > 0) return removed.map(describeLock);
-    // Another kind of backend: its own command knows.
-    if (!this.options.backend.startsWith("file:"))
-      await pulumi(this.access(workspace), ["cancel", "--yes"]);
-    return [];
+  destroy(stack: string, options: DestroyOptions = {}): Promise<DestroyResult> {
+    return this.inTurn(stack, options, async (run) => {
+      requireFree(run);
+      const cluster = await nameInCloud(run);
+      const state = await readState(run.access);
+      if (holdsNothing(state)) {
+        const kept = await requireNotElsewhere(run, cluster);
+        // The empty stack itself goes.
+        if (state !== undefined) await run.engine("destroy");
+        return { cluster, held: false, deleted: [], kept };
+      }
+      run.stage("operation");
+      await settleApi(run, options);
+      await repair(run, "operation");
+      await run.engine("destroy");
+      const swept = await sweepAfter(run, state);
+      removeKubeconfig(stack);
+      run.forgetFailures();
+      return { cluster, held: true, ...swept };
+    });
   }
 
-  /** Operations on one stack wait for each other; those on different stacks do not. */
-  private async exclusively<T>(stack: string, work: () => Promise<T>): Promise<T> {
-    const before = this.queues.get(stack) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    this.queues.set(stack, mine);
-    return mine;
-  }
-
-  private workspace(stack: string, settings?: string): Workspace {
-    const { backend, projectDirectory } = this.options;
-    return prepareWorkspace({ stack, projectDirectory, settings, backend });
-  }
-
-  private access(workspace: Workspace): StateAccess {
-    return { workspace, env: this.options.env };
-  }
-
-  private async run(
-    operation: OperationName,
-    stack: string,
-    options: DestroyOptions,
-  ): Promise<StackOutputs> {
-    const workspace = this.workspace(stack, options.settings);
-    if (operation !== "preview") this.requireFree(workspace, options);
-    if (operation === "destroy")
-      await settleApi({ ...options, access: this.access(workspace), env: this.options.env });
-    if (operation !== "preview") await this.repair(workspace, options);
-    if (options.signal?.aborted === true)
-      throw new ClusterError("CANCELLED", "Stopped on request before anything was changed.");
-    return this.perform(operation, workspace, options);
-  }
-
-  private perform(
-    operation: OperationName,
-    workspace: Workspace,
-    options: RunOptions,
-  ): Promise<StackOutputs> {
-    const { stack } = workspace;
-    return runOperation(
-      {
-        type: "start",
-        operation,
-        stack,
-        project: workspace.project,
-        workDirectory: workspace.directory,
-        program: this.options.program ?? programModule(),
-        refresh: options.refresh,
-        expectNoChanges: options.expectNoChanges,
-      },
-      {
-        env: this.options.env,
-        cwd: this.options.projectDirectory ?? packageRoot(),
-        onEvent: options.onEvent ?? (() => undefined),
-        onOutput: options.onNote,
-        signal: options.signal,
-        killSignal: options.killSignal,
-      },
+  status(stack: string, options: LookOptions = {}): Promise<StatusResult> {
+    return this.request(stack, options, async (run) =>
+      lookAt(run, parseOutputs(await outputsOf(run))),
     );
   }
 
-  /** Locks of dead processes are removed; a living one is an error. */
-  private requireFree(workspace: Workspace, options: RunOptions): void {
-    const note = options.onNote ?? (() => undefined);
-    const { backend } = this.options;
-    const { removed, held } = removeDeadLocks(backend, workspace.project, workspace.stack);
-    for (const lock of removed)
-      note(`The lock of ${describeLock(lock)} is removed: that process is gone.`);
-    const [alive] = held;
-    if (alive) throw locked(describeLock(alive));
+  preflight(stack: string, options: LookOptions = {}): Promise<Finding[]> {
+    return this.request(stack, options, async (run) => findingsFor(run, await run.spec()));
   }
 
-  /** What a killed engine left half-made is taken away. */
-  private async repair(workspace: Workspace, options: RunOptions): Promise<void> {
-    const note = options.onNote ?? (() => undefined);
-    const access = this.access(workspace);
-    const cleared = await recover(access, async () => ({
-      cloud: await connectCloud({ env: this.options.env }),
-      kubernetes: async () => {
-        const kubeconfig = await readKubeconfig(access);
-        return kubeconfig === undefined ? undefined : new KubernetesApi(readKubeAccess(kubeconfig));
-      },
-      note,
-      signal: options.signal,
-    }));
-    if (cleared.length > 0)
-      note(`An earlier run was interrupted; it is repaired: ${cleared.join(", ")}.`);
+  spec(stack: string, options: LookOptions = {}): Promise<ClusterSpec> {
+    return this.request(stack, options, (run) => run.spec());
+  }
+
+  outputs(stack: string, secrets?: Secrets): Promise<Record<string, unknown>> {
+    return this.request(stack, {}, (run) => outputsOf(run, secrets));
+  }
+
+  async kubeconfig(stack: string): Promise<string> {
+    return parseOutputs(await this.outputs(stack)).kubeconfig;
+  }
+
+  async kubeconfigFile(stack: string): Promise<string> {
+    return writeKubeconfig(stack, await this.kubeconfig(stack));
+  }
+
+  state(stack: string): Promise<StateExport | undefined> {
+    return this.request(stack, {}, ({ access }) => readState(access));
+  }
+
+  locks(stack: string): string[] {
+    const { project } = new Run(this.service, stack);
+    return stackLocks(this.service.backend, project, stack).map(describeLock);
+  }
+
+  unlock(stack: string): Promise<string[]> {
+    return this.request(stack, {}, unlock);
+  }
+
+  /** One request: an error that a stop brought about is the stop. */
+  private async request<T>(
+    stack: string,
+    options: RunOptions,
+    work: (run: Run) => T | Promise<T>,
+  ): Promise<T> {
+    try {
+      return await work(new Run(this.service, stack, options));
+    } catch (error) {
+      throw unlessStopped(error, options.signal);
+    }
+  }
+
+  /** Operations on one stack wait for each other; those on different stacks do not. */
+  private inTurn<T>(
+    stack: string,
+    options: RunOptions,
+    work: (run: Run) => Promise<T>,
+  ): Promise<T> {
+    const begin = (): Promise<T> =>
+      this.request(stack, options, (run) => {
+        run.requireNotStopped();
+        return work(run);
+      });
+    const mine = (this.#turns.get(stack) ?? Promise.resolve()).then(begin, begin);
+    this.#turns.set(stack, mine);
+    return mine;
   }
 }
 
-const locked = (who: string): ClusterError =>
-  new ClusterError(
-    "STACK_LOCKED",
-    `Another operation holds this stack: ${who}.`,
-    "Wait until it is done. If it runs on another host and is gone, run `npx stackadm unlock` there, or `pulumi cancel`.",
-  );
+/** Options that keep the events for a result, and pass them on. */
+function collecting({ onEvent }: RunOptions): {
+  readonly events: ClusterEvent[];
+  readonly onEvent: (event: ClusterEvent) => void;
+} {
+  const events: ClusterEvent[] = [];
+  return {
+    events,
+    onEvent: (event) => {
+      events.push(event);
+      onEvent?.(event);
+    },
+  };
+}
 
-const unknownStack = (stack: string): ClusterError =>
-  new ClusterError(
+async function outputsOf(
+  { access, stack }: Run,
+  secrets?: Secrets,
+): Promise<Record<string, unknown>> {
+  if ((await readState(access)) !== undefined) return readOutputs(access, secrets);
+  throw new ClusterError(
     "STACK_NOT_FOUND",
     `There is no stack '${stack}' in this backend.`,
     `Make it with \`npx stackadm up --stack ${stack}\`.`,
   );
+}
 
 /** The cluster operations on one backend. */
-export const createClusterService = (options: ClusterServiceOptions): ClusterService =>
-  new Service(options);
-
-export type { CloudClient, ClusterEvent, StackOutputs };
+export const createClusterService = (service: ClusterServiceOptions): ClusterService =>
+  new Service(service);

@@ -1,6 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { writePrivate } from "../../base/files.js";
 import { stateDirectory } from "../../base/paths.js";
+import type { StackOutputs } from "./operation.js";
+import type { UpOptions } from "./options.js";
 
 /** Where the administrator's kubeconfig of a stack lies. */
 export const kubeconfigPath = (stack: string): string => stateDirectory(`kubeconfig-${stack}`);
@@ -10,6 +12,16 @@ export function writeKubeconfig(stack: string, kubeconfig: string): string {
   const path = kubeconfigPath(stack);
   writePrivate(path, kubeconfig);
   return path;
+}
+
+/** Writes the kubeconfig among a stack's outputs, if there is one and it is wanted; answers its path. */
+export function keepKubeconfig(
+  stack: string,
+  { kubeconfig }: StackOutputs,
+  { kubeconfigFile = true }: UpOptions,
+): string | undefined {
+  const text = kubeconfig?.value;
+  return kubeconfigFile && typeof text === "string" ? writeKubeconfig(stack, text) : undefined;
 }
 
 /** Removes it; answers whether there was one. */

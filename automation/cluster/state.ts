@@ -87,9 +87,16 @@ export const identitiesOf = (state: StateExport | undefined): Set<string> =>
 
 const outputsSchema = z.record(z.string(), z.unknown());
 
-/** The stack's outputs, secrets in clear: for use in this process only. */
-export async function readOutputs(access: StateAccess): Promise<Record<string, unknown>> {
-  const { stdout } = await pulumi(access, ["stack", "output", "--json", "--show-secrets"]);
+/** Secret outputs as they are, for use in this process only, or as "[secret]". */
+export type Secrets = "in clear" | "hidden";
+
+/** The stack's outputs. */
+export async function readOutputs(
+  access: StateAccess,
+  secrets: Secrets = "in clear",
+): Promise<Record<string, unknown>> {
+  const clear = secrets === "in clear" ? ["--show-secrets"] : [];
+  const { stdout } = await pulumi(access, ["stack", "output", "--json", ...clear]);
   return outputsSchema.parse(JSON.parse(stdout));
 }
 

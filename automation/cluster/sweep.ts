@@ -2,6 +2,9 @@ import type { CloudClient } from "../../cloud/client.js";
 import { takeInventory, type CloudObject } from "../../cloud/inventory.js";
 import { deleteOrphans, findOrphans, holdsData, type Orphan } from "../../cloud/orphans.js";
 import { ClusterError } from "./cluster-error.js";
+import { orphansCommand } from "./orphans.js";
+import type { Run } from "./run.js";
+import { identitiesOf, ownedIds, type StateExport } from "./state.js";
 
 export interface SweepOptions {
   readonly cloud: CloudClient;
@@ -20,10 +23,6 @@ export interface Swept {
   /** Volumes with data that the cluster itself did not delete. */
   readonly kept: readonly Orphan[];
 }
-
-/** The command that deletes what is left of a cluster when its state is gone. */
-export const orphansCommand = (identity: string): string =>
-  `npx stackadm orphans --identity ${identity} --delete`;
 
 const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
@@ -51,4 +50,18 @@ export async function sweep(options: SweepOptions): Promise<Swept> {
         : `It carries the cluster's identity: \`${[...identities].map(orphansCommand).join("; ")}\` deletes it.`,
     );
   return { deleted, kept };
+}
+
+/** Sweeps after a destroy. `state` is what the stack held before. */
+export async function sweepAfter(run: Run, state: StateExport | undefined): Promise<Swept> {
+  run.stage("sweep");
+  return sweep({
+    cloud: await run.cloud(),
+    identities: identitiesOf(state),
+    owned: ownedIds(state),
+    signal: run.options.signal,
+    onDelete: ({ kind, name, claim }) => {
+      run.stage("sweep", `deleting the ${kind} '${name}' (${claim})`);
+    },
+  });
 }

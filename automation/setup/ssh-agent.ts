@@ -21,10 +21,10 @@ export interface Agent {
 }
 
 /** The keys of a running agent; none when there is no agent behind the socket. */
-export async function agentKeys(socket: string): Promise<string[]> {
+export async function agentKeys(socket: string, env = process.env): Promise<string[]> {
   // 1: no identities, 2: no agent answers.
   const { code, stdout } = await run("ssh-add", ["-L"], {
-    env: { ...process.env, SSH_AUTH_SOCK: socket },
+    env: { ...env, SSH_AUTH_SOCK: socket },
     accept: [0, 1, 2],
   });
   return code === 0 ? stdout.split("\n").filter((line) => /^(ssh|ecdsa|sk)-/.test(line)) : [];

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ClusterError } from "../cluster/cluster-error.js";
+import type { StackOutputs } from "../cluster/operation.js";
 import type { SshTarget } from "../../cloud/ssh.js";
 
 /** The stack outputs of the program, as far as the tools read them. */
@@ -30,6 +31,10 @@ const outputsSchema = z.looseObject({
     .nullish(),
 });
 export type ClusterOutputs = z.infer<typeof outputsSchema>;
+
+/** The values of a stack's outputs, secret or not. */
+export const valuesOf = (outputs: StackOutputs): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
 /** A stack whose first `up` did not end has no outputs: that is said in words. */
 export function parseOutputs(outputs: unknown): ClusterOutputs {

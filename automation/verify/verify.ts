@@ -138,3 +138,17 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
     ok: complete && [...services, ...claims].every(({ ok }) => ok),
   };
 }
+
+/** What does not work, a line each; nothing when all is well. */
+export function shortcomings(
+  { nodes, services, claims }: Verification,
+  { nodes: machines }: Pick<ClusterOutputs, "nodes">,
+): string[] {
+  const lines = machines.flatMap(({ name }) => {
+    const node = nodes.find((one) => one.name === name);
+    if (node === undefined) return [`node ${name}: has not joined`];
+    return node.ready ? [] : [`node ${name}: not Ready: ${node.reason}`];
+  });
+  const failed = [...services, ...claims].filter(({ ok }) => !ok);
+  return [...lines, ...failed.map(({ name, where, answer }) => `${name} ${where}: ${answer}`)];
+}

@@ -15,15 +15,16 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { ClusterError, type ErrorCode } from "../../automation/cluster/cluster-error.js";
 import {
   createClusterService,
-  type ClusterEvent,
   type ClusterService,
 } from "../../automation/cluster/cluster-service.js";
+import type { ClusterEvent } from "../../automation/cluster/events.js";
+import { emptyProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
 import { toolDirectory } from "./support/tools.js";
 import { until } from "./support/until.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
 
-/** A program with one resource that takes as long as SECONDS says, and a secret output. */
+/** A cluster as far as the service knows it: an identity. One resource takes as long as SECONDS says; an output is secret. */
 const program = `
 const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
 const command = require(${JSON.stringify(join(modules, "@pulumi/command"))});
@@ -32,6 +33,8 @@ const [seconds, mode] = fs.readFileSync(__dirname + "/behaviour", "utf8").split(
 module.exports = async () => {
   if (mode === "invalid") throw new pulumi.RunError("[INVALID_CONFIG] Pulumi.dev.yaml is not valid:\\n  cluster.image: is missing");
   if (mode === "stray") Promise.reject(new Error("nobody awaits me"));
+  const cluster = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
+  new command.local.Command("dev-identity", { create: "printf 0123456789ab" }, { parent: cluster });
   const slow = new command.local.Command("slow", { create: "echo begun >&2; sleep " + seconds + "; echo done" });
   return { said: slow.stdout, kubeconfig: pulumi.secret("a-secret-kubeconfig") };
 };
@@ -41,6 +44,7 @@ describe("the cluster service on a real engine", function () {
   this.timeout(300_000);
   let directory: string;
   let backend: string;
+  let cloud: FakeCloud;
   let env: NodeJS.ProcessEnv;
   const stateHome = process.env["XDG_STATE_HOME"];
   const behave = (seconds: number, mode = "well"): void => {
@@ -54,13 +58,20 @@ describe("the cluster service on a real engine", function () {
       program: join(directory, "index.js"),
     });
 
-  beforeEach(() => {
+  /** The settings are no cluster's, and so are the outputs. */
+  const bare = { preflight: false, verify: false };
+
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
     directory = mkdtempSync(join(tmpdir(), "stackadm-service-"));
     mkdirSync(join(directory, "backend"));
     backend = pathToFileURL(join(directory, "backend")).href;
     process.env["XDG_STATE_HOME"] = join(directory, "state");
     env = {
       ...process.env,
+      ...cloud.environment(),
+      OS_CLOUD: undefined,
       PATH: `${toolDirectory()}${delimiter}${process.env["PATH"] ?? ""}`,
       PULUMI_HOME: process.env["STACKADM_PULUMI_HOME"] ?? join(directory, "home"),
       PULUMI_BACKEND_URL: backend,
@@ -73,7 +84,8 @@ describe("the cluster service on a real engine", function () {
     writeFileSync(join(directory, "index.js"), program);
     behave(0);
   });
-  afterEach(() => {
+  afterEach(async () => {
+    await cloud.close();
     if (stateHome === undefined) delete process.env["XDG_STATE_HOME"];
     else process.env["XDG_STATE_HOME"] = stateHome;
     rmSync(directory, { recursive: true, force: true });
@@ -132,38 +144,74 @@ describe("the cluster service on a real engine", function () {
     const onEvent = (event: ClusterEvent): void => {
       events.push(event);
     };
-    await clusters.preview("dev", { onEvent });
+    const { plan } = await clusters.preview("dev", { ...bare, onEvent });
+    assert.ok(plan.some(({ operation, name }) => `${operation} ${name}` === "create slow"));
     assert.ok(events.some((event) => event.type === "started" && event.change.name === "slow"));
-    const outputs = await clusters.up("dev", { onEvent });
+    const { outputs, kubeconfigPath = "" } = await clusters.up("dev", { ...bare, onEvent });
     assert.deepEqual(outputs["said"], { value: "done", secret: false });
     assert.deepEqual(outputs["kubeconfig"], { value: "a-secret-kubeconfig", secret: true });
+    assert.equal(readFileSync(kubeconfigPath, "utf8"), "a-secret-kubeconfig");
     assert.deepEqual(await clusters.outputs("dev"), {
       said: "done",
       kubeconfig: "a-secret-kubeconfig",
     });
-    await clusters.up("dev", { expectNoChanges: true });
+    await clusters.up("dev", { ...bare, expectNoChanges: true });
     const state = JSON.stringify(await clusters.state("dev"));
     assert.doesNotMatch(state + JSON.stringify(events), /a-secret-kubeconfig/);
-    await clusters.destroy("dev");
+    const gone = { cluster: "dev", deleted: [], kept: [] };
+    assert.deepEqual(await clusters.destroy("dev"), { ...gone, held: true });
     assert.equal(await clusters.state("dev"), undefined);
-    await clusters.destroy("dev");
+    assert.ok(!existsSync(kubeconfigPath));
+    assert.deepEqual(await clusters.destroy("dev"), { ...gone, held: false });
+  });
+
+  it("destroys as the command does: sweeps by the identity in the state, keeps data and names them", async () => {
+    const clusters = service();
+    await clusters.up("dev", bare);
+    const of = (id: string) => ({ "stackadm-cluster": "dev", "stackadm-identity": id });
+    let servers = [
+      { id: "late", name: "dev-x", metadata: of("0123456789ab") },
+      { id: "alive", name: "dev-x", metadata: of("ba9876543210") },
+    ];
+    const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
+    const volumes = [{ id: "data", name: "pvc-1", metadata }];
+    cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
+    cloud.on("GET /volumev3/volumes/detail", { body: { volumes } });
+    cloud.on("DELETE /compute/servers/late", () => {
+      servers = servers.filter(({ id }) => id !== "late");
+      return { status: 204 };
+    });
+    const { deleted, kept } = await clusters.destroy("dev");
+    assert.deepEqual(
+      [deleted, kept].map((list) => list.map(({ id }) => id)),
+      [["late"], ["data"]],
+    );
+    assert.equal(await clusters.state("dev"), undefined);
+    // The other cluster of that name has its state elsewhere.
+    const { message } = await expectCode(clusters.destroy("dev"), "STACK_NOT_FOUND");
+    assert.match(message, /identity ba9876543210: 1 objects/);
+    const deletions = cloud.seen.filter(({ method }) => method === "DELETE");
+    assert.deepEqual(
+      deletions.map(({ path }) => path),
+      ["/compute/servers/late"],
+    );
   });
 
   it("leaves the checkout as it is", async () => {
-    await service().up("dev");
+    await service().up("dev", bare);
     assert.equal(readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8"), "config: {}\n");
   });
 
   it("says what is wrong with the configuration, all of it, and makes nothing", async () => {
     behave(0, "invalid");
-    const error = await expectCode(service().up("dev"), "INVALID_CONFIG");
+    const error = await expectCode(service().up("dev", bare), "INVALID_CONFIG");
     assert.match(error.message, /^Pulumi\.dev\.yaml is not valid:\n {2}cluster\.image: is missing/);
     assert.equal(error.exitCode, 2);
   });
 
   it("survives a program whose promise nobody awaits", async () => {
     behave(0, "stray");
-    const error = await failure(service().up("dev"));
+    const error = await failure(service().up("dev", bare));
     assert.match(error.message, /nobody awaits me/);
   });
 
@@ -172,14 +220,17 @@ describe("the cluster service on a real engine", function () {
     const clusters = service();
     const cancel = new AbortController();
     const { onEvent, promise } = begun();
-    const running = handled(clusters.up("dev", { onEvent, signal: cancel.signal }));
+    const running = handled(clusters.up("dev", { ...bare, onEvent, signal: cancel.signal }));
     await Promise.race([promise, running]);
     cancel.abort();
     await expectCode(running, "CANCELLED");
     const pending = (await clusters.state("dev"))?.deployment.pending_operations ?? [];
     assert.equal(pending.length, 0);
     behave(0);
-    assert.deepEqual((await clusters.up("dev"))["said"], { value: "done", secret: false });
+    assert.deepEqual((await clusters.up("dev", bare)).outputs["said"], {
+      value: "done",
+      secret: false,
+    });
   });
 
   it("stops at once when asked twice, and the next run goes on", async () => {
@@ -187,7 +238,7 @@ describe("the cluster service on a real engine", function () {
     const clusters = service();
     const [cancel, kill] = [new AbortController(), new AbortController()];
     const { onEvent, promise } = begun();
-    const options = { onEvent, signal: cancel.signal, killSignal: kill.signal };
+    const options = { ...bare, onEvent, signal: cancel.signal, killSignal: kill.signal };
     const running = handled(clusters.up("dev", options));
     await Promise.race([promise, running]);
     cancel.abort();
@@ -197,14 +248,14 @@ describe("the cluster service on a real engine", function () {
     await expectCode(running, "CANCELLED");
     assert.ok(Date.now() - since < 20_000);
     behave(0);
-    await clusters.up("dev");
+    await clusters.up("dev", bare);
   });
 
   it("repairs by itself what a killed engine left: lock and half-made resource", async () => {
     behave(60);
     const clusters = service();
     const { onEvent, promise } = begun();
-    const running = handled(clusters.up("dev", { onEvent }));
+    const running = handled(clusters.up("dev", { ...bare, onEvent }));
     await Promise.race([promise, running]);
     // Told before it is written: what the engine never wrote down, nobody could repair.
     await until("the engine noted what it makes", () => /"type": ?"creating"/.test(checkpoint()));
@@ -214,7 +265,7 @@ describe("the cluster service on a real engine", function () {
     await expectCode(running, "ENGINE_KILLED");
     behave(0);
     const notes: string[] = [];
-    const outputs = await clusters.up("dev", { onNote: (text) => notes.push(text) });
+    const { outputs } = await clusters.up("dev", { ...bare, onNote: (text) => notes.push(text) });
     assert.deepEqual(outputs["said"], { value: "done", secret: false });
     assert.match(notes.join("\n"), /lock of process \d+ .* is removed/);
     assert.match(notes.join("\n"), /interrupted; it is repaired: Command 'slow'/);
@@ -223,9 +274,9 @@ describe("the cluster service on a real engine", function () {
   it("refuses a second operation of another process, and says who holds the stack", async () => {
     behave(8);
     const { onEvent, promise } = begun();
-    const running = service().up("dev", { onEvent });
+    const running = service().up("dev", { ...bare, onEvent });
     await Promise.race([promise, running]);
-    const error = await expectCode(service().up("dev"), "STACK_LOCKED");
+    const error = await expectCode(service().up("dev", bare), "STACK_LOCKED");
     assert.match(error.message, /process \d+ of \S+ on \S+, since/);
     await expectCode(service().unlock("dev"), "STACK_LOCKED");
     await running;
@@ -234,8 +285,8 @@ describe("the cluster service on a real engine", function () {
 
   it("lets operations of one service on one stack wait for each other", async () => {
     const clusters = service();
-    const [one, two] = await Promise.all([clusters.up("dev"), clusters.up("dev")]);
-    assert.deepEqual(one["said"], two["said"]);
+    const [one, two] = await Promise.all([clusters.up("dev", bare), clusters.up("dev", bare)]);
+    assert.deepEqual(one.outputs["said"], two.outputs["said"]);
   });
 
   it("has no outputs of a stack that is not there", async () => {

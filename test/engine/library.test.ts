@@ -7,10 +7,14 @@ import { run } from "../../base/run.js";
 const root = resolve(__dirname, "..", "..");
 
 const program = `
-import { Cluster, type ClusterArgs } from "stackadm";
+import { Cluster, operatorOf, type ClusterArgs } from "stackadm";
 import { ClusterError, createClusterService } from "stackadm/automation";
+import type { DestroyResult, UpResult } from "stackadm/automation";
 
-export const make = (args: ClusterArgs): Cluster => new Cluster("dev", args);
+export const make = (args: ClusterArgs): Cluster =>
+  new Cluster("dev", { ...args, operator: operatorOf(process.env, ".stackadm") });
+export const up = (): Promise<UpResult> => service.up("dev", { onStage: (stage) => stage });
+export const down = (): Promise<DestroyResult> => service.destroy("dev", { abandon: true });
 const service = createClusterService({ env: process.env, backend: "file:///nowhere" });
 console.log(typeof Cluster, typeof ClusterError, typeof service.up);
 `;

@@ -4,6 +4,7 @@ import { identitiesOf } from "../../automation/cluster/state.js";
 import {
   controlPlaneTarget,
   parseOutputs,
+  valuesOf,
   type ClusterOutputs,
 } from "../../automation/verify/outputs.js";
 import { verifyCluster } from "../../automation/verify/verify.js";
@@ -36,8 +37,14 @@ describe("faults on the lab", function () {
     await cluster.close();
   });
 
+  // The cluster ends without its state: nobody would take the kubeconfig's file away.
+  const options = { kubeconfigFile: false };
   const up = () =>
-    cluster.service.up(stack, { settings: cluster.settings(), ...cluster.recording() });
+    cluster.service.up(stack, {
+      ...options,
+      settings: cluster.settings(),
+      ...cluster.recording(),
+    });
   const serverId = async (name: string): Promise<string> => {
     const servers = await listObjects(cluster.cloud, "server");
     return servers.find((server) => server.name === `${stack}-${name}`)?.id ?? "";
@@ -77,7 +84,7 @@ describe("faults on the lab", function () {
 
   it("converges to one whole cluster, nothing doubled", async () => {
     const silent = await serverId("general-1");
-    outputs = parseOutputs(unwrap(await up()));
+    outputs = parseOutputs(valuesOf((await up()).outputs));
     assert.notEqual(await serverId("general-1"), silent);
     const agentSocket = cluster.surroundings.agent?.socket ?? "";
     const controlPlane = controlPlaneTarget(outputs, { user: "debian", agentSocket });
@@ -122,11 +129,12 @@ describe("faults on the lab", function () {
       "Hostname",
     ];
     const settings = cluster.settings({ kubernetes: { ignorePreflightErrors: ignored } });
-    const error = await failure(cluster.service.up(stack, { settings, ...cluster.recording() }));
+    const again = () => cluster.service.up(stack, { ...options, settings, ...cluster.recording() });
+    const error = await failure(again());
     assert.equal(error.code, "HOST_KEY_MISMATCH");
     assert.match(error.message, /faults-general-0/);
     await inServer(id, `cp /root/kept ${file} && systemctl restart ssh`);
-    await cluster.service.up(stack, { settings, ...cluster.recording() });
+    await again();
   });
 
   it("is found and taken away by its marks when the state is lost, and leaves nothing", async () => {
@@ -147,10 +155,4 @@ async function failure(work: Promise<unknown>): Promise<ClusterError> {
     throw error;
   }
   throw new Error("it ended well");
-}
-
-function unwrap(
-  outputs: Readonly<Record<string, { readonly value: unknown }>>,
-): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 }

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { run } from "../../../../base/run.js";
 import { agentLines, exportLines, shellWord } from "../../../../automation/cli/env.js";
-import { planRows } from "../../../../automation/cli/preview.js";
 import { asClusterError, failureText } from "../../../../automation/cli/session.js";
 import { Failure } from "../../../../base/failure.js";
 import { UserError } from "../../../../base/user-error.js";
@@ -118,31 +117,6 @@ describe("variables for a shell", () => {
         const word = shellWord(value);
         assert.ok(word.startsWith("'") || /^[A-Za-z0-9_./:=@%+,-]+$/.test(word));
       }),
-    );
-  });
-});
-
-describe("the rows of a plan", () => {
-  const change = (urn: string, operation: string) => ({
-    urn,
-    name: "n",
-    type: "T",
-    phase: undefined,
-    operation,
-  });
-  it("are what would happen, without providers and what stays", () => {
-    assert.deepEqual(
-      planRows([
-        { type: "started", at: 0, change: change("urn:pulumi:d::p::a:b:T::n", "create") },
-        { type: "finished", at: 0, change: change("urn:pulumi:d::p::a:b:T::n", "create"), id: "" },
-        { type: "unchanged", at: 0, change: change("urn:pulumi:d::p::a:b:T::m", "same") },
-        {
-          type: "started",
-          at: 0,
-          change: change("urn:pulumi:d::p::pulumi:providers:x::default", "create"),
-        },
-      ]),
-      [{ operation: "create", type: "T", name: "n" }],
     );
   });
 });

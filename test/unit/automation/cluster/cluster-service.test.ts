@@ -1,58 +1,33 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { spawnSync } from "node:child_process";
-import { ClusterError, type ErrorCode } from "../../../../automation/cluster/cluster-error.js";
+import type { ClusterService } from "../../../../automation/cluster/cluster-service.js";
+import { Embedder, fails } from "../../../support/embedder.js";
 import {
-  createClusterService,
-  type ClusterService,
-} from "../../../../automation/cluster/cluster-service.js";
-import { diagnostic, Engine, instanceType, networkType, urnOf } from "../../../support/engine.js";
-import { emptyProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
+  diagnostic,
+  instanceType,
+  networkType,
+  urnOf,
+  type Engine,
+} from "../../../support/engine.js";
+import type { FakeCloud } from "../../../support/fake-openstack.js";
 
 describe("the cluster service", function () {
   this.timeout(60_000);
+  let embedder: Embedder;
   let engine: Engine;
   let cloud: FakeCloud;
-  let backend: string;
-  const stateHome = process.env["XDG_STATE_HOME"];
   beforeEach(async () => {
-    engine = new Engine();
-    cloud = await startFakeCloud();
-    emptyProject(cloud);
-    process.env["XDG_STATE_HOME"] = join(engine.directory, "state");
-    backend = pathToFileURL(join(engine.directory, "backend")).href;
-    for (const [name, text] of [
-      ["Pulumi.yaml", "name: it\nruntime: nodejs\n"],
-      ["Pulumi.dev.yaml", "config: {}\n"],
-      ["index.js", "module.exports = async () => ({});"],
-    ] as const)
-      writeFileSync(join(engine.directory, name), text);
+    // Settings of a program of its own, which describe no cluster.
+    embedder = await Embedder.start("config: {}\n");
+    ({ engine, cloud } = embedder);
   });
-  afterEach(async () => {
-    if (stateHome === undefined) delete process.env["XDG_STATE_HOME"];
-    else process.env["XDG_STATE_HOME"] = stateHome;
-    engine.remove();
-    await cloud.close();
-  });
-  const service = (): ClusterService =>
-    createClusterService({
-      env: { ...engine.environment(), ...cloud.environment(), HOME: engine.directory },
-      backend,
-      projectDirectory: engine.directory,
-      program: join(engine.directory, "index.js"),
-    });
-  const fails = async (work: Promise<unknown>, code: ErrorCode): Promise<ClusterError> => {
-    const error = await work.then(
-      () => assert.fail("ended well"),
-      (failed: unknown) => failed,
-    );
-    assert.ok(error instanceof ClusterError, String(error));
-    assert.equal(error.code, code, error.message);
-    return error;
-  };
+  afterEach(() => embedder.stop());
+  const service = (): ClusterService => embedder.service();
+  /** Nothing but the engine: neither settings nor outputs are a cluster's. */
+  const bare = { preflight: false, verify: false };
   const lock = (pid: number, host = hostname()): void => {
     const folder = join(engine.directory, "backend", ".pulumi/locks/organization/it/dev");
     mkdirSync(folder, { recursive: true });
@@ -65,14 +40,23 @@ describe("the cluster service", function () {
     assert.equal(await service().state("dev"), undefined);
     const { hint } = await fails(service().outputs("dev"), "STACK_NOT_FOUND");
     assert.equal(hint, "Make it with `npx stackadm up --stack dev`.");
-    await service().destroy("dev");
+    assert.deepEqual(await service().destroy("dev"), {
+      cluster: "dev",
+      held: false,
+      deleted: [],
+      kept: [],
+    });
     assert.deepEqual(engine.operations(), []);
   });
 
   it("does operations on one stack one after the other, also after one that failed", async () => {
     const clusters = service();
     engine.runs({ up: { code: 255, stderr: "error: no\n" } });
-    const works = [clusters.up("dev"), clusters.refresh("dev"), clusters.preview("dev")];
+    const works = [
+      clusters.up("dev", bare),
+      clusters.refresh("dev"),
+      clusters.preview("dev", bare),
+    ];
     const ended = await Promise.allSettled(works);
     assert.deepEqual(
       ended.map(({ status }) => status),
@@ -84,7 +68,7 @@ describe("the cluster service", function () {
   it("does not begin what was stopped while it waited for its turn", async () => {
     const clusters = service();
     const stop = new AbortController();
-    const first = clusters.preview("dev");
+    const first = clusters.preview("dev", bare);
     const second = clusters.up("dev", { signal: stop.signal });
     stop.abort();
     await first;
@@ -94,7 +78,7 @@ describe("the cluster service", function () {
   });
 
   it("takes settings as text, and leaves the project's own file alone", async () => {
-    await service().preview("dev", { settings: "config:\n  it:word: given\n" });
+    await service().preview("dev", { ...bare, settings: "config:\n  it:word: given\n" });
     const work = join(engine.directory, "state", "stackadm", "work");
     const [folder = ""] = readdirSync(work);
     const copy = readFileSync(join(work, folder, "dev", "Pulumi.dev.yaml"), "utf8");
@@ -125,7 +109,7 @@ describe("the cluster service", function () {
 
     it("takes away what was half made, and says so, before the engine begins", async () => {
       const notes: string[] = [];
-      await service().up("dev", { onNote: (text) => notes.push(text) });
+      await service().up("dev", { ...bare, onNote: (text) => notes.push(text) });
       assert.deepEqual(networks, []);
       assert.match(notes.join("\n"), /is repaired: Network 'net'\.$/m);
       assert.ok(engine.calls().findIndex((call) => call.startsWith("stack import")) >= 0);
@@ -133,14 +117,14 @@ describe("the cluster service", function () {
     });
 
     it("changes nothing for a preview", async () => {
-      await service().preview("dev");
+      await service().preview("dev", bare);
       assert.equal(networks.length, 1);
       assert.ok(engine.calls().every((call) => !call.startsWith("stack import")));
     });
 
     it("does not begin when that cannot be done, and keeps the record for the next time", async () => {
       cloud.on("DELETE /network/networks/half-made", { status: 403, body: { message: "no" } });
-      await assert.rejects(service().up("dev"), /no/);
+      await assert.rejects(service().up("dev", bare), /no/);
       assert.deepEqual(engine.operations(), []);
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], [pending]);
     });
@@ -159,7 +143,7 @@ describe("the cluster service", function () {
 
     it("refuses under that of another host before it touches anything", async () => {
       lock(1, "elsewhere");
-      const { exitCode, message } = await fails(service().up("dev"), "STACK_LOCKED");
+      const { exitCode, message } = await fails(service().up("dev", bare), "STACK_LOCKED");
       assert.equal(exitCode, 4);
       assert.match(message, /process 1 of ann on elsewhere, since 1970/);
       await fails(service().unlock("dev"), "STACK_LOCKED");
@@ -167,7 +151,7 @@ describe("the cluster service", function () {
     });
 
     it("leaves those of a backend that is no directory to Pulumi", async () => {
-      backend = "s3://bucket";
+      embedder.backend = "s3://bucket";
       assert.deepEqual(await service().unlock("dev"), []);
       assert.deepEqual(engine.calls(), ["cancel --yes --non-interactive --stack dev"]);
     });
@@ -181,7 +165,7 @@ describe("the cluster service", function () {
     const messageOf = async (...texts: string[]): Promise<string> => {
       const events = texts.map((text) => diagnostic(text, "error", urn));
       engine.runs({ up: { events, code: 255 } });
-      return (await fails(service().up("dev"), "SERVER_ERROR")).message;
+      return (await fails(service().up("dev", bare), "SERVER_ERROR")).message;
     };
 
     it("says what the program's hook found out", async () => {

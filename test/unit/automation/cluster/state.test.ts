@@ -122,10 +122,12 @@ describe("what a stack knows of its cluster", () => {
     inputs: { kubeconfig },
   });
 
-  it("are its outputs, secrets in clear", async () => {
+  it("are its outputs, secrets in clear unless they are to be hidden", async () => {
     engine.state({});
     engine.outputs({ a: { value: [1] }, kubeconfig: { value: "k", secret: true } });
     assert.deepEqual(await readOutputs(engine.access()), { a: [1], kubeconfig: "k" });
+    const hidden = await readOutputs(engine.access(), "hidden");
+    assert.deepEqual(hidden, { a: [1], kubeconfig: "[secret]" });
   });
 
   it("is the kubeconfig of its provider, before there are any outputs", async () => {

@@ -5,6 +5,7 @@ import {
   controlPlaneTarget,
   hostKeyOf,
   parseOutputs,
+  valuesOf,
 } from "../../../../automation/verify/outputs.js";
 
 const node = { name: "c", role: "control plane", zone: "a", address: "10.0.0.10", serverId: "1" };
@@ -23,6 +24,11 @@ describe("the outputs of a stack", () => {
   it("are read with what later versions may add", () => {
     const { clusterId } = parseOutputs({ ...outputs, clusterId: "x" });
     assert.equal(clusterId, "x");
+  });
+
+  it("are values, whether they are secret or not", () => {
+    const marked = { a: { value: [1], secret: false }, b: { value: "s", secret: true } };
+    assert.deepEqual(valuesOf(marked), { a: [1], b: "s" });
   });
 
   it("may be without samples", () => {

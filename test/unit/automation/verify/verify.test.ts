@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { stringify } from "yaml";
 import type { ClusterOutputs } from "../../../../automation/verify/outputs.js";
-import { verifyCluster } from "../../../../automation/verify/verify.js";
+import { shortcomings, verifyCluster } from "../../../../automation/verify/verify.js";
 
 const node = (name: string, ready = true) => ({
   metadata: { name, labels: {} },
@@ -122,5 +122,16 @@ describe("the look at a finished cluster", () => {
     const { ok } = await verifyCluster({ outputs: outputs(false), timeout: 5_000 });
     assert.equal(ok, true);
     assert.equal(looks, 2);
+  });
+
+  it("names each thing that does not work, and nothing when all is well", async () => {
+    assert.deepEqual(shortcomings(await look(false), outputs(false)), []);
+    answers["/api/v1/nodes"] = { items: [node("w", false)] };
+    assert.deepEqual(shortcomings(await look(), outputs()), [
+      "node c: has not joined",
+      "node w: not Ready: waiting",
+      `external service http://${origin()}/: HTTP 404: {}`,
+      "internal service http://10.0.0.9/: no machine of the cluster can be reached by SSH",
+    ]);
   });
 });

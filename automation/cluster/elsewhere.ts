@@ -1,0 +1,34 @@
+import { findMarked, holdsData, type Orphan } from "../../cloud/orphans.js";
+import { isIdentity } from "../../cloud/ownership.js";
+import { ClusterError } from "./cluster-error.js";
+import { clusterLines, orphansCommand } from "./orphans.js";
+import type { Run } from "./run.js";
+
+/** The cluster's name in the cloud, also when the stack's settings have become invalid since. */
+export async function nameInCloud(run: Run): Promise<string> {
+  try {
+    return (await run.spec()).name;
+  } catch (error) {
+    if (error instanceof ClusterError && error.code === "INVALID_CONFIG") return run.stack;
+    throw error;
+  }
+}
+
+/**
+ * There is nothing that this state holds. Somebody who meant a living cluster (with another backend, on another machine)
+ * hears where it is; it is not touched. Answers the volumes with data that a cluster of this name left.
+ */
+export async function requireNotElsewhere(run: Run, cluster: string): Promise<Orphan[]> {
+  const marked = await findMarked(await run.cloud());
+  const ours = marked.filter(({ mark }) => mark.name === cluster);
+  const living = ours.filter((object) => !holdsData(object));
+  if (living.length === 0) return ours;
+  const identity = living.find(({ mark }) => isIdentity(mark.identity))?.mark.identity;
+  const lost =
+    identity === undefined ? "" : ` If that is lost for good: \`${orphansCommand(identity)}\`.`;
+  throw new ClusterError(
+    "STACK_NOT_FOUND",
+    `The state at ${run.service.backend} holds nothing of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterLines(living)}`,
+    `Set PULUMI_BACKEND_URL to where the state of this cluster is.${lost}`,
+  );
+}

@@ -1,0 +1,123 @@
+import type { Orphan } from "../../cloud/orphans.js";
+import type { Verification } from "../verify/verify.js";
+import type { ClusterError } from "./cluster-error.js";
+import type { ClusterEvent } from "./events.js";
+import type { StackOutputs } from "./operation.js";
+import type { PlanRow } from "./plan-rows.js";
+
+export interface ClusterServiceOptions {
+  /**
+   * The environment of engine, plugins and program: PATH with the tools, OS_*, SSH_AUTH_SOCK and Pulumi's variables,
+   * as `prepareSurroundings` makes it.
+   */
+  readonly env: NodeJS.ProcessEnv;
+  /** URL of the state backend. */
+  readonly backend: string;
+  /** Directory with Pulumi.yaml and the stack files; the program runs in it. Default: the package's root. */
+  readonly projectDirectory?: string;
+  /** Module that exports the program. Default: the package's own. */
+  readonly program?: string;
+}
+
+/**
+ * What the service is at. `repair`: takes away what an interrupted run left half made. `preflight`: asks the cloud whether
+ * the cluster fits. `operation`: the engine runs. `verification`: looks at the finished cluster. `sweep`: looks for what is
+ * left of a destroyed one.
+ */
+export type Stage = "repair" | "preflight" | "operation" | "verification" | "sweep";
+
+export interface RunOptions {
+  /** What the engine does, as it does it. */
+  readonly onEvent?: (event: ClusterEvent) => void;
+  /** A sentence for people: what was repaired before the operation, warnings, and what the program prints. */
+  readonly onNote?: (text: string) => void;
+  /** A stage begins; with a detail: what happens in it now. */
+  readonly onStage?: (stage: Stage, detail?: string) => void;
+  /** Cancels in good order. */
+  readonly signal?: AbortSignal;
+  /** Ends at once. */
+  readonly killSignal?: AbortSignal;
+  /** Read the real world before comparing. Default: false. */
+  readonly refresh?: boolean;
+  /** The stack's settings as text instead of its file's. */
+  readonly settings?: string;
+}
+
+export interface PreviewOptions extends RunOptions {
+  /**
+   * Check the settings before the engine starts, and before `up` whether the cluster fits into the cloud. Default: true.
+   * A program whose settings do not describe one cluster needs false.
+   */
+  readonly preflight?: boolean;
+}
+
+export interface UpOptions extends PreviewOptions {
+  /** Fail when anything would change. Default: false. */
+  readonly expectNoChanges?: boolean;
+  /** Write the administrator's kubeconfig to a file that only its owner reads. Default: true. */
+  readonly kubeconfigFile?: boolean;
+  /** Look at the finished cluster, and fail when something in it does not work. Default: true. */
+  readonly verify?: boolean;
+  /** Milliseconds in which each check of the finished cluster must succeed. Default: 60 000. */
+  readonly patience?: number;
+}
+
+export interface DestroyOptions extends RunOptions {
+  /**
+   * Skip what needs the cluster's API, for a cluster whose API is gone for good: its load balancers are found by the
+   * cluster's identity, its volumes stay. Default: false, and a cluster whose API does not answer is left as it is.
+   */
+  readonly abandon?: boolean;
+}
+
+/** Options of a look. */
+export interface LookOptions {
+  readonly signal?: AbortSignal;
+  /** The stack's settings as text instead of its file's. */
+  readonly settings?: string;
+}
+
+export interface UpResult {
+  /** The stack's outputs, and which of them are secret. */
+  readonly outputs: StackOutputs;
+  /** Where the administrator's kubeconfig lies. Absent when it was not to be written, or is no output. */
+  readonly kubeconfigPath?: string;
+  /** What was seen of the finished cluster. Absent when nobody was to look. */
+  readonly verification?: Verification;
+}
+
+export interface PreviewResult {
+  /** What `up` would do, a row for each resource that is not left as it is. */
+  readonly plan: readonly PlanRow[];
+}
+
+export interface RefreshResult {
+  /** How many resources differ from what the state said. */
+  readonly changed: number;
+}
+
+export interface DestroyResult {
+  /** The cluster's name in the cloud. */
+  readonly cluster: string;
+  /** Whether the state held anything. When not, nothing was there to be destroyed. */
+  readonly held: boolean;
+  /** What the cluster's controllers had left, and the sweep deleted. */
+  readonly deleted: readonly Orphan[];
+  /** Volumes that stay, with their data: kept on purpose, or the cluster could not be asked. */
+  readonly kept: readonly Orphan[];
+}
+
+/** A machine as Nova sees it. */
+export interface MachineStatus {
+  readonly name: string;
+  readonly role: string;
+  readonly zone: string;
+  /** Nova's word: ACTIVE, SHUTOFF, ... GONE when there is no such server. */
+  readonly server: string;
+}
+
+/** Machines and cluster as they are now, or why the cluster could not be looked at. */
+export type StatusResult = { readonly machines: readonly MachineStatus[] } & (
+  | { readonly verification: Verification; readonly problem?: undefined }
+  | { readonly verification?: undefined; readonly problem: ClusterError }
+);

@@ -1,0 +1,28 @@
+import type { Finding } from "../../cloud/finding.js";
+import { preflight } from "../../cloud/preflight.js";
+import type { ClusterSpec } from "../../components/cluster-spec.js";
+import { needsOf } from "../../components/plan/needs.js";
+import { ClusterError } from "./cluster-error.js";
+import type { Run } from "./run.js";
+import { identitiesOf, ownedIds, readState } from "./state.js";
+
+/** What the cloud lacks for this cluster. Changes nothing. */
+export async function findingsFor(run: Run, spec: ClusterSpec): Promise<Finding[]> {
+  const cloud = await run.cloud();
+  const state = await readState(run.access);
+  return preflight(cloud, needsOf(spec), {
+    owned: ownedIds(state),
+    identities: identitiesOf(state),
+  });
+}
+
+/** Refuses to begin what the cloud cannot carry: every problem in one error. */
+export async function requireFit(run: Run, spec: ClusterSpec): Promise<void> {
+  run.stage("preflight");
+  const findings = await findingsFor(run, spec);
+  const problems = findings.filter(({ severity }) => severity === "problem");
+  for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
+  if (problems.length === 0) return;
+  const lines = problems.map(({ text }) => `  ${text}`).join("\n");
+  throw new ClusterError("PREFLIGHT_FAILED", `The cluster does not fit into this cloud:\n${lines}`);
+}

@@ -1,0 +1,58 @@
+import {
+  controlPlaneTarget,
+  parseOutputs,
+  valuesOf,
+  type ClusterOutputs,
+} from "../verify/outputs.js";
+import { shortcomings, verifyCluster, type Verification } from "../verify/verify.js";
+import { ClusterError } from "./cluster-error.js";
+import type { UpOptions, UpResult } from "./options.js";
+import type { Run } from "./run.js";
+
+/** The cluster was made, but not everything in it works. What `up` would have answered is in `result`. */
+export class VerificationFailed extends ClusterError {
+  constructor(
+    problems: readonly string[],
+    readonly result: UpResult & { readonly verification: Verification },
+  ) {
+    super(
+      "VERIFY_FAILED",
+      `The cluster was made, but not everything in it works:\n${problems.map((one) => `  ${one}`).join("\n")}`,
+    );
+    this.name = "VerificationFailed";
+  }
+}
+
+/** Looks at the cluster from outside. Each check may take `patience` milliseconds. */
+export async function look(
+  run: Run,
+  outputs: ClusterOutputs,
+  patience?: number,
+): Promise<Verification> {
+  const { user } = (await run.spec()).ssh;
+  const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
+  return verifyCluster({
+    outputs,
+    controlPlane: controlPlaneTarget(outputs, { user, agentSocket }),
+    signal: run.options.signal,
+    timeout: patience,
+    onDetail: (text) => {
+      run.stage("verification", text);
+    },
+  });
+}
+
+/** Proves that the cluster which was made works. */
+export async function prove(
+  run: Run,
+  made: UpResult,
+  { verify = true, patience }: UpOptions,
+): Promise<UpResult> {
+  if (!verify) return made;
+  run.stage("verification");
+  const outputs = parseOutputs(valuesOf(made.outputs));
+  const verification = await look(run, outputs, patience);
+  const result = { ...made, verification };
+  if (verification.ok) return result;
+  throw new VerificationFailed(shortcomings(verification, outputs), result);
+}

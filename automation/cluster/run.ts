@@ -1,0 +1,93 @@
+import { rmSync } from "node:fs";
+import { connectCloud, type CloudClient } from "../../cloud/client.js";
+import type { ClusterSpec } from "../../components/cluster-spec.js";
+import { markersOf } from "../../components/support/operator.js";
+import { packageRoot } from "../../base/paths.js";
+import { agentKeys } from "../setup/ssh-agent.js";
+import { ClusterError } from "./cluster-error.js";
+import { runOperation, type StackOutputs } from "./operation.js";
+import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
+import type { OperationName } from "./protocol.js";
+import { clusterSpecOf } from "./spec.js";
+import type { StateAccess } from "./state.js";
+import { prepareWorkspace, programModule, readStackFile } from "./workspace.js";
+
+/** One request about one stack: what it works with, and whom it tells. */
+export class Run {
+  readonly access: StateAccess;
+  /** Where the stack's settings are, and where the program runs. */
+  readonly directory: string;
+  #cloud: Promise<CloudClient> | undefined;
+
+  constructor(
+    readonly service: ClusterServiceOptions,
+    readonly stack: string,
+    readonly options: RunOptions = {},
+  ) {
+    const { backend, env, projectDirectory } = service;
+    const { settings } = options;
+    this.directory = projectDirectory ?? packageRoot();
+    this.access = {
+      env,
+      workspace: prepareWorkspace({ stack, projectDirectory, settings, backend }),
+    };
+  }
+
+  get project(): string {
+    return this.access.workspace.project;
+  }
+
+  note(text: string): void {
+    this.options.onNote?.(text);
+  }
+
+  stage(stage: Stage, detail?: string): void {
+    this.options.onStage?.(stage, detail);
+  }
+
+  /** Signs in once. */
+  cloud(): Promise<CloudClient> {
+    this.#cloud ??= connectCloud({ env: this.service.env });
+    return this.#cloud;
+  }
+
+  /** The cluster that the settings describe; all problems in one error. */
+  async spec(): Promise<ClusterSpec> {
+    const { env } = this.service;
+    const socket = env["SSH_AUTH_SOCK"] ?? "";
+    return clusterSpecOf({
+      project: this.project,
+      stack: this.stack,
+      settings: this.options.settings ?? readStackFile(this.directory, this.stack),
+      siteFile: env["STACKADM_SITE"],
+      agentKeys: socket === "" ? [] : await agentKeys(socket, env),
+    });
+  }
+
+  /** Nothing begins after a stop was asked for. */
+  requireNotStopped(): void {
+    if (this.options.signal?.aborted === true)
+      throw new ClusterError("CANCELLED", "Stopped on request before anything was changed.");
+  }
+
+  /** The next cluster of this stack has other machines. */
+  forgetFailures(): void {
+    rmSync(markersOf(this.directory, this.stack), { recursive: true, force: true });
+  }
+
+  /** Runs the engine once; answers the stack's outputs. */
+  engine(
+    operation: OperationName,
+    flags: { readonly expectNoChanges?: boolean } = {},
+  ): Promise<StackOutputs> {
+    this.requireNotStopped();
+    const { env, program = programModule() } = this.service;
+    const { onEvent = () => undefined, onNote, signal, killSignal, refresh } = this.options;
+    const { directory: workDirectory } = this.access.workspace;
+    const { stack, project } = this;
+    return runOperation(
+      { type: "start", operation, stack, project, workDirectory, program, refresh, ...flags },
+      { env, cwd: this.directory, onEvent, onOutput: onNote, signal, killSignal },
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import { listObjects } from "../../cloud/inventory.js";
+import type { ClusterOutputs } from "../verify/outputs.js";
+import { ClusterError } from "./cluster-error.js";
+import type { MachineStatus, StatusResult } from "./options.js";
+import { look } from "./proof.js";
+import type { Run } from "./run.js";
+
+/** How long a look may take when something does not answer, in milliseconds. */
+const patience = 5_000;
+
+async function machinesOf(run: Run, { nodes }: ClusterOutputs): Promise<MachineStatus[]> {
+  const servers = await listObjects(await run.cloud(), "server");
+  return nodes.map(({ name, role, zone, serverId }) => ({
+    name,
+    role,
+    zone,
+    server: servers.find(({ id }) => id === serverId)?.status ?? "GONE",
+  }));
+}
+
+/** Machines as the cloud, nodes and samples as Kubernetes sees them. An API that does not answer is a finding, too. */
+export async function lookAt(run: Run, outputs: ClusterOutputs): Promise<StatusResult> {
+  const machines = await machinesOf(run, outputs);
+  try {
+    return { machines, verification: await look(run, outputs, patience) };
+  } catch (problem) {
+    const stopped = run.options.signal?.aborted === true;
+    if (!stopped && problem instanceof ClusterError) return { machines, problem };
+    throw problem;
+  }
+}

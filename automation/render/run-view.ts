@@ -1,0 +1,111 @@
+import type { Progress, Step } from "../../base/progress.js";
+import type { RunOptions, Stage } from "../cluster/options.js";
+import type { Redactor } from "../cluster/redact.js";
+import { OperationView } from "./operation-view.js";
+import { timedPhases, type TimedPhase } from "./report.js";
+
+export interface RunViewOptions {
+  readonly progress: Progress;
+  readonly redactor: Redactor;
+  readonly direction: "up" | "destroy";
+  readonly stack: string;
+  /** A line for programs. */
+  readonly emit: (fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** What a person reads of a stage, and how long it takes as measured, in seconds. */
+type Words = readonly [title: string, seconds: number];
+
+const words = (stage: Stage, { direction, stack }: RunViewOptions): Words => {
+  switch (stage) {
+    case "repair":
+      return ["Take away what an interrupted run left", 10];
+    case "preflight":
+      return ["Ask the cloud whether the cluster fits", 3];
+    case "operation":
+      return direction === "up"
+        ? [`Bring up the cluster '${stack}'`, 150]
+        : [`Take away the cluster '${stack}'`, 90];
+    case "verification":
+      return ["Look at the cluster from outside", 10];
+    case "sweep":
+      return ["Look for what is left in the project", 5];
+  }
+};
+
+interface Open {
+  readonly stage: Stage;
+  readonly since: number;
+  readonly step: Step;
+}
+
+/** What a person sees of a run: a step for each stage, and inside the operation one for each phase. */
+export class RunView {
+  private readonly operation: OperationView;
+  private readonly took = new Map<Stage, number>();
+  private open: Open | undefined;
+
+  constructor(private readonly options: RunViewOptions) {
+    this.operation = new OperationView(options);
+  }
+
+  /** Shows what `work` tells while it runs. */
+  async show<T>(
+    work: (listening: Pick<RunOptions, "onEvent" | "onNote" | "onStage">) => Promise<T>,
+  ): Promise<T> {
+    const { progress, redactor, emit } = this.options;
+    try {
+      const result = await work({
+        onEvent: (event) => {
+          emit({ type: "event", event });
+          this.operation.take(event);
+        },
+        onNote: (text) => {
+          progress.note(redactor.clean(text));
+        },
+        onStage: (stage, detail) => {
+          this.enter(stage, detail);
+        },
+      });
+      this.leave();
+      return result;
+    } catch (error) {
+      this.leave(error);
+      throw error;
+    }
+  }
+
+  /** How long the phases of the operation took, and the look at the cluster. */
+  times(): TimedPhase[] {
+    const milliseconds = this.took.get("verification");
+    return [
+      ...timedPhases(this.operation.timeline.times()),
+      ...(milliseconds === undefined ? [] : [{ title: "Verification", milliseconds }]),
+    ];
+  }
+
+  private enter(stage: Stage, detail?: string): void {
+    if (this.open?.stage !== stage) {
+      this.leave();
+      const step = this.options.progress.step(...words(stage, this.options));
+      this.open = { stage, since: Date.now(), step };
+    }
+    if (detail !== undefined) this.open.step.update(this.options.redactor.clean(detail));
+  }
+
+  private leave(error?: unknown): void {
+    if (!this.open) return;
+    const { stage, since, step } = this.open;
+    this.open = undefined;
+    this.took.set(stage, Date.now() - since);
+    if (stage === "operation") this.operation.finish(error !== undefined);
+    if (error === undefined) step.done();
+    // Of the engine's failures the phases tell more than a line could.
+    else step.failed(stage === "operation" ? undefined : this.firstLine(error));
+  }
+
+  private firstLine(error: unknown): string {
+    const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    return this.options.redactor.clean(first);
+  }
+}

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { stringify } from "yaml";
+import { ClusterError, type ErrorCode } from "../../automation/cluster/cluster-error.js";
+import {
+  createClusterService,
+  type ClusterService,
+} from "../../automation/cluster/cluster-service.js";
+import { Engine } from "./engine.js";
+import { startFakeCloud, type FakeCloud } from "./fake-openstack.js";
+import { equip } from "./ready-cluster.js";
+import { smallest } from "./spec.js";
+
+/** A program that embeds the cluster service, with a project `it` of its own, an engine and a cloud that has room. */
+export class Embedder {
+  readonly engine = new Engine();
+  readonly directory = this.engine.directory;
+  backend = pathToFileURL(join(this.directory, "backend")).href;
+  private readonly stateHome = process.env["XDG_STATE_HOME"];
+
+  private constructor(readonly cloud: FakeCloud) {
+    process.env["XDG_STATE_HOME"] = join(this.directory, "state");
+    this.write("Pulumi.yaml", "name: it\nruntime: nodejs\n");
+    this.write("index.js", "module.exports = async () => ({});");
+  }
+
+  /** @param settings text of Pulumi.dev.yaml; by default it describes a small cluster */
+  static async start(settings: string = settingsOf({})): Promise<Embedder> {
+    const cloud = await startFakeCloud();
+    equip(cloud);
+    const embedder = new Embedder(cloud);
+    embedder.write("Pulumi.dev.yaml", settings);
+    return embedder;
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(join(this.directory, file), text);
+  }
+
+  read(...path: string[]): string {
+    return readFileSync(join(this.directory, ...path), "utf8");
+  }
+
+  /** A file of ours in the state directory. */
+  state(...path: string[]): string {
+    return join(this.directory, "state", "stackadm", ...path);
+  }
+
+  service(): ClusterService {
+    return createClusterService({
+      env: {
+        ...this.engine.environment(),
+        ...this.cloud.environment(),
+        HOME: this.directory,
+      },
+      backend: this.backend,
+      projectDirectory: this.directory,
+      program: join(this.directory, "index.js"),
+    });
+  }
+
+  async stop(): Promise<void> {
+    if (this.stateHome === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = this.stateHome;
+    rmSync(this.directory, { recursive: true, force: true });
+    await this.cloud.close();
+  }
+}
+
+/** Settings of a small cluster for which the fake cloud has room. */
+export const settingsOf = (changes: Readonly<Record<string, unknown>>): string =>
+  stringify({
+    config: {
+      "it:cluster": {
+        ...smallest,
+        controlPlane: { flavor: "k8s-control-plane" },
+        workers: { general: { flavor: "k8s-worker", count: 1 } },
+        ...changes,
+      },
+    },
+  });
+
+/** The error of this code with which the work ends. */
+export async function fails(work: Promise<unknown>, code: ErrorCode): Promise<ClusterError> {
+  const error = await work.then(
+    () => assert.fail("ended well"),
+    (failed: unknown) => failed,
+  );
+  assert.ok(error instanceof ClusterError, String(error));
+  assert.equal(error.code, code, error.message);
+  return error;
+}

@@ -1,0 +1,296 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import type { RunOptions } from "../../../../automation/cluster/options.js";
+import { VerificationFailed } from "../../../../automation/cluster/proof.js";
+import { Embedder, fails } from "../../../support/embedder.js";
+import {
+  instanceType,
+  networkType,
+  stepEvent,
+  urnOf,
+  type Engine,
+} from "../../../support/engine.js";
+import type { FakeCloud } from "../../../support/fake-openstack.js";
+import { startFakeCluster, type FakeCluster } from "../../../support/ready-cluster.js";
+
+const identity = "0123456789ab";
+const marks = { "stackadm-cluster": "dev", "stackadm-identity": identity };
+
+describe("a program that embeds the cluster service", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  let engine: Engine;
+  let cloud: FakeCloud;
+  let cluster: FakeCluster;
+  let servers: { id: string; name: string; status?: string; metadata?: object }[];
+  let stages: string[];
+  let notes: string[];
+  beforeEach(async () => {
+    embedder = await Embedder.start();
+    ({ engine, cloud } = embedder);
+    cluster = await startFakeCluster();
+    engine.outputs(cluster.outputs);
+    [servers, stages, notes] = [[], [], []];
+    cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
+    cloud.on("DELETE /compute/servers/late", () => {
+      servers = servers.filter(({ id }) => id !== "late");
+      return { status: 204 };
+    });
+  });
+  afterEach(async () => {
+    await embedder.stop();
+    await cluster.close();
+  });
+  const listening: RunOptions = {
+    onStage: (stage, detail) => stages.push(detail === undefined ? stage : `${stage}: ${detail}`),
+    onNote: (text) => notes.push(text),
+  };
+  const deleted = (): string[] =>
+    cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  const held = (...more: readonly unknown[]): void => {
+    const made = {
+      urn: urnOf("command:local:Command", "dev-identity"),
+      type: "command:local:Command",
+      id: "i",
+      outputs: { stdout: identity },
+    };
+    engine.state({
+      resources: [
+        made,
+        { urn: urnOf(instanceType, "vm"), type: instanceType, id: "gone" },
+        ...more,
+      ],
+    });
+  };
+  /** The cluster's kubeconfig and its marker of a machine that failed, as an earlier run left them. */
+  const leftovers = (): string[] => {
+    const files = [
+      embedder.state("kubeconfig-dev"),
+      join(embedder.directory, ".stackadm", "dev", "dev-general-0.failed"),
+    ];
+    for (const file of files) {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, "of the cluster");
+    }
+    return files;
+  };
+
+  describe("that brings a cluster up", () => {
+    const up = (options = {}) => embedder.service().up("dev", { ...listening, ...options });
+
+    it("gets the outputs, a kubeconfig file and the proof, after the cloud was asked", async () => {
+      const { outputs, kubeconfigPath = "", verification } = await up();
+      assert.deepEqual(
+        [outputs["kubeconfig"]?.secret, outputs["apiEndpoint"]],
+        [true, { value: "https://203.0.113.7:6443", secret: false }],
+      );
+      assert.equal(kubeconfigPath, embedder.state("kubeconfig-dev"));
+      assert.equal(readFileSync(kubeconfigPath, "utf8"), cluster.kubeconfig);
+      assert.equal(statSync(kubeconfigPath).mode & 0o777, 0o600);
+      assert.equal(verification?.ok, true);
+      assert.deepEqual(
+        verification.nodes.map(({ name }) => name),
+        ["dev-control-plane-0", "dev-general-0"],
+      );
+      assert.deepEqual(stages, ["preflight", "operation", "verification", "verification: nodes"]);
+    });
+
+    it("may leave out the questions, the file and the proof", async () => {
+      const result = await up({ preflight: false, kubeconfigFile: false, verify: false });
+      assert.deepEqual(Object.keys(result.outputs).sort(), Object.keys(cluster.outputs).sort());
+      assert.deepEqual([result.kubeconfigPath, result.verification], [undefined, undefined]);
+      assert.ok(!existsSync(embedder.state("kubeconfig-dev")));
+      assert.deepEqual([stages, cloud.seen], [["operation"], []]);
+    });
+
+    it("makes nothing in a cloud in which the cluster does not fit", async () => {
+      cloud.on("GET /image/images", { body: { images: [] } });
+      const { message } = await fails(up(), "PREFLIGHT_FAILED");
+      assert.match(message, /image: 'debian-12' does not exist/);
+      assert.deepEqual(engine.operations(), []);
+      const findings = await embedder.service().preflight("dev");
+      assert.deepEqual(
+        findings.map(({ severity }) => severity),
+        ["problem"],
+      );
+    });
+
+    it("hears of settings that describe no cluster before anything is asked", async () => {
+      const settings = "config:\n  it:cluster:\n    image: 7\n";
+      const { message } = await fails(up({ settings }), "INVALID_CONFIG");
+      assert.match(message, /cluster\.image: .*\n {2}cluster\.externalNetwork: /);
+      await fails(embedder.service().preview("dev", { settings }), "INVALID_CONFIG");
+      assert.deepEqual([engine.calls(), cloud.seen], [[], []]);
+    });
+
+    it("gets an error with all that was made and seen when something in the cluster does not work", async () => {
+      cluster.ready = false;
+      const error = await fails(up({ patience: 1 }), "VERIFY_FAILED");
+      assert.ok(error instanceof VerificationFailed);
+      assert.match(error.message, /:\n {2}node dev-general-0: not Ready: no network plugin yet$/);
+      assert.equal(error.exitCode, 5);
+      assert.equal(error.result.verification.nodes.length, 2);
+      assert.equal(error.result.kubeconfigPath, embedder.state("kubeconfig-dev"));
+    });
+
+    it("hears that it was stopped, in the service's own words, while the cluster is looked at", async () => {
+      cluster.ready = false;
+      const stop = new AbortController();
+      const onStage: RunOptions["onStage"] = (stage) => {
+        if (stage === "verification") stop.abort();
+      };
+      await fails(up({ onStage, signal: stop.signal }), "CANCELLED");
+    });
+
+    it("has what an interrupted run left taken away before names and quotas are asked for", async () => {
+      servers.push({ id: "late", name: "dev-general-0" });
+      await fails(up(), "PREFLIGHT_FAILED");
+      const urn = urnOf(instanceType, "dev-general-0-server");
+      const resource = { urn, type: instanceType, custom: true, inputs: { name: "dev-general-0" } };
+      engine.state({ resources: [], pending_operations: [{ type: "creating", resource }] });
+      stages = [];
+      await up();
+      assert.deepEqual(deleted(), ["/compute/servers/late"]);
+      assert.deepEqual(stages.slice(0, 3), ["repair", "preflight", "operation"]);
+      assert.match(notes.join("\n"), /is repaired: Instance 'dev-general-0-server'\.$/m);
+    });
+  });
+
+  describe("that destroys", () => {
+    const destroy = (options = {}) =>
+      embedder.service().destroy("dev", { ...listening, ...options });
+    const volume = {
+      id: "v",
+      name: "pvc-1",
+      metadata: { "cinder.csi.openstack.org/cluster": `dev-${identity}` },
+    };
+
+    it("has swept what the cluster's controllers left, and hears what was deleted and what is kept", async () => {
+      held();
+      servers.push({ id: "late", name: "dev-x", metadata: marks });
+      cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
+      const files = leftovers();
+      const result = await destroy();
+      assert.deepEqual([result.cluster, result.held], ["dev", true]);
+      assert.deepEqual(
+        [result.deleted, result.kept].map((list) => list.map(({ id }) => id)),
+        [["late"], ["v"]],
+      );
+      assert.deepEqual(deleted(), ["/compute/servers/late"]);
+      assert.deepEqual(stages.slice(0, 2), ["operation", "sweep"]);
+      assert.match(stages[2] ?? "", /^sweep: deleting the server 'dev-x'/);
+      assert.equal(engine.stateNow(), undefined);
+      assert.deepEqual(files.filter(existsSync), []);
+    });
+
+    it("never hears that all went well while something is left that the stack held", async () => {
+      held();
+      servers.push({ id: "gone", name: "dev-general-0" });
+      const files = leftovers();
+      const { message } = await fails(destroy(), "FAILED");
+      assert.match(message, /^Still there: server 'dev-general-0'/);
+      assert.deepEqual(files.filter(existsSync), files);
+    });
+
+    it("touches no living cluster whose state is elsewhere, and hears whose it is", async () => {
+      servers.push({ id: "late", name: "dev-general-0", status: "ACTIVE", metadata: marks });
+      const files = leftovers();
+      const { message, hint } = await fails(destroy(), "STACK_NOT_FOUND");
+      assert.match(message, /cluster 'dev', identity 0123456789ab: 1 objects, 1 of 1 servers runn/);
+      assert.match(hint, /orphans --identity 0123456789ab --delete/);
+      assert.deepEqual([deleted(), engine.operations()], [[], []]);
+      assert.deepEqual(files.filter(existsSync), files);
+    });
+
+    it("has an empty stack removed, and hears of data that an earlier cluster of the name left", async () => {
+      engine.state({ resources: [] });
+      cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
+      const { held: something, kept } = await destroy();
+      assert.deepEqual([something, kept.map(({ id }) => id)], [false, ["v"]]);
+      assert.deepEqual([engine.operations(), engine.stateNow()], [["destroy"], undefined]);
+    });
+
+    describe("a cluster whose API refuses everything", () => {
+      let api: Server;
+      beforeEach(async () => {
+        api = createServer((_request, response) => response.writeHead(401).end("expired"));
+        await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
+        const url = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
+        const provider = {
+          urn: urnOf("pulumi:providers:kubernetes", "dev-provider"),
+          type: "pulumi:providers:kubernetes",
+          id: "p",
+          inputs: { kubeconfig: cluster.kubeconfig.replace(/server: \S+/, `server: ${url}`) },
+        };
+        const type = "kubernetes:core/v1:Service";
+        held(provider, { urn: urnOf(type, "web"), type, id: "ns/web" });
+      });
+      afterEach(() => api.close());
+
+      it("has it left as it is", async () => {
+        const { message } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
+        assert.match(message, /it answers 401: expired\)\. Nothing was changed\.$/);
+        assert.deepEqual([engine.operations(), deleted()], [[], []]);
+      });
+
+      it("may abandon it", async () => {
+        await destroy({ abandon: true });
+        assert.match(notes.join("\n"), /^1 resources that need the cluster's API are forgotten/m);
+        assert.equal(engine.stateNow(), undefined);
+      });
+    });
+  });
+
+  describe("that looks", () => {
+    beforeEach(() => {
+      engine.state({});
+    });
+
+    it("gets the rows of a plan", async () => {
+      const net = { type: networkType, name: "net" };
+      engine.runs({ preview: { events: [stepEvent("resourcePreEvent", net)] } });
+      assert.deepEqual(await embedder.service().preview("dev"), {
+        plan: [{ operation: "create", type: "Network", name: "net" }],
+      });
+    });
+
+    it("gets how many resources differ from the state", async () => {
+      const net = { type: networkType, name: "net", op: "update" };
+      engine.runs({ refresh: { events: [stepEvent("resOutputsEvent", net)] } });
+      assert.deepEqual(await embedder.service().refresh("dev"), { changed: 1 });
+    });
+
+    it("gets machines as Nova and nodes as Kubernetes sees them", async () => {
+      servers.push({ id: "id-of-dev-general-0", name: "dev-general-0", status: "ACTIVE" });
+      const { machines, verification } = await embedder.service().status("dev");
+      assert.deepEqual(
+        machines.map(({ name, server }) => [name, server]),
+        [
+          ["dev-control-plane-0", "GONE"],
+          ["dev-general-0", "ACTIVE"],
+        ],
+      );
+      assert.equal(verification?.ok, true);
+    });
+
+    it("gets the machines also when the API does not answer, and why it does not", async () => {
+      await cluster.close();
+      const { machines, verification, problem } = await embedder.service().status("dev");
+      assert.deepEqual([machines.length, verification], [2, undefined]);
+      assert.match(problem?.message ?? "", /^The Kubernetes API at 127\.0\.0\.1:\d+ cannot be/);
+    });
+
+    it("gets the kubeconfig as text or as a file, and outputs with or without secrets", async () => {
+      const service = embedder.service();
+      assert.equal(await service.kubeconfig("dev"), cluster.kubeconfig);
+      assert.ok(!existsSync(embedder.state("kubeconfig-dev")));
+      const path = await service.kubeconfigFile("dev");
+      assert.equal(readFileSync(path, "utf8"), cluster.kubeconfig);
+      assert.equal((await service.outputs("dev"))["kubeconfig"], cluster.kubeconfig);
+      assert.equal((await service.outputs("dev", "hidden"))["kubeconfig"], "[secret]");
+    });
+  });
+});
