@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { runCommand, type Session } from "../automation/cli/session.js";
@@ -9,14 +9,16 @@ import { UserError } from "../base/user-error.js";
 import { followTests, type TestFailure, type TierResult } from "./follow-tests.js";
 
 /*
- * `npm test [tiers] [--all]`: the tiers in order, each in a mocha of its own. What a tier needs is installed or
- * started first; when that fails, the tier fails with the name of what is missing. Nothing is skipped.
+ * `npm test [tiers] [--all]`: the tiers in order, each in processes of mocha of its own. What a tier needs is installed
+ * or started first; when that fails, the tier fails with the name of what is missing. Nothing is skipped.
  */
 
 interface Tier {
   readonly name: string;
   /** Seconds on two cores with warm caches. */
   readonly expected: number;
+  /** Into how many processes its files are dealt: more than one only where no file minds another beside it. @default 1 */
+  readonly processes?: number;
   /** Gets what the tier needs; returns variables for its environment. */
   readonly prepare?: (session: Session) => Promise<Readonly<Record<string, string>>>;
 }
@@ -47,13 +49,15 @@ const needs =
 export const tiers: readonly Tier[] = [
   {
     name: "unit",
-    expected: 180,
+    expected: 45,
+    processes: 2,
     prepare: needs({ python3: "python3", "ssh-agent": "openssh-client" }),
   },
-  { name: "graph", expected: 20 },
+  { name: "graph", expected: 7, processes: 2 },
   {
     name: "scripts",
-    expected: 15,
+    expected: 8,
+    processes: 2,
     prepare: needs({ shellcheck: "shellcheck", shfmt: "shfmt" }),
   },
   { name: "engine", expected: 240, prepare: prepareToolchain },
@@ -67,6 +71,20 @@ function testFiles(directory: string): string[] {
     .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
+}
+
+/** Deals files so that each part has about as much text: the largest first, always to the part that has least. */
+function dealt(files: readonly string[], count: number): string[][] {
+  const parts = Array.from({ length: count }, () => ({ size: 0, files: [] as string[] }));
+  const sized = files.map((file) => ({ file, size: statSync(file).size }));
+  for (const { file, size } of sized.sort((one, other) => other.size - one.size)) {
+    const least = parts.reduce((one, other) => (other.size < one.size ? other : one));
+    // A file has a cost of its own, also when it is empty.
+    least.size += size + 1;
+    least.files.push(file);
+  }
+  // A tier without tests still runs: mocha says then that there are none.
+  return parts.map((part) => part.files.sort()).filter((part, i) => i === 0 || part.length > 0);
 }
 
 function chosen(names: readonly string[]): readonly Tier[] {
@@ -93,33 +111,51 @@ export interface TestRun {
   readonly session: Session;
 }
 
-async function runTier(tier: Tier, { root, all, session }: TestRun): Promise<TierResult> {
+/** Runs test files in a mocha of their own. */
+function runFiles(
+  files: readonly string[],
+  { root, all, session }: TestRun,
+  environment: Readonly<Record<string, string>>,
+): ChildProcess {
+  const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
+  const reporter = join(__dirname, "line-reporter.ts");
+  const child = spawn(process.execPath, [mocha, "--exit", "--reporter", reporter, ...files], {
+    cwd: root,
+    env: {
+      ...process.env,
+      ...environment,
+      // Colours and terminals change what programs print.
+      NO_COLOR: "1",
+      ...(all ? { STACKADM_TEST_ALL: "1" } : {}),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  stopWith(session, child);
+  return child;
+}
+
+const sum = (results: readonly TierResult[]): TierResult => ({
+  passed: results.reduce((all, { passed }) => all + passed, 0),
+  failures: results.flatMap(({ failures }) => failures),
+});
+
+const summary = ({ passed, failures }: TierResult): string =>
+  `${passed} passed, ${failures.length} failed`;
+
+async function runTier(tier: Tier, run: TestRun): Promise<TierResult> {
+  const { root, session } = run;
   const step = session.progress.step(`Tests: ${tier.name}`, tier.expected);
   try {
     const environment = (await tier.prepare?.(session)) ?? {};
     session.signal.throwIfAborted();
-    const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
-    const reporter = join(__dirname, "line-reporter.ts");
-    const files = testFiles(join(root, "test", tier.name));
-    const args = ["--import", "tsx", mocha, "--exit", "--reporter", reporter, ...files];
-    const child = spawn(process.execPath, args, {
-      cwd: root,
-      env: {
-        ...process.env,
-        ...environment,
-        // Colours and terminals change what programs print.
-        NO_COLOR: "1",
-        ...(all ? { STACKADM_TEST_ALL: "1" } : {}),
-      },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    stopWith(session, child);
-    const result = await followTests(tier.name, child, (test) => {
-      step.update(test);
-    });
-    const summary = `${result.passed} passed, ${result.failures.length} failed`;
-    if (result.failures.length > 0) step.failed(summary);
-    else step.done(summary);
+    const parts = dealt(testFiles(join(root, "test", tier.name)), tier.processes ?? 1);
+    const follow = (files: readonly string[]): Promise<TierResult> =>
+      followTests(tier.name, runFiles(files, run, environment), (test) => {
+        step.update(test);
+      });
+    const result = sum(await Promise.all(parts.map(follow)));
+    if (result.failures.length > 0) step.failed(summary(result));
+    else step.done(summary(result));
     return result;
   } catch (error) {
     step.failed();
@@ -152,12 +188,11 @@ export async function runTests(names: readonly string[], run: TestRun): Promise<
     session.progress.note(`error: ${error.message} ${error.hint}`);
     results.push({ passed: 0, failures: [{ title: "tiers", message: error.message }] });
   }
-  const failures = results.flatMap((result) => result.failures);
-  show(failures, session);
-  const passed = results.reduce((sum, result) => sum + result.passed, 0);
-  session.print(`${passed} passed, ${failures.length} failed`);
+  const result = sum(results);
+  show(result.failures, session);
+  session.print(summary(result));
   if (session.signal.aborted) return 130;
-  return failures.length === 0 && passed > 0 ? 0 : 1;
+  return result.failures.length === 0 && result.passed > 0 ? 0 : 1;
 }
 
 export function registerTest(program: Command, root: string): void {

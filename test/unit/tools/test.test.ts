@@ -16,7 +16,8 @@ appendFileSync("calls", JSON.stringify({ cwd: process.cwd(), files, NO_COLOR, ST
 const say = (fields) => console.log(${JSON.stringify(mark)} + JSON.stringify(fields));
 for (const title of files) {
   say({ type: "begin", title });
-  if (title.includes("hangs")) { writeFileSync("started", process.pid + "\\n"); return setInterval(() => {}, 1000); }
+  const hangs = /hangs-\\d/.exec(title);
+  if (hangs) { writeFileSync(hangs[0], process.pid + "\\n"); return setInterval(() => {}, 1000); }
   say(title.includes("fails") ? { type: "fail", title, message: "1 !== 2" } : { type: "pass", title });
 }
 say({ type: "end" });
@@ -74,13 +75,35 @@ describe("`npm test`", function () {
     return { code, ...session };
   };
 
+  const unit = (name: string): string => join(repository.root, "test", "unit", name);
+
   it("runs a tier's files in the repository wherever it is called, and tells them --all", async () => {
     const { code, printed, steps } = await test(["unit"], true);
     assert.deepEqual([code, printed, steps], [0, ["2 passed, 0 failed"], ["Tests: unit"]]);
-    const file = (name: string): string => join(repository.root, "test", "unit", name);
-    const files = [file("a.test.ts"), file("b.test.ts")];
-    const call = { cwd: repository.root, files, NO_COLOR: "1", STACKADM_TEST_ALL: "1" };
-    assert.deepEqual(calls(), [call]);
+    const call = { cwd: repository.root, NO_COLOR: "1", STACKADM_TEST_ALL: "1" };
+    assert.deepEqual(
+      new Set(calls()),
+      new Set(["a.test.ts", "b.test.ts"].map((name) => ({ ...call, files: [unit(name)] }))),
+    );
+  });
+
+  it("deals a quick tier's files to two processes that get about as much text", async () => {
+    repository.put("test/unit/a.test.ts", "// a comment".repeat(10));
+    for (const name of ["c", "d"]) repository.put(`test/unit/${name}.test.ts`, "// short");
+    const { code, printed } = await test(["unit"]);
+    assert.deepEqual([code, printed], [0, ["4 passed, 0 failed"]]);
+    const dealt = [["a.test.ts"], ["b.test.ts", "c.test.ts", "d.test.ts"]];
+    assert.deepEqual(
+      new Set(calls().map(({ files }) => files)),
+      new Set(dealt.map((names) => names.map(unit))),
+    );
+  });
+
+  it("sums what every process says, and fails when one of them does", async () => {
+    repository.put("test/unit/c-fails.test.ts");
+    const { code, printed, notes } = await test(["unit"]);
+    assert.deepEqual([code, printed], [1, ["2 passed, 1 failed"]]);
+    assert.match(notes.join("\n"), /^\nx unit: \S+c-fails\.test\.ts\n {4}1 !== 2$/);
   });
 
   it("runs the tiers that are named in their own order, and all after one that fails", async () => {
@@ -111,18 +134,17 @@ describe("`npm test`", function () {
   });
 
   it("is stopped by Ctrl-C with what it runs: exit code 130, and the sum of what ran", async () => {
-    repository.put("test/unit/hangs.test.ts");
+    for (const name of ["hangs-1", "hangs-2"]) repository.put(`test/unit/${name}.test.ts`);
     const child = repository.chores("test", "unit", "graph");
     const all = ended(child);
-    const pid = await repository.appears("started");
+    const pids = [await repository.appears("hangs-1"), await repository.appears("hangs-2")];
     child.kill("SIGINT");
     const { code, out, err } = await all;
-    assert.deepEqual([code, out], [130, "2 passed, 1 failed\n"]);
-    assert.match(
-      err,
-      /\nx unit: the test runner\n {4}ended with SIGINT after '\S+hangs\.test\.ts'/,
-    );
+    assert.deepEqual([code, out], [130, "2 passed, 2 failed\n"]);
+    const stopped =
+      /\nx unit: the test runner\n {4}ended with SIGINT after '\S+hangs-\d\.test\.ts'/g;
+    assert.equal(err.match(stopped)?.length, 2, err);
     assert.doesNotMatch(err, /Tests: graph/);
-    assert.throws(() => process.kill(Number(pid), 0), { code: "ESRCH" });
+    for (const pid of pids) assert.throws(() => process.kill(Number(pid), 0), { code: "ESRCH" });
   });
 });
