@@ -69,7 +69,7 @@ const pureFiles = [
 ];
 
 export default tseslint.config(
-  { ignores: ["dist/**", "node_modules/**", "**/*.mjs", "test/fixtures/**"] },
+  { ignores: ["dist/**", "node_modules/**", "**/*.{cjs,mjs}", "test/fixtures/**"] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

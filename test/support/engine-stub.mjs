@@ -1,5 +1,5 @@
-// Stands for `pulumi`: answers from the files in $FAKE_ENGINE, and sends engine events over the engine's own protocol.
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// What the engine does during one operation: sends events over the engine's own protocol, prints, waits, ends. See engine-stub.sh.
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
@@ -7,10 +7,6 @@ const require = createRequire(import.meta.url);
 const directory = process.env.FAKE_ENGINE;
 const args = process.argv.slice(2);
 const file = (name) => join(directory, name);
-const json = (name, otherwise) =>
-  existsSync(file(name)) ? JSON.parse(readFileSync(file(name), "utf8")) : otherwise;
-const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
-const empty = { version: 3, deployment: {} };
 
 async function sendEvents(events) {
   const target = args[args.indexOf("--event-log") + 1].replace("tcp://", "");
@@ -30,14 +26,7 @@ async function sendEvents(events) {
   client.close();
 }
 
-async function operate(name) {
-  const {
-    events = [],
-    code = 0,
-    stdout = "",
-    stderr = "",
-    then,
-  } = json("runs.json", {})[name] ?? {};
+async function operate({ events = [], code = 0, stdout = "", stderr = "", then }) {
   writeFileSync(file("pid"), String(process.pid));
   let signals = 0;
   const interrupted = new Promise((done) => {
@@ -60,43 +49,4 @@ async function operate(name) {
   return code;
 }
 
-function stack(command) {
-  const state = json("state.json");
-  switch (command) {
-    case "init":
-      writeFileSync(file("state.json"), JSON.stringify(empty));
-      return 0;
-    case "history":
-      print([{ kind: "update", startTime: 0, endTime: 0, result: "succeeded", version: 1 }]);
-      return 0;
-    case "import":
-      writeFileSync(file("state.json"), readFileSync(0, "utf8"));
-      return 0;
-    default:
-  }
-  if (state === undefined) {
-    process.stderr.write("error: no stack named 'dev' found\n");
-    return 255;
-  }
-  if (command === "export") print(state);
-  if (command === "rm") rmSync(file("state.json"));
-  if (command === "output") {
-    const clear = args.includes("--show-secrets");
-    const values = Object.entries(json("outputs.json", {}));
-    print(
-      Object.fromEntries(
-        values.map(([name, { value, secret }]) => [name, secret && !clear ? "[secret]" : value]),
-      ),
-    );
-  }
-  return 0;
-}
-
-appendFileSync(file("calls"), `${args.join(" ")}\n`);
-const refusal = json("refusals.json", {})[args.slice(0, 2).join(" ")];
-if (refusal !== undefined) {
-  process.stderr.write(refusal);
-  process.exitCode = 1;
-} else if (args[0] === "version") process.stdout.write("v3.250.0\n");
-else if (args[0] === "stack") process.exitCode = stack(args[1]);
-else if (args[0] !== "cancel") process.exitCode = await operate(args[0]);
+process.exitCode = await operate(JSON.parse(readFileSync(file(`runs/${args[0]}.json`), "utf8")));

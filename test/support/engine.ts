@@ -18,7 +18,7 @@ export interface EngineOutput {
   readonly secret?: boolean;
 }
 
-/** A `pulumi` with the tools beside it, that does what a test tells it: see engine-stub.mjs. */
+/** A `pulumi` with the tools beside it, that does what a test tells it: see engine-stub.sh. */
 export class Engine {
   readonly directory: string;
   readonly bin: string;
@@ -27,12 +27,13 @@ export class Engine {
     this.directory = directory;
     this.bin = join(directory, "bin");
     mkdirSync(this.bin, { recursive: true });
-    const stub = join(__dirname, "engine-stub.mjs");
-    this.command("pulumi", `exec '${process.execPath}' '${stub}' "$@"`);
+    const stub = join(__dirname, "engine-stub.sh");
+    this.command("pulumi", `NODE='${process.execPath}' exec /bin/sh '${stub}' "$@"`);
     for (const name of ["openstack", "kubernetes", "command"])
       this.command(`pulumi-resource-${name}`, "exit 1");
     this.command("pulumi-language-nodejs", "exit 1");
     writeFileSync(join(directory, "calls"), "");
+    this.outputs({});
   }
 
   /** A command on the engine's PATH. */
@@ -43,7 +44,8 @@ export class Engine {
   /** The engine first, then this machine's own tools. */
   environment(): Record<string, string> {
     const path = [this.bin, dirname(process.execPath), process.env["PATH"] ?? ""];
-    return { PATH: path.join(delimiter), FAKE_ENGINE: this.directory };
+    const preload = `--require ${join(__dirname, "late.cjs")}`;
+    return { PATH: path.join(delimiter), FAKE_ENGINE: this.directory, NODE_OPTIONS: preload };
   }
 
   access(): StateAccess {
@@ -57,17 +59,26 @@ export class Engine {
   }
 
   outputs(outputs: Readonly<Record<string, EngineOutput>>): void {
-    this.write("outputs.json", outputs);
+    const shown = (clear: boolean): unknown =>
+      Object.fromEntries(
+        Object.entries(outputs).map(([name, { value, secret }]) => [
+          name,
+          secret === true && !clear ? "[secret]" : value,
+        ]),
+      );
+    this.write("outputs.json", shown(false));
+    this.write("outputs-clear.json", shown(true));
   }
 
   /** What `up`, `preview`, `refresh` and `destroy` do; all end well by default. */
   runs(runs: Readonly<Record<string, EngineRun>>): void {
-    this.write("runs.json", runs);
+    rmSync(join(this.directory, "runs"), { recursive: true, force: true });
+    for (const [name, run] of Object.entries(runs)) this.write(`runs/${name}.json`, run);
   }
 
-  /** Error texts of commands that fail, by their first two words. */
-  refuses(texts: Readonly<Record<string, string>>): void {
-    this.write("refusals.json", texts);
+  /** Error texts of the subcommands of `pulumi stack` that fail. */
+  refuses(texts: Readonly<Record<`stack ${string}`, string>>): void {
+    for (const [command, text] of Object.entries(texts)) this.put(`refusals/${command}`, text);
   }
 
   /** The state as it is now; undefined when there is no stack. */
@@ -95,7 +106,13 @@ export class Engine {
   }
 
   private write(name: string, value: unknown): void {
-    writeFileSync(join(this.directory, name), JSON.stringify(value));
+    this.put(name, `${JSON.stringify(value)}\n`);
+  }
+
+  private put(name: string, text: string): void {
+    const file = join(this.directory, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
   }
 }
 

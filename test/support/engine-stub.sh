@@ -1,0 +1,41 @@
+#!/bin/sh
+# Stands for `pulumi`: answers from the files in $FAKE_ENGINE. What an operation does is engine-stub.mjs, where a test
+# says that it does anything.
+set -eu
+here=${FAKE_ENGINE:?}
+printf '%s\n' "$*" >>"$here/calls"
+
+stack() {
+  if [ -e "$here/refusals/stack $1" ]; then
+    cat "$here/refusals/stack $1" >&2
+    exit 1
+  fi
+  case $1 in
+    init) echo '{"version":3,"deployment":{}}' >"$here/state.json" ;;
+    import) cat >"$here/state.json" ;;
+    history) echo '[{"kind":"update","startTime":0,"endTime":0,"result":"succeeded","version":1}]' ;;
+    *)
+      if [ ! -e "$here/state.json" ]; then
+        echo "error: no stack named 'dev' found" >&2
+        exit 255
+      fi
+      case $* in
+        export*) cat "$here/state.json" ;;
+        rm*) rm "$here/state.json" ;;
+        output*--show-secrets*) cat "$here/outputs-clear.json" ;;
+        output*) cat "$here/outputs.json" ;;
+      esac
+      ;;
+  esac
+}
+
+case $1 in
+  version) echo v3.250.0 ;;
+  stack)
+    shift
+    stack "$@"
+    ;;
+  up | preview | refresh | destroy)
+    if [ -e "$here/runs/$1.json" ]; then exec "${NODE:?}" "${0%/*}/engine-stub.mjs" "$@"; fi
+    ;;
+esac
