@@ -1,0 +1,9 @@
+/** Replaces a property until what it returns is called. */
+export function replace<T extends object>(object: T, key: keyof T, value: unknown): () => void {
+  const before = Object.getOwnPropertyDescriptor(object, key);
+  Object.defineProperty(object, key, { configurable: true, writable: true, value });
+  return () => {
+    if (before) Object.defineProperty(object, key, before);
+    else Reflect.deleteProperty(object, key);
+  };
+}
