@@ -1,65 +1,10 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { Engine } from "./engine.js";
-
-const root = resolve(__dirname, "..", "..");
-
-/** Records how it was called instead of starting an OpenStack on the machine that runs the tests. */
-const lab = `
-const { appendFileSync, existsSync, readFileSync } = require("node:fs");
-const { join } = require("node:path");
-const note = (line) => appendFileSync(join(process.env.FAKE_ENGINE, "lab-calls"), line + "\\n");
-const facts = { cloud: "stackadm-lab", cloudsFile: "/lab/clouds.yaml" };
-exports.labUp = async ({ kubernetes }) => { note("up " + (kubernetes ?? "")); return facts; };
-exports.labDown = async () => note("down");
-exports.labStatus = async () => JSON.parse(readFileSync(join(process.env.FAKE_ENGINE, "lab.json"), "utf8"));
-`;
-
-let installed: string | undefined;
-
-/**
- * The package as it is installed, compiled once for all tests of a process. Its program makes nothing and its lab only
- * records calls: whatever a test does wrong, no cloud of this machine is touched.
- */
-function installedPackage(): string {
-  if (installed !== undefined) return installed;
-  const directory = mkdtempSync(join(tmpdir(), "stackadm-installed-"));
-  process.once("exit", () => {
-    rmSync(directory, { recursive: true, force: true });
-  });
-  symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
-  const home = join(directory, "package");
-  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-  const args = ["--noCheck", "--incremental", "false", "--declaration", "false"];
-  const done = spawnSync(
-    process.execPath,
-    [compiler, "-p", "tsconfig.build.json", ...args, "--outDir", join(home, "dist")],
-    { cwd: root, encoding: "utf8" },
-  );
-  if (done.status !== 0) throw new Error(done.stdout);
-  for (const file of ["package.json", "Pulumi.yaml", "Pulumi.dev.yaml"])
-    copyFileSync(join(root, file), join(home, file));
-  writeFileSync(join(home, "dist", "lab", "lab.js"), lab);
-  writeFileSync(join(home, "dist", "index.js"), "module.exports = async () => ({});\n");
-  installed = home;
-  return home;
-}
-
-export interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+import { inProcess, leave, type Ended } from "./in-process.js";
+import { installedPackage } from "./installed.js";
 
 export interface Running {
   readonly child: ChildProcess;
@@ -107,6 +52,16 @@ export class Operator {
     };
   }
 
+  /** Runs a command in this process. */
+  run(...args: string[]): Promise<Ended> {
+    return this.runWith({}, ...args);
+  }
+
+  runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
+    return inProcess(args, { env: { ...this.environment(), ...env }, cwd: this.home });
+  }
+
+  /** Starts a command as a process of its own, which can be stopped. */
   start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
     const main = join(this.package, "dist", "automation", "cli", "main.js");
     const child = spawn(process.execPath, [main, ...args], {
@@ -144,11 +99,8 @@ export class Operator {
     return { child, ended, says };
   }
 
-  run(...args: string[]): Promise<Ended> {
-    return this.start(args).ended;
-  }
-
   remove(): void {
+    leave();
     for (const child of this.running) child.kill("SIGKILL");
     rmSync(this.home, { recursive: true, force: true });
   }

@@ -50,7 +50,7 @@ describe("`stackadm destroy`", function () {
     const vm = { type: instanceType, name: "vm", op: "delete" };
     const events = [stepEvent("resourcePreEvent", vm), stepEvent("resOutputsEvent", vm)];
     operator.engine.runs({ destroy: { events } });
-    const { code, out, err } = await operator.run("destroy");
+    const { code, out, err } = await operator.start(["destroy"]).ended;
     assert.equal(code, 0);
     assert.match(err, /^> Servers: removing \(about .*\)$/m);
     assert.match(out, /^Servers +\d+ s +1$/m);

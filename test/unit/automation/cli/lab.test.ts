@@ -28,7 +28,7 @@ describe("`stackadm lab`", function () {
   };
 
   it("ends `up` with the line that makes it the shell's cloud", async () => {
-    const { code, out } = await operator.run("lab", "up", "--kubernetes", "1.36.3");
+    const { code, out } = await operator.start(["lab", "up", "--kubernetes", "1.36.3"]).ended;
     assert.equal(code, 0);
     assert.match(
       out,

@@ -45,7 +45,7 @@ describe("a command that only looks", function () {
   describe("`stackadm status`", () => {
     it("shows machines as the cloud and nodes as Kubernetes sees them", async () => {
       serversAre("ACTIVE");
-      const { code, out, err } = await operator.run("status");
+      const { code, out, err } = await operator.start(["status"]).ended;
       assert.deepEqual([code, err], [0, ""]);
       golden("cli/status-table.txt", out);
     });

@@ -22,7 +22,11 @@ describe("the command line", function () {
     const { version } = JSON.parse(
       readFileSync(join(operator.package, "package.json"), "utf8"),
     ) as { version: string };
-    assert.deepEqual(await operator.run("--version"), { code: 0, out: `${version}\n`, err: "" });
+    assert.deepEqual(await operator.start(["--version"]).ended, {
+      code: 0,
+      out: `${version}\n`,
+      err: "",
+    });
   });
 
   it("prints help that was asked for as a result, with exit code 0", async () => {
@@ -73,7 +77,7 @@ describe("the command line", function () {
       ["--json", "--stack", "nobody", "status"],
       ["status", "--json", "-s", "nobody"],
     ]) {
-      const { code, out } = await operator.start(args, cloud).ended;
+      const { code, out } = await operator.runWith(cloud, ...args);
       assert.equal(code, 2);
       const { message, hint } = lastLine(out);
       assert.match(String(message), /^There is no .*Pulumi\.nobody\.yaml\.$/);
@@ -82,7 +86,7 @@ describe("the command line", function () {
   });
 
   it("refuses a stack's name that would lead to another directory", async () => {
-    const { code, err } = await operator.start(["destroy", "-s", "../dev"], cloud).ended;
+    const { code, err } = await operator.runWith(cloud, "destroy", "-s", "../dev");
     assert.equal(code, 2);
     assert.match(err, /^\nerror: '\.\.\/dev' is not a stack name\.\n/);
   });
@@ -90,7 +94,7 @@ describe("the command line", function () {
   it("lists everything that is wrong with a stack's file at once", async () => {
     const settings = "config:\n  stackadm:cluster:\n    image: 7\n    allowedCidrs: [everywhere]\n";
     writeFileSync(join(operator.package, "Pulumi.wrong.yaml"), settings);
-    const { code, err } = await operator.start(["up", "--stack", "wrong"], cloud).ended;
+    const { code, err } = await operator.runWith(cloud, "up", "--stack", "wrong");
     assert.equal(code, 2);
     assert.match(err, /^\nerror: Pulumi\.wrong\.yaml is not valid:\n/);
     for (const path of ["image", "allowedCidrs.0", "externalNetwork", "controlPlane", "workers"])
@@ -101,7 +105,7 @@ describe("the command line", function () {
   it("says where a stack's file is no YAML", async () => {
     writeFileSync(join(operator.package, "Pulumi.broken.yaml"), "config:\n  a: [1, 2\n  b: }\n");
     for (const command of ["up", "destroy"]) {
-      const { code, err } = await operator.start([command, "--stack", "broken"], cloud).ended;
+      const { code, err } = await operator.runWith(cloud, command, "--stack", "broken");
       assert.equal(code, 2, err);
       assert.match(
         err,
@@ -112,8 +116,7 @@ describe("the command line", function () {
 
   it("refuses site defaults that are not there, as the program would, and names the variable", async () => {
     for (const file of ["/nowhere/site.yaml", join(operator.package, "package.json", "x")]) {
-      const { code, err } = await operator.start(["doctor"], { ...cloud, STACKADM_SITE: file })
-        .ended;
+      const { code, err } = await operator.runWith({ ...cloud, STACKADM_SITE: file }, "doctor");
       assert.equal(code, 2);
       assert.match(err, /^\nerror: The environment is not valid:\n {2}STACKADM_SITE: [^\n]+\n/);
       assert.ok(err.includes(file));
@@ -141,7 +144,7 @@ describe("the command line", function () {
       const { code, out, err } = await operator.run("--version");
       assert.deepEqual([code, out], [1, ""]);
       assert.match(err, unforeseen);
-      assert.match((await operator.start(["--help"], { STACKADM_DEBUG: "1" }).ended).err, traced);
+      assert.match((await operator.runWith({ STACKADM_DEBUG: "1" }, "--help")).err, traced);
     } finally {
       writeFileSync(file, text);
     }
@@ -159,12 +162,10 @@ describe("the command line", function () {
   });
 
   it("says that a cloud does not answer, with its address and exit code 3", async () => {
-    const { code, err } = await operator.start(["orphans"], {
-      ...cloud,
-      OS_USERNAME: "u",
-      OS_PASSWORD: "a-long-password",
-      OS_PROJECT_NAME: "p",
-    }).ended;
+    const { code, err } = await operator.runWith(
+      { ...cloud, OS_USERNAME: "u", OS_PASSWORD: "a-long-password", OS_PROJECT_NAME: "p" },
+      "orphans",
+    );
     assert.equal(code, 3);
     assert.match(err, /127\.0\.0\.1:1/);
     assert.doesNotMatch(err, /a-long-password| at .*\.js:/);

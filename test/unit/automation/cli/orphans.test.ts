@@ -44,7 +44,7 @@ describe("`stackadm orphans`", function () {
     cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
 
   it("lists what carries the cluster's marks, and why; nothing of others, nothing by name", async () => {
-    const { code, out, err } = await operator.run("orphans");
+    const { code, out, err } = await operator.start(["orphans"]).ended;
     assert.deepEqual([code, err], [0, ""]);
     golden("cli/orphans-table.txt", out);
     assert.deepEqual(deleted(), []);

@@ -47,7 +47,7 @@ describe("a command about what surrounds a cluster", function () {
     it("names cloud, backend, key, tools and locks, and what the cloud lacks", async () => {
       lock(deadPid());
       cloud.on("GET /compute/flavors/detail", { body: { flavors: [] } });
-      const { code, out } = await operator.run("doctor");
+      const { code, out } = await operator.start(["doctor"]).ended;
       assert.equal(code, 3);
       const readable = out
         .replaceAll(operator.home, "HOME")

@@ -56,7 +56,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
       .replaceAll(/ +(?=take|see|look)/g, "  ");
 
   it("ends with nodes, times and the next commands; progress stays apart on standard error", async () => {
-    const { code, out, err } = await operator.run("up");
+    const { code, out, err } = await operator.start(["up"]).ended;
     assert.equal(code, 0, err);
     golden("cli/up-result.txt", readable(out));
     golden("cli/up-progress.txt", readable(err));

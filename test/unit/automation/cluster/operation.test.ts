@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ClusterError, type ErrorCode } from "../../../../automation/cluster/cluster-error.js";
+import type { ClusterError, ErrorCode } from "../../../../automation/cluster/cluster-error.js";
 import type { ClusterEvent } from "../../../../automation/cluster/events.js";
-import { runOperation, type OperationOptions } from "../../../../automation/cluster/operation.js";
+import type { OperationOptions } from "../../../../automation/cluster/operation.js";
 import type { OperationRequest } from "../../../../automation/cluster/protocol.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 import {
@@ -17,6 +17,9 @@ import {
   stepEvent,
   urnOf,
 } from "../../../support/engine.js";
+import { installed } from "../../../support/installed.js";
+
+const { errors, runOperation } = installed();
 
 describe("one operation in a process of its own", function () {
   this.timeout(60_000);
@@ -64,7 +67,7 @@ describe("one operation in a process of its own", function () {
       () => assert.fail("ended well"),
       (failed: unknown) => failed,
     );
-    assert.ok(error instanceof ClusterError, String(error));
+    assert.ok(error instanceof errors.ClusterError, String(error));
     assert.equal(error.code, code, error.message);
     return error;
   };
