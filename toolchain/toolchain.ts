@@ -50,7 +50,7 @@ export const standInsVariable = "STACKADM_STAND_INS";
 export const openstackBuild: GoBuild = {
   name: "pulumi-resource-openstack",
   version: pluginVersions.openstack,
-  source: join(root, "toolchain", "openstack"),
+  source: join(__dirname, "openstack"),
   package: ".",
   ldflags: "-s -w",
   expectedSeconds: 120,
@@ -119,7 +119,7 @@ async function engineOf(context: Context): Promise<Piece> {
     {
       name: "pulumi",
       version: engineVersion,
-      source: join(root, "toolchain", "pulumi"),
+      source: join(__dirname, "pulumi"),
       package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
       ldflags: `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${engineVersion}`,
       expectedSeconds: 240,

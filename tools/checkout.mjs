@@ -88,6 +88,17 @@ async function install() {
   writeFileSync(installStamp, contentHash(join(root, "package-lock.json")));
 }
 
+/** Takes away what sources that are gone left behind: a package has all that is in dist/. */
+function prune(paths) {
+  const made = (path) =>
+    path.endsWith(".ts")
+      ? [".js", ".js.map", ".d.ts"].map((ending) => path.replace(/\.ts$/, ending))
+      : [path];
+  const wanted = new Set(paths.flatMap((path) => made(relative(root, path))));
+  const dist = join(root, "dist");
+  for (const path of filesBelow(dist)) if (!wanted.has(relative(dist, path))) rmSync(path);
+}
+
 const compiled = () => read(buildStamp) === fingerprint(sources());
 
 async function compile() {
@@ -107,6 +118,7 @@ async function compile() {
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(path, target);
   }
+  prune(paths);
   writeFileSync(buildStamp, wanted);
 }
 

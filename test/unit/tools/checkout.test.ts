@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync, utimesSync } from "node:fs";
+import { existsSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { Checkout, compiler } from "./support/checkout.js";
 
@@ -91,12 +91,32 @@ describe("a checkout", function () {
     assert.equal(checkout.calls().length, 2);
   });
 
+  it("keeps nothing compiled of a source or a script that is gone: a package has all of it", async () => {
+    await up();
+    checkout.put("dist/components/gone.js");
+    checkout.put("components/machine/scripts/more.sh", "echo more");
+    await up();
+    assert.equal(checkout.text("dist/components/machine/scripts/more.sh"), "echo more");
+    assert.ok(!existsSync(join(checkout.root, "dist", "components", "gone.js")));
+    rmSync(join(checkout.root, "components/machine/scripts/more.sh"));
+    assert.equal((await up()).code, 0);
+    assert.ok(!existsSync(join(checkout.root, "dist/components/machine/scripts/more.sh")));
+    assert.equal(checkout.text("dist/components/machine/scripts/prepare.sh"), "echo prepare");
+  });
+
   it("is prepared for its chores, too: compiled for tests, for checks only installed", async () => {
     const { code, out } = await chore("check", "--json");
     assert.deepEqual({ code, out }, { code: 0, out: "ran check --json\n" });
     assert.deepEqual(checkout.calls(), [install]);
     assert.equal((await chore("test", "unit", "--all")).out, "ran test unit --all\n");
     assert.deepEqual(checkout.calls(), [install, compile]);
+  });
+
+  it("is built for packing like for a command, and nothing else runs", async () => {
+    const { code, out } = await chore("build");
+    assert.deepEqual({ code, out }, { code: 0, out: "" });
+    assert.deepEqual(checkout.calls(), [install, compile]);
+    assert.equal(checkout.text("dist/components/machine/scripts/prepare.sh"), "echo prepare");
   });
 
   it("says in one sentence that its chores cannot be prepared", async () => {

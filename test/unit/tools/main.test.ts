@@ -30,12 +30,14 @@ describe("the chores' help", () => {
   });
 });
 
-describe("the words `npm run dev`, `npm test` and `npm run check`", () => {
+describe("the words `npm run dev`, `npm test`, `npm run check` and `npm run build`", () => {
   it("are the command lines themselves, to which words can be added", () => {
     const file = readFileSync(join(packageRoot(), "package.json"), "utf8");
-    const { dev, test, check } = (JSON.parse(file) as { scripts: Record<string, string> }).scripts;
+    const { dev, test, check, build } = (JSON.parse(file) as { scripts: Record<string, string> })
+      .scripts;
     assert.equal(dev, "node automation/cli/stackadm.mjs dev");
     assert.equal(test, "node tools/run.mjs test");
     assert.equal(check, "node tools/run.mjs check");
+    assert.equal(build, "node tools/run.mjs build");
   });
 });

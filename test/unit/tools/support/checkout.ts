@@ -31,6 +31,7 @@ export class Checkout extends Repository {
     this.put("package-lock.json", "{}");
     this.put("tsconfig.build.json", "{}");
     this.put("index.ts", "export {};");
+    this.put("automation/cli/main.ts", "export {};");
     this.put("components/machine/scripts/prepare.sh", "echo prepare");
     for (const name of ["start", "stackadm"]) this.take(`automation/cli/${name}.mjs`);
     for (const name of ["checkout", "run"]) this.take(`tools/${name}.mjs`);
