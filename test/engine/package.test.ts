@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { packageRoot } from "../../base/paths.js";
+import { run } from "../../base/run.js";
+
+const root = packageRoot();
+
+interface Manifest {
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
+
+const program = `
+import * as pulumi from "@pulumi/pulumi";
+import { Cluster, type CloudFacts, type ClusterArgs } from "stackadm";
+
+const args: ClusterArgs = {
+  image: "debian-12",
+  externalNetwork: "public",
+  allowedCidrs: ["203.0.113.0/24"],
+  controlPlane: { flavor: "medium" },
+  workers: { general: { flavor: "medium", count: 1 } },
+  ssh: { publicKey: "ssh-ed25519 AAAALOGIN" },
+  samples: true,
+};
+const scope = { authUrl: "https://keystone.example/v3", region: "one", projectId: "p", roles: [] };
+const external = { externalNetworkId: "external", externalNetworkName: "public" };
+const cloud: CloudFacts = { imageId: "image", flavorIds: { medium: "m" }, ...external, scope };
+// @ts-expect-error: the types are there, not any.
+const wrong: ClusterArgs = { ...args, image: 7 };
+export const endpoint: pulumi.Output<string> = new Cluster("dev", { ...args, cloud }).apiEndpoint;
+export const never = (): Cluster => new Cluster("wrong", wrong);
+`;
+
+/** What programs and commands read beside the compiled files; the drivers' own tests are none of it. */
+function assets(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (/^(\..*|__pycache__|node_modules|tests)$/.test(entry.name)) return [];
+    if (entry.isDirectory()) return assets(path);
+    return /\.ts$/.test(entry.name) || dirname(path) === join("automation", "cli") ? [] : [path];
+  });
+}
+
+interface Resource {
+  readonly name: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+}
+
+/** Which scripts a resource must hold, word by word. */
+const scripts: Readonly<Record<string, readonly string[]>> = {
+  "dev-control-plane-0-prepare": ["support/common", "support/apt", "machine/prepare"],
+  "dev-control-plane-0-init": ["support/common", "kubeadm/peers", "kubeadm/control-plane"],
+  "dev-workers-general-0-prepare": ["support/common", "support/apt", "machine/prepare"],
+  "dev-workers-general-0-join": ["support/common", "kubeadm/peers", "kubeadm/join"],
+  "dev-workers-general-0-leave": ["support/common", "kubeadm/leave"],
+  "dev-control-plane-farewell": ["support/common", "kubeadm/farewell"],
+};
+
+describe("the package, packed and installed", function () {
+  this.timeout(300_000);
+  const directory = mkdtempSync(join(tmpdir(), "stackadm-package-"));
+  const installed = join(directory, "node_modules", "stackadm");
+  const options = { cwd: directory, env: { ...process.env, NODE_OPTIONS: "" } };
+
+  /** As npm installs it, but what it depends on is linked: nothing is downloaded. */
+  async function install(tarball: string): Promise<void> {
+    mkdirSync(join(directory, "node_modules", ".bin"), { recursive: true });
+    for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) {
+      const link = join(directory, "node_modules", name);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(root, "node_modules", name), link);
+    }
+    mkdirSync(installed);
+    await run("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
+    for (const [name, file] of Object.entries(manifest.bin))
+      symlinkSync(join(installed, file), join(directory, "node_modules", ".bin", name));
+  }
+
+  before(async () => {
+    await run("npm", ["run", "build"], { cwd: root });
+    await run("npm", ["pack", "--ignore-scripts", "--pack-destination", directory], { cwd: root });
+    await install(join(directory, `stackadm-${manifest.version}.tgz`));
+  });
+  after(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it("has everything that is read beside the compiled files, and nothing of the sources or tests", () => {
+    const folders = ["automation", "base", "cloud", "components", "lab", "toolchain"];
+    for (const file of folders.flatMap(assets)) {
+      const packed = join(installed, "dist", file);
+      assert.ok(existsSync(packed), file);
+      assert.deepEqual(readFileSync(packed), readFileSync(join(root, file)), file);
+    }
+    const files = readdirSync(installed, { recursive: true, encoding: "utf8" });
+    const strange = /(?<!\.d)\.ts$|\.map$|tsconfig|\.stamp$|^(test|tools)\b|\btests\b/;
+    assert.deepEqual(
+      files.filter((file) => strange.test(file)),
+      [],
+    );
+    const folded = new Set(files.map((file) => file.split("/")[0]));
+    assert.deepEqual(
+      [...folded].sort(),
+      [
+        "LICENSE",
+        "Pulumi.dev.yaml",
+        "Pulumi.yaml",
+        "README.md",
+        "automation",
+        "dist",
+        "docs",
+      ].concat("package.json"),
+    );
+  });
+
+  it("makes a cluster in a foreign program, with the scripts' own text on the machines", async () => {
+    assert.ok(program.trim().split("\n").length <= 20);
+    const type = "module";
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "foreign", type }));
+    writeFileSync(join(directory, "program.ts"), program);
+    const compilerOptions = {
+      ...{ target: "es2022", module: "nodenext", outDir: "out", types: ["node"] },
+      ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
+    };
+    const settings = { compilerOptions, files: ["program.ts"] };
+    writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(settings));
+    copyFileSync(join(__dirname, "support", "mocks.mjs"), join(directory, "mocks.mjs"));
+    const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+    await run(process.execPath, [compiler, "-p", directory], options);
+    const node = ["--import", "./mocks.mjs", join("out", "program.js")];
+    const { stdout } = await run(process.execPath, node, options);
+
+    const resources = JSON.parse(stdout) as Resource[];
+    const inputs = (name: string): string => {
+      const found = resources.find((one) => one.name === name);
+      assert.ok(found, `${name} is not among ${resources.map((one) => one.name).join(", ")}`);
+      return JSON.stringify(found.inputs);
+    };
+    for (const [name, texts] of Object.entries(scripts))
+      for (const text of texts) {
+        const [folder = "", file = ""] = text.split("/");
+        const script = readFileSync(
+          join(root, "components", folder, "scripts", `${file}.sh`),
+          "utf8",
+        );
+        assert.ok(inputs(name).includes(JSON.stringify(script).slice(1, -1)), `${name}: ${text}`);
+      }
+    for (const name of ["dev-network-network", "dev-workers-general-0-server"]) inputs(name);
+  });
+
+  it("has a command line that runs from where it is installed", async () => {
+    const npx = (...args: string[]) => run("npx", ["--no-install", "stackadm", ...args], options);
+    const { stdout } = await npx("--help");
+    assert.match(stdout, /^Usage: stackadm \[options\] \[command\]\n/);
+    assert.match(stdout, /^ {2}up /m);
+    assert.equal((await npx("--version")).stdout, `${manifest.version}\n`);
+  });
+});
