@@ -1,6 +1,6 @@
 import { Address4 } from "ip-address";
 import type { SecurityGroup } from "../plan/cluster-plan.js";
-import { roles } from "../plan/roles.js";
+import { roles, roleTable } from "../plan/roles.js";
 import { podNetworks, type PodNetworkKind } from "../pod-network/kinds.js";
 
 /** Who may connect: machines in a group (new ones are included at once), or an address range. */
@@ -68,7 +68,7 @@ const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly FirewallRow[
     {
       name: "join-token",
       group: "control-plane",
-      from: roles.filter((role) => role !== "control-plane").map((group) => ({ group })),
+      from: roles.filter((role) => roleTable[role].grant === "token").map((group) => ({ group })),
       protocol: "tcp",
       ports: [22, 22],
       reason: "A joining worker asks for its token",
