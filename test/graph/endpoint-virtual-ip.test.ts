@@ -13,9 +13,7 @@ describe("an endpoint that is a virtual IP", () => {
       ["dev-api", true, undefined],
     );
     assert.deepEqual(inputs["fixedIps"], [{ subnetId: "dev-subnet-id" }]);
-    const allowed = await Promise.all(
-      endpoint.allowedAddresses.map((one) => value(one as pulumi.Output<string>)),
-    );
+    const allowed = await Promise.all(endpoint.allowedAddresses.map((one) => value(one)));
     assert.deepEqual(allowed, ["10.0.0.100"]);
     assert.equal(named(rows, "floating-ip").inputs["portId"], "dev-endpoint-port-id");
   });

@@ -22,11 +22,12 @@ const useHost = (): void => {
     host.close();
   });
 };
-const remember = (key: string) =>
+const remember = (key: string): void => {
   writeState(host.paths, {
     ...{ key, startedAt: "2026-01-02T03:04:05.000Z" },
     settings: { ...host.settings, zones: [...host.settings.zones] },
   });
+};
 const holdLock = (): void => {
   const started = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[19];
   const holder = { pid: process.pid, started, purpose: "lab up" };
@@ -44,8 +45,8 @@ describe("lab down", () => {
   });
 
   it("takes container and facts away and keeps the caches", async () => {
-    await remember("0123456789ab");
-    await writeFacts(host.settings, host.paths, noSecrets);
+    remember("0123456789ab");
+    writeFacts(host.settings, host.paths, noSecrets);
     mkdirSync(host.paths.images, { recursive: true });
     host.put("container", "running");
     await labDown({ progress: silent });
@@ -67,7 +68,7 @@ describe("lab down", () => {
   });
 
   it("refuses while another process works on the lab, and changes nothing", async () => {
-    await remember("0123456789ab");
+    remember("0123456789ab");
     holdLock();
     await assert.rejects(labDown({ progress: silent }), (error: unknown) => {
       assert.ok(error instanceof UserError);
@@ -82,7 +83,7 @@ describe("lab down", () => {
   });
 
   it("says why something cannot be taken away, and keeps the facts for the next time", async () => {
-    await remember("0123456789ab");
+    remember("0123456789ab");
     const rule = `-A FORWARD -i x -m comment --comment ${host.settings.name} -j ACCEPT`;
     host.stub(
       "iptables",
@@ -121,7 +122,7 @@ describe("lab up", () => {
   it("leaves a healthy lab alone, tells that it is of older files, and refuses a version it has not", async () => {
     const cloud = await startFakeLabCloud(host.settings);
     try {
-      await remember("0123456789ab");
+      remember("0123456789ab");
       host.put("container", "running");
       const active = services(host.settings)
         .map(unitName)

@@ -26,7 +26,7 @@ describe("lab/state", () => {
   };
 
   it("reads back what was written", async () => {
-    await writeState(paths, state);
+    writeState(paths, state);
     assert.deepEqual(await readState(paths), state);
   });
 
