@@ -51,7 +51,8 @@ export async function followTests(
       done(exit ?? signal ?? "nothing");
     });
   });
-  if (!state.ended)
+  // A process of mocha's that dies takes its files along, and only the exit code tells.
+  if (!state.ended || (code !== 0 && failures.length === 0))
     failures.push({
       title: `${tier}: the test runner`,
       message: `ended with ${code} after ${state.current === "" ? "no test" : `'${state.current}'`}\n${noise.slice(-kept).join("\n")}`,

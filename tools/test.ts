@@ -9,16 +9,15 @@ import { UserError } from "../base/user-error.js";
 import { followTests, type TestFailure, type TierResult } from "./follow-tests.js";
 
 /*
- * `npm test [tiers] [--all]`: the tiers in order, each in processes of mocha of its own. What a tier needs is installed
- * or started first; when that fails, the tier fails with the name of what is missing. Nothing is skipped.
+ * `npm test [tiers] [--all]`: the tiers in order, each in a mocha of its own. What a tier needs is installed or started first; when that fails, the tier fails with the name of what is missing. Nothing is skipped.
  */
 
 interface Tier {
   readonly name: string;
   /** Seconds on two cores with warm caches. */
   readonly expected: number;
-  /** Into how many processes its files are dealt: more than one only where no file minds another beside it. @default 1 */
-  readonly processes?: number;
+  /** Whether mocha runs two files at once: only where no file minds another beside it. Default: false. */
+  readonly parallel?: boolean;
   /** Gets what the tier needs; returns variables for its environment. */
   readonly prepare?: (session: Session) => Promise<Readonly<Record<string, string>>>;
 }
@@ -49,42 +48,31 @@ const needs =
 export const tiers: readonly Tier[] = [
   {
     name: "unit",
-    expected: 45,
-    processes: 2,
+    expected: 30,
+    parallel: true,
     prepare: needs({ python3: "python3", "ssh-agent": "openssh-client" }),
   },
-  { name: "graph", expected: 7, processes: 2 },
+  { name: "graph", expected: 8, parallel: true },
   {
     name: "scripts",
-    expected: 8,
-    processes: 2,
+    expected: 20,
+    parallel: true,
     prepare: needs({ shellcheck: "shellcheck", shfmt: "shfmt" }),
   },
+  { name: "commands", expected: 60, parallel: true },
   { name: "engine", expected: 240, prepare: prepareToolchain },
   { name: "lab", expected: 900, prepare: prepareLab },
 ];
 
-/** The test files of a tier, in the order of their paths. */
-function testFiles(directory: string): string[] {
+/** The test files of a tier: in the order of their paths, or the largest first, so that none is left alone at the end. */
+function testFiles(directory: string, largestFirst = false): string[] {
   if (!existsSync(directory)) return [];
-  return readdirSync(directory, { withFileTypes: true, recursive: true })
+  const files = readdirSync(directory, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-}
-
-/** Deals files so that each part has about as much text: the largest first, always to the part that has least. */
-function dealt(files: readonly string[], count: number): string[][] {
-  const parts = Array.from({ length: count }, () => ({ size: 0, files: [] as string[] }));
-  const sized = files.map((file) => ({ file, size: statSync(file).size }));
-  for (const { file, size } of sized.sort((one, other) => other.size - one.size)) {
-    const least = parts.reduce((one, other) => (other.size < one.size ? other : one));
-    // A file has a cost of its own, also when it is empty.
-    least.size += size + 1;
-    least.files.push(file);
-  }
-  // A tier without tests still runs: mocha says then that there are none.
-  return parts.map((part) => part.files.sort()).filter((part, i) => i === 0 || part.length > 0);
+  const size = (file: string): number => statSync(file).size;
+  return largestFirst ? files.sort((one, other) => size(other) - size(one)) : files;
 }
 
 function chosen(names: readonly string[]): readonly Tier[] {
@@ -111,49 +99,48 @@ export interface TestRun {
   readonly session: Session;
 }
 
-/** Runs test files in a mocha of their own. */
+/** Runs the test files of a tier. */
 function runFiles(
-  files: readonly string[],
+  { name, parallel = false }: Tier,
   { root, all, session }: TestRun,
   environment: Readonly<Record<string, string>>,
 ): ChildProcess {
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
   const reporter = join(__dirname, "line-reporter.ts");
-  const child = spawn(process.execPath, [mocha, "--exit", "--reporter", reporter, ...files], {
-    cwd: root,
-    env: {
-      ...process.env,
-      ...environment,
-      // Colours and terminals change what programs print.
-      NO_COLOR: "1",
-      ...(all ? { STACKADM_TEST_ALL: "1" } : {}),
+  const files = testFiles(join(root, "test", name), parallel);
+  const how = parallel ? ["--parallel", "--jobs", "2"] : [];
+  const child = spawn(
+    process.execPath,
+    [mocha, "--exit", ...how, "--reporter", reporter, ...files],
+    {
+      cwd: root,
+      env: {
+        ...process.env,
+        ...environment,
+        // Colours and terminals change what programs print.
+        NO_COLOR: "1",
+        ...(all ? { STACKADM_TEST_ALL: "1" } : {}),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
     },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  );
   stopWith(session, child);
   return child;
 }
-
-const sum = (results: readonly TierResult[]): TierResult => ({
-  passed: results.reduce((all, { passed }) => all + passed, 0),
-  failures: results.flatMap(({ failures }) => failures),
-});
 
 const summary = ({ passed, failures }: TierResult): string =>
   `${passed} passed, ${failures.length} failed`;
 
 async function runTier(tier: Tier, run: TestRun): Promise<TierResult> {
-  const { root, session } = run;
+  const { session } = run;
   const step = session.progress.step(`Tests: ${tier.name}`, tier.expected);
   try {
     const environment = (await tier.prepare?.(session)) ?? {};
     session.signal.throwIfAborted();
-    const parts = dealt(testFiles(join(root, "test", tier.name)), tier.processes ?? 1);
-    const follow = (files: readonly string[]): Promise<TierResult> =>
-      followTests(tier.name, runFiles(files, run, environment), (test) => {
-        step.update(test);
-      });
-    const result = sum(await Promise.all(parts.map(follow)));
+    const child = runFiles(tier, run, environment);
+    const result = await followTests(tier.name, child, (test) => {
+      step.update(test);
+    });
     if (result.failures.length > 0) step.failed(summary(result));
     else step.done(summary(result));
     return result;
@@ -188,7 +175,10 @@ export async function runTests(names: readonly string[], run: TestRun): Promise<
     session.progress.note(`error: ${error.message} ${error.hint}`);
     results.push({ passed: 0, failures: [{ title: "tiers", message: error.message }] });
   }
-  const result = sum(results);
+  const result: TierResult = {
+    passed: results.reduce((sum, { passed }) => sum + passed, 0),
+    failures: results.flatMap(({ failures }) => failures),
+  };
   show(result.failures, session);
   session.print(summary(result));
   if (session.signal.aborted) return 130;

@@ -11,8 +11,9 @@ const mocha = `
 const { appendFileSync, writeFileSync } = require("node:fs");
 const args = process.argv.slice(2);
 const files = args.slice(args.indexOf("--reporter") + 2);
+const jobs = args.includes("--parallel") ? args[args.indexOf("--jobs") + 1] : "1";
 const { NO_COLOR, STACKADM_TEST_ALL } = process.env;
-appendFileSync("calls", JSON.stringify({ cwd: process.cwd(), files, NO_COLOR, STACKADM_TEST_ALL }) + "\\n");
+appendFileSync("calls", JSON.stringify({ cwd: process.cwd(), jobs, files, NO_COLOR, STACKADM_TEST_ALL }) + "\\n");
 const say = (fields) => console.log(${JSON.stringify(mark)} + JSON.stringify(fields));
 for (const title of files) {
   say({ type: "begin", title });
@@ -24,6 +25,7 @@ say({ type: "end" });
 `;
 
 interface Call {
+  readonly jobs: string;
   readonly files: string[];
 }
 
@@ -81,29 +83,27 @@ describe("`npm test`", function () {
     const { code, printed, steps } = await test(["unit"], true);
     assert.deepEqual([code, printed, steps], [0, ["2 passed, 0 failed"], ["Tests: unit"]]);
     const call = { cwd: repository.root, NO_COLOR: "1", STACKADM_TEST_ALL: "1" };
-    assert.deepEqual(
-      new Set(calls()),
-      new Set(["a.test.ts", "b.test.ts"].map((name) => ({ ...call, files: [unit(name)] }))),
-    );
+    assert.deepEqual(calls(), [
+      { ...call, jobs: "2", files: ["a.test.ts", "b.test.ts"].map(unit) },
+    ]);
   });
 
-  it("deals a quick tier's files to two processes that get about as much text", async () => {
-    repository.put("test/unit/a.test.ts", "// a comment".repeat(10));
-    for (const name of ["c", "d"]) repository.put(`test/unit/${name}.test.ts`, "// short");
-    const { code, printed } = await test(["unit"]);
-    assert.deepEqual([code, printed], [0, ["4 passed, 0 failed"]]);
-    const dealt = [["a.test.ts"], ["b.test.ts", "c.test.ts", "d.test.ts"]];
-    assert.deepEqual(
-      new Set(calls().map(({ files }) => files)),
-      new Set(dealt.map((names) => names.map(unit))),
-    );
+  it("begins a quick tier with its largest files, so that none is left alone at the end", async () => {
+    repository.put("test/unit/b.test.ts", "// a comment".repeat(10));
+    repository.put("test/unit/c.test.ts", "// short");
+    assert.equal((await test(["unit"])).code, 0);
+    assert.deepEqual(calls()[0]?.files, ["b.test.ts", "c.test.ts", "a.test.ts"].map(unit));
   });
 
-  it("sums what every process says, and fails when one of them does", async () => {
+  it("fails when one test does, and when mocha says so though every test passed", async () => {
     repository.put("test/unit/c-fails.test.ts");
     const { code, printed, notes } = await test(["unit"]);
     assert.deepEqual([code, printed], [1, ["2 passed, 1 failed"]]);
     assert.match(notes.join("\n"), /^\nx unit: \S+c-fails\.test\.ts\n {4}1 !== 2$/);
+    repository.put("node_modules/mocha/bin/mocha.js", `${mocha}process.exitCode = 7;`);
+    const dies = await test(["scripts"]);
+    assert.deepEqual([dies.code, dies.printed], [1, ["0 passed, 1 failed"]]);
+    assert.match(dies.notes.join("\n"), /^\nx scripts: the test runner\n {4}ended with 7/);
   });
 
   it("runs the tiers that are named in their own order, and all after one that fails", async () => {
@@ -134,17 +134,18 @@ describe("`npm test`", function () {
   });
 
   it("is stopped by Ctrl-C with what it runs: exit code 130, and the sum of what ran", async () => {
-    for (const name of ["hangs-1", "hangs-2"]) repository.put(`test/unit/${name}.test.ts`);
+    repository.put("test/unit/hangs-1.test.ts");
     const child = repository.chores("test", "unit", "graph");
     const all = ended(child);
-    const pids = [await repository.appears("hangs-1"), await repository.appears("hangs-2")];
+    const pid = await repository.appears("hangs-1");
     child.kill("SIGINT");
     const { code, out, err } = await all;
-    assert.deepEqual([code, out], [130, "2 passed, 2 failed\n"]);
-    const stopped =
-      /\nx unit: the test runner\n {4}ended with SIGINT after '\S+hangs-\d\.test\.ts'/g;
-    assert.equal(err.match(stopped)?.length, 2, err);
+    assert.deepEqual([code, out], [130, "2 passed, 1 failed\n"]);
+    assert.match(
+      err,
+      /\nx unit: the test runner\n {4}ended with SIGINT after '\S+hangs-1\.test\.ts'/,
+    );
     assert.doesNotMatch(err, /Tests: graph/);
-    for (const pid of pids) assert.throws(() => process.kill(Number(pid), 0), { code: "ESRCH" });
+    assert.throws(() => process.kill(Number(pid), 0), { code: "ESRCH" });
   });
 });

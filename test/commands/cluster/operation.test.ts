@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ClusterError, ErrorCode } from "../../../../automation/cluster/cluster-error.js";
-import type { ClusterEvent } from "../../../../automation/cluster/events.js";
-import type { OperationOptions } from "../../../../automation/cluster/operation.js";
-import type { OperationRequest } from "../../../../automation/cluster/protocol.js";
-import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
+import type { ClusterError, ErrorCode } from "../../../automation/cluster/cluster-error.js";
+import type { ClusterEvent } from "../../../automation/cluster/events.js";
+import type { OperationOptions } from "../../../automation/cluster/operation.js";
+import type { OperationRequest } from "../../../automation/cluster/protocol.js";
+import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import {
   commandType,
   diagnostic,
@@ -16,8 +16,8 @@ import {
   printed,
   stepEvent,
   urnOf,
-} from "../../../support/engine.js";
-import { installed } from "../../../support/installed.js";
+} from "../../support/engine.js";
+import { installed } from "../../support/installed.js";
 
 const { errors, runOperation } = installed();
 

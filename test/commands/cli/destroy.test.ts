@@ -4,10 +4,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { instanceType, stepEvent, urnOf } from "../../../support/engine.js";
-import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
-import { lastLine, Operator } from "../../../support/operator.js";
-import { equip } from "../../../support/ready-cluster.js";
+import { instanceType, stepEvent, urnOf } from "../../support/engine.js";
+import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { lastLine, Operator } from "../../support/operator.js";
+import { equip } from "../../support/ready-cluster.js";
 
 const addressOf = (server: Server): string =>
   `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { clusterMetadata, clusterTags } from "../../../../cloud/ownership.js";
-import { emptyProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
-import { golden } from "../../../support/golden.js";
-import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
+import { clusterMetadata, clusterTags } from "../../../cloud/ownership.js";
+import { emptyProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { golden } from "../../support/golden.js";
+import { jsonLines, lastLine, Operator } from "../../support/operator.js";
 
 const dev = { name: "dev", identity: "0123456789ab" };
 const prod = { name: "prod", identity: "ba9876543210" };

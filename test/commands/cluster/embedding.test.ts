@@ -3,18 +3,12 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import type { RunOptions } from "../../../../automation/cluster/options.js";
-import { VerificationFailed } from "../../../../automation/cluster/proof.js";
-import { Embedder, fails } from "../../../support/embedder.js";
-import {
-  instanceType,
-  networkType,
-  stepEvent,
-  urnOf,
-  type Engine,
-} from "../../../support/engine.js";
-import type { FakeCloud } from "../../../support/fake-openstack.js";
-import { startFakeCluster, type FakeCluster } from "../../../support/ready-cluster.js";
+import type { RunOptions } from "../../../automation/cluster/options.js";
+import { VerificationFailed } from "../../../automation/cluster/proof.js";
+import { Embedder, fails } from "../../support/embedder.js";
+import { instanceType, networkType, stepEvent, urnOf, type Engine } from "../../support/engine.js";
+import type { FakeCloud } from "../../support/fake-openstack.js";
+import { startFakeCluster, type FakeCluster } from "../../support/ready-cluster.js";
 
 const identity = "0123456789ab";
 const marks = { "stackadm-cluster": "dev", "stackadm-identity": identity };

@@ -3,16 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
-import type { ClusterService } from "../../../../automation/cluster/cluster-service.js";
-import { Embedder, fails } from "../../../support/embedder.js";
-import {
-  diagnostic,
-  instanceType,
-  networkType,
-  urnOf,
-  type Engine,
-} from "../../../support/engine.js";
-import type { FakeCloud } from "../../../support/fake-openstack.js";
+import type { ClusterService } from "../../../automation/cluster/cluster-service.js";
+import { Embedder, fails } from "../../support/embedder.js";
+import { diagnostic, instanceType, networkType, urnOf, type Engine } from "../../support/engine.js";
+import type { FakeCloud } from "../../support/fake-openstack.js";
 
 describe("the cluster service", function () {
   this.timeout(60_000);

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
-import { golden } from "../../../support/golden.js";
-import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
-import { equip } from "../../../support/ready-cluster.js";
+import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { golden } from "../../support/golden.js";
+import { jsonLines, lastLine, Operator } from "../../support/operator.js";
+import { equip } from "../../support/ready-cluster.js";
 
 describe("a command about what surrounds a cluster", function () {
   this.timeout(120_000);

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { instanceType, networkType, stepEvent } from "../../../support/engine.js";
-import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
-import { golden } from "../../../support/golden.js";
-import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
+import { instanceType, networkType, stepEvent } from "../../support/engine.js";
+import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { golden } from "../../support/golden.js";
+import { jsonLines, lastLine, Operator } from "../../support/operator.js";
 import {
   clientKey,
   equip,
   startFakeCluster,
   type FakeCluster,
-} from "../../../support/ready-cluster.js";
+} from "../../support/ready-cluster.js";
 
 describe("a command that only looks", function () {
   this.timeout(120_000);

@@ -1,22 +1,16 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import {
-  diagnostic,
-  instanceType,
-  networkType,
-  stepEvent,
-  urnOf,
-} from "../../../support/engine.js";
-import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
-import { golden } from "../../../support/golden.js";
-import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
+import { diagnostic, instanceType, networkType, stepEvent, urnOf } from "../../support/engine.js";
+import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { golden } from "../../support/golden.js";
+import { jsonLines, lastLine, Operator } from "../../support/operator.js";
 import {
   clientKey,
   equip,
   startFakeCluster,
   type FakeCluster,
-} from "../../../support/ready-cluster.js";
+} from "../../support/ready-cluster.js";
 
 const password = "correct horse";
 const made = (type: string, name: string): unknown[] => [
