@@ -10,6 +10,7 @@ import {
 } from "./spec/kubernetes.js";
 import { access, controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import { allowedCidrs, externalNetwork, network } from "./spec/network.js";
+import { contradictions, nowhereToRun, presetOf, topology } from "./spec/topology.js";
 import { doc, label, present, record } from "./spec/values.js";
 
 /** Every argument of a cluster: types, checks, defaults and documentation. There is no other declaration. */
@@ -22,6 +23,7 @@ export const clusterShape = record({
   ),
   externalNetwork,
   allowedCidrs,
+  topology,
   controlPlane,
   workers,
   name: label("the name of a cluster").meta(
@@ -89,7 +91,7 @@ const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
 
 /** An address of the endpoint that the machines' network does not have. */
 const foreignAddress = ({ endpoint: written, network: ranges }: Checked): z.core.$ZodRawIssue[] =>
-  written.kind !== "virtual-ip" ||
+  written?.kind !== "virtual-ip" ||
   written.address === undefined ||
   isHostOf(ranges.nodes, written.address)
     ? []
@@ -117,6 +119,17 @@ const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$Zod
       ];
 };
 
+const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) => {
+  const { count, schedulable } = presetOf(chosen);
+  return {
+    controlPlane: {
+      ...written,
+      count: written.count ?? count,
+      schedulable: written.schedulable ?? schedulable,
+    },
+  };
+};
+
 export const clusterSchema = clusterShape
   .check(({ value, issues }) => {
     // What is compared has to be well-formed by itself; what is wrong elsewhere hides nothing.
@@ -126,11 +139,12 @@ export const clusterSchema = clusterShape
       ...(sound("network") ? overlapsFound(value) : []),
       ...(sound("storageClasses") ? defaultClasses(value) : []),
       ...(sound("workers") ? reservedPools(value) : []),
+      ...(sound("topology", "controlPlane", "workers") ? contradictions(value) : []),
       ...(sound("network", "endpoint") ? foreignAddress(value) : []),
       ...(sound("endpoint", "apiName") ? unknownName(value) : []),
     );
   })
-  .transform((value) => ({ ...value, ...withDefaults(value) }));
+  .transform((value) => ({ ...value, ...controlPlaneOf(value), ...withDefaults(value) }));
 
 type Written = z.input<typeof clusterSchema>;
 /** What a user writes. Without a name, the component's own is taken. */
@@ -145,9 +159,14 @@ export type SpecResult =
 /** Checks everything at once. Paths begin with `root`: "cluster.network.pods". */
 export function parseClusterSpec(args: unknown, root = "cluster"): SpecResult {
   const result = clusterSchema.safeParse(args);
-  if (result.success) return { spec: result.data };
+  const lacking = nowhereToRun(args);
+  if (result.success && lacking === undefined) return { spec: result.data };
+  const issues = [
+    ...(result.error?.issues ?? []),
+    ...(lacking === undefined ? [] : [{ path: ["workers"], message: lacking }]),
+  ];
   return {
-    problems: result.error.issues.map(({ path, message }) => ({
+    problems: issues.map(({ path, message }) => ({
       path: [root, ...path].map(String).join("."),
       message,
     })),

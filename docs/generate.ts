@@ -62,7 +62,8 @@ const leaf = (schema: Schema, path: string, required: boolean): Leaf => {
 export function leaves(schema: Schema, path = "", required = true): readonly Leaf[] {
   const [inKeys, inList] = [keyed(schema), listed(schema)];
   if (schema.oneOf) return leavesOfUnion(schema, schema.oneOf, path);
-  if (inKeys) return leaves(inKeys, `${path}.<pool>`, required);
+  // Required of an entry, whether or not there has to be one.
+  if (inKeys) return leaves(inKeys, `${path}.<pool>`);
   if (inList) return leaves(inList, `${path}[]`, false);
   if (!schema.properties) return [leaf(schema, path, required)];
   return Object.entries(schema.properties).flatMap(([key, value]) =>

@@ -93,6 +93,7 @@ export class ControlPlane extends NodeGroup {
       JOIN_SIGNER: pulumi.output(machines.seed).apply(joinSigner),
       MINT_SCRIPT: mintScript,
       NODE_RANGE: spec.network.nodes,
+      SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
       KUBELET: prepare.result("kubelet"),
       ...(order && { AFTER: order.before.result("node", "") }),
     };

@@ -36,6 +36,7 @@ export const controlPlaneValues = [
   "MINT_SCRIPT",
   "NODE_RANGE",
   "KUBELET",
+  "SCHEDULABLE",
   ...virtualIpValues,
 ] as const;
 /** What scripts/join.sh and what comes before it read. */

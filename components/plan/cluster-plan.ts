@@ -81,7 +81,7 @@ function group(
 
 /** The plan of a cluster. Pure: the same specification has the same plan. */
 export function planCluster(
-  spec: Pick<ClusterSpec, "name" | "zones" | "controlPlane" | "workers">,
+  spec: Pick<ClusterSpec, "name" | "zones" | "workers"> & { readonly controlPlane: Size },
   roles: Readonly<Partial<Record<string, RoleRow>>> = roleTable,
 ): ClusterPlan {
   const { name, controlPlane, workers } = spec;

@@ -1,5 +1,6 @@
 import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
+import { presetOf, type Topology } from "./topology.js";
 import { address4, doc, present, record, shown, text, truth } from "./values.js";
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -85,11 +86,12 @@ export const endpoint = z
       return `${what} kind of endpoint; write \`kind:\` and one of ${kinds.join(", ")}`;
     },
   })
-  .prefault({ kind: "floating-ip" })
+  .optional()
   .meta(
     doc(
       "in place",
       "How the API is reached: `floating-ip` on the first control plane; `load-balancer` of Octavia in the machines' subnet; `virtual-ip` that the control planes hand to each other by keepalived; `existing`, a balancer of your own; `private`, not from outside: the program has to run where it reaches the machines.",
+      "`kind: floating-ip`; `kind: load-balancer` with the topology `ha`",
     ),
   );
 
@@ -106,24 +108,32 @@ export const apiName = text(
     ),
   );
 
-type Written = z.output<typeof endpoint>;
+type Written = NonNullable<z.output<typeof endpoint>>;
 /** An endpoint with every default filled in. */
 export type EndpointSpec =
   | Exclude<Written, { kind: "load-balancer" }>
   | (Extract<Written, { kind: "load-balancer" }> & { provider: string });
 
 /** The DNS name of an existing endpoint: it resolves itself, and no machine may take it for another address. */
-export const dnsNameOf = (spec: Written): string | undefined =>
-  spec.kind === "existing" && isDnsName(spec.host) ? spec.host : undefined;
+export const dnsNameOf = (spec: Written | undefined): string | undefined =>
+  spec?.kind === "existing" && isDnsName(spec.host) ? spec.host : undefined;
+
+/** The endpoint that nobody wrote. */
+const endpointOf = (chosen: Topology | undefined): Written =>
+  presetOf(chosen).endpoint === "load-balancer"
+    ? { kind: "load-balancer", public: true }
+    : { kind: "floating-ip" };
 
 /** What the defaults of an endpoint are that depend on other values. */
 export function withDefaults(of: {
   readonly name: string;
-  readonly endpoint: Written;
+  readonly topology?: Topology | undefined;
+  readonly endpoint?: Written | undefined;
   readonly apiName?: string | undefined;
   readonly loadBalancer: { readonly provider: string };
 }): { endpoint: EndpointSpec; apiName: string } {
-  const { endpoint: written, loadBalancer: services } = of;
+  const { loadBalancer: services } = of;
+  const written = of.endpoint ?? endpointOf(of.topology);
   return {
     endpoint:
       written.kind === "load-balancer"

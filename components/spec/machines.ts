@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, label, list, present, record, shown, text, whole } from "./values.js";
+import { doc, label, list, present, record, shown, text, truth, whole } from "./values.js";
 
 const generation = whole(0, "a generation")
   .default(0)
@@ -32,17 +32,27 @@ export const controlPlane = record({
     .refine((count) => quorums.includes(count), {
       error: ({ input }) => `${shown(input)} control planes have no good majority; write 1, 3 or 5`,
     })
-    .default(1)
+    .optional()
     .meta(
       doc(
         "in place",
         "How many machines run the Kubernetes API and etcd: 1, 3 or 5. More join one after the other; the last ones go first.",
+        "`1`; `3` with the topology `ha`",
+      ),
+    ),
+  schedulable: truth()
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "Whether pods of any kind run on the control planes too, and load balancers lead to them.",
+        "`false`; `true` with the topology `single`",
       ),
     ),
 });
 
 /** Groups of equal workers by name; the name is part of the machines' names. */
-export const workers = z.record(
+const pools = z.record(
   label("the name of a worker pool"),
   record({
     flavor,
@@ -55,14 +65,13 @@ export const workers = z.record(
     generation,
   }),
   {
-    error: ({ code, input }) =>
+    error: ({ code }) =>
       code === "invalid_key"
         ? "is not the name of a worker pool; use lower-case letters, digits and dashes"
-        : input === undefined
-          ? "is missing; write a pool like `general: {flavor: ..., count: 2}`"
-          : "is not a map of pools; write one like `general: {flavor: ..., count: 2}`",
+        : "is not a map of pools; write one like `general: {flavor: ..., count: 2}`",
   },
 );
+export const workers = pools.default({});
 
 export const zones = list(present("an availability zone"), 0, "a list of availability zones")
   .default([])

@@ -33,7 +33,7 @@ function counted(rows: readonly Row[]) {
     "security groups": count("openstack:networking/secGroup:SecGroup") + balanced.length,
     volumes: claims,
     "volume gigabytes": claims,
-    "load balancers": balanced.length,
+    "load balancers": count("openstack:loadbalancer/loadBalancer:LoadBalancer") + balanced.length,
     "server groups": count("openstack:compute/serverGroup:ServerGroup"),
   };
 }
@@ -41,7 +41,9 @@ function counted(rows: readonly Row[]) {
 describe("what a cluster asks of its cloud", () => {
   const sizes: Readonly<Record<string, Partial<ClusterArgs>>> = {
     "the smallest": {},
-    "one without workers": { workers: {} },
+    "a single machine": { topology: "single", workers: {} },
+    "three control planes behind a load balancer": { topology: "ha" },
+    "three control planes with a virtual IP": { topology: "ha", endpoint: { kind: "virtual-ip" } },
     "one with the samples and two pools": {
       samples: true,
       workers: {

@@ -20,6 +20,7 @@ describe("the API server's certificate", () => {
     MINT_SCRIPT: mintScript,
     NODE_RANGE: "10.0.0.0/24",
     KUBELET: "1.36.3",
+    SCHEDULABLE: "no",
     VIRTUAL_IP: "",
     VIRTUAL_IP_CONFIG: "",
   };

@@ -19,6 +19,7 @@ describe("control-plane.sh", () => {
     MINT_SCRIPT: mintScript,
     NODE_RANGE: "10.0.0.0/24",
     KUBELET: "1.36.3",
+    SCHEDULABLE: "no",
     VIRTUAL_IP: "",
     VIRTUAL_IP_CONFIG: "",
   };
@@ -54,6 +55,32 @@ describe("control-plane.sh", () => {
       node: "dev-control-plane-0",
       uid: "the-uid",
     });
+  });
+
+  it("lets pods and load balancers onto the machine once, and gives back what it took when it is to be none", () => {
+    const of = ({ calls }: { readonly calls: readonly string[] }): string[] =>
+      calls.flatMap(
+        (call) => / (taint|label) node dev-control-plane-0 (.*)$/.exec(call)?.[0] ?? [],
+      );
+    const taint = "node-role.kubernetes.io/control-plane";
+    const label = "node.kubernetes.io/exclude-from-external-load-balancers";
+    const name = "node dev-control-plane-0";
+    assert.deepEqual(of(run()), [], "kubeadm's own is left alone");
+    machine.stub(
+      "kubectl",
+      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "clusterName: dev-0123456789ab\\n" ;; *namespace*) printf the-uid ;; *"get node"*) printf NoSchedule ;; esac',
+    );
+    assert.deepEqual(of(run({ SCHEDULABLE: "yes" })), [
+      ...[` taint ${name} ${taint}-`, ` label ${name} ${label}-`],
+    ]);
+    assert.deepEqual(of(run({ SCHEDULABLE: "yes" })), []);
+    assert.deepEqual(of(run({ SCHEDULABLE: "no" })), [
+      ...[
+        ` taint ${name} --overwrite ${taint}=:NoSchedule`,
+        ` label ${name} --overwrite ${label}=`,
+      ],
+    ]);
+    assert.deepEqual(of(run({ SCHEDULABLE: "no" })), []);
   });
 
   it("hands out the name that the cluster was made under, quoted or not: its load balancers have it", () => {

@@ -11,7 +11,7 @@ readonly occasion=${1:-update}
 
 control_plane() {
   local name uid token='' asked='' authority=''
-  require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET
+  require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET SCHEDULABLE
   prepare_to_ask
   virtual_ip
   is_member || become_member
@@ -20,6 +20,7 @@ control_plane() {
   poll 240 answers || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   converge_certificate
   offer_tokens
+  poll 30 take_pods || die "the API server of $NODE_NAME does not take whether pods may run on it"
   await_virtual_ip
   # What the API does not say is asked again: an empty name or UID must never leave this machine.
   poll 60 facts || die "the API server of $NODE_NAME does not say what the cluster is called"
@@ -97,6 +98,21 @@ keep_growable() {
   endpoint=$(cluster_configuration | sed -n 's/^controlPlaneEndpoint: *"\{0,1\}\([^"]*\)"\{0,1\}$/\1/p')
   [[ $endpoint == "$API_NAME":* ]] ||
     die_as INVALID_CONFIG "controlPlane.count: this cluster was made with its API at $endpoint and cannot have several control planes; write 1, or make a new cluster"
+}
+
+# kubeadm keeps pods of users and load balancers away from every control plane. That is taken back, and given again where this
+# took it: what somebody did by hand stays.
+take_pods() {
+  local taint=node-role.kubernetes.io/control-plane label=node.kubernetes.io/exclude-from-external-load-balancers now
+  local taken=$state/schedulable
+  if [[ $SCHEDULABLE == yes && ! -e $taken ]]; then
+    now=$(kubectl_admin get node "$NODE_NAME" -o "jsonpath={.spec.taints[?(@.key==\"$taint\")].effect}") || return 1
+    [[ -z $now ]] || kubectl_admin taint node "$NODE_NAME" "$taint-" || return 1
+    kubectl_admin label node "$NODE_NAME" "$label-" && touch "$taken"
+  elif [[ $SCHEDULABLE == no && -e $taken ]]; then
+    kubectl_admin taint node "$NODE_NAME" --overwrite "$taint=:NoSchedule" || return 1
+    kubectl_admin label node "$NODE_NAME" --overwrite "$label=" && rm -f "$taken"
+  fi
 }
 
 kubectl_admin() { timeout 20 kubectl --kubeconfig "$admin" "$@"; }

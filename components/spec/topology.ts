@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { isFields } from "./defaults.js";
+import { doc, shown } from "./values.js";
+
+export const topologies = ["single", "one-control-plane", "ha"] as const;
+export type Topology = (typeof topologies)[number];
+
+/** What a topology is, and what it makes of arguments that nobody wrote. */
+interface Preset {
+  /** Numbers of control planes that it can have; the first is its default. */
+  readonly controlPlanes: readonly [number, ...number[]];
+  readonly schedulable: boolean;
+  readonly endpoint: "floating-ip" | "load-balancer";
+  /** Machines of all pools together. */
+  readonly workers: { readonly least: number; readonly most: number };
+}
+
+const presets: Readonly<Record<Topology, Preset>> = {
+  single: {
+    controlPlanes: [1],
+    schedulable: true,
+    endpoint: "floating-ip",
+    workers: { least: 0, most: 0 },
+  },
+  "one-control-plane": {
+    controlPlanes: [1],
+    schedulable: false,
+    endpoint: "floating-ip",
+    workers: { least: 1, most: Infinity },
+  },
+  ha: {
+    controlPlanes: [3, 5],
+    schedulable: false,
+    endpoint: "load-balancer",
+    workers: { least: 2, most: Infinity },
+  },
+};
+
+export const topology = z
+  .enum(topologies, {
+    error: ({ input }) => `${shown(input)} is no topology; write one of ${topologies.join(", ")}`,
+  })
+  .optional()
+  .meta(
+    doc(
+      "in place",
+      "The shape of the cluster in one word: `single`, one machine that does everything; `one-control-plane` with workers; `ha`, three control planes behind a load balancer, with at least two workers. What is written besides stands, and what contradicts is refused.",
+      "no defaults of a topology",
+    ),
+  );
+
+/** The defaults of a topology; without one, those of a single control plane with workers. */
+export const presetOf = (
+  chosen: Topology | undefined,
+): Pick<Preset, "schedulable" | "endpoint"> & { readonly count: number } => {
+  const { controlPlanes, ...rest } = presets[chosen ?? "one-control-plane"];
+  return { ...rest, count: controlPlanes[0] };
+};
+
+interface Written {
+  readonly topology?: Topology | undefined;
+  /** Absent where it is what is wrong. */
+  readonly controlPlane?:
+    { readonly count?: number | undefined; readonly schedulable?: boolean | undefined } | undefined;
+  readonly workers: Readonly<Record<string, { readonly count: number }>>;
+}
+
+const wrong = (path: string[], input: unknown, message: string): z.core.$ZodRawIssue => ({
+  ...{ code: "custom", path, input, message },
+});
+
+/** What a chosen topology does not allow. */
+export function contradictions({ topology: chosen, ...of }: Written): z.core.$ZodRawIssue[] {
+  if (chosen === undefined) return [];
+  const { controlPlanes, workers } = presets[chosen];
+  const count = of.controlPlane?.count;
+  const machines = Object.values(of.workers).reduce((sum, pool) => sum + pool.count, 0);
+  const other = "or leave `topology` out";
+  const found: z.core.$ZodRawIssue[] = [];
+  if (count !== undefined && !controlPlanes.includes(count))
+    found.push(
+      wrong(
+        ["controlPlane", "count"],
+        count,
+        `${String(count)} is not what the topology ${chosen} has; write ${controlPlanes.join(" or ")}, ${other}`,
+      ),
+    );
+  if (machines > workers.most)
+    found.push(
+      wrong(["workers"], of.workers, `the topology ${chosen} has none; leave them out, ${other}`),
+    );
+  if (machines < workers.least)
+    found.push(
+      wrong(
+        ["workers"],
+        of.workers,
+        `the topology ${chosen} has at least ${String(workers.least)} workers; write pools with so many machines together, ${other}`,
+      ),
+    );
+  return found;
+}
+
+/**
+ * What a cluster lacks on which no pod of a user would ever run. Takes what was written, whatever it is: this is said beside
+ * everything else that is missing.
+ */
+export function nowhereToRun(written: unknown): string | undefined {
+  if (!isFields(written)) return undefined;
+  const { topology: chosen, controlPlane, workers = {} } = written;
+  const schedulable = isFields(controlPlane) ? controlPlane["schedulable"] : undefined;
+  const runs = schedulable === true || (schedulable === undefined && chosen === "single");
+  const pools = !isFields(workers) || Object.keys(workers).length > 0;
+  return runs || pools
+    ? undefined
+    : "is missing; write a pool like `general: {flavor: ..., count: 2}`, or `topology: single`";
+}

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { kubectlOn } from "./support/kubectl.js";
+import { changes } from "./support/lab-cluster.js";
+import { Stack } from "./support/stack.js";
+
+const minutes = 60_000;
+
+describe("a cluster of a single machine, on the lab", function () {
+  this.timeout(10 * minutes);
+  const stack = new Stack("single");
+  const changed = { topology: "single", workers: {} };
+  before(async () => {
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
+  // What `up` proves: the load balancers answer, and the volume gives back what was written.
+  it("does everything: pods run on it, and load balancers lead to it", async () => {
+    await stack.up(changed);
+    await stack.prove(1);
+    assert.equal(stack.outputs.nodes.length, 1);
+    assert.ok(stack.outputs.samples);
+    const server = stack.serverOf("control-plane-0");
+    const taints = await kubectlOn(server, "get nodes -o jsonpath='{.items[*].spec.taints}'");
+    assert.equal(taints.trim(), "");
+  });
+
+  it("has nothing to do the second time", async () => {
+    await stack.up(changed);
+    assert.deepEqual(changes(stack.cluster.seen.events), {});
+  });
+
+  it("goes away and leaves nothing", async () => {
+    await stack.destroyAndLookAround();
+  });
+});
