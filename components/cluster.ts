@@ -224,8 +224,9 @@ export class Cluster extends Component {
     const access = this.access(ground, controlPlane.first, endpoint);
     const facts = controlPlane.form({ spec, frozen, machines, endpoint, access });
     const turns = Turns.of(spec, cloud, operator);
+    const after = { dependsOn: [...endpoint.reserved] };
     const pools = others.map((planned) =>
-      this.make(WorkerPool, `workers-${planned.pool}`, { ...group(planned), turns }),
+      this.make(WorkerPool, `workers-${planned.pool}`, { ...group(planned), turns }, after),
     );
     const joins = pools.flatMap((pool) =>
       pool.join({ spec, machines, endpoint, access, controlPlane, facts }),
@@ -255,13 +256,8 @@ export class Cluster extends Component {
   private access({ spec, outside }: Ground, { machine }: Member, endpoint: Endpoint): Access {
     if (spec.access === "direct") return direct;
     if (endpoint instanceof FloatingIpEndpoint) return through(machine, endpoint.outside);
-    const entry = this.make(
-      EntryAddress,
-      "access",
-      { ...outside, portId: machine.portId },
-      // order: a port has one floating IP, and this one may have had the API's.
-      { dependsOn: [...endpoint.madeBefore] },
-    );
+    const wanted = { ...outside, portId: machine.portId, after: endpoint.madeBefore };
+    const entry = this.make(EntryAddress, "access", wanted);
     return through(machine, entry.address);
   }
 

@@ -34,6 +34,8 @@ export const through = (entry: Machine, host: pulumi.Output<string>): Access => 
 export interface EntryAddressArgs extends Outside {
   /** Port of the machine that is the way in. */
   readonly portId: pulumi.Input<string>;
+  /** What is made first: a port has one floating IP, and this one may have had the API's. */
+  readonly after: readonly pulumi.Resource[];
 }
 
 /** A floating IP on the machine that is the way in, where the API's endpoint is none. */
@@ -47,7 +49,7 @@ export class EntryAddress extends Component {
       openstack.networking.FloatingIp,
       "floating-ip",
       floatingAddress(args, args.portId, "SSH"),
-      floatingAddressOptions(args),
+      pulumi.mergeOptions(floatingAddressOptions(args), { dependsOn: [...args.after] }),
     ).address;
     this.registerOutputs({ address: this.address });
   }

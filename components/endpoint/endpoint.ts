@@ -71,6 +71,11 @@ export abstract class Endpoint extends Component {
     return this.virtualIp ? [this.virtualIp] : [];
   }
 
+  /** What has an address that was chosen: Neutron must give it to no other port before. */
+  get reserved(): readonly pulumi.Resource[] {
+    return [];
+  }
+
   /** What has to be made before another floating IP can be on a control plane that had the API's until now. */
   get madeBefore(): readonly pulumi.Resource[] {
     return this.#floatingIp ? [this.#floatingIp] : [];

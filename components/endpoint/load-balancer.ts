@@ -53,8 +53,10 @@ export class LoadBalancerEndpoint extends Endpoint {
     return pulumi.all([this.#host, first.id]).apply(([host]) => host);
   }
 
+  /** Known only when the first control plane is behind it: until then nobody answers at the address. */
   inside(): pulumi.Output<string[]> {
-    return pulumi.all([this.#vip.address]);
+    const first = this.#first ?? nobody();
+    return pulumi.all([this.#vip.address, first.id]).apply(([address]) => [address]);
   }
 
   /** By its address: the machine need not be there, the monitor keeps it out until its API is ready. */

@@ -9,6 +9,8 @@ export class VirtualIpEndpoint extends Endpoint {
   readonly certificateNames: pulumi.Output<string[]>;
   override readonly virtualIp: pulumi.Output<string>;
 
+  readonly #chosen: readonly pulumi.Resource[];
+
   constructor(
     name: string,
     args: EndpointArgs<"virtual-ip">,
@@ -16,12 +18,17 @@ export class VirtualIpEndpoint extends Endpoint {
   ) {
     super(name, args, opts);
     const port = this.reserve(args);
+    this.#chosen = args.spec.address === undefined ? [] : [port];
     this.virtualIp = port.allFixedIps.apply(([address = ""]) => address);
     this.outside = args.spec.public ? this.publicAddress(args, port.id) : this.virtualIp;
     this.certificateNames = pulumi
       .all([this.virtualIp, this.outside])
       .apply((addresses) => [...new Set(addresses)]);
     this.registerOutputs({});
+  }
+
+  override get reserved(): readonly pulumi.Resource[] {
+    return this.#chosen;
   }
 
   inside(): pulumi.Output<string[]> {

@@ -83,6 +83,15 @@ describe("virtual-ip.sh", () => {
     ]);
   });
 
+  it("goes on to tell those that are about to leave: else they would take the address", () => {
+    run(three);
+    run(alone);
+    assert.match(
+      machine.file(config) ?? "",
+      /unicast_peer \{\n(?: {4}(?:10\.0\.0\.12|10\.0\.0\.13|127\.0\.0\.1)\n){3} {2}\}/,
+    );
+  });
+
   it("does nothing on a machine of a cluster without a virtual IP", () => {
     const { code, stderr, calls } = run(none, "virtual_ip; await_virtual_ip");
     assert.equal(code, 0, stderr);

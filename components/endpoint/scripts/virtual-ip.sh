@@ -7,7 +7,7 @@ readonly keepalived=/etc/keepalived/keepalived.conf
 
 # Until the API here is ready, keepalived leaves the address alone: the first time is before there is an API.
 virtual_ip() {
-  local interface restart
+  local interface restart config peer
   if [[ -z $VIRTUAL_IP ]]; then
     no_virtual_ip
     return
@@ -17,7 +17,11 @@ virtual_ip() {
   # Only addresses: balancing needs a module that not every kernel has.
   write /etc/default/keepalived <<<'DAEMON_ARGS="--vrrp"'
   restart=$changed
-  write "$keepalived" <<<"${VIRTUAL_IP_CONFIG//@INTERFACE@/$interface}"
+  config=${VIRTUAL_IP_CONFIG//@INTERFACE@/$interface}
+  while read -r peer; do
+    [[ $config == *"    $peer"$'\n'* ]] || config=${config/unicast_peer \{/unicast_peer \{$'\n'    $peer}
+  done < <(former_peers)
+  write "$keepalived" <<<"$config"
   systemctl enable keepalived
   # Who reads its file anew keeps the address; who starts anew lets go of it.
   if [[ $restart == yes ]]; then
@@ -27,6 +31,11 @@ virtual_ip() {
   else
     systemctl start keepalived
   fi
+}
+
+# Who was a peer stays one: a control plane that is about to leave would take the address from one that it hears no more.
+former_peers() {
+  [[ ! -e $keepalived ]] || awk '/unicast_peer/ { inside = 1; next } /}/ { inside = 0 } inside { print $1 }' "$keepalived"
 }
 
 # Another kind of endpoint took its place: nobody may answer at the address any more.
