@@ -51,11 +51,11 @@ async function requireApi(kubeconfig: string, signal?: AbortSignal): Promise<voi
 /** Before a destroy: the cluster's API answers, or nothing needs it any more. */
 export async function settleApi(run: Run, options: DestroyOptions): Promise<void> {
   const state = await readState(run.access);
-  if (!state?.deployment.resources?.some(needsApi)) return;
-  if (options.abandon === true) {
+  if (state && options.abandon === true) {
     await abandon(run, state);
     return;
   }
+  if (!state?.deployment.resources?.some(needsApi)) return;
   const kubeconfig = await readKubeconfig(run.access);
   if (kubeconfig !== undefined) await requireApi(kubeconfig, options.signal);
 }

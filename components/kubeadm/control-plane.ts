@@ -43,8 +43,8 @@ export class ControlPlane extends NodeGroup {
     const facts = factsOf(begun, args.spec.name);
     let before = begun;
     for (const member of this.members.slice(1)) {
-      before = this.member(member, "join", args, { facts, before });
-      this.leave(member, { join: before, survivor: this.first, access: args.access });
+      const leave = this.leave(member, { survivor: this.first, access: args.access });
+      before = this.member(member, "join", args, { facts, before, leave });
     }
     return facts;
   }
@@ -57,7 +57,7 @@ export class ControlPlane extends NodeGroup {
       {
         connection: access.route(this.first.machine),
         scripts: farewellScripts,
-        values: {},
+        values: { OTHERS: this.members.length > 1 ? "yes" : "no" },
         when: "farewell",
       },
       // order: cloud controller, storage and workers have to be there while services and volumes are released.
@@ -69,7 +69,11 @@ export class ControlPlane extends NodeGroup {
     member: Member,
     step: "init" | "join",
     args: FormArgs,
-    order?: { readonly facts: ClusterFacts; readonly before: RemoteScript },
+    order?: {
+      readonly facts: ClusterFacts;
+      readonly before: RemoteScript;
+      readonly leave: RemoteScript;
+    },
   ): RemoteScript {
     const { spec, frozen, machines, endpoint, access } = args;
     const prepare = this.prepare(
@@ -97,7 +101,10 @@ export class ControlPlane extends NodeGroup {
       KUBELET: prepare.result("kubelet"),
       ...(order && { AFTER: order.before.result("node", "") }),
     };
-    return this.script(member, step, { access, scripts: controlPlaneScripts, values });
+    return this.script(member, step, {
+      ...{ access, scripts: controlPlaneScripts, values },
+      ...(order && { after: order.leave }),
+    });
   }
 
   private initDocument(

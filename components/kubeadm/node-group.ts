@@ -5,8 +5,6 @@ import { RemoteScript } from "../support/remote-script.js";
 import { leaveScripts } from "./node-scripts.js";
 
 export interface LeaveArgs {
-  /** The join: only a machine that joined can leave. */
-  readonly join: RemoteScript;
   /** The control plane that does it; it outlives the leaving machine. */
   readonly survivor: Member;
   readonly access: Access;
@@ -14,9 +12,12 @@ export interface LeaveArgs {
 
 /** Machines that are nodes of a cluster. */
 export abstract class NodeGroup extends MachineGroup {
-  /** Before a machine's server goes, replaced or for good: its pods move to the others, and etcd forgets it. */
-  protected leave({ plan, machine }: Member, { join, survivor, access }: LeaveArgs): void {
-    this.make(
+  /**
+   * Before a machine's server goes, replaced or for good: its pods move to the others, and etcd forgets it. It is in the state
+   * before the machine joins: etcd counts a member whose join was broken off, too.
+   */
+  protected leave({ plan, machine }: Member, { survivor, access }: LeaveArgs): RemoteScript {
+    return this.make(
       RemoteScript,
       `${String(plan.position)}-leave`,
       {
@@ -31,8 +32,6 @@ export abstract class NodeGroup extends MachineGroup {
         when: "farewell",
       },
       {
-        // order: only a machine that joined can leave.
-        dependsOn: join,
         // Replaced with the server, which means here: run before the server is deleted, since both are deleted first.
         replaceWith: [machine.server],
         deleteBeforeReplace: true,

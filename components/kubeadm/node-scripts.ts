@@ -50,5 +50,5 @@ export const joinValues = [
 ] as const;
 /** What scripts/leave.sh reads. */
 export const leaveValues = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "FAREWELL"] as const;
-/** What scripts/farewell.sh reads: nothing, it asks the cluster. */
-export const farewellValues = [] as const;
+/** What scripts/farewell.sh reads; the rest it asks the cluster. */
+export const farewellValues = ["OTHERS"] as const;

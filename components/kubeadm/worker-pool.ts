@@ -47,20 +47,21 @@ export class WorkerPool extends NodeGroup {
   /** Brings the machines into the cluster. Each one's join done means that its node is there. */
   join(args: JoinArgs): readonly RemoteScript[] {
     return this.members.map((member) => {
-      const join = this.member(member, args);
-      this.#turns.done(member.plan.name, join.id);
       const { access, controlPlane } = args;
-      this.leave(member, { join, survivor: controlPlane.first, access });
+      const leave = this.leave(member, { survivor: controlPlane.first, access });
+      const join = this.member(member, args, leave);
+      this.#turns.done(member.plan.name, join.id);
       return join;
     });
   }
 
-  private member(member: Member, args: JoinArgs): RemoteScript {
+  private member(member: Member, args: JoinArgs, leave: RemoteScript): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
     const prepare = this.prepare(member, access, preparation(spec, member.plan.role));
     const controlPlanes = controlPlane.members.map(({ machine }) => machine.address);
     return this.script(member, "join", {
       access,
+      after: leave,
       scripts: joinScripts,
       values: {
         ...joinerValues(member, controlPlane.members, machines),

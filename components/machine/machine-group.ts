@@ -25,6 +25,12 @@ export interface Member {
   readonly machine: Machine;
 }
 
+interface ScriptArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> {
+  readonly access: Access;
+  /** What has to be in the state first. */
+  readonly after?: pulumi.Resource;
+}
+
 /** The one way in which machines are made: a server group, and for each machine a port, a server and its scripts. */
 export abstract class MachineGroup extends Component {
   readonly members: readonly Member[];
@@ -71,14 +77,18 @@ export abstract class MachineGroup extends Component {
   protected script(
     { plan, machine }: Member,
     step: string,
-    { access, ...args }: Pick<RemoteScriptArgs, "scripts" | "values"> & { readonly access: Access },
+    { access, after, ...args }: ScriptArgs,
   ): RemoteScript {
     const connection = access.route(machine);
     return this.make(
       RemoteScript,
       `${String(plan.position)}-${step}`,
       { ...args, connection, when: "up" },
-      { hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), step)] } },
+      {
+        // order: what undoes the script is known before it begins.
+        ...(after && { dependsOn: after }),
+        hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), step)] },
+      },
     );
   }
 }

@@ -225,7 +225,7 @@ describe("the graph", () => {
       const leave = named(rows, "dev-workers-general-1-leave");
       assert.deepEqual(leave.replaceWith.map(short), [`${instance}::dev-workers-general-1-server`]);
       assert.ok(leave.deleteBeforeReplace);
-      assert.ok(leave.dependencies.some((urn) => urn.endsWith("dev-workers-general-1-join")));
+      assert.ok(named(rows, "dev-workers-general-1-join").dependencies.includes(leave.urn));
       assert.match(leave.deletedWith, /dev-control-plane-0-server$/);
       const read = plain(leave.inputs["stdin"]);
       assert.match(read, /^NODE_NAME='dev-general-1'$/m);

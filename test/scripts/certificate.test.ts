@@ -1,4 +1,6 @@
 import { strict as assert } from "node:assert";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { controlPlaneScripts, mintScript } from "../../components/kubeadm/node-scripts.js";
 import { joinerValues, nodeCommands } from "../support/joining.js";
@@ -52,6 +54,16 @@ describe("the API server's certificate", () => {
       'case "$*" in *"certs apiserver"*) [ ! -e /etc/kubernetes/pki/apiserver.crt ] || exit 1; cp "$6" $root/document; echo NEW >/etc/kubernetes/pki/apiserver.crt ;; esac',
     );
   });
+  it("puts back the one that it was about to replace when the machine stopped", () => {
+    for (const end of ["crt", "key"]) {
+      machine.put(`etc/kubernetes/pki/apiserver.old/apiserver.${end}`, "OLD");
+      rmSync(join(machine.root, `etc/kubernetes/pki/apiserver.${end}`));
+    }
+    assert.equal(run({}, "update").code, 0);
+    assert.equal(machine.file("etc/kubernetes/pki/apiserver.crt"), "OLD");
+    assert.equal(machine.file("etc/kubernetes/pki/apiserver.old/apiserver.crt"), undefined);
+  });
+
   const lacks = (name: string): void => {
     machine.stub(
       "openssl",

@@ -10,7 +10,21 @@ describe("farewell.sh", () => {
   it("does nothing where there is no cluster", () => {
     const machine = new Sandbox(common);
     try {
-      assert.equal(machine.run(farewellScripts, {}).stdout, '{"released": "nothing"}\n');
+      assert.equal(
+        machine.run(farewellScripts, { OTHERS: "no" }).stdout,
+        '{"released": "nothing"}\n',
+      );
+    } finally {
+      machine.close();
+    }
+  });
+
+  it("does not take a control plane that has yet to join for the end of the cluster", () => {
+    const machine = new Sandbox(common);
+    try {
+      const { code, stderr } = machine.run(farewellScripts, { OTHERS: "yes" });
+      assert.equal(code, 1);
+      assert.match(stderr, /reason: \[KUBERNETES_UNREACHABLE\] machine is no control plane yet/);
     } finally {
       machine.close();
     }
@@ -31,7 +45,7 @@ describe("farewell.sh", () => {
     });
     try {
       machine.put("etc/kubernetes/admin.conf");
-      const { code, stdout, stderr, calls } = machine.run(farewellScripts, {});
+      const { code, stdout, stderr, calls } = machine.run(farewellScripts, { OTHERS: "no" });
       assert.equal(code, 0, stderr);
       assert.equal(stdout, '{"released": "yes"}\n');
       assert.ok(calls.includes("kubectl delete service --namespace shop web --wait=false"));

@@ -32,17 +32,12 @@ describe("mint.sh", () => {
     assert.ok(calls.includes("kubeadm token create --ttl 10m --description join of dev-general-0"));
   });
 
-  it("forgets the node of a server that was replaced, and no other", () => {
-    machine.stub(
-      "kubectl",
-      'case "$*" in *readyz*) printf ok ;; *configmap*) echo s ;; "get node"*) printf openstack:///11111111-0000-4000-8000-000000000001 ;; esac',
+  it("forgets the node of a former server or of a join that was broken off: kubeadm joins over none", () => {
+    const { calls } = machine.execute(mintScript, ...worker, "token");
+    const [before, after] = ["kubectl delete node dev-general-0", "kubeadm token create"].map(
+      (text) => calls.findIndex((call) => call.startsWith(text)),
     );
-    const forgets = (id: string): boolean =>
-      machine
-        .execute(mintScript, "token", "dev-general-0", id, "10.0.0.9", "token")
-        .calls.includes("kubectl delete node dev-general-0");
-    assert.equal(forgets(serverId), true);
-    assert.equal(forgets("11111111-0000-4000-8000-000000000001"), false);
+    assert.ok(before !== undefined && after !== undefined && before >= 0 && before < after);
   });
 
   it("says that another control plane may be asked when its own API server does not answer", () => {

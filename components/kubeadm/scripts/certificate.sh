@@ -11,6 +11,14 @@ certified() {
   openssl x509 -in "$api_certificate.crt" -noout "$check" "$1" | grep -q ' does match certificate$'
 }
 
+# A machine that stopped while its certificate was signed anew has none, and no API server without one.
+restore_certificate() {
+  [[ -d $api_certificate.old ]] || return 0
+  [[ -e $api_certificate.crt && -e $api_certificate.key ]] ||
+    cp -p "$api_certificate.old"/* "${api_certificate%/*}/"
+  rm -rf "$api_certificate.old"
+}
+
 converge_certificate() {
   local name missing=() document=$volatile/certificate.yaml
   while read -r name; do

@@ -13,6 +13,7 @@ control_plane() {
   local name uid token='' asked='' authority=''
   require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET SCHEDULABLE
   prepare_to_ask
+  restore_certificate
   virtual_ip
   is_member || become_member
   keep_frozen
@@ -29,7 +30,16 @@ control_plane() {
     "$(authority_of /etc/kubernetes/pki/ca.crt)" "$(base64 -w0 "$admin")" "$name" "$NODE_NAME" "$uid" >&4
 }
 
-is_member() { [[ -e $state/init.done || -e $state/join.done ]]; }
+is_member() { [[ -e $state/init.done ]] || { [[ -e $state/join.done ]] && ! left; }; }
+
+# A machine that was about to leave and is wanted back: the state forgot its join, etcd has let it go, and its API never answers
+# again. Where nobody says so, it has not left.
+left() {
+  local code=0
+  [[ $occasion == create && -n $PEERS ]] || return 1
+  ask_peers 60 member || code=$?
+  ((code == 3))
+}
 
 facts() {
   name=$(cluster_name) && uid=$(cluster_uid) && [[ -n $name && -n $uid ]]
@@ -64,7 +74,7 @@ begin_cluster() {
 
 join_cluster() {
   [[ -n $PEERS ]] ||
-    die "$NODE_NAME was made anew, and with it went the only copy of the cluster's data; restore a snapshot of etcd on it, or run destroy --abandon and up"
+    die "$NODE_NAME was made anew, and there is no other control plane to join. If the cluster had several, write their number in controlPlane.count again; if it had only this one, its data went with it: restore a snapshot of etcd on it, or run destroy --abandon and up"
   if ! unit_running join; then start_join; fi
   wait_unit join 430
   rm -f "$volatile/kubeadm.yaml"
@@ -74,11 +84,14 @@ join_cluster() {
     say "$NODE_NAME: the token of its join was not taken back; it ends by itself in 10 minutes"
 }
 
+# Whoever lets this machine in takes its former member out of etcd first: data that still count must not be deleted.
 start_join() {
-  clean_up_after join
   poll 300 ask_for_token ||
     die "no other control plane lets $NODE_NAME in; bring one of them up, so that etcd has a majority, and run up again"
   same_authority
+  # kubeadm reset would ask an API that has lost its etcd by now.
+  rm -f "$state/join.done" "$admin"
+  clean_up_after join
   resolve_api "$asked"
   freeze
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600

@@ -3,9 +3,10 @@
 # but the last argument (identity/join-certificate.ts): GRANT NODE SERVER-ID ADDRESS WORDS.
 # GRANT is what the machine may have: `token`, or `certificates` for one that becomes a control plane.
 # WORDS "token": prints a bootstrap token that lives 10 minutes and may be used at once, the authority's hash and, for
-#   `certificates`, the key to the cluster's certificates. What a former server of that name left goes first: its node, since a
-#   node never changes its server, and its etcd member, without which etcd could lose its majority.
+#   `certificates`, the key to the cluster's certificates. What a former server of that name, or a join that was broken off,
+#   left goes first: its node, which kubeadm refuses to join over, and its etcd member, without which etcd could lose its majority.
 # WORDS "forget [TOKEN-ID]": forgets what was given.
+# WORDS "member": ends with 3 when etcd does not know the machine.
 # WORDS "joined [TOKEN-ID]": the same; comes back when the node is Ready, with 1 when it is not in time.
 # Ends with 69 when its own API server does not answer: another control plane may be asked.
 # stackadm-mint spread: not for joining machines, which always come with five arguments.
@@ -18,9 +19,7 @@ signed() {
 }
 
 forget_former() {
-  local provider
-  provider=$(timeout 30 kubectl get node "$node" --ignore-not-found -o 'jsonpath={.spec.providerID}')
-  [[ -z $provider || $provider == "openstack:///$server" ]] || timeout 60 kubectl delete node "$node" >/dev/null
+  timeout 60 kubectl delete node "$node" --ignore-not-found >/dev/null
 }
 
 etcdctl() {
@@ -28,10 +27,19 @@ etcdctl() {
     --cacert="$pki/etcd/ca.crt" --cert="$pki/etcd/server.crt" --key="$pki/etcd/server.key" "$@"
 }
 
-# By its address: a member that never started has no name. Whoever asks for certificates runs no etcd.
+# By its address: a member that never started has no name.
+member_id() { etcdctl member list | awk -F', ' -v peer="https://$address:2380" '$4 == peer { print $1 }'; }
+
+is_member() {
+  local id
+  id=$(member_id) || exit 69
+  [[ -n $id ]]
+}
+
+# Whoever asks for certificates is to begin with an empty etcd.
 forget_member() {
   local id
-  id=$(etcdctl member list | awk -F', ' -v peer="https://$address:2380" '$4 == peer { print $1 }')
+  id=$(member_id)
   [[ -z $id ]] || etcdctl member remove "$id" >/dev/null
 }
 
@@ -138,6 +146,7 @@ read -r verb token_id rest <<<"$5"
 case $verb in
   token) hand_out_token ;;
   forget) forget_token "$token_id" ;;
+  member) is_member || exit 3 ;;
   joined)
     forget_token "$token_id"
     await_ready "$node" || exit 1

@@ -1,0 +1,138 @@
+import { strict as assert } from "node:assert";
+import { controlPlaneScripts } from "../../components/kubeadm/node-scripts.js";
+import {
+  controlPlaneMachine,
+  controlPlaneValues,
+  initialisations,
+  runControlPlane,
+} from "../support/control-plane.js";
+import { nodeCommands, wishes } from "../support/joining.js";
+import { Sandbox } from "../support/sandbox.js";
+
+describe("control-plane.sh with peers", () => {
+  let machine: Sandbox;
+  const run = (over?: Partial<typeof controlPlaneValues>, occasion?: "update") =>
+    runControlPlane(machine, over, occasion);
+  beforeEach(() => {
+    machine = controlPlaneMachine();
+  });
+  afterEach(() => {
+    machine.close();
+  });
+  const peers = { PEERS: "10.0.0.7 ssh-ed25519 AAAA7\n10.0.0.8 ssh-ed25519 AAAA8" };
+  const answer = "abcdef.0123456789abcdef sha256:abc123 CANARY-CERTIFICATE-KEY";
+  beforeEach(() => {
+    machine.stub("cp", 'exec /bin/cp "$@"');
+    machine.stub("ssh", `case "$*" in *token) echo "${answer}" ;; esac`);
+    machine.stub(
+      "kubeadm",
+      'case "$1" in join) cp "$3" $root/seen; mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; esac',
+    );
+    machine.stub(
+      "kubectl",
+      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "clusterName: dev\ncontrolPlaneEndpoint: api.dev.internal:6443\n" ;; *namespace*) printf the-uid ;; esac',
+    );
+  });
+
+  it("joins them when it was made anew, with what the first of them gives for this join", () => {
+    const { code, stderr, calls } = run(peers, "update");
+    assert.equal(code, 0, stderr);
+    assert.equal(initialisations(calls), 0);
+    assert.equal(
+      machine.file("seen"),
+      "token: 'abcdef.0123456789abcdef'\nhash: 'sha256:abc123'\nkey: 'CANARY-CERTIFICATE-KEY'\n",
+    );
+    assert.deepEqual(wishes(calls), ["10.0.0.7 token", "10.0.0.7 forget abcdef"]);
+  });
+
+  it("deletes nothing of a join that was broken off before it was let in: etcd may still count on it", () => {
+    machine.put("etc/kubernetes/kubelet.conf");
+    machine.put("var/lib/etcd/member/wal", "DATA");
+    machine.stub(
+      "ssh",
+      `case "$*" in *token) [ -e /var/lib/etcd/member/wal ] || exit 1; echo "${answer}" ;; esac`,
+    );
+    const { code, stderr, calls } = run({ ...peers, KUBEADM_INIT: "" });
+    assert.equal(code, 0, stderr);
+    const order = calls.flatMap(
+      (call) => /^ssh .* (token)$|^kubeadm (reset|join)/.exec(call)?.slice(1) ?? [],
+    );
+    assert.deepEqual(order.filter(Boolean), ["token", "reset", "join"]);
+  });
+
+  it("joins again when the state forgot its join and etcd has let it go", () => {
+    const none = { ...peers, KUBEADM_INIT: "" };
+    assert.equal(run(none).code, 0);
+    const joins = ({ calls }: { readonly calls: readonly string[] }): number =>
+      calls.filter((call) => call.startsWith("kubeadm join")).length;
+    assert.equal(joins(run(none)), 0, "etcd knows it");
+    machine.stub("ssh", `case "$*" in *member) exit 3 ;; *token) echo "${answer}" ;; esac`);
+    assert.equal(joins(run(none, "update")), 0, "the state knows its join");
+    assert.equal(joins(run(none)), 1);
+  });
+
+  it("asks the next one when one is not there, or when its API server does not answer", () => {
+    for (const code of [255, 69]) {
+      const other = new Sandbox({ ...nodeCommands, cp: 'exec /bin/cp "$@"' });
+      try {
+        other.put("etc/hosts");
+        for (const command of ["kubeadm", "kubectl"]) other.stub(command, machine.bodyOf(command));
+        other.stub(
+          "ssh",
+          `case "$*" in *10.0.0.7*) exit ${String(code)} ;; *token) echo "${answer}" ;; esac`,
+        );
+        const { calls, stderr, ...done } = other.run(
+          controlPlaneScripts,
+          { ...controlPlaneValues, ...peers },
+          "update",
+        );
+        assert.equal(done.code, 0, stderr);
+        assert.ok(wishes(calls).includes("10.0.0.8 token"));
+      } finally {
+        other.close();
+      }
+    }
+  });
+
+  it("joins and does not begin a cluster when it is not the first, also the first time", () => {
+    const { code, calls } = run({ ...peers, KUBEADM_INIT: "", CA_CERT_HASH: "sha256:abc123" });
+    assert.equal(code, 0);
+    assert.equal(initialisations(calls), 0);
+  });
+
+  it("joins no other cluster than the one that the program made", () => {
+    const { code, stderr } = run({ ...peers, KUBEADM_INIT: "", CA_CERT_HASH: "sha256:other" });
+    assert.equal(code, 1);
+    assert.match(stderr, /the control plane at 10\.0\.0\.7 belongs to another cluster/);
+  });
+
+  it("resolves the name to whom it asked while it joins, and to itself afterwards", () => {
+    machine.stub(
+      "kubeadm",
+      'case "$1" in join) cp /etc/hosts $root/hosts; mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; esac',
+    );
+    run(peers, "update");
+    assert.match(machine.file("hosts") ?? "", /^10\.0\.0\.7 api\.dev\.internal # stackadm$/m);
+    assert.match(machine.file("etc/hosts") ?? "", /^10\.0\.0\.5 api\.dev\.internal # stackadm$/m);
+  });
+
+  it("leaves neither key nor token on the machine, and shows none in an argument", () => {
+    const { calls, stderr } = run(peers, "update");
+    for (const text of [...calls, stderr]) assert.doesNotMatch(text, /CANARY|0123456789abcdef/);
+    for (const file of ["join/key", "kubeadm.yaml", "join/answer"])
+      assert.equal(machine.file(`run/stackadm/${file}`), undefined);
+  });
+
+  it("refuses to let a cluster grow whose API is at an address", () => {
+    machine.stub(
+      "kubectl",
+      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "clusterName: dev\ncontrolPlaneEndpoint: 10.0.0.5:6443\n" ;; *namespace*) printf the-uid ;; esac',
+    );
+    const { code, stderr } = run(peers, "update");
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /controlPlane\.count: this cluster was made with its API at 10\.0\.0\.5:6443/,
+    );
+  });
+});

@@ -1,0 +1,44 @@
+/** A machine on which control-plane.sh runs, with kubeadm and kubectl that do as if. */
+import { controlPlaneScripts, mintScript } from "../../components/kubeadm/node-scripts.js";
+import { joinerValues, nodeCommands } from "./joining.js";
+import { Sandbox, type Outcome } from "./sandbox.js";
+
+export const controlPlaneValues = {
+  NODE_NAME: "dev-control-plane-0",
+  ...joinerValues,
+  PEERS: "",
+  ADDRESS: "10.0.0.5",
+  KUBEADM_INIT: "kind: InitConfiguration\n",
+  KUBEADM_JOIN: "token: '@TOKEN@'\nhash: '@CA_CERT_HASH@'\nkey: '@CERTIFICATE_KEY@'\n",
+  CA_CERT_HASH: "",
+  CERTIFICATE_NAMES: "api.dev.internal\n203.0.113.7",
+  FROZEN: "kubernetes.version 1.36.3\nnetwork.pods 10.244.0.0/16",
+  JOIN_SIGNER: "ssh-ed25519 AAAASIGNER",
+  MINT_SCRIPT: mintScript,
+  NODE_RANGE: "10.0.0.0/24",
+  KUBELET: "1.36.3",
+  SCHEDULABLE: "no",
+  VIRTUAL_IP: "",
+  VIRTUAL_IP_CONFIG: "",
+};
+
+export function controlPlaneMachine(): Sandbox {
+  const machine = new Sandbox({
+    ...nodeCommands,
+    kubeadm:
+      'case "$1 $2" in "init --config") mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; "token list") echo abcdef.0123456789abcdef ;; esac',
+    kubectl:
+      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "apiVersion: x\\nclusterName: dev-0123456789ab\\n" ;; *namespace*) printf the-uid ;; esac',
+  });
+  machine.put("etc/hosts", "127.0.0.1 localhost\n");
+  return machine;
+}
+
+export const runControlPlane = (
+  machine: Sandbox,
+  over: Partial<typeof controlPlaneValues> = {},
+  occasion?: "update",
+): Outcome => machine.run(controlPlaneScripts, { ...controlPlaneValues, ...over }, occasion);
+
+export const initialisations = (calls: readonly string[]): number =>
+  calls.filter((call) => call.startsWith("kubeadm init")).length;
