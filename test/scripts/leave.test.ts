@@ -104,6 +104,18 @@ describe("leave.sh", () => {
 
   describe("of a control plane", () => {
     const all = { ...values, FAREWELL: "drain remove-etcd-member" };
+
+    it("goes on with its pods when etcd does not let it go", () => {
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; "get node "*) printf 'openstack:///${leaving} True' ;; *"member list"*) printf '91bc3c398fb3c146, started, b, https://10.0.0.6:2380, , false\n' ;; *"member remove"*) exit 1 ;; esac`,
+      );
+      const { code, stderr, calls } = machine.run(leaveScripts, all);
+      assert.equal(code, 1);
+      assert.match(stderr, /reason: etcd does not let dev-general-0 go/);
+      assert.ok(calls.includes("kubectl uncordon dev-general-0"));
+    });
+
     const members =
       '"exec"*|*" exec "*"member list"*) printf \'8e9e05c52164694d, started, a, https://10.0.0.5:2380, , false\\n91bc3c398fb3c146, started, b, https://10.0.0.6:2380, , false\\n\' ;;';
     const removed = ({ calls }: Outcome): string[] =>

@@ -12,14 +12,14 @@ readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
 
 leave() {
   require NODE_NAME LEAVING_SERVER LEAVING_ADDRESS FAREWELL
-  local left=nothing now
+  local left=nothing now cordoned=''
   if [[ -e $KUBECONFIG ]]; then
     poll 60 answers || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $NODE_NAME cannot leave; mend the control plane and run up again"
     now=$(node) || die "the cluster does not say what node $NODE_NAME is; run up again"
     case $now in
       "openstack:///$LEAVING_SERVER True")
-        drain
         left=drained
+        drain
         ;;
     esac
     [[ " $FAREWELL " != *" remove-etcd-member "* ]] || remove_member
@@ -38,25 +38,36 @@ node() {
 }
 
 drain() {
-  local report=$volatile/drain-$NODE_NAME cordoned
+  local report=$volatile/drain-$NODE_NAME
   cordoned=$(ask get node "$NODE_NAME" -o 'jsonpath={.spec.unschedulable}')
   say "$NODE_NAME: moving its pods to other machines"
   ask label node "$NODE_NAME" --overwrite "$balanced=true"
   if ! timeout 660 kubectl drain "$NODE_NAME" --ignore-daemonsets --delete-emptydir-data --timeout=600s >"$report" 2>&1; then
     cat "$report"
-    [[ $cordoned == true ]] || ask uncordon "$NODE_NAME" || :
-    ask label node "$NODE_NAME" "$balanced-" || :
+    give_back
     die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its server; what blocks it: $(blockers "$report"). Let these pods go, then run up again"
   fi
   poll 120 detached || say "$NODE_NAME: volumes are still attached; its server goes nevertheless"
 }
 
+# A machine that was drained and cannot leave goes on as it was: also without pods, when somebody wanted that before.
+give_back() {
+  [[ $left == drained ]] || return 0
+  [[ $cordoned == true ]] || ask uncordon "$NODE_NAME" || :
+  ask label node "$NODE_NAME" "$balanced-" || :
+}
+
 # A member that is only gone still counts, and two of three would be all that etcd can do without.
 remove_member() {
   local id
-  id=$(etcdctl member list | awk -F', ' -v peer="https://$LEAVING_ADDRESS:2380" '$4 == peer { print $1 }') ||
+  id=$(etcdctl member list | awk -F', ' -v peer="https://$LEAVING_ADDRESS:2380" '$4 == peer { print $1 }') || {
+    give_back
     die "etcd does not say who its members are, so $NODE_NAME cannot leave; bring a majority of the control planes up and run up again"
-  [[ -z $id ]] || etcdctl member remove "$id" || die "etcd does not let $NODE_NAME go; bring a majority of the control planes up and run up again"
+  }
+  [[ -z $id ]] || etcdctl member remove "$id" || {
+    give_back
+    die "etcd does not let $NODE_NAME go; bring the other control planes up and run up again"
+  }
 }
 
 etcdctl() {
