@@ -84,7 +84,7 @@ describe("`npm test`", function () {
     assert.deepEqual([code, printed, steps], [0, ["2 passed, 0 failed"], ["Tests: unit"]]);
     const call = { cwd: repository.root, NO_COLOR: "1", STACKADM_TEST_ALL: "1" };
     assert.deepEqual(calls(), [
-      { ...call, jobs: "2", files: ["a.test.ts", "b.test.ts"].map(unit) },
+      { ...call, jobs: "3", files: ["a.test.ts", "b.test.ts"].map(unit) },
     ]);
   });
 
