@@ -2,41 +2,19 @@ import { strict as assert } from "node:assert";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { controlPlaneScripts, mintScript } from "../../components/kubeadm/node-scripts.js";
-import { joinerValues, nodeCommands } from "../support/joining.js";
-import { Sandbox } from "../support/sandbox.js";
+import {
+  controlPlaneMachine,
+  runControlPlane,
+  type controlPlaneValues,
+} from "../support/control-plane.js";
+import type { Sandbox } from "../support/sandbox.js";
 
 describe("the API server's certificate", () => {
   let machine: Sandbox;
-  const values = {
-    NODE_NAME: "dev-control-plane-0",
-    ...joinerValues,
-    PEERS: "",
-    ADDRESS: "10.0.0.5",
-    KUBEADM_INIT: "kind: InitConfiguration\n",
-    KUBEADM_JOIN: "token: '@TOKEN@'\nhash: '@CA_CERT_HASH@'\nkey: '@CERTIFICATE_KEY@'\n",
-    CA_CERT_HASH: "",
-    CERTIFICATE_NAMES: "api.dev.internal\n203.0.113.7",
-    FROZEN: "kubernetes.version 1.36.3\nnetwork.pods 10.244.0.0/16",
-    JOIN_SIGNER: "ssh-ed25519 AAAASIGNER",
-    MINT_SCRIPT: mintScript,
-    NODE_RANGE: "10.0.0.0/24",
-    KUBELET: "1.36.3",
-    SCHEDULABLE: "no",
-    VIRTUAL_IP: "",
-    VIRTUAL_IP_CONFIG: "",
-  };
-  const run = (over: Partial<typeof values> = {}, occasion?: "update") =>
-    machine.run(controlPlaneScripts, { ...values, ...over }, occasion);
+  const run = (over?: Partial<typeof controlPlaneValues>, occasion?: "update") =>
+    runControlPlane(machine, over, occasion);
   beforeEach(() => {
-    machine = new Sandbox({
-      ...nodeCommands,
-      kubeadm:
-        'case "$1 $2" in "init --config") mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; "token list") echo abcdef.0123456789abcdef ;; esac',
-      kubectl:
-        'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "apiVersion: x\\nclusterName: dev-0123456789ab\\n" ;; *namespace*) printf the-uid ;; esac',
-    });
-    machine.put("etc/hosts", "127.0.0.1 localhost\n");
+    machine = controlPlaneMachine();
   });
   afterEach(() => {
     machine.close();

@@ -26,8 +26,7 @@ describe("a role that is added to the table", () => {
     table[invented] = row;
   });
   after(() => {
-    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete
-    delete table[invented];
+    Reflect.deleteProperty(table, invented);
   });
 
   it("has its security group, beside that of all machines", () => {
