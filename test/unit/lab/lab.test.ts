@@ -10,7 +10,7 @@ import { writeFacts } from "../../../lab/facts.js";
 import { hostCommands } from "../../../lab/host/packages.js";
 import { writeState } from "../../../lab/state.js";
 import { startFakeLabCloud } from "./support/fake-lab-cloud.js";
-import { hostStubs, StubHost } from "./support/stub-host.js";
+import { hostStubs, StubHost } from "../../support/stub-host.js";
 
 let host: StubHost;
 const useHost = (): void => {

@@ -7,7 +7,7 @@ import {
   removeContainer,
   startContainer,
 } from "../../../../lab/host/container.js";
-import { busyAtFirst, hostStubs, podman, StubHost } from "../support/stub-host.js";
+import { busyAtFirst, hostStubs, podman, StubHost } from "../../../support/stub-host.js";
 
 describe("lab/host/container at work", () => {
   let host: StubHost;

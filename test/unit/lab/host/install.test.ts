@@ -4,7 +4,7 @@ import { silent, type Progress } from "../../../../base/progress.js";
 import { UserError } from "../../../../base/user-error.js";
 import { ensureHostPackages, hostCommands, isInstalled } from "../../../../lab/host/packages.js";
 import { buildTools, ensureBuildTools } from "../../../../lab/kubernetes/host-tools.js";
-import { StubHost } from "../support/stub-host.js";
+import { StubHost } from "../../../support/stub-host.js";
 
 const commands = Object.keys(hostCommands).filter((name) => name !== "podman");
 const tools = Object.keys(buildTools).filter((name) => !name.startsWith("/") && name !== "gpg");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Checkout } from "../../tools/support/checkout.js";
+import { Checkout } from "../tools/support/checkout.js";
 
 const there = "exports.main = async () => process.stdout.write('there\\n');";
 

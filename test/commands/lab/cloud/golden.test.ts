@@ -18,8 +18,8 @@ import { imageId } from "../../../../lab/cloud/offering.js";
 import { newSecrets, noSecrets } from "../../../../lab/cloud/secrets.js";
 import { openStore } from "../../../../lab/host/store.js";
 import { imageFile } from "../../../../lab/image/image.js";
-import { goldenStubs } from "../support/golden-stubs.js";
-import { StubHost } from "../support/stub-host.js";
+import { goldenStubs } from "../../../support/golden-stubs.js";
+import { StubHost } from "../../../support/stub-host.js";
 
 let host: StubHost;
 const useHost = (): void => {

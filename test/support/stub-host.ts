@@ -9,12 +9,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import {
-  labPaths,
-  labSettings,
-  type LabPaths,
-  type LabSettings,
-} from "../../../../lab/settings.js";
+import { labPaths, labSettings, type LabPaths, type LabSettings } from "../../lab/settings.js";
 
 /** Real commands: they touch nothing but the files that they are told. */
 const harmless = [
