@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import type { EndpointSpec } from "../../components/spec/endpoint.js";
 import { useApi } from "./support/api-client.js";
 import { until } from "./support/foreign.js";
+import { everyExample } from "./support/examples.js";
 import { kubectlOn } from "./support/kubectl.js";
 import { changes } from "./support/lab-cluster.js";
 import { inServer, scriptRuns } from "./support/machines.js";
@@ -10,10 +12,20 @@ const minutes = 60_000;
 
 describe("three control planes behind a load balancer, on the lab", function () {
   this.timeout(15 * minutes);
+  comeUpAndSurvive("load-balancer");
+});
+
+if (everyExample)
+  describe("three control planes with a virtual IP, on the lab", function () {
+    this.timeout(15 * minutes);
+    comeUpAndSurvive("virtual-ip");
+  });
+
+function comeUpAndSurvive(kind: EndpointSpec["kind"]): void {
   const stack = new Stack("ha");
   const changed = {
     controlPlane: { flavor: "k8s-control-plane", count: 3 },
-    endpoint: { kind: "load-balancer" },
+    endpoint: { kind },
     samples: false,
   };
   before(async () => {
@@ -32,7 +44,7 @@ describe("three control planes behind a load balancer, on the lab", function () 
     await stack.prove(3);
   });
 
-  it("are reached by workers under the API's own name, through the balancer only", async () => {
+  it("are reached by workers under the API's own name, through the endpoint only", async () => {
     const worker = stack.serverOf("general-0");
     const hosts = await inServer(worker, "grep api.ha.internal /etc/hosts");
     assert.equal(hosts.trim().split("\n").length, 1, hosts);
@@ -82,4 +94,4 @@ describe("three control planes behind a load balancer, on the lab", function () 
   it("go away and leave nothing", async () => {
     await stack.destroyAndLookAround();
   });
-});
+}
