@@ -139,13 +139,19 @@ describe("the login key's agent", () => {
   });
 
   it("does not stay behind when the key cannot be loaded", async () => {
-    const ours = (): number =>
-      readdirSync(tmpdir()).filter((name) => name.startsWith("stackadm-agent-")).length;
     mkdirSync(join(directory, "ssh"));
     writeFileSync(join(directory, "ssh", "id_ed25519"), "no key", { mode: 0o600 });
-    const before = ours();
-    await assert.rejects(ensure(), /ssh-add/);
-    assert.equal(ours(), before);
+    const { TMPDIR } = process.env;
+    // A place of its own: other commands of this machine have agents too.
+    process.env["TMPDIR"] = directory;
+    try {
+      await assert.rejects(ensure(), /ssh-add/);
+    } finally {
+      if (TMPDIR === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = TMPDIR;
+    }
+    const left = readdirSync(directory).filter((name) => name.startsWith("stackadm-agent-"));
+    assert.deepEqual(left, []);
   });
 
   it("is one of ours when the one that is named does not answer", async () => {
