@@ -8,16 +8,33 @@ export interface TestFailure {
   readonly message: string;
 }
 
+/** One point that an example has to fulfil, and what was seen of it. */
+export interface Evidence {
+  readonly example: string;
+  readonly point: string;
+  readonly seen: string;
+}
+
 export interface TierResult {
   readonly passed: number;
   readonly failures: readonly TestFailure[];
+  /** In the order in which it was seen. Absent: nothing was. */
+  readonly evidence?: readonly Evidence[];
 }
 
-const lineSchema = z.object({
-  type: z.enum(["begin", "pass", "fail", "end"]),
-  title: z.string().default(""),
-  message: z.string().default(""),
-});
+const lineSchema = z.discriminatedUnion("type", [
+  z.object({
+    type: z.enum(["begin", "pass", "fail", "end"]),
+    title: z.string().default(""),
+    message: z.string().default(""),
+  }),
+  z.object({
+    type: z.literal("evidence"),
+    example: z.string(),
+    point: z.string(),
+    seen: z.string(),
+  }),
+]);
 
 /** How much of what a crashed tier printed is shown. */
 const kept = 40;
@@ -30,6 +47,7 @@ export async function followTests(
 ): Promise<TierResult> {
   const state = { passed: 0, ended: false, current: "" };
   const failures: TestFailure[] = [];
+  const evidence: Evidence[] = [];
   const noise: string[] = [];
   const take = (line: string): void => {
     const position = line.indexOf(mark);
@@ -37,7 +55,13 @@ export async function followTests(
       noise.push(line);
       return;
     }
-    const { type, title, message } = lineSchema.parse(JSON.parse(line.slice(position + 1)));
+    const said = lineSchema.parse(JSON.parse(line.slice(position + 1)));
+    if (said.type === "evidence") {
+      const { example, point, seen } = said;
+      evidence.push({ example, point, seen });
+      return;
+    }
+    const { type, title, message } = said;
     if (type === "begin") onBegin((state.current = title));
     else if (type === "pass") state.passed += 1;
     else if (type === "fail") failures.push({ title: `${tier}: ${title}`, message });
@@ -57,5 +81,5 @@ export async function followTests(
       title: `${tier}: the test runner`,
       message: `ended with ${code} after ${state.current === "" ? "no test" : `'${state.current}'`}\n${noise.slice(-kept).join("\n")}`,
     });
-  return { passed: state.passed, failures };
+  return { passed: state.passed, failures, ...(evidence.length > 0 && { evidence }) };
 }

@@ -4,7 +4,8 @@ import { Runner, type Test } from "mocha";
 /** Before each of our lines, so that what the tests print themselves is told apart. */
 export const mark = "\u0001";
 
-const say = (fields: Readonly<Record<string, unknown>>): void => {
+/** Writes one line that the running command reads. */
+export const say = (fields: Readonly<Record<string, unknown>>): void => {
   process.stdout.write(`${mark}${JSON.stringify(fields)}\n`);
 };
 

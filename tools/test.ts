@@ -6,7 +6,8 @@ import { runCommand, type Session } from "../automation/cli/session.js";
 import { ensureCommands } from "../automation/setup/commands.js";
 import { Failure } from "../base/failure.js";
 import { UserError } from "../base/user-error.js";
-import { followTests, type TestFailure, type TierResult } from "./follow-tests.js";
+import { table } from "../automation/render/table.js";
+import { followTests, type Evidence, type TestFailure, type TierResult } from "./follow-tests.js";
 
 /*
  * `npm test [tiers] [--all]`: the tiers in order, each in a mocha of its own. What a tier needs is installed or started first; when that fails, the tier fails with the name of what is missing. Nothing is skipped.
@@ -156,6 +157,13 @@ async function runTier(tier: Tier, run: TestRun): Promise<TierResult> {
   }
 }
 
+/** What was seen of the examples, a line per point. */
+const evidenceTable = (evidence: readonly Evidence[]): string =>
+  table(
+    ["EXAMPLE", "POINT", "SEEN"],
+    evidence.map(({ example, point, seen }) => [example, point, seen]),
+  );
+
 function show(failures: readonly TestFailure[], { progress }: Session): void {
   for (const { title, message } of failures)
     progress.note(`\nx ${title}\n${message.trim().replaceAll(/^/gm, "    ")}`);
@@ -179,6 +187,8 @@ export async function runTests(names: readonly string[], run: TestRun): Promise<
     passed: results.reduce((sum, { passed }) => sum + passed, 0),
     failures: results.flatMap(({ failures }) => failures),
   };
+  const evidence = results.flatMap(({ evidence: seen = [] }) => seen);
+  if (evidence.length > 0) session.print(`\n${evidenceTable(evidence)}\n`);
   show(result.failures, session);
   session.print(summary(result));
   if (session.signal.aborted) return 130;

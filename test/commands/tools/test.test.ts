@@ -19,6 +19,7 @@ for (const title of files) {
   say({ type: "begin", title });
   const hangs = /hangs-\\d/.exec(title);
   if (hangs) { writeFileSync(hangs[0], process.pid + "\\n"); return setInterval(() => {}, 1000); }
+  if (title.includes("shows")) say({ type: "evidence", example: "one", point: "it works", seen: "yes" });
   say(title.includes("fails") ? { type: "fail", title, message: "1 !== 2" } : { type: "pass", title });
 }
 say({ type: "end" });
@@ -104,6 +105,13 @@ describe("`npm test`", function () {
     const dies = await test(["scripts"]);
     assert.deepEqual([dies.code, dies.printed], [1, ["0 passed, 1 failed"]]);
     assert.match(dies.notes.join("\n"), /^\nx scripts: the test runner\n {4}ended with 7/);
+  });
+
+  it("prints what was seen of the examples, a line per point, before the sum", async () => {
+    repository.put("test/scripts/shows.test.ts");
+    const { printed } = await test(["scripts"]);
+    const table = "\nEXAMPLE  POINT     SEEN\none      it works  yes\n";
+    assert.deepEqual(printed, [table, "1 passed, 0 failed"]);
   });
 
   it("runs the tiers that are named in their own order, and all after one that fails", async () => {

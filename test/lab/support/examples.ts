@@ -1,2 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { packageRoot } from "../../../base/paths.js";
+import { say } from "../../../tools/line-reporter.js";
+import type { Stack } from "./stack.js";
+
 /** Whether `npm test lab -- --all` was asked for: also what takes long and resembles what the default set shows. */
 export const everyExample = process.env["STACKADM_TEST_ALL"] === "1";
+
+/** Something that an example is there for. */
+export interface Point {
+  readonly text: string;
+  /** Rejects when it is not so; answers what was seen. */
+  see(stack: Stack): Promise<string>;
+}
+
+/** One of `examples/`, and all that has to work in it. */
+export interface Example {
+  /** Its folder, its stack and its cluster. */
+  readonly name: string;
+  /** What nobody else shows: a change of it lets this example run. */
+  readonly sources: readonly string[];
+  readonly points: readonly Point[];
+}
+
+/** How far back a change counts. */
+const commits = 20;
+
+/** The files that the last commits changed; none where there is no history. */
+function changedFiles(): string[] {
+  const words = ["log", "--name-only", "--format=", `--max-count=${String(commits)}`];
+  try {
+    return execFileSync("git", words, { cwd: packageRoot(), encoding: "utf8" }).split("\n");
+  } catch {
+    return [];
+  }
+}
+
+/** All examples, or the one that was changed most of late: the first, when none was. */
+export function chosenExamples(
+  all: readonly Example[],
+  changed: readonly string[] = everyExample ? [] : changedFiles(),
+): readonly Example[] {
+  if (everyExample) return all;
+  const count = ({ sources }: Example): number =>
+    changed.filter((file) => sources.some((source) => file.startsWith(source))).length;
+  const [most] = all.toSorted((one, other) => count(other) - count(one));
+  return most ? [most] : [];
+}
+
+interface StackFile {
+  readonly config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** What an example's stack file says of its cluster. */
+export function clusterOf(name: string): Readonly<Record<string, unknown>> {
+  const file = join(packageRoot(), "examples", name, `Pulumi.${name}.yaml`);
+  const { config } = parse(readFileSync(file, "utf8")) as StackFile;
+  return { name, ...config["stackadm:cluster"] };
+}
+
+/** For the table at the end of the run. */
+export const evidence = (example: string, point: string, seen: string): void => {
+  say({ type: "evidence", example, point, seen });
+};

@@ -22,7 +22,7 @@ export interface LabCluster {
   readonly cloud: CloudClient;
   /** `Pulumi.<name>.yaml`, for plain pulumi. */
   readonly stackFile: string;
-  /** The stack file's text: the dev stack's machines under this cluster's name, with changes. */
+  /** The stack file's text: the cluster as it is described, with changes. */
   settings(changes?: Readonly<Record<string, unknown>>): string;
   /** Every event and line so far, for scans. */
   readonly seen: { readonly events: ClusterEvent[]; readonly lines: string[] };
@@ -39,14 +39,17 @@ async function labEnvironment(): Promise<NodeJS.ProcessEnv> {
   return { ...env, OS_CLIENT_CONFIG_FILE: facts.cloudsFile, STACKADM_SITE: facts.siteFile };
 }
 
-/** Prepares a cluster called `name`; nothing is made yet. */
-export async function labCluster(name: string): Promise<LabCluster> {
+/** Prepares a cluster called `name`, of the dev stack's machines or as it is described; nothing is made yet. */
+export async function labCluster(
+  name: string,
+  described: Readonly<Record<string, unknown>> = devCluster(name),
+): Promise<LabCluster> {
   const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
   const backend = pathToFileURL(directory).href;
   const env = { ...(await labEnvironment()), PULUMI_BACKEND_URL: backend };
   const surroundings = await prepareSurroundings({ progress: silent, env });
   const settings: LabCluster["settings"] = (changes = {}) =>
-    stringify({ config: { "stackadm:cluster": { ...devCluster(name), ...changes } } });
+    stringify({ config: { "stackadm:cluster": { ...described, ...changes } } });
   copyFileSync(join(packageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
   const stackFile = join(directory, `Pulumi.${name}.yaml`);
   writeFileSync(stackFile, settings());

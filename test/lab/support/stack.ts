@@ -15,14 +15,18 @@ export class Stack {
   initially: CloudObject[] = [];
   outputs!: ClusterOutputs;
 
-  constructor(readonly name: string) {}
+  /** `described`: its arguments; absent, the dev stack's machines. */
+  constructor(
+    readonly name: string,
+    private readonly described?: Readonly<Record<string, unknown>>,
+  ) {}
 
   async open(): Promise<void> {
-    this.cluster = await labCluster(this.name);
+    this.cluster = await labCluster(this.name, this.described);
     this.initially = await takeInventory(this.cluster.cloud);
   }
 
-  async up(changed: Readonly<Record<string, unknown>>, refresh = false): Promise<void> {
+  async up(changed: Readonly<Record<string, unknown>> = {}, refresh = false): Promise<void> {
     const { cluster, name } = this;
     cluster.seen.events.length = 0;
     const settings = cluster.settings(changed);

@@ -32,6 +32,13 @@ describe("a tier that runs", () => {
     assert.deepEqual(begun, ["a", "b"]);
   });
 
+  it("keeps what was seen of an example's points", async () => {
+    const seen = { example: "one", point: "all nodes are Ready", seen: "4 of 4" };
+    const lines = [said({ type: "evidence", ...seen }), said({ type: "pass", title: "a" }), end];
+    const result = await followTests("lab", printing(lines), () => undefined);
+    assert.deepEqual(result, { passed: 1, failures: [], evidence: [seen] });
+  });
+
   it("finds a line of ours behind output without a line's end", async () => {
     const result = await followTests(
       "unit",

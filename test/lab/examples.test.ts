@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { oneControlPlane } from "./examples/one-control-plane.js";
+import { chosenExamples, clusterOf, evidence, type Example } from "./support/examples.js";
+import { changes } from "./support/lab-cluster.js";
+import { Stack } from "./support/stack.js";
+
+const minutes = 60_000;
+const examples: readonly Example[] = [oneControlPlane];
+
+for (const { name, points } of chosenExamples(examples))
+  describe(`the example ${name}, on the lab`, function () {
+    this.timeout(20 * minutes);
+    const stack = new Stack(name, clusterOf(name));
+    before(async () => {
+      await stack.open();
+    });
+    after(async () => {
+      await stack.cluster.close();
+    });
+
+    it("comes up, and works", async () => {
+      await stack.up();
+      const { problem } = await stack.cluster.service.status(name);
+      assert.equal(problem, undefined);
+    });
+
+    for (const point of points)
+      it(point.text, async () => {
+        evidence(name, point.text, await point.see(stack));
+      });
+
+    it("has nothing to do the second time", async () => {
+      await stack.up();
+      assert.deepEqual(changes(stack.cluster.seen.events), {});
+    });
+
+    it("goes away and leaves nothing", async () => {
+      await stack.destroyAndLookAround();
+    });
+  });
