@@ -3,6 +3,7 @@ import { needsOf } from "../../components/plan/needs.js";
 import { Cluster } from "../../components/cluster.js";
 import { parseClusterSpec, type ClusterArgs } from "../../components/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
+import { exampleArgs, exampleNames } from "../support/examples.js";
 import { graph, type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 
@@ -51,6 +52,7 @@ describe("what a cluster asks of its cloud", () => {
         batch: { flavor: "large", count: 3 },
       },
     },
+    ...Object.fromEntries(exampleNames().map((name) => [`the example ${name}`, exampleArgs(name)])),
   };
   for (const [name, over] of Object.entries(sizes)) {
     it(`is what the program registers: ${name}`, async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { exampleCluster } from "../support/examples.js";
 import { oneControlPlane } from "./examples/one-control-plane.js";
-import { chosenExamples, clusterOf, evidence, type Example } from "./support/examples.js";
+import { chosenExamples, evidence, type Example } from "./support/examples.js";
 import { changes } from "./support/lab-cluster.js";
 import { Stack } from "./support/stack.js";
 
@@ -10,7 +11,7 @@ const examples: readonly Example[] = [oneControlPlane];
 for (const { name, points } of chosenExamples(examples))
   describe(`the example ${name}, on the lab`, function () {
     this.timeout(20 * minutes);
-    const stack = new Stack(name, clusterOf(name));
+    const stack = new Stack(name, exampleCluster(name));
     before(async () => {
       await stack.open();
     });

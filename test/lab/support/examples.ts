@@ -1,7 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parse } from "yaml";
 import { packageRoot } from "../../../base/paths.js";
 import { say } from "../../../tools/line-reporter.js";
 import type { Stack } from "./stack.js";
@@ -48,17 +45,6 @@ export function chosenExamples(
     changed.filter((file) => sources.some((source) => file.startsWith(source))).length;
   const [most] = all.toSorted((one, other) => count(other) - count(one));
   return most ? [most] : [];
-}
-
-interface StackFile {
-  readonly config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-}
-
-/** What an example's stack file says of its cluster. */
-export function clusterOf(name: string): Readonly<Record<string, unknown>> {
-  const file = join(packageRoot(), "examples", name, `Pulumi.${name}.yaml`);
-  const { config } = parse(readFileSync(file, "utf8")) as StackFile;
-  return { name, ...config["stackadm:cluster"] };
 }
 
 /** For the table at the end of the run. */
