@@ -172,12 +172,13 @@ export async function checkOffering(
   needs: ClusterNeeds,
   flavors: readonly Flavor[],
 ): Promise<Finding[]> {
-  return [
-    ...(await checkLoadBalancers(client, needs)),
-    ...(await checkImages(client, needs)),
-    ...checkFlavors(flavors, needs),
-    ...(await checkExternalNetwork(client, needs)),
-    ...(await checkZones(client, needs)),
-    ...(await checkVolumeTypes(client, needs)),
-  ];
+  const findings = await Promise.all([
+    checkLoadBalancers(client, needs),
+    checkImages(client, needs),
+    checkFlavors(flavors, needs),
+    checkExternalNetwork(client, needs),
+    checkZones(client, needs),
+    checkVolumeTypes(client, needs),
+  ]);
+  return findings.flat();
 }

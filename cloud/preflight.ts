@@ -87,13 +87,15 @@ export async function preflight(
   options: PreflightOptions = {},
 ): Promise<Finding[]> {
   const { owned = new Set<string>(), identities = new Set<string>() } = options;
-  const flavors = await listFlavors(client);
-  const objects = await takeInventory(client);
+  const [flavors, objects, { quotas, unreadable }] = await Promise.all([
+    listFlavors(client),
+    takeInventory(client),
+    readQuotas(client),
+  ]);
   const ours = objects.filter(
     (object) =>
       owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
   );
-  const { quotas, unreadable } = await readQuotas(client);
   return [
     ...(await checkOffering(client, needs, flavors)),
     ...quotaProblems(quotas, stillWanted(needs, flavors, ours)).map(problem),

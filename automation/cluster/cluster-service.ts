@@ -77,8 +77,9 @@ class Service implements ClusterService {
       const spec = preflight ? await run.spec() : undefined;
       requireFree(run);
       // Before the cloud is asked: what is half made occupies names and quotas.
-      await repair(run, "repair");
-      if (spec) await requireFit(run, spec);
+      if (spec) run.signIn();
+      const state = await repair(run, "repair");
+      if (spec) await requireFit(run, spec, state);
       run.stage("operation");
       const outputs = await run.engine("up", { expectNoChanges });
       const kubeconfigPath = keepKubeconfig(stack, outputs, options);
@@ -134,7 +135,10 @@ class Service implements ClusterService {
   }
 
   preflight(stack: string, options: LookOptions = {}): Promise<Finding[]> {
-    return this.request(stack, options, async (run) => findingsFor(run, await run.spec()));
+    return this.request(stack, options, async (run) => {
+      const [spec, state] = await Promise.all([run.spec(), readState(run.access)]);
+      return findingsFor(run, spec, state);
+    });
   }
 
   spec(stack: string, options: LookOptions = {}): Promise<ClusterSpec> {

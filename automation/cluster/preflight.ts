@@ -4,12 +4,15 @@ import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { needsOf } from "../../components/plan/needs.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Run } from "./run.js";
-import { identitiesOf, ownedIds, readState } from "./state.js";
+import { identitiesOf, ownedIds, type StateExport } from "./state.js";
 
-/** What the cloud lacks for this cluster. Changes nothing. */
-export async function findingsFor(run: Run, spec: ClusterSpec): Promise<Finding[]> {
+/** What the cloud lacks for this cluster, of which the stack holds `state`. Changes nothing. */
+export async function findingsFor(
+  run: Run,
+  spec: ClusterSpec,
+  state: StateExport | undefined,
+): Promise<Finding[]> {
   const cloud = await run.cloud();
-  const state = await readState(run.access);
   return preflight(cloud, needsOf(spec), {
     owned: ownedIds(state),
     identities: identitiesOf(state),
@@ -17,9 +20,13 @@ export async function findingsFor(run: Run, spec: ClusterSpec): Promise<Finding[
 }
 
 /** Refuses to begin what the cloud cannot carry: every problem in one error. */
-export async function requireFit(run: Run, spec: ClusterSpec): Promise<void> {
+export async function requireFit(
+  run: Run,
+  spec: ClusterSpec,
+  state: StateExport | undefined,
+): Promise<void> {
   run.stage("preflight");
-  const findings = await findingsFor(run, spec);
+  const findings = await findingsFor(run, spec, state);
   const problems = findings.filter(({ severity }) => severity === "problem");
   for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
   if (problems.length === 0) return;

@@ -12,6 +12,7 @@ import {
   writeState,
   type PendingOperation,
   type StateAccess,
+  type StateExport,
   type StateResource,
 } from "./state.js";
 import { parseUrn, shortType } from "./urn.js";
@@ -249,26 +250,31 @@ const order: Readonly<Record<RecoveryStep["act"], number>> = {
   forget: 3,
 };
 
+export interface Recovered {
+  /** What was undone, or need not be. */
+  readonly cleared: readonly string[];
+  /** The state without the record of it; undefined when there is no such stack. */
+  readonly state: StateExport | undefined;
+}
+
 /**
  * Undoes what an interrupted operation may have made without the state knowing, and clears the record of it.
- * Answers what was cleared. Nothing that the state holds is touched.
+ * Nothing that the state holds is touched.
  */
 export async function recover(
   access: StateAccess,
   connect: () => Promise<RecoveryTools>,
-): Promise<string[]> {
+): Promise<Recovered> {
   const state = await readState(access);
   const pending = state?.deployment.pending_operations ?? [];
-  if (!state || pending.length === 0) return [];
+  if (!state || pending.length === 0) return { cleared: [], state };
   const steps = pending.map(recoveryStep).sort((a, b) => order[a.act] - order[b.act]);
   const held = { owned: ownedIds(state), identities: identitiesOf(state) };
   if (steps.some(({ act }) => act !== "forget")) {
     const tools = await connect();
     for (const step of steps) await perform(step, held, tools);
   }
-  await writeState(access, {
-    ...state,
-    deployment: { ...state.deployment, pending_operations: [] },
-  });
-  return steps.map(({ what }) => what);
+  const clean = { ...state, deployment: { ...state.deployment, pending_operations: [] } };
+  await writeState(access, clean);
+  return { cleared: steps.map(({ what }) => what), state: clean };
 }

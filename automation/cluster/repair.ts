@@ -4,7 +4,7 @@ import { describeLock, removeDeadLocks } from "./engine-locks.js";
 import type { Stage } from "./options.js";
 import { recover } from "./recovery.js";
 import type { Run } from "./run.js";
-import { pulumi, readKubeconfig } from "./state.js";
+import { pulumi, readKubeconfig, type StateExport } from "./state.js";
 
 /** Removes the locks of dead processes; a living one is an error. Answers whose were removed. */
 function removeLocks({ service, project, stack }: Run): string[] {
@@ -33,9 +33,9 @@ export async function unlock(run: Run): Promise<string[]> {
   return removed;
 }
 
-/** What a killed engine left half made is taken away, in the stage that is named. */
-export async function repair(run: Run, stage: Stage): Promise<void> {
-  const cleared = await recover(run.access, async () => {
+/** What a killed engine left half made is taken away, in the stage that is named. Answers the state after it. */
+export async function repair(run: Run, stage: Stage): Promise<StateExport | undefined> {
+  const { cleared, state } = await recover(run.access, async () => {
     run.stage(stage);
     return {
       cloud: await run.cloud(),
@@ -51,4 +51,5 @@ export async function repair(run: Run, stage: Stage): Promise<void> {
   });
   if (cleared.length > 0)
     run.note(`An earlier run was interrupted; it is repaired: ${cleared.join(", ")}.`);
+  return state;
 }

@@ -51,6 +51,11 @@ export class Run {
     return this.#cloud;
   }
 
+  /** Begins to sign in, for who asks the cloud later: that one hears of an error. */
+  signIn(): void {
+    this.cloud().catch(() => undefined);
+  }
+
   /** The cluster that the settings describe; all problems in one error. */
   async spec(): Promise<ClusterSpec> {
     const { env } = this.service;

@@ -121,14 +121,17 @@ describe("recovery", () => {
         deployment: { pending_operations: unknown };
       }
     ).deployment.pending_operations;
-  const run = () =>
-    recover(access(), async () => ({
+  const run = async () => {
+    const { cleared, state } = await recover(access(), async () => ({
       cloud: await connectCloud({ env: cloud.environment() }),
       kubernetes: () => Promise.resolve(undefined),
       note: (text) => {
         notes.push(text);
       },
     }));
+    assert.deepEqual(state?.deployment.pending_operations, pendingNow());
+    return cleared;
+  };
   const written = (): string[] =>
     cloud.seen
       .filter(({ method, path }) => method !== "GET" && !path.endsWith("/tokens"))
