@@ -1,15 +1,10 @@
 import { z } from "zod";
 import { isHostOf, overlaps } from "./network/address-plan.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
-import {
-  kubernetes,
-  loadBalancer,
-  podNetwork,
-  samples,
-  storageClasses,
-} from "./spec/kubernetes.js";
+import { kubernetes, loadBalancer, samples, storageClasses } from "./spec/kubernetes.js";
 import { access, controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import { allowedCidrs, externalNetwork, network } from "./spec/network.js";
+import { podNetwork } from "./spec/pod-network.js";
 import { contradictions, nowhereToRun, presetOf, topology } from "./spec/topology.js";
 import { doc, label, present, record } from "./spec/values.js";
 
@@ -89,6 +84,20 @@ const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
       message: "is the name of the control plane's machines; give the pool another name",
     }));
 
+/** Samples whose pods would wait for a pod network of which nothing is known. */
+const samplesAlone = ({ samples: wanted, podNetwork: chosen }: Checked): z.core.$ZodRawIssue[] =>
+  wanted && chosen.kind === "none"
+    ? [
+        {
+          code: "custom",
+          path: ["samples"],
+          input: wanted,
+          message:
+            "the samples' pods need a pod network, and `podNetwork: none` deploys none; leave `samples` out, or choose another pod network",
+        },
+      ]
+    : [];
+
 /** An address of the endpoint that the machines' network does not have. */
 const foreignAddress = ({ endpoint: written, network: ranges }: Checked): z.core.$ZodRawIssue[] =>
   written?.kind !== "virtual-ip" ||
@@ -141,6 +150,7 @@ export const clusterSchema = clusterShape
       ...(sound("workers") ? reservedPools(value) : []),
       ...(sound("topology", "controlPlane", "workers") ? contradictions(value) : []),
       ...(sound("network", "endpoint") ? foreignAddress(value) : []),
+      ...(sound("samples", "podNetwork") ? samplesAlone(value) : []),
       ...(sound("endpoint", "apiName") ? unknownName(value) : []),
     );
   })

@@ -23,7 +23,7 @@ import type { Outside } from "./network/floating-address.js";
 import { Network } from "./network/network.js";
 import { hostKeysOf, nodesOf, samplesOf, type NodeOutput, type SamplesOutput } from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
-import { podNetworks } from "./pod-network/kinds.js";
+import { podNetworkTraits } from "./pod-network/kinds.js";
 import { frozenValues } from "./spec/frozen.js";
 import { lookUpCloud, type CloudFacts, type Wanted } from "./support/catalog.js";
 import { Component } from "./support/component.js";
@@ -246,7 +246,9 @@ export class Cluster extends Component {
       imageId: cloud.imageId,
       networkId: network.networkId,
       subnetId: network.subnetId,
-      routedRanges: podNetworks[spec.podNetwork].routedRanges.map((range) => spec.network[range]),
+      routedRanges: podNetworkTraits(spec.podNetwork).routedRanges.map(
+        (range) => spec.network[range],
+      ),
       login: spec.ssh,
       seed: this.make(RandomSeed, "seed", {}).seed,
       failed: new FailedMachines(operator),

@@ -23,6 +23,7 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly enum?: readonly string[];
+  readonly const?: unknown;
   /** The members of a union by `kind`. */
   readonly oneOf?: readonly Schema[];
 }
@@ -141,7 +142,16 @@ export const failuresPage = (): string =>
 
 /** The schema for editors. */
 export const jsonSchema = (): Schema =>
-  z.toJSONSchema(clusterShape, { io: "input", unrepresentable: "any" }) as Schema;
+  z.toJSONSchema(clusterShape, {
+    io: "input",
+    unrepresentable: "any",
+    override: ({ jsonSchema: made }) => {
+      if (made["word"] !== true) return;
+      delete made["word"];
+      const kinds = (made.oneOf as Schema[]).map(({ properties }) => properties?.["kind"]?.const);
+      made.oneOf?.push({ type: "string", enum: kinds as string[] });
+    },
+  }) as Schema;
 
 async function formatted(text: string, file: string): Promise<string> {
   return format(text, { ...(await resolveConfig(file)), filepath: file });

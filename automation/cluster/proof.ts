@@ -29,11 +29,12 @@ export async function look(
   outputs: ClusterOutputs,
   patience?: number,
 ): Promise<Verification> {
-  const { user } = (await run.spec()).ssh;
+  const { ssh, podNetwork } = await run.spec();
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
   return verifyCluster({
     outputs,
-    controlPlane: controlPlaneTarget(outputs, { user, agentSocket }),
+    controlPlane: controlPlaneTarget(outputs, { user: ssh.user, agentSocket }),
+    ownPodNetwork: podNetwork.kind === "none",
     signal: run.options.signal,
     timeout: patience,
     onDetail: (text) => {

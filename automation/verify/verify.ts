@@ -19,11 +19,15 @@ export interface Verification {
   readonly nodes: readonly NodeReport[];
   readonly services: readonly Check[];
   readonly claims: readonly Check[];
+  /** Whether nodes may wait for a pod network of the user's own. */
+  readonly ownPodNetwork?: boolean | undefined;
   readonly ok: boolean;
 }
 
 export interface VerifyOptions {
   readonly outputs: ClusterOutputs;
+  /** Whether the user brings the pod network along: a node that waits for it only is as it should be. */
+  readonly ownPodNetwork?: boolean | undefined;
   /** The control plane, from which internal addresses are asked. */
   readonly controlPlane?: SshTarget;
   readonly signal?: AbortSignal;
@@ -49,6 +53,10 @@ async function eventually<T>(
     }
   }
 }
+
+/** Ready, or waiting for the pod network that the user brings along, in kubelet's own word for it. */
+const fine = (node: NodeReport, { ownPodNetwork }: Pick<VerifyOptions, "ownPodNetwork">): boolean =>
+  node.ready || (ownPodNetwork === true && node.reason.includes("NetworkPluginNotReady"));
 
 const oneLine = (text: string): string => text.trim().split("\n")[0]?.slice(0, 80) ?? "";
 
@@ -118,7 +126,7 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
     const found = await readNodes(api);
     // The node of a machine that left stays until the cloud controller has noticed.
     const ours = found.filter(({ name }) => wanted.has(name));
-    const late = ours.find(({ ready }) => !ready);
+    const late = ours.find((node) => !fine(node, options));
     const missing = wanted.size - ours.length;
     if (late) throw new Error(`${late.name} is not Ready: ${late.reason}`);
     if (missing > 0) throw new Error(`${missing} machines have not joined`);
@@ -129,25 +137,26 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   const [services, claims] = await Promise.all([checkServices(options), checkClaims(api, options)]);
   // A look that was stopped says nothing about the cluster.
   options.signal?.throwIfAborted();
-  const ready = nodes.filter((node) => node.ready && wanted.has(node.name));
+  const ready = nodes.filter((node) => fine(node, options) && wanted.has(node.name));
   const complete = ready.length === wanted.size;
   return {
     nodes,
     services,
     claims,
+    ownPodNetwork: options.ownPodNetwork,
     ok: complete && [...services, ...claims].every(({ ok }) => ok),
   };
 }
 
 /** What does not work, a line each; nothing when all is well. */
 export function shortcomings(
-  { nodes, services, claims }: Verification,
+  { nodes, services, claims, ownPodNetwork }: Verification,
   { nodes: machines }: Pick<ClusterOutputs, "nodes">,
 ): string[] {
   const lines = machines.flatMap(({ name }) => {
     const node = nodes.find((one) => one.name === name);
     if (node === undefined) return [`node ${name}: has not joined`];
-    return node.ready ? [] : [`node ${name}: not Ready: ${node.reason}`];
+    return fine(node, { ownPodNetwork }) ? [] : [`node ${name}: not Ready: ${node.reason}`];
   });
   const failed = [...services, ...claims].filter(({ ok }) => !ok);
   return [...lines, ...failed.map(({ name, where, answer }) => `${name} ${where}: ${answer}`)];

@@ -5,12 +5,12 @@ import { BlockStorage } from "./block-storage.js";
 import { CloudConfig } from "./cloud-config.js";
 import { CloudController } from "./cloud-controller.js";
 import { imageTable } from "../../base/images.js";
-import { PodNetwork } from "../pod-network/pod-network.js";
+import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
 import type { CloudAccess } from "./cloud-config.js";
-import type { ImageRegistry } from "../../base/images.js";
+import type { ImageRegistry, ImageTable } from "../../base/images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
-import type { PodNetworkKind } from "../pod-network/kinds.js";
+import type { PodNetworkSpec } from "../spec/pod-network.js";
 
 /** What the cluster's farewell needs to know of the add-ons. */
 export interface AddonsResources {
@@ -32,7 +32,7 @@ export interface AddonsArgs {
   /** Administrator's kubeconfig, known only after the API server answers. Change: in place. */
   readonly kubeconfig: pulumi.Input<string>;
   /** The pod network. Change: refused. @default kube-router */
-  readonly podNetwork?: PodNetworkKind;
+  readonly podNetwork?: PodNetworkSpec;
   /** Range of pod addresses. Change: refused. */
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. @default "10.96.0.0/12", kubeadm's */
@@ -93,27 +93,21 @@ export class Addons extends Component {
       { image: images.cloudControllerManager, nameInCloud, cloudConfig, deletedWith },
       inside,
     );
-    const network = this.make(
-      PodNetwork,
-      "network",
-      {
-        kind: args.podNetwork ?? "kube-router",
-        podCidr: args.podCidr,
-        serviceCidr: args.serviceCidr ?? "10.96.0.0/12",
-        networkMtu: args.networkMtu,
-        images,
-        deletedWith,
-      },
-      inside,
-    );
+    const network = this.#createNetwork(args, images);
     const storage = this.make(
       BlockStorage,
       "storage",
-      { images, nameInCloud, cloudConfig, storageClasses: args.storageClasses, deletedWith },
+      {
+        ...{ images, nameInCloud, cloudConfig, storageClasses: args.storageClasses, deletedWith },
+        // Nobody here knows when a pod network of the user's own is there.
+        awaitsPodNetwork: network !== undefined,
+      },
       inside,
     );
     const workloads = [
-      ...[controller.daemonSet, network.daemonSet, storage.controller, storage.node],
+      ...[controller.daemonSet, network?.daemonSet, storage.controller, storage.node].filter(
+        (workload) => workload !== undefined,
+      ),
       ...storage.storageClasses,
     ];
     const farewell = args.farewell?.({ provider: this.provider, workloads });
@@ -127,6 +121,19 @@ export class Addons extends Component {
       );
     }
     this.registerOutputs({});
+  }
+
+  /** Nothing, where the user brings the pod network along. */
+  #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
+    const { podNetwork: spec = { kind: "kube-router" }, podCidr, networkMtu, deletedWith } = args;
+    const { serviceCidr = "10.96.0.0/12" } = args;
+    if (!isDeployed(spec)) return undefined;
+    return this.make(
+      PodNetwork,
+      "network",
+      { spec, podCidr, serviceCidr, networkMtu, images, deletedWith },
+      { providers: { kubernetes: this.provider } },
+    );
   }
 
   #createProvider({ kubeconfig, clusterName }: AddonsArgs): kubernetes.Provider {

@@ -19,6 +19,8 @@ export interface BlockStorageArgs extends AddonArgs {
   readonly images: ImageTable;
   /** Unique in the project; written on every volume. Change: refused. */
   readonly nameInCloud: pulumi.Input<string>;
+  /** Whether a pod network comes with the cluster, for which the controller's pod can be waited. Change: in place. @default true */
+  readonly awaitsPodNetwork?: boolean;
   /** The configuration that the controller reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
   /** Classes by name. Change: the class is replaced, its volumes are not touched. */
@@ -59,6 +61,7 @@ export class BlockStorage extends Addon {
         images: args.images,
         clusterName: pulumi.interpolate`--cluster=${args.nameInCloud}`,
         configChecksum: args.cloudConfig.checksum,
+        awaited: args.awaitsPodNetwork ?? true,
       }),
       {
         // order: pods without their account are refused, without its rights and Secret they fail.

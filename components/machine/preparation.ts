@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { imageTable } from "../../base/images.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { roleTable, type Role } from "../plan/roles.js";
-import { podNetworks } from "../pod-network/kinds.js";
+import { podNetworkTraits } from "../pod-network/kinds.js";
 import { minorOf, packageSeries } from "../../base/versions.js";
 import { containerdConfig, registryConfig, registryHost } from "./containerd-documents.js";
 
@@ -41,7 +41,7 @@ export function earlyImages(
 ): string[] {
   const images = imageTable(version, registry);
   const everywhere = [
-    ...podNetworks[podNetwork].images,
+    ...podNetworkTraits(podNetwork).images,
     ...(["cinderCsi", "csiNodeDriverRegistrar"] as const),
   ];
   return [...everywhere, ...roleTable[role].addonImages].map((name) => images[name]);
@@ -82,6 +82,6 @@ export function preparation(
     CONTAINERD_SERIES: series.containerd,
     POD_RANGE: network.pods,
     NODE_RANGE: network.nodes,
-    KERNEL_MODULES: podNetworks[podNetwork].kernelModules.join(" "),
+    KERNEL_MODULES: podNetworkTraits(podNetwork).kernelModules.join(" "),
   };
 }

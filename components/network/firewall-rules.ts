@@ -1,7 +1,8 @@
 import { Address4 } from "ip-address";
 import type { SecurityGroup } from "../plan/cluster-plan.js";
 import { roles, roleTable } from "../plan/roles.js";
-import { podNetworks, type PodNetworkKind } from "../pod-network/kinds.js";
+import { podNetworkTraits } from "../pod-network/kinds.js";
+import type { PodNetworkSpec } from "../spec/pod-network.js";
 
 /** Who may connect: machines in a group (new ones are included at once), or an address range. */
 export type Source = { readonly group: SecurityGroup } | { readonly range: string };
@@ -25,7 +26,7 @@ export interface FirewallPlan {
   readonly allowedCidrs: readonly string[];
   readonly nodes: string;
   readonly pods: string;
-  readonly podNetwork: PodNetworkKind;
+  readonly podNetwork: PodNetworkSpec;
   /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
   readonly loadBalancerProvider: string;
   /** What the kinds that were chosen open besides, such as the endpoint's. */
@@ -120,7 +121,7 @@ const nodeRows = ({ pods, podNetwork }: FirewallPlan): readonly FirewallRow[] =>
     ports: [22, 22] as const,
     reason: "SSH through the control plane",
   })),
-  ...podNetworks[podNetwork].passages.map(({ from, ...passage }): FirewallRow => ({
+  ...podNetworkTraits(podNetwork).passages.map(({ from, ...passage }): FirewallRow => ({
     ...passage,
     group: "node",
     from: [from === "pods" ? { range: pods } : { group: "node" }],

@@ -1,9 +1,11 @@
 import type { ImageName } from "../../base/images.js";
+import type { PodNetworkSpec } from "../spec/pod-network.js";
 import { flannel } from "./flannel/traits.js";
 import { kubeRouter } from "./kube-router/traits.js";
+import { none } from "./none/traits.js";
 
 /** The pod networks that a cluster can have. Each is a folder here, a row below and one in pod-network.ts. */
-export const podNetworkKinds = ["kube-router", "flannel"] as const;
+export const podNetworkKinds = ["kube-router", "flannel", "none"] as const;
 export type PodNetworkKind = (typeof podNetworkKinds)[number];
 
 /** What has to pass between machines beside what all clusters' machines exchange. */
@@ -40,10 +42,8 @@ type Path =
       readonly routedRanges: readonly [];
     };
 
-/** What of a pod network others depend on. Nothing else asks which one it is. */
+/** What of a pod network, with its options, others depend on. Nothing else asks which one it is. */
 export type PodNetworkTraits = Path & {
-  /** What it does with the pods' packets, and whether it enforces network policies: for the documentation, after its name. */
-  readonly summary: string;
   /** Images that each machine needs before its pods have addresses. */
   readonly images: readonly ImageName[];
   readonly passages: readonly Passage[];
@@ -53,8 +53,23 @@ export type PodNetworkTraits = Path & {
   readonly kernelModules: readonly string[];
 };
 
+/** The options of one kind. */
+export type OptionsOf<Kind extends PodNetworkKind> = Extract<PodNetworkSpec, { kind: Kind }>;
+
+/** What is known of a kind before its options are. */
+export interface PodNetworkRow<Kind extends PodNetworkKind> {
+  /** What it does with the pods' packets, and whether it enforces network policies: for the documentation, after its name. */
+  readonly summary: string;
+  readonly traits: (options: OptionsOf<Kind>) => PodNetworkTraits;
+}
+
 /** A kind without its row here is a type error. */
-export const podNetworks: Readonly<Record<PodNetworkKind, PodNetworkTraits>> = {
+export const podNetworks: { readonly [Kind in PodNetworkKind]: PodNetworkRow<Kind> } = {
   "kube-router": kubeRouter,
   flannel,
+  none,
 };
+
+/** The traits of a pod network as it was specified. */
+export const podNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>
+  (podNetworks[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);

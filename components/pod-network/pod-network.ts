@@ -1,14 +1,20 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../addons/addon.js";
+import type { PodNetworkSpec } from "../spec/pod-network.js";
 import { Flannel } from "./flannel/flannel.js";
-import { podNetworks, type PodNetworkKind } from "./kinds.js";
+import { podNetworkTraits, type OptionsOf, type PodNetworkKind } from "./kinds.js";
 import { KubeRouter } from "./kube-router/kube-router.js";
 import type * as kubernetes from "@pulumi/kubernetes";
 import type { ImageTable } from "../../base/images.js";
 import type { AddonArgs } from "../addons/addon.js";
 
+/** What is deployed by the program. */
+export type DeployedKind = Exclude<PodNetworkKind, "none">;
+
 /** What every pod network is told; each takes what it needs. */
-export interface PodNetworkSettings extends AddonArgs {
+export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> extends AddonArgs {
+  /** The kind with its options. */
+  readonly options: OptionsOf<Kind>;
   /** Change: in place, one node after the other. */
   readonly images: ImageTable;
   /** Range of pod addresses. Change: refused. */
@@ -20,24 +26,28 @@ export interface PodNetworkSettings extends AddonArgs {
 }
 
 /** Arguments of {@link PodNetwork}. */
-export interface PodNetworkArgs extends Omit<PodNetworkSettings, "podMtu"> {
+export interface PodNetworkArgs extends Omit<PodNetworkSettings, "podMtu" | "options"> {
   /** The pod network. Change: refused. */
-  readonly kind: PodNetworkKind;
+  readonly spec: OptionsOf<DeployedKind>;
   /** MTU of the nodes' network, bytes. Change: in place, for new pods. */
   readonly networkMtu: pulumi.Input<number>;
 }
 
-type Kind = new (
+type Component<Kind extends DeployedKind> = new (
   name: string,
-  args: PodNetworkSettings,
+  args: PodNetworkSettings<Kind>,
   opts?: pulumi.ComponentResourceOptions,
 ) => Addon & { readonly daemonSet: kubernetes.apps.v1.DaemonSet };
 
 /** A kind without its row here is a type error. */
-const components: Readonly<Record<PodNetworkKind, Kind>> = {
+const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
   "kube-router": KubeRouter,
   flannel: Flannel,
 };
+
+/** Whether there is something to deploy: not for one that the user brings along. */
+export const isDeployed = (spec: PodNetworkSpec): spec is OptionsOf<DeployedKind> =>
+  spec.kind !== "none";
 
 /** The pod network of the cluster, whichever it is: the one place that picks. */
 export class PodNetwork extends Addon {
@@ -49,10 +59,12 @@ export class PodNetwork extends Addon {
 
   constructor(name: string, args: PodNetworkArgs, opts?: pulumi.ComponentResourceOptions) {
     super(PodNetwork.type, name, args, opts);
-    const { kind, networkMtu, ...settings } = args;
-    const { overhead } = podNetworks[kind];
+    const { spec, networkMtu, ...settings } = args;
+    const { overhead } = podNetworkTraits(spec);
     const podMtu = pulumi.output(networkMtu).apply((mtu) => mtu - overhead);
-    this.daemonSet = this.make(components[kind], kind, { ...settings, podMtu }).daemonSet;
+    const component = components[spec.kind] as Component<DeployedKind>;
+    const { daemonSet } = this.make(component, spec.kind, { ...settings, options: spec, podMtu });
+    this.daemonSet = daemonSet;
     this.registerOutputs({});
   }
 }

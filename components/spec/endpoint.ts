@@ -1,7 +1,7 @@
 import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
 import { presetOf, type Topology } from "./topology.js";
-import { address4, doc, present, record, shown, text, truth } from "./values.js";
+import { address4, doc, noKind, present, record, text, truth } from "./values.js";
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -80,11 +80,7 @@ const kinds = ["floating-ip", "load-balancer", "virtual-ip", "existing", "privat
 /** How the Kubernetes API is reached. A closed union: components/endpoint has a file per kind. */
 export const endpoint = z
   .discriminatedUnion("kind", [floatingIp, loadBalancer, virtualIp, existing, inside], {
-    error: ({ input }) => {
-      const written = typeof input === "object" && input !== null && "kind" in input;
-      const what = written ? `${shown(input.kind)} is not a` : `${shown(input)} names no`;
-      return `${what} kind of endpoint; write \`kind:\` and one of ${kinds.join(", ")}`;
-    },
+    error: noKind("endpoint", kinds),
   })
   .optional()
   .meta(

@@ -8,6 +8,8 @@ export type Frozen = Readonly<Record<string, string>>;
 /** The JSON schema of an argument, as far as it is read here. */
 interface Schema {
   readonly change?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema | boolean;
   readonly anyOf?: readonly Schema[];
@@ -24,8 +26,8 @@ const isFrozen = (path: string, change: string): boolean => change === "refused"
 function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
   if (value === undefined) return [];
   if (schema.change !== undefined)
-    return isFrozen(path, schema.change) ? [[path, canonical(value)]] : [];
-  const kinds = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+    return isFrozen(path, schema.change) ? [[path, canonical(keptOf(schema, value))]] : [];
+  const kinds = kindsOf(schema);
   return [
     ...kinds.flatMap((kind) => frozenIn(kind, value, path)),
     ...Object.entries(isFields(value) ? value : {}).flatMap(([key, inner]) => {
@@ -34,6 +36,27 @@ function frozenIn(schema: Schema, value: unknown, path: string): [string, string
       return frozenIn(below, inner, path === "" ? key : `${path}.${key}`);
     }),
   ];
+}
+
+const kindsOf = ({ anyOf = [], oneOf = [] }: Schema): readonly Schema[] => [...anyOf, ...oneOf];
+
+/**
+ * Of a kind with options: those that are frozen themselves and not left at their default; the kind's word alone where there
+ * is none. So a kind that gets options, or more of them, stays what living clusters have; a default never changes.
+ */
+function keptOf(schema: Schema, value: unknown): unknown {
+  if (!isFields(value)) return value;
+  const kind = kindsOf(schema).find(
+    ({ properties }) => properties?.["kind"]?.const === value["kind"],
+  );
+  if (kind === undefined) return value;
+  const options = Object.entries(value).filter(([key, written]) => {
+    const { change, default: otherwise } = kind.properties?.[key] ?? {};
+    return change === "refused" && canonical(written) !== canonical(otherwise);
+  });
+  return options.length === 0
+    ? value["kind"]
+    : { kind: value["kind"], ...Object.fromEntries(options) };
 }
 
 const sorted = (value: unknown): unknown => {

@@ -1,12 +1,10 @@
-import { z } from "zod";
 import {
   defaultKubernetesVersion,
   minorOf,
   supportedMinors,
   upstreamPackages,
 } from "../../base/versions.js";
-import { podNetworkKinds, podNetworks } from "../pod-network/kinds.js";
-import { doc, list, present, record, settings, shown, text, truth } from "./values.js";
+import { doc, list, present, record, settings, text, truth } from "./values.js";
 
 const version = text(
   (value) =>
@@ -79,19 +77,6 @@ export const kubernetes = record({
     .default([])
     .meta(doc("in place", "Preflight checks of kubeadm that may fail.")),
 }).prefault({});
-
-export const podNetwork = z
-  .enum(podNetworkKinds, {
-    error: ({ input }) =>
-      `${shown(input)} is not a pod network; write ${podNetworkKinds.join(" or ")}`,
-  })
-  .default("kube-router")
-  .meta(
-    doc(
-      "refused",
-      `What connects the pods. ${podNetworkKinds.map((kind) => `\`${kind}\` ${podNetworks[kind].summary}`).join("; ")}.`,
-    ),
-  );
 
 export const loadBalancer = record({
   provider: present("an Octavia provider")

@@ -117,6 +117,14 @@ export const truth = (): z.ZodType<boolean, boolean> =>
     error: ({ input }) => `${shown(input)} is neither true nor false; write one of them`,
   });
 
+/** One of a few words. */
+export const oneOf = <Word extends string>(
+  words: readonly [Word, ...Word[]],
+): z.ZodType<Word, Word> =>
+  z.enum(words, {
+    error: ({ input }) => `${shown(input)} is not known here; write ${words.join(" or ")}`,
+  });
+
 /** An object that knows all its keys; a mistyped key is named instead of ignored. */
 export const record = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -149,3 +157,24 @@ export const settings = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> 
   z.record(z.string(), z.json(), {
     error: ({ input }) => `${shown(input)} is not an object; write fields of ${of}`,
   });
+
+/** A union of kinds, of which a kind without options may be written as its word alone: `flannel` for `{ kind: flannel }`. */
+export const kindOrWord = <Union extends z.ZodDiscriminatedUnion>(
+  union: Union,
+): z.ZodType<
+  z.output<Union>,
+  z.input<Union> | (z.input<Union> extends { kind: infer Kind } ? Kind : never)
+> =>
+  z.preprocess(
+    (written) => (typeof written === "string" ? { kind: written } : written),
+    union,
+  ) as never;
+
+/** The sentence for a value that is none of a union's kinds. */
+export const noKind =
+  (what: string, kinds: readonly string[]) =>
+  ({ input }: { input?: unknown }): string => {
+    const written = typeof input === "object" && input !== null && "kind" in input;
+    const found = written ? `${shown(input.kind)} is not a` : `${shown(input)} names no`;
+    return `${found} kind of ${what}; write \`kind:\` and one of ${kinds.join(", ")}`;
+  };

@@ -82,6 +82,8 @@ export interface BlockStorageSettings {
   /** `--cluster=...`, unique among all clusters of the project: volumes carry it in their metadata. */
   readonly clusterName: Late;
   readonly configChecksum: Late;
+  /** Whether the resource is ready only when its pod is. @default true */
+  readonly awaited?: boolean;
 }
 
 /**
@@ -90,10 +92,14 @@ export interface BlockStorageSettings {
  */
 export function blockStorageController(settings: BlockStorageSettings): Deployment {
   const labels = appLabel(controllerName);
+  const annotations = { "pulumi.com/skipAwait": "true" };
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name: controllerName, namespace: systemNamespace, labels },
+    metadata: {
+      ...{ name: controllerName, namespace: systemNamespace, labels },
+      ...(settings.awaited === false && { annotations }),
+    },
     spec: {
       replicas: 1,
       // Two at once would only wait for the lease.

@@ -12,19 +12,25 @@ import {
 } from "./manifests.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
-/** Pod network in VXLAN, without network policies. */
+/** Pod network in VXLAN or by routes of the machines, without network policies. */
 export class Flannel extends Addon {
   static readonly type = "stackadm:addons:Flannel";
 
-  /** Created means that each node then known has its tunnel. */
+  /** Created means that each node then known has its tunnel, or its routes. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
-  constructor(name: string, args: PodNetworkSettings, opts?: pulumi.ComponentResourceOptions) {
+  constructor(
+    name: string,
+    args: PodNetworkSettings<"flannel">,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
     super(Flannel.type, name, args, opts);
-    const { podCidr, podMtu, images } = args;
+    const { podCidr, podMtu, images, options } = args;
     const namespace = this.object(kubernetes.core.v1.Namespace, "namespace", flannelNamespace());
     const access = this.access(flannelAccess(), namespace);
-    const configuration = pulumi.output(podMtu).apply((mtu) => networkConfiguration(podCidr, mtu));
+    const configuration = pulumi
+      .output(podMtu)
+      .apply((mtu) => networkConfiguration(podCidr, options.backend, mtu));
     const configMap = this.object(
       kubernetes.core.v1.ConfigMap,
       "configuration",

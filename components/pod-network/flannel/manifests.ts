@@ -1,7 +1,8 @@
 /** flannel as pod network: namespace, access, configuration, DaemonSet (pure). */
 import { access, reading, rule } from "../../addons/manifests/access.js";
 import { appLabel, container, everywhere, fromField } from "../../addons/manifests/pod.js";
-import { flannel, vxlanPort } from "./traits.js";
+import { vxlanOverhead, vxlanPort } from "./traits.js";
+import type { OptionsOf } from "../kinds.js";
 import type { Access } from "../../addons/manifests/access.js";
 import type {
   ConfigMap,
@@ -60,10 +61,15 @@ export function cniConfiguration(): string {
  *
  * @param podMtu of pod interfaces, bytes
  */
-export function networkConfiguration(podCidr: string, podMtu: number): string {
+export function networkConfiguration(
+  podCidr: string,
+  backend: OptionsOf<"flannel">["backend"],
+  podMtu: number,
+): string {
   // flanneld wants to know how large a packet may leave the machine, and takes off the tunnel's bytes itself.
-  const MTU = podMtu + flannel.overhead;
-  return json({ Network: podCidr, Backend: { Type: "vxlan", VNI: 1, Port: vxlanPort, MTU } });
+  const tunnel = { Type: "vxlan", VNI: 1, Port: vxlanPort, MTU: podMtu + vxlanOverhead };
+  // Pods then have the MTU of the machine's interface, which is the network's.
+  return json({ Network: podCidr, Backend: backend === "vxlan" ? tunnel : { Type: backend } });
 }
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;

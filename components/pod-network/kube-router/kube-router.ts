@@ -17,7 +17,11 @@ export class KubeRouter extends Addon {
   /** Created means that each node then known routes pods. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
-  constructor(name: string, args: PodNetworkSettings, opts?: pulumi.ComponentResourceOptions) {
+  constructor(
+    name: string,
+    args: PodNetworkSettings<"kube-router">,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
     super(KubeRouter.type, name, args, opts);
     const access = this.access(kubeRouterAccess());
     const configuration = pulumi.output(args.podMtu).apply(cniConfiguration);

@@ -73,7 +73,11 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["kubernetes.registry.prefix", { kubernetes: { registry: { prefix: "http://x" } } }],
   ["kubernetes.registry.plainHttp", { kubernetes: { registry: { plainHttp: "yes" } } }],
   ["kubernetes.kubelet", { kubernetes: { kubelet: [] } }],
-  ["podNetwork", { podNetwork: "weave" }],
+  ["podNetwork.kind", { podNetwork: "weave" }],
+  ["podNetwork", { podNetwork: 7 }],
+  ["podNetwork.backend", { podNetwork: { kind: "flannel", backend: "udp" } }],
+  ["podNetwork", { podNetwork: { kind: "kube-router", backend: "vxlan" } }],
+  ["samples", { podNetwork: "none", samples: true }],
   ["loadBalancer.provider", { loadBalancer: { provider: "" } }],
   [
     "storageClasses",

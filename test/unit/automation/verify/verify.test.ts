@@ -5,12 +5,12 @@ import { stringify } from "yaml";
 import type { ClusterOutputs } from "../../../../automation/verify/outputs.js";
 import { shortcomings, verifyCluster } from "../../../../automation/verify/verify.js";
 
-const node = (name: string, ready = true) => ({
+const node = (name: string, ready = true, message = "waiting") => ({
   metadata: { name, labels: {} },
   spec: {},
   status: {
     nodeInfo: { kubeletVersion: "v1" },
-    conditions: [{ type: "Ready", status: ready ? "True" : "False", message: "waiting" }],
+    conditions: [{ type: "Ready", status: ready ? "True" : "False", message }],
   },
 });
 
@@ -122,6 +122,20 @@ describe("the look at a finished cluster", () => {
     const { ok } = await verifyCluster({ outputs: outputs(false), timeout: 5_000 });
     assert.equal(ok, true);
     assert.equal(looks, 2);
+  });
+
+  it("accepts nodes that wait for a pod network of the user's own, and for nothing else", async () => {
+    const unplugged = "reason:NetworkPluginNotReady message:cni plugin not initialized";
+    const own = { outputs: outputs(false), timeout: 50, ownPodNetwork: true };
+    answers["/api/v1/nodes"] = { items: [node("c", false, unplugged), node("w")] };
+    const accepted = await verifyCluster(own);
+    assert.equal(accepted.ok, true);
+    assert.deepEqual(shortcomings(accepted, outputs(false)), []);
+    assert.equal((await look(false)).ok, false);
+    answers["/api/v1/nodes"] = { items: [node("c", false, "kubelet stopped"), node("w")] };
+    const refused = await verifyCluster(own);
+    assert.equal(refused.ok, false);
+    assert.deepEqual(shortcomings(refused, outputs(false)), ["node c: not Ready: kubelet stopped"]);
   });
 
   it("names each thing that does not work, and nothing when all is well", async () => {

@@ -11,6 +11,7 @@ import {
   preparation,
   prepareValues,
 } from "../../../../components/machine/preparation.js";
+import { podNetworkOf } from "../../../support/pod-networks.js";
 import { smallest } from "../../../support/spec.js";
 
 const spec = (kubernetes: object = {}) => {
@@ -54,13 +55,17 @@ describe("preparation", () => {
   });
 
   it("pulls the images and loads the modules of the pod network that was chosen, of no other", () => {
-    const needs = (podNetwork: "kube-router" | "flannel") => {
+    const needs = (written: unknown) => {
+      const podNetwork = podNetworkOf(written);
       const values = preparation({ ...spec(), podNetwork }, "worker");
       const images = values.EXTRA_IMAGES.split("\n").filter((one) => /router|flannel/.test(one));
       return [...images.map((one) => one.replace(/.*\/(.*):.*/, "$1")), values.KERNEL_MODULES];
     };
     assert.deepEqual(needs("kube-router"), ["kube-router", "ip_set xt_set"]);
     assert.deepEqual(needs("flannel"), ["flannel-cni-plugin", "flannel", "vxlan"]);
+    const routes = { kind: "flannel", backend: "host-gw" };
+    assert.deepEqual(needs(routes), ["flannel-cni-plugin", "flannel", ""]);
+    assert.deepEqual(needs("none"), [""]);
   });
 
   it("tells containerd the cgroup driver of kubelet", () => {

@@ -8,13 +8,14 @@ import {
 import { securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
 import type { Role } from "../../../../components/plan/roles.js";
 import { endpointTraits } from "../../../../components/endpoint/endpoint-plan.js";
+import { podNetworkOf } from "../../../support/pod-networks.js";
 import { golden } from "../../../support/golden.js";
 
 const plan: FirewallPlan = {
   allowedCidrs: ["203.0.113.0/24", "2001:db8::/32"],
   nodes: "10.0.0.0/24",
   pods: "10.244.0.0/16",
-  podNetwork: "kube-router",
+  podNetwork: podNetworkOf("kube-router"),
   loadBalancerProvider: "amphora",
   more: [],
 };
@@ -105,8 +106,8 @@ describe("firewall rules", () => {
   });
 
   it("let pods' packets in as the pod network sends them: with pods' addresses, or in VXLAN", () => {
-    const passing = (podNetwork: FirewallPlan["podNetwork"]): string[] =>
-      firewallRules({ ...plan, podNetwork })
+    const passing = (written: unknown): string[] =>
+      firewallRules({ ...plan, podNetwork: podNetworkOf(written) })
         .filter(({ key }) => /-(pods|vxlan)-/.test(key))
         .map(({ key, protocol = "any", ports = [] }) => [key, protocol, ...ports].join(" "));
     assert.deepEqual(passing("kube-router"), ["node-pods-from-10.244.0.0-16-v4 any"]);
@@ -114,7 +115,9 @@ describe("firewall rules", () => {
       "node-vxlan-from-node-v4 udp 8472 8472",
       "node-vxlan-from-node-v6 udp 8472 8472",
     ]);
-    const wrapped = firewallRules({ ...plan, podNetwork: "flannel" });
+    for (const routed of [{ kind: "flannel", backend: "host-gw" }, "none"])
+      assert.deepEqual(passing(routed), passing("kube-router"));
+    const wrapped = firewallRules({ ...plan, podNetwork: podNetworkOf("flannel") });
     assert.ok(!wrapped.map(sourceOf).includes(plan.pods));
   });
 

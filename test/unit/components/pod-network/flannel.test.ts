@@ -4,8 +4,9 @@ import {
   flannelAccess,
   networkConfiguration,
 } from "../../../../components/pod-network/flannel/manifests.js";
-import { flannel } from "../../../../components/pod-network/flannel/traits.js";
+import { podNetworkTraits } from "../../../../components/pod-network/kinds.js";
 import { containersOf, describeAccess } from "../../../support/kubernetes-objects.js";
+import { podNetworkOf } from "../../../support/pod-networks.js";
 import { argsOf, containerOf, find, objects, podOf } from "./objects.js";
 
 const daemonSet = "DaemonSet kube-flannel";
@@ -15,7 +16,7 @@ interface NetworkConfiguration {
   readonly Backend: { readonly Type: string; readonly VNI: number; Port: number; MTU: number };
 }
 const configured = (podCidr: string, podMtu: number) =>
-  JSON.parse(networkConfiguration(podCidr, podMtu)) as NetworkConfiguration;
+  JSON.parse(networkConfiguration(podCidr, "vxlan", podMtu)) as NetworkConfiguration;
 
 describe("pod-network/flannel", () => {
   describeAccess("flannel", flannelAccess(), [
@@ -24,7 +25,9 @@ describe("pod-network/flannel", () => {
   ]);
 
   it("keeps to its own namespace, whose pods may use the node", () => {
-    for (const { kind, metadata } of objects.flannel.filter(({ kind }) => !/^Cluster/.test(kind))) {
+    for (const { kind, metadata } of (objects["flannel"] ?? []).filter(
+      ({ kind }) => !/^Cluster/.test(kind),
+    )) {
       assert.equal(kind === "Namespace" ? metadata.name : metadata.namespace, "kube-flannel", kind);
     }
     assert.deepEqual(find("Namespace", "kube-flannel").metadata.labels, {
@@ -38,7 +41,10 @@ describe("pod-network/flannel", () => {
     assert.equal(Backend.Type, "vxlan");
     assert.equal(Backend.VNI, 1);
     assert.deepEqual(
-      flannel.passages.map(({ protocol, ports }) => [protocol, ports]),
+      podNetworkTraits(podNetworkOf("flannel")).passages.map(({ protocol, ports }) => [
+        protocol,
+        ports,
+      ]),
       [["udp", [Backend.Port, Backend.Port]]],
     );
   });
@@ -46,6 +52,17 @@ describe("pod-network/flannel", () => {
   it("tells flanneld the MTU from which that takes off the tunnel's 50 bytes itself", () => {
     for (const podMtu of [1230, 1300, 1400, 8900])
       assert.equal(configured("10.244.0.0/16", podMtu).Backend.MTU - 50, podMtu);
+  });
+
+  it("routes without a tunnel where that is wanted, and leaves the MTU to the machines' interface", () => {
+    assert.deepEqual(JSON.parse(networkConfiguration("10.244.0.0/16", "host-gw", 1350)), {
+      Network: "10.244.0.0/16",
+      Backend: { Type: "host-gw" },
+    });
+    const { overhead, routedRanges } = podNetworkTraits(
+      podNetworkOf({ kind: "flannel", backend: "host-gw" }),
+    );
+    assert.deepEqual([overhead, routedRanges], [0, ["pods"]]);
   });
 
   it("takes the interface of the node's own address, whatever others a machine has", () => {

@@ -1,16 +1,22 @@
 import assert from "node:assert/strict";
 import { imageTable } from "../../../../base/images.js";
-import { podNetworkKinds, podNetworks } from "../../../../components/pod-network/kinds.js";
+import {
+  podNetworkKinds,
+  podNetworks,
+  podNetworkTraits,
+} from "../../../../components/pod-network/kinds.js";
 import { containersOf } from "../../../support/kubernetes-objects.js";
+import { podNetworkExamples, podNetworkOf, titleOf } from "../../../support/pod-networks.js";
 import { objects, podSpecs } from "./objects.js";
 
 describe("pod-network/kinds", () => {
-  for (const kind of podNetworkKinds) {
-    const traits = podNetworks[kind];
+  for (const spec of podNetworkExamples) {
+    const kind = titleOf(spec);
+    const traits = podNetworkTraits(spec);
 
     it(`${kind}: names the images that its pods run, so that machines pull them early`, () => {
       const images = imageTable("1.36.3");
-      const names = objects[kind].map(({ metadata }) => `DaemonSet ${metadata.name}`);
+      const names = (objects[spec.kind] ?? []).map(({ metadata }) => `DaemonSet ${metadata.name}`);
       const run = [...podSpecs()]
         .filter(([workload]) => names.includes(workload))
         .flatMap(([, pod]) => containersOf(pod).map(({ image }) => image));
@@ -20,14 +26,30 @@ describe("pod-network/kinds", () => {
 
     it(`${kind}: has a passage for each way on which its packets enter a machine`, () => {
       // What the ports route has the pods' addresses; what is wrapped has the machines'.
-      const from = traits.encapsulation === "none" ? "pods" : "machines";
-      assert.ok(traits.passages.some((passage) => passage.from === from));
+      const ways = [
+        ...(traits.routedRanges.length > 0 ? ["pods"] : []),
+        ...(traits.encapsulation === "none" ? [] : ["machines"]),
+      ];
+      assert.deepEqual([...new Set(traits.passages.map(({ from }) => from))].sort(), ways.sort());
       assert.ok(traits.passages.every(({ reason }) => /^[A-Z]/.test(reason)));
     });
 
-    it(`${kind}: says in the documentation whether it enforces network policies`, () => {
-      assert.match(traits.summary, /network polic/);
-      assert.doesNotMatch(traits.summary, /\.$/);
+    it(`${kind}: costs the pods' packets bytes only where something wraps them`, () => {
+      assert.equal(traits.overhead > 0, traits.encapsulation !== "none");
     });
   }
+
+  for (const kind of podNetworkKinds)
+    it(`${kind}: says in the documentation whether it enforces network policies`, () => {
+      const { summary } = podNetworks[kind];
+      if (kind !== "none") assert.match(summary, /network polic/);
+      assert.doesNotMatch(summary, /\.$/);
+    });
+
+  it("brings none of its own where the user does, and lets packets of any kind pass", () => {
+    const { images, passages, routedRanges } = podNetworkTraits(podNetworkOf("none"));
+    assert.deepEqual(images, []);
+    assert.ok(passages.some(({ from, protocol }) => from === "pods" && protocol === undefined));
+    assert.deepEqual(routedRanges, ["pods", "services"]);
+  });
 });

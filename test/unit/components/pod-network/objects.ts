@@ -7,7 +7,7 @@ import {
   flannelNamespace,
   networkConfiguration,
 } from "../../../../components/pod-network/flannel/manifests.js";
-import type { PodNetworkKind } from "../../../../components/pod-network/kinds.js";
+import type { DeployedKind } from "../../../../components/pod-network/pod-network.js";
 import {
   cniConfiguration,
   kubeRouterAccess,
@@ -19,7 +19,7 @@ import { accessObjects, lookups, type AnyObject } from "../../../support/kuberne
 const images = imageTable("1.36.3");
 const configChecksum = "0".repeat(64);
 
-const made: Readonly<Record<PodNetworkKind, readonly object[]>> = {
+const made: Readonly<Record<DeployedKind, readonly object[]>> = {
   "kube-router": [
     ...accessObjects(kubeRouterAccess()),
     kubeRouterConfigMap(cniConfiguration(1350)),
@@ -32,11 +32,11 @@ const made: Readonly<Record<PodNetworkKind, readonly object[]>> = {
   flannel: [
     flannelNamespace(),
     ...accessObjects(flannelAccess()),
-    flannelConfigMap(networkConfiguration("10.244.0.0/16", 1300)),
+    flannelConfigMap(networkConfiguration("10.244.0.0/16", "vxlan", 1300)),
     flannelDaemonSet({ images, configChecksum }),
   ],
 };
 
 /** All objects, by the name of their golden file. */
-export const objects = made as Readonly<Record<PodNetworkKind, readonly AnyObject[]>>;
+export const objects = made as Readonly<Record<string, readonly AnyObject[]>>;
 export const { find, podSpecs, podOf, containerOf, argsOf } = lookups(objects);

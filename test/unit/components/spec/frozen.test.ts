@@ -20,7 +20,26 @@ describe("what a living cluster keeps", () => {
     const refused = leaves(jsonSchema()).filter(({ change }) => change === "refused");
     assert.deepEqual(
       Object.keys(frozenValues(specOf())).sort(),
-      ["name", ...refused.map(({ path }) => path)].sort(),
+      // A pod network is one value with its options.
+      [
+        ...new Set([
+          "name",
+          ...refused.map(({ path }) => path.replace(/^podNetwork\..*/, "podNetwork")),
+        ]),
+      ].sort(),
+    );
+  });
+
+  it("is of a pod network its word alone, as earlier releases had it, and what is frozen of its options", () => {
+    const kept = (podNetwork: ClusterArgs["podNetwork"]) =>
+      frozenValues(specOf({ podNetwork })).podNetwork;
+    assert.equal(kept(undefined), "kube-router");
+    assert.equal(kept("flannel"), "flannel");
+    assert.equal(kept({ kind: "flannel" }), "flannel");
+    assert.equal(kept({ kind: "flannel", backend: "vxlan" }), "flannel");
+    assert.equal(
+      kept({ kind: "flannel", backend: "host-gw" }),
+      '{"backend":"host-gw","kind":"flannel"}',
     );
   });
 

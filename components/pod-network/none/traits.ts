@@ -1,0 +1,18 @@
+import type { PodNetworkRow } from "../kinds.js";
+
+/** Whatever is brought along: the ports let pods' packets pass as they are, which wrapped ones do not need. */
+export const none: PodNetworkRow<"none"> = {
+  summary:
+    "deploys nothing, for one of your own: machines let pods' packets pass, and nodes become Ready when it is there",
+  traits: () => ({
+    encapsulation: "none",
+    overhead: 0,
+    routedRanges: ["pods", "services"],
+    images: [],
+    passages: [
+      { name: "pods", from: "pods", reason: "Pods reach each other without encapsulation" },
+    ],
+    replacesKubeProxy: false,
+    kernelModules: [],
+  }),
+};
