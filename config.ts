@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
-import { parseClusterSpec, type ClusterSpec } from "./components/cluster-spec.js";
+import { checkClusterSpec } from "./components/checked-spec.js";
+import type { ClusterSpec } from "./components/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
 import { markersOf, operatorOf, type Operator } from "./components/support/operator.js";
 import { ConfigError } from "./components/support/errors.js";
@@ -13,7 +14,7 @@ export function readConfig(): ClusterSpec {
   const read = readSite(process.env["STACKADM_SITE"]);
   if ("problem" in read) throw new ConfigError("The environment", [read.problem]);
   const args = merge(merge({ name: stack }, read.site), written);
-  const result = parseClusterSpec(withLoginKey(args));
+  const result = checkClusterSpec(withLoginKey(args));
   if ("problems" in result) throw new ConfigError(`Pulumi.${stack}.yaml`, result.problems);
   return result.spec;
 }

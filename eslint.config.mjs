@@ -63,6 +63,7 @@ const pureFiles = [
   "components/**/host-keys.ts",
   "components/**/manifests/**/*.ts",
   "components/pod-network/kinds.ts",
+  "components/pod-network/manifest-objects.ts",
   "components/pod-network/*/traits.ts",
   "components/pod-network/*/manifests.ts",
   "components/support/shell.ts",

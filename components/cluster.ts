@@ -2,7 +2,8 @@ import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { direct, EntryAddress, through, type Access } from "./access/access.js";
 import { Addons } from "./addons/addons.js";
-import { parseClusterSpec, type ClusterArgs, type ClusterSpec } from "./cluster-spec.js";
+import { checkClusterSpec } from "./checked-spec.js";
+import type { ClusterArgs, ClusterSpec } from "./cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
 import { endpointTraits } from "./endpoint/endpoint-plan.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
@@ -151,7 +152,7 @@ export class Cluster extends Component {
   }
 
   private check(name: string, args: ClusterArgs): ClusterSpec {
-    const result = parseClusterSpec({ ...args, name: args.name ?? name });
+    const result = checkClusterSpec({ ...args, name: args.name ?? name });
     if ("problems" in result) throw new ArgumentError(this, result.problems);
     return result.spec;
   }

@@ -74,7 +74,7 @@ class Service implements ClusterService {
   up(stack: string, options: UpOptions = {}): Promise<UpResult> {
     const { preflight = true, expectNoChanges } = options;
     return this.inTurn(stack, options, async (run) => {
-      const spec = preflight ? await run.spec() : undefined;
+      const spec = preflight ? await run.spec({ files: true }) : undefined;
       requireFree(run);
       // Before the cloud is asked: what is half made occupies names and quotas.
       if (spec) run.signIn();
@@ -90,7 +90,7 @@ class Service implements ClusterService {
   preview(stack: string, options: PreviewOptions = {}): Promise<PreviewResult> {
     const { events, ...listening } = collecting(options);
     return this.inTurn(stack, { ...options, ...listening }, async (run) => {
-      if (options.preflight !== false) await run.spec();
+      if (options.preflight !== false) await run.spec({ files: true });
       await run.engine("preview");
       return { plan: planRows(events) };
     });
@@ -136,7 +136,7 @@ class Service implements ClusterService {
 
   preflight(stack: string, options: LookOptions = {}): Promise<Finding[]> {
     return this.request(stack, options, async (run) => {
-      const [spec, state] = await Promise.all([run.spec(), readState(run.access)]);
+      const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
       return findingsFor(run, spec, state);
     });
   }

@@ -56,8 +56,8 @@ export class Run {
     this.cloud().catch(() => undefined);
   }
 
-  /** The cluster that the settings describe; all problems in one error. */
-  async spec(): Promise<ClusterSpec> {
+  /** The cluster that the settings describe, if wanted with a look at the files that they name; all problems in one error. */
+  async spec({ files = false }: { readonly files?: boolean } = {}): Promise<ClusterSpec> {
     const { env } = this.service;
     const socket = env["SSH_AUTH_SOCK"] ?? "";
     return clusterSpecOf({
@@ -66,6 +66,7 @@ export class Run {
       settings: this.options.settings ?? readStackFile(this.directory, this.stack),
       siteFile: env["STACKADM_SITE"],
       agentKeys: socket === "" ? [] : await agentKeys(socket, env),
+      ...(files && { filesIn: this.directory }),
     });
   }
 

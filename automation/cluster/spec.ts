@@ -1,6 +1,6 @@
 import { parse } from "yaml";
+import { checkClusterSpec } from "../../components/checked-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/cluster-spec.js";
-
 import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
 import { readSite } from "../../components/support/site.js";
 import { ClusterError } from "./cluster-error.js";
@@ -14,6 +14,8 @@ export interface SpecSources {
   readonly siteFile?: string;
   /** The agent's keys: one of them is the login key when the stack names none. */
   readonly agentKeys?: readonly string[];
+  /** Where the program runs: files that the settings name are looked at too. Absent: they are not. */
+  readonly filesIn?: string;
 }
 
 /** The cluster that the stack's settings describe, as the program will see it. All problems in one error. */
@@ -25,7 +27,9 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
   if ("problem" in read) throw invalid("The environment", [read.problem]);
   const publicKey = preferredKey(sources.agentKeys ?? []);
   const defaults = { name: sources.stack, ssh: publicKey === undefined ? {} : { publicKey } };
-  const result = parseClusterSpec(merge(merge(defaults, read.site), written ?? {}));
+  const args = merge(merge(defaults, read.site), written ?? {});
+  const { filesIn } = sources;
+  const result = filesIn === undefined ? parseClusterSpec(args) : checkClusterSpec(args, filesIn);
   if ("spec" in result) return result.spec;
   throw invalid(`Pulumi.${sources.stack}.yaml`, result.problems);
 }

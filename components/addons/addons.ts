@@ -125,13 +125,13 @@ export class Addons extends Component {
 
   /** Nothing, where the user brings the pod network along. */
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
-    const { podNetwork: spec = { kind: "kube-router" }, podCidr, networkMtu, deletedWith } = args;
-    const { serviceCidr = "10.96.0.0/12" } = args;
+    const { podNetwork: spec = { kind: "kube-router" }, podCidr, networkMtu, registry } = args;
+    const { serviceCidr = "10.96.0.0/12", deletedWith } = args;
     if (!isDeployed(spec)) return undefined;
     return this.make(
       PodNetwork,
       "network",
-      { spec, podCidr, serviceCidr, networkMtu, images, deletedWith },
+      { spec, podCidr, serviceCidr, networkMtu, images, registry, deletedWith },
       { providers: { kubernetes: this.provider } },
     );
   }

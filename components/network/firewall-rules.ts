@@ -15,7 +15,7 @@ export interface FirewallRule {
   readonly from: Source;
   readonly ethertype: "IPv4" | "IPv6";
   /** Absent: every protocol. */
-  readonly protocol?: "tcp" | "udp" | "icmp" | "ipv6-icmp" | "vrrp";
+  readonly protocol?: "tcp" | "udp" | "icmp" | "ipv6-icmp" | "vrrp" | "4";
   /** First and last port; absent: every port. */
   readonly ports?: readonly [number, number];
   /** Why the rule is there; kept in the cloud as its description. */

@@ -1,11 +1,13 @@
 import type { ImageName } from "../../base/images.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
+import { calico } from "./calico/traits.js";
+import { canal } from "./canal/traits.js";
 import { flannel } from "./flannel/traits.js";
 import { kubeRouter } from "./kube-router/traits.js";
 import { none } from "./none/traits.js";
 
 /** The pod networks that a cluster can have. Each is a folder here, a row below and one in pod-network.ts. */
-export const podNetworkKinds = ["kube-router", "flannel", "none"] as const;
+export const podNetworkKinds = ["kube-router", "flannel", "calico", "canal", "none"] as const;
 export type PodNetworkKind = (typeof podNetworkKinds)[number];
 
 /** What has to pass between machines beside what all clusters' machines exchange. */
@@ -14,8 +16,8 @@ export interface Passage {
   readonly name: string;
   /** Whose addresses the packets have. */
   readonly from: "machines" | "pods";
-  /** Absent: every protocol. */
-  readonly protocol?: "tcp" | "udp";
+  /** Absent: every protocol. `4` is IPIP, for which not every cloud has a word. */
+  readonly protocol?: "tcp" | "udp" | "4";
   /** First and last port; absent: every port. */
   readonly ports?: readonly [number, number];
   /** Why; kept in the cloud as the rule's description. */
@@ -36,10 +38,16 @@ type Path =
       readonly routedRanges: readonly [Range, ...Range[]];
     }
   | {
-      readonly encapsulation: "vxlan";
+      readonly encapsulation: "vxlan" | "ipip";
       /** Bytes that it adds to a packet: the pods' MTU is the network's without them. */
       readonly overhead: number;
       readonly routedRanges: readonly [];
+    }
+  | {
+      /** Inside packets of machines only where these are in different subnets. */
+      readonly encapsulation: "cross-subnet";
+      readonly overhead: number;
+      readonly routedRanges: readonly [Range, ...Range[]];
     };
 
 /** What of a pod network, with its options, others depend on. Nothing else asks which one it is. */
@@ -67,6 +75,8 @@ export interface PodNetworkRow<Kind extends PodNetworkKind> {
 export const podNetworks: { readonly [Kind in PodNetworkKind]: PodNetworkRow<Kind> } = {
   "kube-router": kubeRouter,
   flannel,
+  calico,
+  canal,
   none,
 };
 

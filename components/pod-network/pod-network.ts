@@ -1,11 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../addons/addon.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
+import { Calico } from "./calico/calico.js";
+import { Canal } from "./canal/canal.js";
 import { Flannel } from "./flannel/flannel.js";
 import { podNetworkTraits, type OptionsOf, type PodNetworkKind } from "./kinds.js";
 import { KubeRouter } from "./kube-router/kube-router.js";
 import type * as kubernetes from "@pulumi/kubernetes";
-import type { ImageTable } from "../../base/images.js";
+import type { ImageRegistry, ImageTable } from "../../base/images.js";
 import type { AddonArgs } from "../addons/addon.js";
 
 /** What is deployed by the program. */
@@ -17,6 +19,8 @@ export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> ex
   readonly options: OptionsOf<Kind>;
   /** Change: in place, one node after the other. */
   readonly images: ImageTable;
+  /** The site's copies, for images that a manifest names. Change: in place. @default where they are published */
+  readonly registry?: ImageRegistry | undefined;
   /** Range of pod addresses. Change: refused. */
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. */
@@ -43,6 +47,8 @@ type Component<Kind extends DeployedKind> = new (
 const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
   "kube-router": KubeRouter,
   flannel: Flannel,
+  calico: Calico,
+  canal: Canal,
 };
 
 /** Whether there is something to deploy: not for one that the user brings along. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { publishedManifests } from "../../base/manifests.js";
 import { podNetworkKinds, podNetworks } from "../pod-network/kinds.js";
-import { doc, kindOrWord, noKind, oneOf, record } from "./values.js";
+import { doc, kindOrWord, noKind, oneOf, present, record, text } from "./values.js";
 
 const kubeRouter = record({ kind: z.literal("kube-router") });
 
@@ -16,11 +17,48 @@ const flannel = record({
     ),
 });
 
+const manifestOf = (kind: keyof typeof publishedManifests) =>
+  record({
+    source: present("a manifest").meta(
+      doc(
+        "in place",
+        "With `calico` and `canal`: address, or path against the project's directory, of the manifest that is deployed.",
+        "the release that this one was made with",
+      ),
+    ),
+    sha256: text(
+      (value) => /^[0-9a-f]{64}$/.test(value),
+      "is not a SHA-256; write 64 hexadecimal digits, as `sha256sum` shows them",
+      "write the SHA-256 of the manifest, as `sha256sum` shows it",
+    ).meta(
+      doc(
+        "in place",
+        "With `calico` and `canal`: digest of that manifest. Another one is refused before anything is done.",
+        "that of the release",
+      ),
+    ),
+  }).default(publishedManifests[kind]);
+
+const calico = record({
+  kind: z.literal("calico"),
+  encapsulation: oneOf(["vxlan", "vxlan-cross-subnet", "ipip", "none"])
+    .default("vxlan")
+    .meta(
+      doc(
+        "refused",
+        "With `calico`: `vxlan` wraps packets, 50 bytes more each; `vxlan-cross-subnet` only those between subnets; `ipip` with 20 bytes; `none` routes them as they are, by BGP. The machines' ports allow what is not wrapped.",
+      ),
+    ),
+  manifest: manifestOf("calico"),
+});
+
+const canal = record({ kind: z.literal("canal"), manifest: manifestOf("canal") });
+
 const none = record({ kind: z.literal("none") });
 
 /** What connects the pods. A closed union: components/pod-network has a folder per kind. */
 export const podNetwork = kindOrWord(
-  z.discriminatedUnion("kind", [kubeRouter, flannel, none], {
+  z.discriminatedUnion("kind", [kubeRouter, flannel, calico, canal, none], {
     error: noKind("pod network", podNetworkKinds),
   }),
 )

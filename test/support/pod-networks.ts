@@ -1,3 +1,4 @@
+import { smallManifest } from "./manifests.js";
 import { podNetwork, type PodNetworkSpec } from "../../components/spec/pod-network.js";
 
 /** A pod network as the specification has it, from what a user writes. */
@@ -8,8 +9,14 @@ export const podNetworkExamples: readonly PodNetworkSpec[] = [
   "kube-router",
   "flannel",
   { kind: "flannel", backend: "host-gw" },
+  ...["vxlan", "vxlan-cross-subnet", "ipip", "none"].map((encapsulation) => ({
+    ...{ kind: "calico", encapsulation, manifest: smallManifest("calico") },
+  })),
+  { kind: "canal", manifest: smallManifest("canal") },
 ].map(podNetworkOf);
 
 /** Names an example in a test's title. */
-export const titleOf = ({ kind, ...options }: PodNetworkSpec): string =>
-  [kind, ...Object.values(options)].filter((one) => typeof one === "string").join(" ");
+export const titleOf = (spec: PodNetworkSpec): string =>
+  Object.values(spec)
+    .filter((one) => typeof one === "string")
+    .join(" ");

@@ -77,6 +77,8 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["podNetwork", { podNetwork: 7 }],
   ["podNetwork.backend", { podNetwork: { kind: "flannel", backend: "udp" } }],
   ["podNetwork", { podNetwork: { kind: "kube-router", backend: "vxlan" } }],
+  ["podNetwork.encapsulation", { podNetwork: { kind: "calico", encapsulation: "gre" } }],
+  ["podNetwork.manifest.sha256", { podNetwork: { kind: "canal", manifest: { source: "a.yaml" } } }],
   ["samples", { podNetwork: "none", samples: true }],
   ["loadBalancer.provider", { loadBalancer: { provider: "" } }],
   [

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
 import { clusterSpecOf } from "../../../../automation/cluster/spec.js";
+import { smallManifest } from "../../../support/manifests.js";
 
 const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl";
 const minimal = {
@@ -42,6 +43,21 @@ describe("the cluster that a stack file describes", () => {
     assert.equal(spec(minimal, { siteFile }).image, "debian-12");
     assert.equal(spec(minimal, { siteFile }).loadBalancer.provider, "lab");
     rmSync(directory, { recursive: true });
+  });
+
+  it("is refused when a file that it names is another one, where files are looked at", () => {
+    const { source, sha256 } = smallManifest("calico");
+    const filesIn = dirname(source);
+    const named = (digest: string) => ({
+      ...minimal,
+      podNetwork: { kind: "calico", manifest: { source: basename(source), sha256: digest } },
+    });
+    assert.equal(spec(named(sha256), { filesIn }).podNetwork.kind, "calico");
+    assert.equal(spec(named("0".repeat(64))).podNetwork.kind, "calico");
+    assert.throws(
+      () => spec(named("0".repeat(64)), { filesIn }),
+      /Pulumi.dev.yaml is not valid:\n {2}cluster.podNetwork.manifest: calico.yaml has the SHA-256 \w{64}, not 0{64}/,
+    );
   });
 
   it("is refused with every problem in one error, and exit code 2", () => {

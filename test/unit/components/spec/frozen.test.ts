@@ -41,6 +41,13 @@ describe("what a living cluster keeps", () => {
       kept({ kind: "flannel", backend: "host-gw" }),
       '{"backend":"host-gw","kind":"flannel"}',
     );
+    // Another release of the same network is no other network.
+    const manifest = { source: "a.yaml", sha256: "0".repeat(64) };
+    assert.equal(kept({ kind: "calico", manifest }), "calico");
+    assert.equal(
+      kept({ kind: "calico", encapsulation: "ipip", manifest }),
+      '{"encapsulation":"ipip","kind":"calico"}',
+    );
   });
 
   it("includes every range, since the machines' addresses and certificates are made of them", () => {

@@ -1,0 +1,21 @@
+/** Which published manifests are deployed: names and digests of what is fetched when it is needed; nothing of it is in here. */
+
+/** A file of Kubernetes objects, and what must be in it. */
+export interface PinnedManifest {
+  /** Address (http, https) or path. */
+  readonly source: string;
+  /** SHA-256 of the file, hexadecimal. */
+  readonly sha256: string;
+}
+
+const calicoRelease = "v3.32.1";
+const calico = (file: string, sha256: string): PinnedManifest => ({
+  source: `https://raw.githubusercontent.com/projectcalico/calico/${calicoRelease}/manifests/${file}`,
+  sha256,
+});
+
+/** By pod network: the release that is deployed where a cluster names none. */
+export const publishedManifests = {
+  calico: calico("calico.yaml", "a1df919d9721cf667accdc3e72848911b0cb25cfab7d2478ad0c996302c95744"),
+  canal: calico("canal.yaml", "aa58a7b245586a90d75d969b9184326f6218acea7e4951ce2931113cd8e91e39"),
+} as const satisfies Readonly<Record<string, PinnedManifest>>;

@@ -1,0 +1,31 @@
+import type * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { checksum } from "../../support/checksum.js";
+import { ManifestAddon } from "../manifest-addon.js";
+import type { PodNetworkSettings } from "../pod-network.js";
+import { calicoAnchors, calicoObjects } from "./manifests.js";
+
+/** Pod network and network policies by Calico's published manifest. */
+export class Calico extends ManifestAddon {
+  static readonly type = "stackadm:pod-network:Calico";
+
+  /** Created means that each node then known has its routes. */
+  readonly daemonSet: kubernetes.apps.v1.DaemonSet;
+
+  constructor(
+    name: string,
+    args: PodNetworkSettings<"calico">,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
+    super(Calico.type, name, args, opts);
+    const { options, podCidr, registry } = args;
+    const { manifest, encapsulation } = options;
+    const podMtu = pulumi.output(args.podMtu).apply(String);
+    const objects = calicoObjects(this.read(manifest, calicoAnchors), {
+      ...{ encapsulation, podCidr, podMtu, registry },
+      configChecksum: podMtu.apply((mtu) => checksum(manifest.sha256, encapsulation, mtu)),
+    });
+    this.daemonSet = this.deploy(objects, calicoAnchors.daemonSet);
+    this.registerOutputs({});
+  }
+}

@@ -1,0 +1,86 @@
+/** Calico as pod network and network policy: what its published manifest is told of this cluster (pure). */
+import type { ImageRegistry } from "../../../base/images.js";
+import type { Late } from "../../support/kubernetes-types.js";
+import type { OptionsOf } from "../kinds.js";
+import {
+  changed,
+  runHere,
+  withChecksum,
+  withContainer,
+  withData,
+  withVariables,
+  type Anchors,
+  type ManifestContainer,
+  type ManifestObject,
+} from "../manifest-objects.js";
+
+export const calicoAnchors: Anchors = {
+  configMap: "calico-config",
+  daemonSet: "calico-node",
+  containers: ["install-cni", "calico-node"],
+};
+
+/** Arguments of {@link calicoObjects}. */
+export interface CalicoSettings {
+  readonly encapsulation: OptionsOf<"calico">["encapsulation"];
+  /** Range of the pods: addresses come from Calico's own blocks of it. */
+  readonly podCidr: string;
+  /** MTU of the pods' interfaces, bytes. */
+  readonly podMtu: Late;
+  readonly registry: ImageRegistry | undefined;
+  /** Digest of what the ConfigMap is made of: another one restarts the pods, which install it. */
+  readonly configChecksum: Late;
+}
+
+/** What wraps the pods' packets, in Calico's words. BIRD exchanges routes where felix itself does not make them. */
+const pools = {
+  vxlan: { backend: "vxlan", vxlan: "Always", ipip: "Never" },
+  "vxlan-cross-subnet": { backend: "vxlan", vxlan: "CrossSubnet", ipip: "Never" },
+  ipip: { backend: "bird", vxlan: "Never", ipip: "Always" },
+  none: { backend: "bird", vxlan: "Never", ipip: "Never" },
+} as const;
+
+/** The manifest's objects for this cluster. Calico makes its pool of addresses of them once, when it first starts. */
+export function calicoObjects(
+  objects: readonly ManifestObject[],
+  settings: CalicoSettings,
+): readonly ManifestObject[] {
+  const { configMap, daemonSet } = calicoAnchors;
+  const { backend, vxlan, ipip } = pools[settings.encapsulation];
+  return changed(objects, [
+    runHere(settings.registry),
+    withData(configMap, { calico_backend: backend, veth_mtu: settings.podMtu }),
+    withChecksum(daemonSet, settings.configChecksum),
+    withContainer(
+      daemonSet,
+      "calico-node",
+      withVariables({
+        CALICO_IPV4POOL_CIDR: settings.podCidr,
+        CALICO_IPV4POOL_VXLAN: vxlan,
+        CALICO_IPV4POOL_IPIP: ipip,
+        CLUSTER_TYPE: backend === "bird" ? "k8s,bgp" : "k8s",
+        IP: "autodetect",
+        // The kubelet's address, whichever interfaces a machine has.
+        IP_AUTODETECTION_METHOD: "kubernetes-internal-ip",
+      }),
+    ),
+    ...(backend === "bird" ? [] : [withContainer(daemonSet, "calico-node", withoutBird)]),
+  ]);
+}
+
+type Probe = { readonly exec?: { readonly command?: readonly string[] } } | undefined;
+
+/** BIRD does not run, so nobody may ask for it. */
+function withoutBird(container: ManifestContainer): ManifestContainer {
+  const asked = (probe: Probe): object => ({
+    ...probe,
+    exec: { command: probe?.exec?.command?.filter((word) => !word.startsWith("-bird")) },
+  });
+  const probes = (["livenessProbe", "readinessProbe"] as const)
+    .map((name) => [name, container[name] as Probe] as const)
+    .filter(([, probe]) => probe?.exec?.command !== undefined);
+  return {
+    ...container,
+    ...Object.fromEntries(probes.map(([name, probe]) => [name, asked(probe)])),
+  };
+}

@@ -1,0 +1,71 @@
+import type { OptionsOf, Passage, PodNetworkRow, PodNetworkTraits } from "../kinds.js";
+
+/** Calico's own port for VXLAN, IANA's. */
+const vxlanPort = 4789;
+
+const common = {
+  // Those of its manifest.
+  images: [],
+  replacesKubeProxy: false,
+} as const;
+
+/** Network policies are sets of addresses that iptables asks. */
+const policies = ["ip_set", "xt_set"] as const;
+
+const wrapped: Passage = {
+  name: "calico-vxlan",
+  from: "machines",
+  protocol: "udp",
+  ports: [vxlanPort, vxlanPort],
+  reason: "Pods reach each other in VXLAN",
+};
+const asTheyAre: Passage = {
+  name: "pods",
+  from: "pods",
+  reason: "Pods reach each other without encapsulation",
+};
+
+/** By encapsulation. */
+const traits: Readonly<Record<OptionsOf<"calico">["encapsulation"], PodNetworkTraits>> = {
+  vxlan: {
+    ...common,
+    encapsulation: "vxlan",
+    // Headers of Ethernet 14, IPv4 20, UDP 8 and VXLAN 8.
+    overhead: 50,
+    routedRanges: [],
+    passages: [wrapped],
+    kernelModules: ["vxlan", ...policies],
+  },
+  "vxlan-cross-subnet": {
+    ...common,
+    encapsulation: "cross-subnet",
+    overhead: 50,
+    routedRanges: ["pods"],
+    passages: [wrapped, asTheyAre],
+    kernelModules: ["vxlan", ...policies],
+  },
+  ipip: {
+    ...common,
+    encapsulation: "ipip",
+    // A second header of IPv4.
+    overhead: 20,
+    routedRanges: [],
+    passages: [
+      { name: "ipip", from: "machines", protocol: "4", reason: "Pods reach each other in IPIP" },
+    ],
+    kernelModules: ["ipip", ...policies],
+  },
+  none: {
+    ...common,
+    encapsulation: "none",
+    overhead: 0,
+    routedRanges: ["pods"],
+    passages: [asTheyAre],
+    kernelModules: policies,
+  },
+};
+
+export const calico: PodNetworkRow<"calico"> = {
+  summary: "wraps or routes them and enforces network policies, Kubernetes' and its own",
+  traits: ({ encapsulation }) => traits[encapsulation],
+};

@@ -1,0 +1,49 @@
+/** Canal, flannel with Calico's network policies: what its published manifest is told of this cluster (pure). */
+import type { ImageRegistry } from "../../../base/images.js";
+import type { Late } from "../../support/kubernetes-types.js";
+import {
+  changed,
+  runHere,
+  withChecksum,
+  withContainer,
+  withData,
+  withVariables,
+  type Anchors,
+  type ManifestObject,
+} from "../manifest-objects.js";
+
+export const canalAnchors: Anchors = {
+  configMap: "canal-config",
+  daemonSet: "canal",
+  containers: ["install-cni", "calico-node", "kube-flannel"],
+};
+
+/** Arguments of {@link canalObjects}. */
+export interface CanalSettings {
+  /** MTU of the pods' interfaces, bytes. */
+  readonly podMtu: Late;
+  /** flannel's configuration (flannel/manifests.ts). */
+  readonly networkConfig: Late;
+  readonly registry: ImageRegistry | undefined;
+  /** Digest of what the ConfigMap is made of: another one restarts the pods, which install it. */
+  readonly configChecksum: Late;
+}
+
+/** The manifest's objects for this cluster. */
+export function canalObjects(
+  objects: readonly ManifestObject[],
+  settings: CanalSettings,
+): readonly ManifestObject[] {
+  const { configMap, daemonSet } = canalAnchors;
+  return changed(objects, [
+    runHere(settings.registry),
+    withData(configMap, { "net-conf.json": settings.networkConfig, veth_mtu: settings.podMtu }),
+    withChecksum(daemonSet, settings.configChecksum),
+    // flanneld takes an address for the interface that has it: the node's, whichever others there are.
+    withContainer(
+      daemonSet,
+      "kube-flannel",
+      withVariables({ FLANNELD_IFACE: { fieldPath: "status.hostIP" } }),
+    ),
+  ]);
+}

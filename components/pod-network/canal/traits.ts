@@ -1,0 +1,26 @@
+import { vxlanOverhead, vxlanPort } from "../flannel/traits.js";
+import type { PodNetworkRow } from "../kinds.js";
+
+/** flannel's tunnels, with Calico's felix for the policies. */
+export const canal: PodNetworkRow<"canal"> = {
+  summary: "wraps them in flannel's VXLAN and enforces network policies with Calico",
+  traits: () => ({
+    encapsulation: "vxlan",
+    overhead: vxlanOverhead,
+    routedRanges: [],
+    // Those of its manifest.
+    images: [],
+    passages: [
+      {
+        name: "vxlan",
+        from: "machines",
+        protocol: "udp",
+        ports: [vxlanPort, vxlanPort],
+        reason: "Pods reach each other in VXLAN",
+      },
+    ],
+    replacesKubeProxy: false,
+    // Network policies are sets of addresses that iptables asks.
+    kernelModules: ["vxlan", "ip_set", "xt_set"],
+  }),
+};

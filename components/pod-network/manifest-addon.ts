@@ -1,0 +1,74 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+import type { PinnedManifest } from "../../base/manifests.js";
+import { Addon, workloadTimeouts } from "../addons/addon.js";
+import { ProgramError } from "../support/errors.js";
+import { manifestOf } from "./manifest-check.js";
+import {
+  isWorkload,
+  typeOf,
+  type Anchors,
+  type ManifestObject,
+  type ManifestType,
+} from "./manifest-objects.js";
+
+type Made = new (
+  name: string,
+  args: ManifestObject,
+  opts?: pulumi.CustomResourceOptions,
+) => pulumi.CustomResource;
+
+const { core, rbac, apps, policy, apiextensions } = kubernetes;
+
+/** A type without its row here is a type error. */
+const classes: Readonly<Record<ManifestType, unknown>> = {
+  "v1 Namespace": core.v1.Namespace,
+  "v1 ServiceAccount": core.v1.ServiceAccount,
+  "v1 ConfigMap": core.v1.ConfigMap,
+  "v1 Secret": core.v1.Secret,
+  "v1 Service": core.v1.Service,
+  "rbac.authorization.k8s.io/v1 ClusterRole": rbac.v1.ClusterRole,
+  "rbac.authorization.k8s.io/v1 ClusterRoleBinding": rbac.v1.ClusterRoleBinding,
+  "rbac.authorization.k8s.io/v1 Role": rbac.v1.Role,
+  "rbac.authorization.k8s.io/v1 RoleBinding": rbac.v1.RoleBinding,
+  "apiextensions.k8s.io/v1 CustomResourceDefinition": apiextensions.v1.CustomResourceDefinition,
+  "policy/v1 PodDisruptionBudget": policy.v1.PodDisruptionBudget,
+  "apps/v1 DaemonSet": apps.v1.DaemonSet,
+  "apps/v1 Deployment": apps.v1.Deployment,
+};
+
+const classOf = (object: ManifestObject): Made => classes[typeOf(object)] as Made;
+
+/** `DaemonSet calico-node` as the end of a resource's name. */
+const roleOf = ({ kind, metadata: { name } }: ManifestObject): string =>
+  `${kind.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()}-${name}`;
+
+/** An add-on whose objects are those of a published manifest, each a resource. */
+export abstract class ManifestAddon extends Addon {
+  /** The objects as they are published. What is wrong with them was said before anything was made. */
+  protected read(pinned: PinnedManifest, anchors: Anchors): readonly ManifestObject[] {
+    const manifest = manifestOf(pinned, anchors);
+    if ("problem" in manifest) throw new ProgramError("INVALID_CONFIG", manifest.problem);
+    return manifest.objects;
+  }
+
+  /** Makes all of them; answers the DaemonSet. */
+  protected deploy(
+    objects: readonly ManifestObject[],
+    daemonSet: string,
+  ): kubernetes.apps.v1.DaemonSet {
+    const before = objects
+      .filter((object) => !isWorkload(object))
+      .map((object) => this.object(classOf(object), roleOf(object), object));
+    const workloads = objects.filter(isWorkload).map((object) => ({
+      object,
+      made: this.object(classOf(object), roleOf(object), object, {
+        // order: pods without their account are refused, without rights, kinds and configuration they fail.
+        dependsOn: before,
+        customTimeouts: workloadTimeouts,
+      }),
+    }));
+    const found = workloads.find(({ object: { metadata } }) => metadata.name === daemonSet);
+    return found?.made as kubernetes.apps.v1.DaemonSet;
+  }
+}

@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { stringify } from "yaml";
+import { publishedManifests } from "../../../../base/manifests.js";
+import {
+  calicoAnchors,
+  calicoObjects,
+  type CalicoSettings,
+} from "../../../../components/pod-network/calico/manifests.js";
+import { canalAnchors, canalObjects } from "../../../../components/pod-network/canal/manifests.js";
+import { networkConfiguration } from "../../../../components/pod-network/flannel/manifests.js";
+import {
+  readManifest,
+  type Anchors,
+  type ManifestContainer,
+  type ManifestObject,
+} from "../../../../components/pod-network/manifest-objects.js";
+import { golden } from "../../../support/golden.js";
+import { smallManifest } from "../../../support/manifests.js";
+
+const published = (kind: "calico" | "canal", anchors: Anchors): readonly ManifestObject[] => {
+  const manifest = readManifest(readFileSync(smallManifest(kind).source, "utf8"), anchors);
+  assert.ok("objects" in manifest, JSON.stringify(manifest));
+  return manifest.objects;
+};
+const calico = published("calico", calicoAnchors);
+const canal = published("canal", canalAnchors);
+
+const forCalico = (over: Partial<CalicoSettings> = {}): readonly ManifestObject[] =>
+  calicoObjects(calico, {
+    encapsulation: "vxlan",
+    podCidr: "10.60.0.0/16",
+    podMtu: "1300",
+    registry: { prefix: "registry.example/mirror" },
+    configChecksum: "0".repeat(64),
+    ...over,
+  });
+const forCanal = canalObjects(canal, {
+  podMtu: "1300",
+  networkConfig: networkConfiguration("10.60.0.0/16", "vxlan", 1300),
+  registry: undefined,
+  configChecksum: "0".repeat(64),
+});
+
+const find = (objects: readonly ManifestObject[], kind: string): ManifestObject => {
+  const found = objects.find((object) => object.kind === kind);
+  assert.ok(found, kind);
+  return found;
+};
+const containersOf = (object: ManifestObject): readonly ManifestContainer[] => {
+  const { spec } = object as unknown as {
+    spec: { template: { spec: Record<string, ManifestContainer[] | undefined> } };
+  };
+  const { initContainers = [], containers = [] } = spec.template.spec;
+  return [...initContainers, ...containers];
+};
+const variablesOf = (objects: readonly ManifestObject[], container: string) => {
+  const found = containersOf(find(objects, "DaemonSet")).find(({ name }) => name === container);
+  return Object.fromEntries((found?.env ?? []).map(({ name, value }) => [name, value]));
+};
+const commandsOf = (objects: readonly ManifestObject[]): string =>
+  JSON.stringify(
+    containersOf(find(objects, "DaemonSet")).map((one) => [
+      one["livenessProbe"],
+      one["readinessProbe"],
+    ]),
+  );
+
+describe("pod networks by a manifest", () => {
+  it("are what was reviewed, for one example cluster", () => {
+    for (const [name, objects] of [
+      ["calico", forCalico()],
+      ["canal", forCanal],
+    ] as const)
+      golden(`manifests/${name}.yaml`, objects.map((one) => `---\n${stringify(one)}`).join(""));
+  });
+
+  it("keep every object under its name, and what nobody has to change as it is published", () => {
+    for (const [before, after] of [
+      [calico, forCalico()],
+      [canal, forCanal],
+    ] as const) {
+      const names = (objects: readonly ManifestObject[]) =>
+        objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+      assert.deepEqual(names(after), names(before));
+      const touched = ["ConfigMap", "DaemonSet", "Deployment"];
+      const rest = (objects: readonly ManifestObject[]) =>
+        objects.filter(({ kind }) => !touched.includes(kind));
+      assert.deepEqual(rest(after), rest(before));
+    }
+    assert.match(JSON.stringify(find(forCalico(), "ConfigMap")), /__CNI_MTU__/);
+    assert.equal(variablesOf(forCalico(), "calico-node")["WAIT_FOR_DATASTORE"], "true");
+    assert.match(JSON.stringify(find(forCanal, "DaemonSet")), /"example.org\/kept":"yes"/);
+  });
+
+  it("change nothing of the objects that were read", () => {
+    const before = JSON.stringify(calico);
+    forCalico({ encapsulation: "none" });
+    assert.equal(JSON.stringify(calico), before);
+  });
+
+  it("take their images from the site's registry, whatever release they are of", () => {
+    const images = (objects: readonly ManifestObject[]) =>
+      ["DaemonSet", "Deployment"].flatMap((kind) =>
+        containersOf(find(objects, kind)).map(({ image }) => image),
+      );
+    assert.deepEqual(images(forCalico()), [
+      "registry.example/mirror/calico/cni:v0.0.1",
+      "registry.example/mirror/calico/node:v0.0.1",
+      "registry.example/mirror/calico/kube-controllers:v0.0.1",
+    ]);
+    assert.deepEqual(images(forCalico({ registry: undefined })), images(calico));
+  });
+
+  it("give pods the MTU and addresses of the cluster", () => {
+    assert.deepEqual(
+      [forCalico(), forCanal].map(
+        (objects) => (find(objects, "ConfigMap")["data"] as { veth_mtu: string }).veth_mtu,
+      ),
+      ["1300", "1300"],
+    );
+    assert.equal(variablesOf(forCalico(), "calico-node")["CALICO_IPV4POOL_CIDR"], "10.60.0.0/16");
+    const { data } = find(forCanal, "ConfigMap") as unknown as { data: Record<string, string> };
+    const { Network, Backend } = JSON.parse(data["net-conf.json"] ?? "") as {
+      Network: string;
+      Backend: { MTU: number };
+    };
+    // flanneld takes off the tunnel's bytes itself.
+    assert.deepEqual([Network, Backend.MTU - 50], ["10.60.0.0/16", 1300]);
+  });
+
+  it("take the node's own address, whatever others a machine has", () => {
+    const { IP, IP_AUTODETECTION_METHOD } = variablesOf(forCalico(), "calico-node");
+    assert.deepEqual([IP, IP_AUTODETECTION_METHOD], ["autodetect", "kubernetes-internal-ip"]);
+    const flanneld = containersOf(find(forCanal, "DaemonSet")).find(
+      ({ name }) => name === "kube-flannel",
+    );
+    const source = flanneld?.env?.find(({ name }) => name === "FLANNELD_IFACE")?.["valueFrom"];
+    assert.deepEqual(source, { fieldRef: { fieldPath: "status.hostIP" } });
+  });
+
+  for (const [encapsulation, backend, vxlan, ipip] of [
+    ["vxlan", "vxlan", "Always", "Never"],
+    ["vxlan-cross-subnet", "vxlan", "CrossSubnet", "Never"],
+    ["ipip", "bird", "Never", "Always"],
+    ["none", "bird", "Never", "Never"],
+  ] as const)
+    it(`tell Calico what ${encapsulation} is, and ask for BIRD only where it runs`, () => {
+      const objects = forCalico({ encapsulation });
+      const { data } = find(objects, "ConfigMap") as unknown as { data: Record<string, string> };
+      const node = variablesOf(objects, "calico-node");
+      assert.deepEqual(
+        [data["calico_backend"], node["CALICO_IPV4POOL_VXLAN"], node["CALICO_IPV4POOL_IPIP"]],
+        [backend, vxlan, ipip],
+      );
+      assert.equal(/-bird-/.test(commandsOf(objects)), backend === "bird");
+      assert.match(commandsOf(objects), /-felix-live.*-felix-ready/);
+    });
+
+  it("name each variable once", () => {
+    const modes = fc.constantFrom("vxlan", "vxlan-cross-subnet", "ipip", "none");
+    fc.assert(
+      fc.property(modes, (encapsulation) => {
+        for (const { env = [] } of containersOf(find(forCalico({ encapsulation }), "DaemonSet")))
+          assert.equal(new Set(env.map(({ name }) => name)).size, env.length);
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  for (const [what, text, sentence] of [
+    [
+      "another network's",
+      readFileSync(smallManifest("canal").source, "utf8"),
+      /has no ConfigMap calico-config/,
+    ],
+    ["a page of a website", "<!DOCTYPE html>\n<html></html>\n", /other than Kubernetes objects/],
+    ["broken YAML", "a: [", /^Flow sequence/],
+    ["nothing", "", /has no ConfigMap/],
+    [
+      "of objects that are not known",
+      "{apiVersion: example.org/v1, kind: Pool, metadata: {name: a}}",
+      /holds a example.org\/v1 Pool/,
+    ],
+    [
+      "without a container",
+      readFileSync(smallManifest("calico").source, "utf8").replaceAll("install-cni", "other"),
+      /no container install-cni in calico-node/,
+    ],
+  ] as const)
+    it(`say in a sentence that a manifest is ${what}`, () => {
+      const found = readManifest(text, calicoAnchors);
+      assert.ok("problem" in found);
+      assert.match(found.problem, sentence);
+      assert.doesNotMatch(found.problem, /\n/);
+    });
+
+  it("are pinned by digest, each at an address of its own release", () => {
+    const pins = Object.values(publishedManifests);
+    for (const { source, sha256 } of pins) {
+      assert.match(source, /^https:\/\/[^ ]+\/v\d+\.\d+\.\d+\/[^ ]+\.yaml$/);
+      assert.match(sha256, /^[0-9a-f]{64}$/);
+    }
+    assert.equal(new Set(pins.map(({ sha256 }) => sha256)).size, pins.length);
+  });
+});
