@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
 import { packageRoot } from "../../base/paths.js";
+import { smallManifest } from "./manifests.js";
+import { podNetworkOf } from "./pod-networks.js";
 
 const folder = join(packageRoot(), "examples");
 
@@ -18,6 +20,16 @@ export function exampleCluster(name: string): Readonly<Record<string, unknown>> 
   return { name, ...config["stackadm:cluster"] };
 }
 
-/** The same with a login key, as arguments of a cluster; what is wrong in it, the cluster says. */
-export const exampleArgs = (name: string): ClusterArgs =>
-  ({ ssh: { publicKey: "ssh-ed25519 AAAALOGIN" }, ...exampleCluster(name) }) as ClusterArgs;
+/** The same as arguments of a cluster: with a login key, and a manifest that nothing is downloaded for. */
+export function exampleArgs(name: string): ClusterArgs {
+  const written = exampleCluster(name) as unknown as ClusterArgs;
+  const podNetwork = podNetworkOf(written.podNetwork);
+  return {
+    ...written,
+    ssh: { publicKey: "ssh-ed25519 AAAALOGIN" },
+    podNetwork:
+      "manifest" in podNetwork
+        ? { ...podNetwork, manifest: smallManifest(podNetwork.kind) }
+        : podNetwork,
+  };
+}
