@@ -21,8 +21,7 @@ describe("the configuration's documentation", () => {
     }
   });
 
-  it("has at most forty values, six of them required", () => {
-    assert.ok(all.length <= 40, String(all.length));
+  it("requires six values, whatever there is besides", () => {
     const required = all.filter((leaf) => leaf.default === "**required**");
     assert.deepEqual(
       required.map(({ path }) => path),
