@@ -9,8 +9,8 @@ export interface ClusterNeeds {
   readonly flavors: Readonly<Record<string, number>>;
   readonly volumeTypes: readonly string[];
   readonly zones: readonly string[];
-  /** Name of the Octavia provider. */
-  readonly loadBalancerProvider: string;
+  /** Name of the Octavia provider. Absent: the cluster has no load balancers. */
+  readonly loadBalancerProvider?: string;
   /** Names the cluster will use; nothing else in the project may carry them. */
   readonly names: readonly {
     readonly kind: "server" | "network" | "router";

@@ -143,9 +143,14 @@ const providerSchema = z.looseObject({ name: z.string() });
 
 async function checkLoadBalancers(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
   const { counts, loadBalancerProvider: wanted } = needs;
+  if (wanted === undefined) return [];
   if (!client.offers("load-balancer"))
     return counts["load balancers"] > 0
-      ? [problem("load balancers: the cloud offers no load-balancer service; set samples to false")]
+      ? [
+          problem(
+            "load balancers: the cloud offers no load-balancer service; set loadBalancer.enabled to false and leave samples and the endpoint load-balancer out",
+          ),
+        ]
       : [];
   try {
     const providers = await listAll(client, "load-balancer", "/lbaas/providers", {

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { isHostOf, overlaps } from "./network/address-plan.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
-import { kubernetes, loadBalancer, samples, storageClasses } from "./spec/kubernetes.js";
+import {
+  blockStorage,
+  cloudController,
+  loadBalancer,
+  storageClasses,
+  withoutLoadBalancers,
+} from "./spec/cloud.js";
+import { kubernetes, samples } from "./spec/kubernetes.js";
 import { access, controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import { allowedCidrs, externalNetwork, network } from "./spec/network.js";
 import { podNetwork } from "./spec/pod-network.js";
@@ -37,6 +44,8 @@ export const clusterShape = record({
   kubernetes,
   podNetwork,
   loadBalancer,
+  cloudController,
+  blockStorage,
   storageClasses,
   samples,
 });
@@ -152,6 +161,9 @@ export const clusterSchema = clusterShape
       ...(sound("network", "endpoint") ? foreignAddress(value) : []),
       ...(sound("samples", "podNetwork") ? samplesAlone(value) : []),
       ...(sound("endpoint", "apiName") ? unknownName(value) : []),
+      ...(sound("loadBalancer", "endpoint", "topology", "samples")
+        ? withoutLoadBalancers(value)
+        : []),
     );
   })
   .transform((value) => ({ ...value, ...controlPlaneOf(value), ...withDefaults(value) }));

@@ -2,6 +2,7 @@ import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { direct, EntryAddress, through, type Access } from "./access/access.js";
 import { Addons } from "./addons/addons.js";
+import { cloudSettings } from "./addons/cloud-conf.js";
 import { checkClusterSpec } from "./checked-spec.js";
 import type { ClusterArgs, ClusterSpec } from "./cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
@@ -288,6 +289,7 @@ export class Cluster extends Component {
         networkId: network.networkId,
         floatingNetworkId: cloud.externalNetworkId,
         loadBalancerProvider: spec.loadBalancer.provider,
+        settings: cloudSettings(spec),
       },
       storageClasses: spec.storageClasses,
       samples: spec.samples,

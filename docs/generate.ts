@@ -64,7 +64,7 @@ export function leaves(schema: Schema, path = "", required = true): readonly Lea
   const [inKeys, inList] = [keyed(schema), listed(schema)];
   if (schema.oneOf) return leavesOfUnion(schema, schema.oneOf, path);
   // Required of an entry, whether or not there has to be one.
-  if (inKeys) return leaves(inKeys, `${path}.<pool>`);
+  if (inKeys) return leaves(inKeys, `${path}.<${path === "workers" ? "pool" : "name"}>`);
   if (inList) return leaves(inList, `${path}[]`, false);
   if (!schema.properties) return [leaf(schema, path, required)];
   return Object.entries(schema.properties).flatMap(([key, value]) =>

@@ -98,7 +98,9 @@ export class Addons extends Component {
       BlockStorage,
       "storage",
       {
-        ...{ images, nameInCloud, cloudConfig, storageClasses: args.storageClasses, deletedWith },
+        ...{ images, nameInCloud, cloudConfig, deletedWith },
+        settings: args.cloud.settings,
+        storageClasses: args.storageClasses,
         // Nobody here knows when a pod network of the user's own is there.
         awaitsPodNetwork: network !== undefined,
       },

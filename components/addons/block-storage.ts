@@ -1,12 +1,14 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import { checksum } from "../support/checksum.js";
 import { Addon, workloadTimeouts } from "./addon.js";
+import { renderNodeConf, type CloudSettings } from "./cloud-conf.js";
+import { blockStorageAccess, blockStorageController } from "./manifests/block-storage.js";
 import {
-  blockStorageAccess,
-  blockStorageController,
   blockStorageNode,
   blockStorageNodeAccount,
-} from "./manifests/block-storage.js";
+  nodeConfig,
+} from "./manifests/block-storage-node.js";
 import { cinderCsiDriver, storageClass } from "./manifests/storage-class.js";
 import type { AddonArgs } from "./addon.js";
 import type { CloudConfig } from "./cloud-config.js";
@@ -23,6 +25,8 @@ export interface BlockStorageArgs extends AddonArgs {
   readonly awaitsPodNetwork?: boolean;
   /** The configuration that the controller reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
+  /** What the driver on the nodes is told. Change: in place, its pods restart. @default nothing */
+  readonly settings?: CloudSettings;
   /** Classes by name. Change: the class is replaced, its volumes are not touched. */
   readonly storageClasses: readonly StorageClassSettings[];
 }
@@ -78,9 +82,15 @@ export class BlockStorage extends Addon {
       "node-account",
       blockStorageNodeAccount(),
     );
-    return this.object(kubernetes.apps.v1.DaemonSet, "node", blockStorageNode(args.images), {
-      // order: pods without their account are refused.
-      dependsOn: [account, driver],
+    const conf = renderNodeConf(args.settings ?? {});
+    const config =
+      conf === undefined
+        ? []
+        : [this.object(kubernetes.core.v1.ConfigMap, "node-config", nodeConfig(conf))];
+    const manifest = blockStorageNode(args.images, conf && checksum(conf));
+    return this.object(kubernetes.apps.v1.DaemonSet, "node", manifest, {
+      // order: pods without their account are refused, and do not start without their configuration.
+      dependsOn: [account, driver, ...config],
       customTimeouts: workloadTimeouts,
     });
   }

@@ -1,5 +1,38 @@
 /** cloud.conf, the configuration that the cloud controller and the storage plugin read (pure). */
 
+import type { z } from "zod";
+import type { ClusterSpec } from "../cluster-spec.js";
+import {
+  confKey,
+  type loadBalancerClasses,
+  type loadBalancerKeys,
+  type otherSections,
+} from "../spec/cloud-conf.js";
+
+type Written<Shape extends z.core.$ZodLooseShape> = {
+  readonly [Key in keyof Shape]?: z.output<Shape[Key]>;
+};
+
+/** What a cluster is told of its cloud besides what the program knows; section by section. */
+export interface CloudSettings {
+  readonly loadBalancer?: Written<typeof loadBalancerKeys> & { readonly enabled?: boolean };
+  readonly loadBalancerClasses?: z.output<typeof loadBalancerClasses>;
+  readonly global?: Written<typeof otherSections.global>;
+  readonly networking?: Written<typeof otherSections.networking>;
+  readonly metadata?: Written<typeof otherSections.metadata>;
+  readonly blockStorage?: Written<typeof otherSections.blockStorage>;
+  readonly keyManager?: Written<typeof otherSections.keyManager>;
+}
+
+/** What a specification says of its cloud. */
+export function cloudSettings(
+  spec: Pick<ClusterSpec, "loadBalancer" | "cloudController" | "blockStorage">,
+): CloudSettings {
+  const { classes, ...loadBalancer } = spec.loadBalancer;
+  const { blockStorage, cloudController } = spec;
+  return { ...cloudController, loadBalancer, loadBalancerClasses: classes, blockStorage };
+}
+
 /** What the cloud controller and the storage plugin must know about the cloud. */
 export interface CloudConf {
   /** Identity endpoint (Keystone v3). */
@@ -18,10 +51,25 @@ export interface CloudConf {
   readonly loadBalancerProvider: string;
   /** File inside the containers with the certificate of the cloud's own authority. @default none */
   readonly caFile?: string;
+  /** What is told besides, and wins over the program's own values. @default nothing */
+  readonly settings?: CloudSettings;
 }
 
 type Value = string | number | boolean;
-type Section = Readonly<Record<string, Value | undefined>>;
+type Section = Readonly<Record<string, Value | readonly string[] | undefined>>;
+
+/** A section as it was written, under the keys of the file. */
+const told = (section: Section = {}): Section =>
+  Object.fromEntries(Object.entries(section).map(([key, value]) => [confKey(key), value]));
+
+/** Ranges are one value with commas; names of networks are one line each. */
+const networking = ({ addressSortOrder, ...rest }: CloudSettings["networking"] = {}): Section => ({
+  ...told(rest),
+  "address-sort-order": addressSortOrder?.join(","),
+});
+
+const isEmpty = (section: Section): boolean =>
+  Object.values(section).every((value) => value === undefined);
 
 /**
  * The text of cloud.conf.
@@ -32,32 +80,63 @@ type Section = Readonly<Record<string, Value | undefined>>;
  * cloud-provider-openstack 1.36.
  */
 export function renderCloudConf(conf: CloudConf): string {
-  const sections: Readonly<Record<string, Section>> = {
+  const { settings = {} } = conf;
+  const classes = Object.entries(settings.loadBalancerClasses ?? {});
+  return render({
     Global: {
       "auth-url": conf.authUrl,
       region: conf.region,
       "application-credential-id": conf.applicationCredentialId,
       "application-credential-secret": conf.applicationCredentialSecret,
       "ca-file": conf.caFile,
+      ...told(settings.global),
     },
-    LoadBalancer: {
-      "lb-provider": conf.loadBalancerProvider,
-      "lb-method": loadBalancerMethod(conf.loadBalancerProvider),
-      "subnet-id": conf.subnetId,
-      "member-subnet-id": conf.subnetId,
-      "network-id": conf.networkId,
-      "floating-network-id": conf.floatingNetworkId,
-      // Without a monitor, `externalTrafficPolicy: Local` sends clients to nodes without a pod.
-      "create-monitor": true,
-      "monitor-delay": "5s",
-      "monitor-timeout": "3s",
-      "monitor-max-retries": 1,
-    },
-    // The instance ID must not be looked up at a neighbour's metadata service when the drive is there.
-    Metadata: { "search-order": "configDrive,metadataService" },
-  };
-  return Object.entries(sections).map(renderSection).join("\n");
+    LoadBalancer: { ...loadBalancer(conf, settings), ...told(settings.loadBalancer) },
+    ...Object.fromEntries(
+      classes.map(([name, place]) => [
+        `LoadBalancerClass "${name}"`,
+        { "member-subnet-id": conf.subnetId, ...told(place) },
+      ]),
+    ),
+    Networking: networking(settings.networking),
+    ...aboutNodes(settings),
+    KeyManager: told(settings.keyManager),
+  });
 }
+
+/** What the storage plugin reads on every node: nothing about the cloud's API. Absent where its own defaults are meant. */
+export function renderNodeConf({ metadata, blockStorage }: CloudSettings): string | undefined {
+  return isEmpty({ ...metadata, ...blockStorage })
+    ? undefined
+    : render(aboutNodes({ metadata, blockStorage }));
+}
+
+const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
+  "lb-provider": conf.loadBalancerProvider,
+  "lb-method": loadBalancerMethod(conf.loadBalancerProvider),
+  // It would win over another network.
+  "subnet-id": settings.loadBalancer?.networkId === undefined ? conf.subnetId : undefined,
+  "member-subnet-id": conf.subnetId,
+  "network-id": conf.networkId,
+  "floating-network-id": conf.floatingNetworkId,
+  // Without a monitor, `externalTrafficPolicy: Local` sends clients to nodes without a pod.
+  "create-monitor": true,
+  "monitor-delay": "5s",
+  "monitor-timeout": "3s",
+  "monitor-max-retries": 1,
+});
+
+const aboutNodes = ({ metadata, blockStorage }: CloudSettings): Record<string, Section> => ({
+  // The instance ID must not be looked up at a neighbour's metadata service when the drive is there.
+  Metadata: { "search-order": "configDrive,metadataService", ...told(metadata) },
+  BlockStorage: told(blockStorage),
+});
+
+const render = (sections: Readonly<Record<string, Section>>): string =>
+  Object.entries(sections)
+    .filter(([, section]) => !isEmpty(section))
+    .map(renderSection)
+    .join("\n");
 
 /** OVN only spreads by source address and port; every other provider takes turns. */
 export function loadBalancerMethod(provider: string): string {
@@ -82,9 +161,14 @@ export function quoteValue(key: string, value: Value): string {
   return `"${escaped}"`;
 }
 
+const isList = (value: Value | readonly string[]): value is readonly string[] =>
+  Array.isArray(value);
+
 function renderSection([name, section]: readonly [string, Section]): string {
   const lines = Object.entries(section).flatMap(([key, value]) =>
-    value === undefined ? [] : [`${key} = ${quoteValue(key, value)}\n`],
+    (value === undefined ? [] : isList(value) ? value : [value]).map(
+      (one) => `${key} = ${quoteValue(key, one)}\n`,
+    ),
   );
   return `[${name}]\n${lines.join("")}`;
 }

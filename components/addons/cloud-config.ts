@@ -2,7 +2,7 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "./addon.js";
 import { checksum } from "../support/checksum.js";
-import { renderCloudConf } from "./cloud-conf.js";
+import { renderCloudConf, type CloudSettings } from "./cloud-conf.js";
 import { caCertificateFile, cloudConfigSecretObject } from "./manifests/cloud-controller.js";
 import type { AddonArgs } from "./addon.js";
 
@@ -25,6 +25,8 @@ export interface CloudAccess {
   readonly loadBalancerProvider: string;
   /** PEM certificate of the cloud's own authority. Change: in place. @default the public authorities */
   readonly caCertificate?: string;
+  /** Everything else of cloud.conf. Change: in place, its users restart. @default nothing */
+  readonly settings?: CloudSettings;
 }
 
 /** Arguments of {@link CloudConfig}. */

@@ -42,7 +42,9 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     flavors,
     volumeTypes: spec.storageClasses.flatMap(({ type }) => (type === undefined ? [] : [type])),
     zones: spec.zones,
-    loadBalancerProvider: spec.loadBalancer.provider,
+    ...(spec.loadBalancer.enabled !== false && {
+      loadBalancerProvider: spec.loadBalancer.provider,
+    }),
     names: [
       ...machines.map(({ name }) => ({ kind: "server" as const, name })),
       { kind: "network", name: plan.networkName },

@@ -78,44 +78,6 @@ export const kubernetes = record({
     .meta(doc("in place", "Preflight checks of kubeadm that may fail.")),
 }).prefault({});
 
-export const loadBalancer = record({
-  provider: present("an Octavia provider")
-    .default("amphora")
-    .meta(doc("in place", "Octavia provider for Services of type LoadBalancer.")),
-}).prefault({});
-
-export const storageClasses = list(
-  record({
-    name: text(
-      (value) => /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(value),
-      "is not the name of a storage class; use lower-case letters, digits, dashes and dots",
-    ).meta(doc("in place", "Name of the StorageClass.")),
-    default: truth()
-      .default(false)
-      .meta(doc("in place", "Claims that name no class get this one.")),
-    type: present("a volume type")
-      .optional()
-      .meta(
-        doc(
-          "in place",
-          "Cinder volume type. A StorageClass is replaced, its volumes are not.",
-          "Cinder's default type",
-        ),
-      ),
-    availability: present("an availability zone of Cinder")
-      .optional()
-      .meta(
-        doc(
-          "in place",
-          "Cinder availability zone of the volumes.",
-          "the zone of the pod's machine",
-        ),
-      ),
-  }),
-  0,
-  "a list of storage classes",
-).default([{ name: "gold", default: true }]);
-
 export const samples = truth()
   .default(false)
   .meta(

@@ -125,15 +125,24 @@ export const oneOf = <Word extends string>(
     error: ({ input }) => `${shown(input)} is not known here; write ${words.join(" or ")}`,
   });
 
-/** An object that knows all its keys; a mistyped key is named instead of ignored. */
+/**
+ * An object that knows all its keys; a mistyped key is named instead of ignored. Keys in `refused` are known, and it is said
+ * why they cannot be written.
+ */
 export const record = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
+  refused: Readonly<Record<string, string>> = {},
 ): z.ZodObject<Shape, z.core.$strict> =>
   z.strictObject(shape, {
     error: ({ code, input, ...issue }) => {
       if (code === "unrecognized_keys") {
-        const known = Object.keys(shape).join(", ");
-        return `does not know ${shown((issue as { keys?: unknown }).keys)}; it has ${known}`;
+        const { keys } = issue as unknown as { keys: readonly string[] };
+        const mistyped = keys.filter((key) => refused[key] === undefined);
+        const known = `does not know ${shown(mistyped)}; it has ${Object.keys(shape).join(", ")}`;
+        return [
+          ...keys.flatMap((key) => (refused[key] === undefined ? [] : [`${key} ${refused[key]}`])),
+          ...(mistyped.length > 0 ? [known] : []),
+        ].join("; ");
       }
       return input === undefined
         ? `is missing; write ${Object.keys(shape).join(", ")}`

@@ -7,6 +7,7 @@ import {
   knownCloud,
   named,
   objectsOf,
+  reaches,
   run,
   sampleNames,
   shape,
@@ -87,6 +88,33 @@ describe("graph: add-ons", () => {
 
   it("refuses a version that it has no images for, before anything is registered", async () => {
     await assert.rejects(run({ kubernetesVersion: "1.20.0" }), /no add-ons for 1\.20\.0/);
+  });
+});
+
+describe("graph: what the nodes' storage driver is told", () => {
+  const settings = { blockStorage: { nodeVolumeAttachLimit: 20 } };
+
+  it("is mounted into its pods, which restart when it changes", async () => {
+    const limited = async (nodeVolumeAttachLimit: number) => {
+      const cloud = { ...knownCloud, settings: { blockStorage: { nodeVolumeAttachLimit } } };
+      return (await run({ cloud })).rows;
+    };
+    const rows = await limited(20);
+    const { data } = named(rows, "addons-storage-node-config").inputs as { data: Fields };
+    assert.match(String(data["cloud.conf"]), /node-volume-attach-limit = "20"/);
+    const driver = named(rows, "addons-storage-node");
+    assert.ok(reaches(rows, driver.urn, named(rows, "addons-storage-node-config").urn));
+    assert.match(JSON.stringify(driver.inputs), /--cloud-config=\/etc\/config\/cloud\.conf/);
+    const [one, other] = [rows, await limited(21)].map(
+      (all) => annotationsOf(named(all, "addons-storage-node"))["checksum/config"],
+    );
+    assert.notEqual(one, other);
+  });
+
+  it("holds nothing of the credential", async () => {
+    const { rows } = await run({ cloud: { ...knownCloud, settings } });
+    const text = JSON.stringify(named(rows, "addons-storage-node-config").inputs);
+    assert.doesNotMatch(text, /credential|auth-url/);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Cinder CSI: access, controller Deployment, node DaemonSet (pure). */
+/** The half of Cinder CSI that calls the cloud: access, Deployment (pure). */
 import {
   access,
   leaderElection,
@@ -10,40 +10,19 @@ import {
 } from "./access.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
-  appLabel,
-  container,
-  controlPlaneSelector,
-  everywhere,
-  fromField,
-  onControlPlane,
-} from "./pod.js";
-import { cinderDriver } from "./storage-class.js";
+  healthPorts,
+  healthz,
+  livenessProbe,
+  socket,
+  socketDirectory,
+  socketMount,
+  type BlockStorageImages,
+} from "./csi.js";
+import { appLabel, container, controlPlaneSelector, onControlPlane } from "./pod.js";
 import type { Access } from "./access.js";
-import type {
-  Container,
-  DaemonSet,
-  Deployment,
-  Late,
-  ServiceAccount,
-  Volume,
-} from "../../support/kubernetes-types.js";
+import type { Container, Deployment, Late } from "../../support/kubernetes-types.js";
 
 const controllerName = "csi-cinder-controllerplugin";
-const nodeName = "csi-cinder-nodeplugin";
-const kubeletDirectory = "/var/lib/kubelet";
-const socketDirectory = "/csi";
-const socket = `unix://${socketDirectory}/csi.sock`;
-const healthPort = 9808;
-
-/** Images of both halves. */
-export interface BlockStorageImages {
-  readonly cinderCsi: string;
-  readonly csiAttacher: string;
-  readonly csiProvisioner: string;
-  readonly csiResizer: string;
-  readonly csiNodeDriverRegistrar: string;
-  readonly livenessProbe: string;
-}
 
 /**
  * The union of what attacher, provisioner, resizer (their deploy/kubernetes/rbac.yaml) and the
@@ -64,16 +43,6 @@ export function blockStorageAccess(): Access {
     ],
     namespace: [leaderElection],
   });
-}
-
-/** The node half talks to kubelet and the kernel only: an account without any right or token. */
-export function blockStorageNodeAccount(): ServiceAccount {
-  return {
-    apiVersion: "v1",
-    kind: "ServiceAccount",
-    metadata: { name: nodeName, namespace: systemNamespace },
-    automountServiceAccountToken: false,
-  };
 }
 
 /** Arguments of {@link blockStorageController}. */
@@ -124,8 +93,6 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
   };
 }
 
-const socketMount = { name: "socket", mountPath: socketDirectory };
-
 function controllerPlugin(image: string, clusterName: Late): Container {
   return container({
     name: "cinder-csi-plugin",
@@ -141,7 +108,7 @@ function controllerPlugin(image: string, clusterName: Late): Container {
       "--provide-controller-service=true",
       "--provide-node-service=false",
     ],
-    ports: [{ name: "healthz", containerPort: healthPort, protocol: "TCP" }],
+    ports: healthPorts,
     livenessProbe: healthz(),
     volumeMounts: [socketMount, cloudConfigVolume.mount],
     resources: { requests: { cpu: "20m", memory: "32Mi" } },
@@ -173,110 +140,5 @@ function sidecars(images: BlockStorageImages): Container[] {
       "--extra-create-metadata",
     ]),
     sidecar("csi-resizer", images.csiResizer, ["--handle-volume-inuse-error=false"]),
-  ];
-}
-
-function livenessProbe(image: string): Container {
-  return container({
-    name: "liveness-probe",
-    image,
-    args: [`--csi-address=${socketDirectory}/csi.sock`, `--health-port=${healthPort.toString()}`],
-    volumeMounts: [socketMount],
-    resources: { requests: { cpu: "5m", memory: "10Mi" } },
-  });
-}
-
-function healthz() {
-  return {
-    httpGet: { path: "/healthz", port: "healthz" },
-    initialDelaySeconds: 10,
-    periodSeconds: 30,
-    timeoutSeconds: 10,
-    failureThreshold: 5,
-  };
-}
-
-/** The half that formats and mounts, on every node; it has no credential of the cloud. */
-export function blockStorageNode(images: BlockStorageImages): DaemonSet {
-  const labels = appLabel(nodeName);
-  return {
-    apiVersion: "apps/v1",
-    kind: "DaemonSet",
-    metadata: { name: nodeName, namespace: systemNamespace, labels },
-    spec: {
-      selector: { matchLabels: labels },
-      updateStrategy: { type: "RollingUpdate" },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: nodeName,
-          automountServiceAccountToken: false,
-          // The metadata service answers a node, not a pod.
-          hostNetwork: true,
-          priorityClassName: "system-node-critical",
-          tolerations: everywhere,
-          containers: [
-            nodePlugin(images.cinderCsi),
-            registrar(images.csiNodeDriverRegistrar),
-            livenessProbe(images.livenessProbe),
-          ],
-          volumes: nodeVolumes(),
-        },
-      },
-    },
-  };
-}
-
-function nodePlugin(image: string): Container {
-  return container({
-    name: "cinder-csi-plugin",
-    image,
-    command: ["/bin/cinder-csi-plugin"],
-    args: [
-      "--v=2",
-      `--endpoint=${socket}`,
-      "--with-topology=true",
-      "--provide-controller-service=false",
-      "--provide-node-service=true",
-    ],
-    ports: [{ name: "healthz", containerPort: healthPort, protocol: "TCP" }],
-    livenessProbe: healthz(),
-    volumeMounts: [
-      socketMount,
-      { name: "kubelet", mountPath: kubeletDirectory, mountPropagation: "Bidirectional" },
-      { name: "devices", mountPath: "/dev", mountPropagation: "HostToContainer" },
-    ],
-    resources: { requests: { cpu: "10m", memory: "32Mi" } },
-    // mount, mkfs and the devices of the node.
-    securityContext: { privileged: true },
-  });
-}
-
-function registrar(image: string): Container {
-  return container({
-    name: "node-driver-registrar",
-    image,
-    args: [
-      `--csi-address=${socketDirectory}/csi.sock`,
-      `--kubelet-registration-path=${kubeletDirectory}/plugins/${cinderDriver}/csi.sock`,
-    ],
-    env: [fromField("KUBE_NODE_NAME", "spec.nodeName")],
-    volumeMounts: [socketMount, { name: "registration", mountPath: "/registration" }],
-    resources: { requests: { cpu: "5m", memory: "10Mi" } },
-  });
-}
-
-function nodeVolumes(): Volume[] {
-  return [
-    {
-      name: "socket",
-      hostPath: { path: `${kubeletDirectory}/plugins/${cinderDriver}`, type: "DirectoryOrCreate" },
-    },
-    {
-      name: "registration",
-      hostPath: { path: `${kubeletDirectory}/plugins_registry`, type: "DirectoryOrCreate" },
-    },
-    { name: "kubelet", hostPath: { path: kubeletDirectory, type: "Directory" } },
-    { name: "devices", hostPath: { path: "/dev", type: "Directory" } },
   ];
 }

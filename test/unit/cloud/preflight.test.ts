@@ -201,6 +201,11 @@ describe("the questions before the first write", () => {
     assert.deepEqual(await ask({ loadBalancerProvider: "ovn" }), []);
   });
 
+  it("ask nothing of Octavia for a cluster without load balancers", async () => {
+    cloud.on("GET /load-balancer/lbaas/providers", { body: { providers: [] } });
+    assert.deepEqual(await ask({ loadBalancerProvider: undefined }), []);
+  });
+
   for (const status of [403, 404])
     it(`only warn when Octavia does not list its providers (${status})`, async () => {
       cloud.on("GET /load-balancer/lbaas/providers", { status, body: { faultstring: "no" } });

@@ -11,7 +11,7 @@ export function parseGcfg(text: string): Parsed {
   let rest = text;
   while (rest !== "") {
     const blank = /^(?:[ \t]*(?:[;#][^\n]*)?\n)/.exec(rest);
-    const header = /^\[([A-Za-z][A-Za-z0-9-]*)\]\n/.exec(rest);
+    const header = /^\[([A-Za-z][A-Za-z0-9-]*(?: "[^"\\\n]*")?)\]\n/.exec(rest);
     const key = /^([A-Za-z][A-Za-z0-9-]*)[ \t]*=[ \t]*/.exec(rest);
     if (blank !== null) {
       rest = rest.slice(blank[0].length);

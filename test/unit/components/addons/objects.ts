@@ -4,9 +4,11 @@ import { imageTable } from "../../../../base/images.js";
 import {
   blockStorageAccess,
   blockStorageController,
+} from "../../../../components/addons/manifests/block-storage.js";
+import {
   blockStorageNode,
   blockStorageNodeAccount,
-} from "../../../../components/addons/manifests/block-storage.js";
+} from "../../../../components/addons/manifests/block-storage-node.js";
 import {
   caCertificateFile,
   cloudConfigSecretObject,

@@ -1,0 +1,147 @@
+/** Cinder CSI on every node: account, configuration, DaemonSet (pure). */
+import { systemNamespace } from "./access.js";
+import { cloudConfigVolume } from "./cloud-controller.js";
+import {
+  healthPorts,
+  healthz,
+  livenessProbe,
+  socket,
+  socketDirectory,
+  socketMount,
+  type BlockStorageImages,
+} from "./csi.js";
+import { appLabel, container, everywhere, fromField } from "./pod.js";
+import { cinderDriver } from "./storage-class.js";
+import type {
+  ConfigMap,
+  Container,
+  DaemonSet,
+  ServiceAccount,
+  Volume,
+} from "../../support/kubernetes-types.js";
+
+const nodeName = "csi-cinder-nodeplugin";
+const kubeletDirectory = "/var/lib/kubelet";
+
+/** The node half talks to kubelet and the kernel only: an account without any right or token. */
+export function blockStorageNodeAccount(): ServiceAccount {
+  return {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { name: nodeName, namespace: systemNamespace },
+    automountServiceAccountToken: false,
+  };
+}
+
+/** What the node half is told: no Secret, since there is no credential in it. */
+export function nodeConfig(conf: string): ConfigMap {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: nodeName, namespace: systemNamespace },
+    data: { "cloud.conf": conf },
+  };
+}
+
+/**
+ * The half that formats and mounts, on every node; it has no credential of the cloud.
+ *
+ * @param configChecksum digest of what it is told; default: it is told nothing
+ */
+export function blockStorageNode(images: BlockStorageImages, configChecksum?: string): DaemonSet {
+  const labels = appLabel(nodeName);
+  return {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name: nodeName, namespace: systemNamespace, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: "RollingUpdate" },
+      template: {
+        metadata: {
+          labels,
+          ...(configChecksum !== undefined && {
+            annotations: { "checksum/config": configChecksum },
+          }),
+        },
+        spec: {
+          serviceAccountName: nodeName,
+          automountServiceAccountToken: false,
+          // The metadata service answers a node, not a pod.
+          hostNetwork: true,
+          priorityClassName: "system-node-critical",
+          tolerations: everywhere,
+          containers: [
+            nodePlugin(images.cinderCsi, configChecksum !== undefined),
+            registrar(images.csiNodeDriverRegistrar),
+            livenessProbe(images.livenessProbe),
+          ],
+          volumes: [
+            ...nodeVolumes(),
+            ...(configChecksum === undefined
+              ? []
+              : [{ name: configMount.name, configMap: { name: nodeName } }]),
+          ],
+        },
+      },
+    },
+  };
+}
+
+const { mount: configMount, argument: configArgument } = cloudConfigVolume;
+
+function nodePlugin(image: string, configured: boolean): Container {
+  return container({
+    name: "cinder-csi-plugin",
+    image,
+    command: ["/bin/cinder-csi-plugin"],
+    args: [
+      "--v=2",
+      `--endpoint=${socket}`,
+      "--with-topology=true",
+      "--provide-controller-service=false",
+      "--provide-node-service=true",
+      ...(configured ? [configArgument] : []),
+    ],
+    ports: healthPorts,
+    livenessProbe: healthz(),
+    volumeMounts: [
+      socketMount,
+      { name: "kubelet", mountPath: kubeletDirectory, mountPropagation: "Bidirectional" },
+      { name: "devices", mountPath: "/dev", mountPropagation: "HostToContainer" },
+      ...(configured ? [configMount] : []),
+    ],
+    resources: { requests: { cpu: "10m", memory: "32Mi" } },
+    // mount, mkfs and the devices of the node.
+    securityContext: { privileged: true },
+  });
+}
+
+function registrar(image: string): Container {
+  return container({
+    name: "node-driver-registrar",
+    image,
+    args: [
+      `--csi-address=${socketDirectory}/csi.sock`,
+      `--kubelet-registration-path=${kubeletDirectory}/plugins/${cinderDriver}/csi.sock`,
+    ],
+    env: [fromField("KUBE_NODE_NAME", "spec.nodeName")],
+    volumeMounts: [socketMount, { name: "registration", mountPath: "/registration" }],
+    resources: { requests: { cpu: "5m", memory: "10Mi" } },
+  });
+}
+
+function nodeVolumes(): Volume[] {
+  return [
+    {
+      name: "socket",
+      hostPath: { path: `${kubeletDirectory}/plugins/${cinderDriver}`, type: "DirectoryOrCreate" },
+    },
+    {
+      name: "registration",
+      hostPath: { path: `${kubeletDirectory}/plugins_registry`, type: "DirectoryOrCreate" },
+    },
+    { name: "kubelet", hostPath: { path: kubeletDirectory, type: "Directory" } },
+    { name: "devices", hostPath: { path: "/dev", type: "Directory" } },
+  ];
+}

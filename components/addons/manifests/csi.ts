@@ -1,0 +1,43 @@
+/** What both halves of Cinder CSI have in common (pure). */
+import { container } from "./pod.js";
+import type { Container } from "../../support/kubernetes-types.js";
+
+/** Images of both halves. */
+export interface BlockStorageImages {
+  readonly cinderCsi: string;
+  readonly csiAttacher: string;
+  readonly csiProvisioner: string;
+  readonly csiResizer: string;
+  readonly csiNodeDriverRegistrar: string;
+  readonly livenessProbe: string;
+}
+
+export const socketDirectory = "/csi";
+export const socket = `unix://${socketDirectory}/csi.sock`;
+const healthPort = 9808;
+
+export const socketMount = { name: "socket", mountPath: socketDirectory };
+
+export const healthPorts = [
+  { name: "healthz", containerPort: healthPort, protocol: "TCP" },
+] satisfies Container["ports"];
+
+export function livenessProbe(image: string): Container {
+  return container({
+    name: "liveness-probe",
+    image,
+    args: [`--csi-address=${socketDirectory}/csi.sock`, `--health-port=${healthPort.toString()}`],
+    volumeMounts: [socketMount],
+    resources: { requests: { cpu: "5m", memory: "10Mi" } },
+  });
+}
+
+export function healthz() {
+  return {
+    httpGet: { path: "/healthz", port: "healthz" },
+    initialDelaySeconds: 10,
+    periodSeconds: 30,
+    timeoutSeconds: 10,
+    failureThreshold: 5,
+  };
+}

@@ -1,0 +1,99 @@
+import type { z } from "zod";
+import type { EndpointSpec } from "./endpoint.js";
+import { presetOf, type Topology } from "./topology.js";
+import { loadBalancerClasses, loadBalancerKeys, otherSections, owned } from "./cloud-conf.js";
+import { doc, list, present, record, text, truth } from "./values.js";
+
+/** Services of type LoadBalancer: section [LoadBalancer] of cloud.conf, and a section for each class. */
+export const loadBalancer = record(
+  {
+    enabled: truth()
+      .optional()
+      .meta(
+        doc(
+          "in place",
+          "Whether there are load balancers. Without, for a cloud that has no Octavia, services of type LoadBalancer get no address, and the API has another endpoint than `load-balancer`.",
+          "`true`",
+        ),
+      ),
+    provider: present("an Octavia provider")
+      .default("amphora")
+      .meta(doc("in place", "Octavia provider for Services of type LoadBalancer.")),
+    ...loadBalancerKeys,
+    classes: loadBalancerClasses,
+  },
+  owned.loadBalancer,
+).prefault({});
+
+const { global, networking, metadata, keyManager } = otherSections;
+
+/** What the cluster's controllers are told of the cloud besides: the other sections of cloud.conf. */
+export const cloudController = record(
+  {
+    global: record(global, owned.global).optional(),
+    networking: record(networking).optional(),
+    metadata: record(metadata).optional(),
+    keyManager: record(keyManager).optional(),
+  },
+  { route: owned.route.routerId },
+).prefault({});
+
+/** Cinder CSI: section [BlockStorage] of cloud.conf. */
+export const blockStorage = record({ ...otherSections.blockStorage }).prefault({});
+
+export const storageClasses = list(
+  record({
+    name: text(
+      (value) => /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(value),
+      "is not the name of a storage class; use lower-case letters, digits, dashes and dots",
+    ).meta(doc("in place", "Name of the StorageClass.")),
+    default: truth()
+      .default(false)
+      .meta(doc("in place", "Claims that name no class get this one.")),
+    type: present("a volume type")
+      .optional()
+      .meta(
+        doc(
+          "in place",
+          "Cinder volume type. A StorageClass is replaced, its volumes are not.",
+          "Cinder's default type",
+        ),
+      ),
+    availability: present("an availability zone of Cinder")
+      .optional()
+      .meta(
+        doc(
+          "in place",
+          "Cinder availability zone of the volumes.",
+          "the zone of the pod's machine",
+        ),
+      ),
+  }),
+  0,
+  "a list of storage classes",
+).default([{ name: "gold", default: true }]);
+
+interface Chosen {
+  readonly loadBalancer: { readonly enabled?: boolean | undefined };
+  readonly endpoint?: { readonly kind: EndpointSpec["kind"] } | undefined;
+  readonly topology?: Topology | undefined;
+  readonly samples: boolean;
+}
+
+/** What a cluster without load balancers cannot have. */
+export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
+  if (chosen.loadBalancer.enabled !== false) return [];
+  const kind = chosen.endpoint?.kind ?? presetOf(chosen.topology).endpoint;
+  const off = "loadBalancer.enabled is false";
+  const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
+    ...{ code: "custom", path: [path], input, message },
+  });
+  return [
+    ...(kind === "load-balancer"
+      ? [issue("endpoint", kind, `load-balancer needs Octavia, and ${off}; write kind: virtual-ip`)]
+      : []),
+    ...(chosen.samples
+      ? [issue("samples", true, `the sample services are load balancers, and ${off}; write false`)]
+      : []),
+  ];
+}

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  cloudSettings,
+  renderCloudConf,
+  renderNodeConf,
+  type CloudConf,
+} from "../../../../components/addons/cloud-conf.js";
+import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import {
+  confKey,
+  loadBalancerClasses,
+  loadBalancerKeys,
+  otherSections,
+  owned,
+} from "../../../../components/spec/cloud-conf.js";
+import { smallest } from "../../../support/spec.js";
+import { parseGcfg } from "./gcfg.js";
+import { exampleCloud } from "./objects.js";
+
+const fixture = readFileSync(
+  join(__dirname, "..", "..", "..", "fixtures", "cloud-conf-keys-1.36.txt"),
+  "utf8",
+);
+/** Section and key, as cloud-provider-openstack declares them. */
+const declared = fixture
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) => line.split(" ").slice(0, 2).join(" "));
+
+const places = Object.keys(loadBalancerClasses.unwrap().valueType.shape);
+const sections: Readonly<Record<string, readonly string[]>> = {
+  Global: [...Object.keys(otherSections.global), ...Object.keys(owned.global)],
+  LoadBalancer: [
+    ...["enabled", "provider"],
+    ...Object.keys(loadBalancerKeys),
+    ...Object.keys(owned.loadBalancer),
+  ],
+  LoadBalancerClass: [...places, "memberSubnetId"],
+  Networking: Object.keys(otherSections.networking),
+  Route: Object.keys(owned.route),
+  Metadata: Object.keys(otherSections.metadata),
+  BlockStorage: Object.keys(otherSections.blockStorage),
+  KeyManager: Object.keys(otherSections.keyManager),
+};
+
+const conf = (written: object): CloudConf => {
+  const result = parseClusterSpec({ ...smallest, ...written });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return { ...exampleCloud, settings: cloudSettings(result.spec) };
+};
+const sectionsOf = (written: object) => parseGcfg(renderCloudConf(conf(written)));
+const problems = (written: object): readonly string[] => {
+  const result = parseClusterSpec({ ...smallest, ...written });
+  return "problems" in result
+    ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+    : [];
+};
+
+describe("what can be said in cloud.conf", () => {
+  it("is every key of the release, each offered or refused, and no other", () => {
+    const known = Object.entries(sections).flatMap(([section, keys]) =>
+      keys.map((key) => `${section} ${confKey(key)}`),
+    );
+    assert.deepEqual(known.sort(), declared.sort());
+  });
+
+  it("is nothing by default: a cluster's file stays what it was", () => {
+    assert.equal(renderCloudConf(conf({})), renderCloudConf(exampleCloud));
+    assert.equal(renderNodeConf(conf({}).settings ?? {}), undefined);
+  });
+
+  it("wins over the program's own values", () => {
+    const parsed = sectionsOf({
+      loadBalancer: { method: "LEAST_CONNECTIONS", monitorDelay: "1m", networkId: "other" },
+      cloudController: { metadata: { searchOrder: "metadataService" } },
+    });
+    assert.equal(parsed["LoadBalancer"]?.["lb-method"], "LEAST_CONNECTIONS");
+    assert.equal(parsed["LoadBalancer"]["monitor-delay"], "1m");
+    assert.deepEqual(parsed["Metadata"], { "search-order": "metadataService" });
+    // The subnet of the machines is in no other network.
+    assert.equal(parsed["LoadBalancer"]["network-id"], "other");
+    assert.equal(parsed["LoadBalancer"]["subnet-id"], undefined);
+    assert.equal(parsed["LoadBalancer"]["member-subnet-id"], exampleCloud.subnetId);
+  });
+
+  it("has a section for each class, whose members stay the machines", () => {
+    const classes = { inside: { subnetId: "a" }, outside: { floatingSubnet: "public-*" } };
+    const parsed = sectionsOf({ loadBalancer: { classes } });
+    const members = { "member-subnet-id": exampleCloud.subnetId };
+    assert.deepEqual(parsed['LoadBalancerClass "inside"'], { ...members, "subnet-id": "a" });
+    assert.deepEqual(parsed['LoadBalancerClass "outside"'], {
+      ...members,
+      "floating-subnet": "public-*",
+    });
+  });
+
+  it("has a line for each network and one for all ranges", () => {
+    const networking = {
+      internalNetworkName: ["one", "two"],
+      addressSortOrder: ["10.0.0.0/8", "fd00::/8"],
+    };
+    const text = renderCloudConf(conf({ cloudController: { networking } }));
+    assert.match(
+      text,
+      /\[Networking\]\ninternal-network-name = "one"\ninternal-network-name = "two"\n/,
+    );
+    assert.match(text, /address-sort-order = "10.0.0.0\/8,fd00::\/8"\n/);
+  });
+
+  it("tells the nodes how many volumes they take, and nothing of the cloud's API", () => {
+    const { settings = {} } = conf({ blockStorage: { nodeVolumeAttachLimit: 20 } });
+    const text = renderNodeConf(settings) ?? "";
+    assert.deepEqual(parseGcfg(text), {
+      Metadata: { "search-order": "configDrive,metadataService" },
+      BlockStorage: { "node-volume-attach-limit": "20" },
+    });
+  });
+});
+
+describe("what cannot be said in cloud.conf", () => {
+  it("is the program's own, with the reason", () => {
+    assert.deepEqual(
+      problems({
+        loadBalancer: { manageSecurityGroups: true },
+        cloudController: { global: { password: "x" }, route: { routerId: "r" } },
+      }),
+      [
+        "cluster.loadBalancer: manageSecurityGroups puts security groups on the machines' ports, which are the program's; the node ports are open to load balancers anyway",
+        "cluster.cloudController.global: password comes from the cloud and the credential that the program works with",
+        "cluster.cloudController: route comes with the pod network that needs it",
+      ],
+    );
+  });
+
+  it("is named, with what is known, when it is mistyped", () => {
+    const [found = ""] = problems({ loadBalancer: { floatingSubnetID: "x" } });
+    assert.match(
+      found,
+      /^cluster.loadBalancer: does not know \["floatingSubnetID"\]; it has enabled, /,
+    );
+  });
+
+  it("is a value of another kind", () => {
+    assert.deepEqual(problems({ blockStorage: { nodeVolumeAttachLimit: 300 } }), [
+      "cluster.blockStorage.nodeVolumeAttachLimit: is more than Cinder CSI knows; write at most 256",
+    ]);
+    const [found] = problems({ loadBalancer: { monitorDelay: "5" } });
+    assert.equal(
+      found,
+      'cluster.loadBalancer.monitorDelay: "5" is not a length of time; write one like 5s',
+    );
+  });
+});
+
+describe("a cloud without load balancers", () => {
+  const loadBalancer = { enabled: false };
+
+  it("is told the cloud controller", () => {
+    assert.equal(sectionsOf({ loadBalancer })["LoadBalancer"]?.["enabled"], "false");
+  });
+
+  it("has no endpoint and no samples that need one", () => {
+    assert.deepEqual(problems({ loadBalancer, topology: "ha", samples: true }), [
+      "cluster.endpoint: load-balancer needs Octavia, and loadBalancer.enabled is false; write kind: virtual-ip",
+      "cluster.samples: the sample services are load balancers, and loadBalancer.enabled is false; write false",
+    ]);
+    const endpoint = { kind: "virtual-ip" };
+    assert.deepEqual(problems({ loadBalancer, topology: "ha", endpoint }), []);
+  });
+});
