@@ -161,7 +161,7 @@ export const clusterSchema = clusterShape
       ...(sound("network", "endpoint") ? foreignAddress(value) : []),
       ...(sound("samples", "podNetwork") ? samplesAlone(value) : []),
       ...(sound("endpoint", "apiName") ? unknownName(value) : []),
-      ...(sound("loadBalancer", "endpoint", "topology", "samples")
+      ...(sound("loadBalancer", "cloudController", "endpoint", "topology", "samples")
         ? withoutLoadBalancers(value)
         : []),
     );

@@ -291,6 +291,7 @@ export class Cluster extends Component {
         loadBalancerProvider: spec.loadBalancer.provider,
         settings: cloudSettings(spec),
       },
+      cloudController: spec.cloudController.enabled,
       storageClasses: spec.storageClasses,
       samples: spec.samples,
       deletedWith: controlPlane.first.machine.server,

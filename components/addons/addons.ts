@@ -41,6 +41,8 @@ export interface AddonsArgs {
   readonly networkMtu: pulumi.Input<number>;
   /** The cloud, for the controllers inside the cluster. Change: in place. */
   readonly cloud: CloudAccess;
+  /** Whether there is a cloud controller. Change: refused. @default true */
+  readonly cloudController?: boolean;
   /** Storage classes. Change: the class is replaced, its volumes are not touched. */
   readonly storageClasses: readonly StorageClassSettings[];
   /** Sample services and a sample claim. Change: in place. */
@@ -56,6 +58,16 @@ export interface AddonsArgs {
    * @default each object is deleted
    */
   readonly deletedWith?: pulumi.Resource;
+}
+
+/** What the parts that know the cloud have in common. */
+interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith"> {
+  readonly images: ImageTable;
+  readonly cloudConfig: CloudConfig;
+}
+
+interface Inside {
+  readonly providers: Readonly<Record<string, pulumi.ProviderResource>>;
 }
 
 /**
@@ -77,7 +89,7 @@ export class Addons extends Component {
   constructor(name: string, args: AddonsArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Addons.type, name, opts);
     const images = imageTable(args.kubernetesVersion, args.registry);
-    const { nameInCloud, deletedWith } = args;
+    const { deletedWith } = args;
     this.provider = this.#createProvider(args);
     const inside = { providers: { kubernetes: this.provider } };
 
@@ -87,30 +99,12 @@ export class Addons extends Component {
       { cloud: args.cloud, deletedWith },
       inside,
     );
-    const controller = this.make(
-      CloudController,
-      "cloud-controller",
-      { image: images.cloudControllerManager, nameInCloud, cloudConfig, deletedWith },
-      inside,
-    );
+    const common = { images, nameInCloud: args.nameInCloud, cloudConfig, deletedWith };
     const network = this.#createNetwork(args, images);
-    const storage = this.make(
-      BlockStorage,
-      "storage",
-      {
-        ...{ images, nameInCloud, cloudConfig, deletedWith },
-        settings: args.cloud.settings,
-        storageClasses: args.storageClasses,
-        // Nobody here knows when a pod network of the user's own is there.
-        awaitsPodNetwork: network !== undefined,
-      },
-      inside,
-    );
     const workloads = [
-      ...[controller.daemonSet, network?.daemonSet, storage.controller, storage.node].filter(
-        (workload) => workload !== undefined,
-      ),
-      ...storage.storageClasses,
+      ...this.#cloudController(args, common, inside),
+      ...(network ? [network.daemonSet] : []),
+      ...this.#storage(args, common, network !== undefined),
     ];
     const farewell = args.farewell?.({ provider: this.provider, workloads });
     if (args.samples) {
@@ -123,6 +117,29 @@ export class Addons extends Component {
       );
     }
     this.registerOutputs({});
+  }
+
+  #cloudController(args: AddonsArgs, common: Common, inside: Inside): pulumi.Resource[] {
+    if (args.cloudController === false) return [];
+    const image = common.images.cloudControllerManager;
+    const made = this.make(CloudController, "cloud-controller", { ...common, image }, inside);
+    return [made.daemonSet];
+  }
+
+  #storage(args: AddonsArgs, common: Common, awaitsPodNetwork: boolean): pulumi.Resource[] {
+    const storage = this.make(
+      BlockStorage,
+      "storage",
+      {
+        ...common,
+        settings: args.cloud.settings,
+        storageClasses: args.storageClasses,
+        // Nobody here knows when a pod network of the user's own is there.
+        awaitsPodNetwork,
+      },
+      { providers: { kubernetes: this.provider } },
+    );
+    return [storage.controller, storage.node, ...storage.storageClasses];
   }
 
   /** Nothing, where the user brings the pod network along. */

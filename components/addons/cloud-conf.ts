@@ -29,8 +29,10 @@ export function cloudSettings(
   spec: Pick<ClusterSpec, "loadBalancer" | "cloudController" | "blockStorage">,
 ): CloudSettings {
   const { classes, ...loadBalancer } = spec.loadBalancer;
-  const { blockStorage, cloudController } = spec;
-  return { ...cloudController, loadBalancer, loadBalancerClasses: classes, blockStorage };
+  const { blockStorage } = spec;
+  const { global, networking, metadata, keyManager } = spec.cloudController;
+  const others = { global, networking, metadata, keyManager };
+  return { ...others, loadBalancer, loadBalancerClasses: classes, blockStorage };
 }
 
 /** What the cloud controller and the storage plugin must know about the cloud. */

@@ -112,7 +112,7 @@ export class ControlPlane extends NodeGroup {
     { spec, machines }: FormArgs,
     names: pulumi.Output<string[]>,
   ): pulumi.Output<string> {
-    const { kubernetes, network } = spec;
+    const { kubernetes, network, cloudController } = spec;
     return pulumi
       .all([machine.serverId, machine.address, names, pulumi.output(machines.mark)])
       .apply(([serverId, address, certificateNames, mark]) =>
@@ -126,6 +126,7 @@ export class ControlPlane extends NodeGroup {
             services: network.services,
             endpoint: `${spec.apiName}:${String(apiPort)}`,
             certificateNames,
+            cloudController: cloudController.enabled !== false,
             ignorePreflightErrors: kubernetes.ignorePreflightErrors,
             kubelet: kubernetes.kubelet,
             kubeProxy: kubernetes.kubeProxy,
@@ -143,6 +144,7 @@ const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output
       {
         endpoint: `${spec.apiName}:${String(apiPort)}`,
         controlPlane: true,
+        cloudController: spec.cloudController.enabled !== false,
         ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
       },
     ),

@@ -13,6 +13,8 @@ export interface Node {
 }
 
 export interface NodeSettings {
+  /** Whether a cloud controller tells the node its addresses, and takes away the taint that keeps pods off until then. */
+  readonly cloudController: boolean;
   readonly ignorePreflightErrors: readonly string[];
 }
 
@@ -64,7 +66,7 @@ const registration = (node: Node, settings: NodeSettings): Fields => ({
   imagePullSerial: false,
   ignorePreflightErrors: settings.ignorePreflightErrors,
   kubeletExtraArgs: [
-    { name: "cloud-provider", value: "external" },
+    ...(settings.cloudController ? [{ name: "cloud-provider", value: "external" }] : []),
     { name: "provider-id", value: `openstack:///${node.serverId}` },
     { name: "node-ip", value: node.address },
     ...(node.pool === undefined

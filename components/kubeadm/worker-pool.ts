@@ -83,6 +83,7 @@ const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output
       {
         endpoint: `${spec.apiName}:${String(apiPort)}`,
         controlPlane: false,
+        cloudController: spec.cloudController.enabled !== false,
         ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
       },
     ),

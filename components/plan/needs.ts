@@ -9,6 +9,10 @@ type Counts = Readonly<Record<CountedResource, number>>;
 export const entryAddresses = ({ access, endpoint }: ClusterSpec): 0 | 1 =>
   access === "control-plane" && endpoint.kind !== "floating-ip" ? 1 : 0;
 
+const usesOctavia = ({ loadBalancer, cloudController, endpoint }: ClusterSpec): boolean =>
+  endpoint.kind === "load-balancer" ||
+  (loadBalancer.enabled !== false && cloudController.enabled !== false);
+
 /** How many of each the cluster holds: what the program registers, and what others make for it. */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const endpoint = endpointTraits(spec);
@@ -42,7 +46,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     flavors,
     volumeTypes: spec.storageClasses.flatMap(({ type }) => (type === undefined ? [] : [type])),
     zones: spec.zones,
-    ...(spec.loadBalancer.enabled !== false && {
+    ...(usesOctavia(spec) && {
       loadBalancerProvider: spec.loadBalancer.provider,
     }),
     names: [

@@ -30,6 +30,15 @@ const { global, networking, metadata, keyManager } = otherSections;
 /** What the cluster's controllers are told of the cloud besides: the other sections of cloud.conf. */
 export const cloudController = record(
   {
+    enabled: truth()
+      .optional()
+      .meta(
+        doc(
+          "refused",
+          "Whether the cluster has a cloud controller. Without, there are no load balancers, nodes have no external address and no zone, and a node stays that lost its server behind the cluster's back. Volumes work.",
+          "`true`",
+        ),
+      ),
     global: record(global, owned.global).optional(),
     networking: record(networking).optional(),
     metadata: record(metadata).optional(),
@@ -75,6 +84,7 @@ export const storageClasses = list(
 
 interface Chosen {
   readonly loadBalancer: { readonly enabled?: boolean | undefined };
+  readonly cloudController: { readonly enabled?: boolean | undefined };
   readonly endpoint?: { readonly kind: EndpointSpec["kind"] } | undefined;
   readonly topology?: Topology | undefined;
   readonly samples: boolean;
@@ -82,15 +92,23 @@ interface Chosen {
 
 /** What a cluster without load balancers cannot have. */
 export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
-  if (chosen.loadBalancer.enabled !== false) return [];
+  const withoutController = chosen.cloudController.enabled === false;
+  if (chosen.loadBalancer.enabled !== false && !withoutController) return [];
   const kind = chosen.endpoint?.kind ?? presetOf(chosen.topology).endpoint;
-  const off = "loadBalancer.enabled is false";
+  const off = `${withoutController ? "cloudController" : "loadBalancer"}.enabled is false`;
   const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
     ...{ code: "custom", path: [path], input, message },
   });
   return [
-    ...(kind === "load-balancer"
-      ? [issue("endpoint", kind, `load-balancer needs Octavia, and ${off}; write kind: virtual-ip`)]
+    // Octavia itself may be there when the controller is not.
+    ...(kind === "load-balancer" && chosen.loadBalancer.enabled === false
+      ? [
+          issue(
+            "endpoint",
+            kind,
+            `load-balancer needs Octavia, and loadBalancer.enabled is false; write kind: virtual-ip`,
+          ),
+        ]
       : []),
     ...(chosen.samples
       ? [issue("samples", true, `the sample services are load balancers, and ${off}; write false`)]

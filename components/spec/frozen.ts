@@ -70,10 +70,17 @@ const sorted = (value: unknown): unknown => {
 const canonical = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(sorted(value));
 
+/**
+ * What a cluster has of a path that it says nothing of, as those do that were made before the path was known. It is not written
+ * down, so that no script runs again for a new path.
+ */
+export const unwritten: Frozen = { "cloudController.enabled": "true" };
+
 /** What a cluster keeps while it lives. A name of something in the cloud stands for its ID: give the ID where it is known. */
 export function frozenValues(spec: ClusterSpec): Frozen {
   const schema = z.toJSONSchema(clusterShape, { io: "output", unrepresentable: "any" });
-  return Object.fromEntries(frozenIn(schema as Schema, spec, ""));
+  const found = frozenIn(schema as Schema, spec, "");
+  return Object.fromEntries(found.filter(([path, value]) => unwritten[path] !== value));
 }
 
 /** The same for kubeadm/scripts/frozen.sh: a line each, `path value`, in an order that no schema changes: no script runs again for it. */
@@ -91,8 +98,8 @@ export const compareFrozen = (
   before: Frozen,
   now: Frozen,
 ): { readonly path: string; readonly message: string }[] =>
-  Object.entries(now).flatMap(([path, value]) => {
-    const kept = new Map(Object.entries(before)).get(path) ?? value;
+  Object.entries({ ...unwritten, ...now }).flatMap(([path, value]) => {
+    const kept = new Map(Object.entries({ ...unwritten, ...before })).get(path) ?? value;
     const message = `${kept} cannot become ${value} while the cluster lives; write ${kept} again, or destroy the cluster and make it anew`;
     return kept === value ? [] : [{ path: `cluster.${path}`, message }];
   });

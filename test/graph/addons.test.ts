@@ -37,6 +37,15 @@ describe("graph: add-ons", () => {
     );
   });
 
+  it("has no cloud controller where none is wanted, and volumes all the same", async () => {
+    const { rows } = await run({ cloudController: false, samples: false });
+    const names = objectsOf(rows).map(({ name }) => name);
+    assert.deepEqual(
+      names.sort(),
+      systemNames.filter((name) => !name.includes("cloud-controller")).sort(),
+    );
+  });
+
   it("uses one provider of its own, by secret kubeconfig and a name that survives rotation", async () => {
     const { rows } = await run();
     const provider = named(rows, "addons-provider");

@@ -166,6 +166,12 @@ describe("a cloud without load balancers", () => {
       "cluster.endpoint: load-balancer needs Octavia, and loadBalancer.enabled is false; write kind: virtual-ip",
       "cluster.samples: the sample services are load balancers, and loadBalancer.enabled is false; write false",
     ]);
+    assert.deepEqual(
+      problems({ cloudController: { enabled: false }, topology: "ha", samples: true }),
+      [
+        "cluster.samples: the sample services are load balancers, and cloudController.enabled is false; write false",
+      ],
+    );
     const endpoint = { kind: "virtual-ip" };
     assert.deepEqual(problems({ loadBalancer, topology: "ha", endpoint }), []);
   });

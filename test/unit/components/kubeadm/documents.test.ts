@@ -23,6 +23,7 @@ const settings: InitSettings = {
   services: "10.96.0.0/12",
   endpoint: "api.dev.internal:6443",
   certificateNames: ["api.dev.internal", "203.0.113.7"],
+  cloudController: true,
   ignorePreflightErrors: [],
   kubelet: {},
   kubeProxy: {},
@@ -31,6 +32,7 @@ const settings: InitSettings = {
 const join = {
   endpoint: "api.dev.internal:6443",
   controlPlane: false,
+  cloudController: true,
   ignorePreflightErrors: ["Swap"],
 };
 
@@ -77,6 +79,17 @@ describe("kubeadm documents", () => {
     };
     assert.deepEqual(kubeletArguments(document("InitConfiguration")), expected);
     assert.deepEqual(kubeletArguments(parse(joinDocument(node, join)) as Fields), expected);
+  });
+
+  it("leave nodes without a cloud controller free of the taint that it would take away", () => {
+    const alone = { cloudController: false };
+    for (const fields of [
+      document("InitConfiguration", alone),
+      parse(joinDocument(node, { ...join, ...alone })) as Fields,
+    ]) {
+      assert.equal(kubeletArguments(fields)["cloud-provider"], undefined);
+      assert.equal(kubeletArguments(fields)["provider-id"], `openstack:///${node.serverId}`);
+    }
   });
 
   it("name a cluster whose name YAML 1.1, which kubeadm reads, takes for something else", () => {
