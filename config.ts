@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
+import * as pulumiConfig from "@pulumi/pulumi/runtime/config.js";
 import { checkClusterSpec } from "./components/checked-spec.js";
 import type { ClusterSpec } from "./components/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
+import { openSecret } from "./components/spec/cloud.js";
 import { markersOf, operatorOf, type Operator } from "./components/support/operator.js";
 import { ConfigError } from "./components/support/errors.js";
 import { readSite } from "./components/support/site.js";
@@ -16,12 +18,23 @@ export function readConfig(): ClusterSpec {
   const args = merge(merge({ name: stack }, read.site), written);
   const result = checkClusterSpec(withLoginKey(args));
   if ("problems" in result) throw new ConfigError(`Pulumi.${stack}.yaml`, result.problems);
+  const { credential } = result.spec;
+  if (credential !== undefined && !isEncrypted("cluster"))
+    throw new ConfigError(`Pulumi.${stack}.yaml`, [openSecret]);
   return result.spec;
 }
 
 /** Whoever runs the program: the cloud and the ssh-agent of the environment, the markers beside the project. */
 export const operator = (): Operator =>
   operatorOf(process.env, markersOf(process.cwd(), pulumi.getStack()));
+
+/** Whether a value of the stack's settings is kept encrypted, or something in it: the SDK knows, and has no type for it. */
+function isEncrypted(key: string): boolean {
+  const { isConfigSecret } = pulumiConfig as unknown as {
+    readonly isConfigSecret: (of: string) => boolean;
+  };
+  return isConfigSecret(`${pulumi.getProject()}:${key}`);
+}
 
 /** Without a configured login key, the agent's is taken: the one that the SSH connections will use. */
 function withLoginKey(args: unknown): unknown {

@@ -24,6 +24,8 @@ export interface CloudClient {
   readonly userId: string;
   readonly authUrl: string;
   readonly region: string;
+  /** Whether it works with an application credential that cannot make another. */
+  readonly restricted: boolean;
   /** The cloud's name, for messages. */
   readonly name: string;
 }
@@ -50,6 +52,7 @@ const tokenSchema = z.object({
     expires_at: z.string(),
     user: z.object({ id: z.string() }),
     project: z.object({ id: z.string() }).optional(),
+    application_credential: z.object({ restricted: z.boolean() }).optional(),
     catalog: z
       .array(
         z.looseObject({
@@ -208,6 +211,9 @@ class Client implements CloudClient {
   }
   get userId(): string {
     return this.session.token.user.id;
+  }
+  get restricted(): boolean {
+    return this.session.token.application_credential?.restricted === true;
   }
   get authUrl(): string {
     return this.settings.authUrl;

@@ -11,6 +11,8 @@ export interface ClusterNeeds {
   readonly zones: readonly string[];
   /** Name of the Octavia provider. Absent: the cluster has no load balancers. */
   readonly loadBalancerProvider?: string;
+  /** Whether an application credential has to be made for the cluster. */
+  readonly makesCredential: boolean;
   /** Names the cluster will use; nothing else in the project may carry them. */
   readonly names: readonly {
     readonly kind: "server" | "network" | "router";

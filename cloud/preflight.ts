@@ -39,6 +39,20 @@ function checkNames(
   );
 }
 
+/** Keystone lets a restricted application credential make no other; a cluster that lives has its own already. */
+const checkCredential = (
+  { restricted }: CloudClient,
+  { makesCredential }: ClusterNeeds,
+  owned: ReadonlySet<string>,
+): Finding[] =>
+  restricted && makesCredential && owned.size === 0
+    ? [
+        problem(
+          "credential: you work with a restricted application credential, which cannot make one for the cluster; work with a password or an unrestricted one, or write credential.id and credential.secret",
+        ),
+      ]
+    : [];
+
 /** What is still to be made: needs minus what the stack already holds. */
 function stillWanted(
   needs: ClusterNeeds,
@@ -100,6 +114,7 @@ export async function preflight(
     ...(await checkOffering(client, needs, flavors)),
     ...quotaProblems(quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...checkNames(objects, needs, owned),
+    ...checkCredential(client, needs, owned),
     ...unreadable.map((service) =>
       warning(`quota: the ${service} service does not show it to you`),
     ),

@@ -4,6 +4,7 @@ import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import {
   blockStorage,
   cloudController,
+  credential,
   loadBalancer,
   storageClasses,
   withoutLoadBalancers,
@@ -45,6 +46,7 @@ export const clusterShape = record({
   podNetwork,
   loadBalancer,
   cloudController,
+  credential,
   blockStorage,
   storageClasses,
   samples,

@@ -10,7 +10,7 @@ import { endpointTraits } from "./endpoint/endpoint-plan.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/kinds.js";
 import { FrozenValues } from "./frozen-values.js";
-import { ApplicationCredential } from "./identity/application-credential.js";
+import { ApplicationCredential, type CloudCredential } from "./identity/application-credential.js";
 import type { ClusterMarkInput } from "./identity/cluster-mark.js";
 import { ControlPlane } from "./kubeadm/control-plane.js";
 import type { ClusterFacts } from "./kubeadm/joining.js";
@@ -125,10 +125,9 @@ export class Cluster extends Component {
     const frozen = this.freeze(spec, cloud);
     this.identity = this.make(RandomIdentity, "identity", {}).identity;
     const ground = this.ground(spec, { cloud, frozen, operator });
-    const credential = this.make(ApplicationCredential, "credential", {
-      mark: ground.mark,
-      scope: cloud.scope,
-    });
+    const credential =
+      spec.credential ??
+      this.make(ApplicationCredential, "credential", { mark: ground.mark, scope: cloud.scope });
     const kubernetes = this.kubernetes(ground);
     const { members, access, readiness, facts } = kubernetes;
     const addons = this.addons(ground, kubernetes, credential);
@@ -266,9 +265,9 @@ export class Cluster extends Component {
   }
 
   private addons(
-    { spec, cloud, network }: Ground,
+    { spec, cloud, network, operator }: Ground,
     { controlPlane, access, facts, joins, readiness }: Kubernetes,
-    credential: ApplicationCredential,
+    credential: CloudCredential,
   ): Addons {
     return this.make(Addons, "addons", {
       clusterName: spec.name,
@@ -289,6 +288,7 @@ export class Cluster extends Component {
         networkId: network.networkId,
         floatingNetworkId: cloud.externalNetworkId,
         loadBalancerProvider: spec.loadBalancer.provider,
+        caCertificate: operator?.caCertificate,
         settings: cloudSettings(spec),
       },
       cloudController: spec.cloudController.enabled,

@@ -1,6 +1,7 @@
 import { parse } from "yaml";
 import { checkClusterSpec } from "../../components/checked-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/cluster-spec.js";
+import { openSecret } from "../../components/spec/cloud.js";
 import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
 import { readSite } from "../../components/support/site.js";
 import { ClusterError } from "./cluster-error.js";
@@ -30,8 +31,10 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
   const args = merge(merge(defaults, read.site), written ?? {});
   const { filesIn } = sources;
   const result = filesIn === undefined ? parseClusterSpec(args) : checkClusterSpec(args, filesIn);
-  if ("spec" in result) return result.spec;
-  throw invalid(`Pulumi.${sources.stack}.yaml`, result.problems);
+  const file = `Pulumi.${sources.stack}.yaml`;
+  if ("problems" in result) throw invalid(file, result.problems);
+  if (typeof result.spec.credential?.secret === "string") throw invalid(file, [openSecret]);
+  return result.spec;
 }
 
 type Problems = readonly { readonly path: string; readonly message: string }[];

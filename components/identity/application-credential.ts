@@ -10,11 +10,17 @@ export interface ApplicationCredentialArgs {
   readonly scope: pulumi.Input<CloudScope>;
 }
 
+/** With what the cluster's controllers work in the cloud. */
+export interface CloudCredential {
+  readonly id: pulumi.Input<string>;
+  readonly secret: pulumi.Input<string>;
+}
+
 /** Roles that cloud controller manager and Cinder CSI need, as far as the operator has them. */
 const needed = ["member", "load-balancer_member"];
 
 /** What the cluster itself may do in the cloud: never the operator's own credential. */
-export class ApplicationCredential extends Component {
+export class ApplicationCredential extends Component implements CloudCredential {
   static readonly type = "stackadm:identity:ApplicationCredential";
   readonly id: pulumi.Output<string>;
   readonly secret: pulumi.Output<string>;

@@ -49,6 +49,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     ...(usesOctavia(spec) && {
       loadBalancerProvider: spec.loadBalancer.provider,
     }),
+    makesCredential: spec.credential === undefined,
     names: [
       ...machines.map(({ name }) => ({ kind: "server" as const, name })),
       { kind: "network", name: plan.networkName },

@@ -1,4 +1,5 @@
-import type { z } from "zod";
+import { z } from "zod";
+import type { Late } from "../support/kubernetes-types.js";
 import type { EndpointSpec } from "./endpoint.js";
 import { presetOf, type Topology } from "./topology.js";
 import { loadBalancerClasses, loadBalancerKeys, otherSections, owned } from "./cloud-conf.js";
@@ -81,6 +82,38 @@ export const storageClasses = list(
   0,
   "a list of storage classes",
 ).default([{ name: "gold", default: true }]);
+
+const secret = z.custom<Late>(
+  // An output, or what stands for an encrypted value in a stack's settings.
+  (value) =>
+    (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null),
+  { error: "is missing; write the secret of the application credential, encrypted" },
+);
+
+/** With what the cluster's controllers work in the cloud, instead of a credential that the program makes. */
+export const credential = record({
+  id: present("the ID of an application credential").meta(
+    doc(
+      "in place",
+      "ID of an application credential for the cluster's controllers, in the project and with the roles that they need, where the program cannot or must not make one.",
+      "the program makes one",
+    ),
+  ),
+  secret: secret.meta(
+    doc(
+      "in place",
+      "Its secret, encrypted: `pulumi config set --path stackadm:cluster.credential.secret --secret`. In clear it is refused.",
+      "the program makes one",
+    ),
+  ),
+}).optional();
+
+/** What is wrong with a secret that lies open. */
+export const openSecret = {
+  path: "cluster.credential.secret",
+  message:
+    "is not encrypted; write it with `pulumi config set --path stackadm:cluster.credential.secret --secret`, and take another one, since this one was in a file",
+} as const;
 
 interface Chosen {
   readonly loadBalancer: { readonly enabled?: boolean | undefined };

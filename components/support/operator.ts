@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
+import { CloudError } from "../../cloud/cloud-error.js";
+import { findCloud } from "../../cloud/clouds-file.js";
 
 /**
  * What a run has of the person who starts it: with it the program finds out why a machine fails, and which machines have
@@ -12,6 +14,11 @@ export interface Operator {
   readonly markers: string;
   /** Path of the socket of the ssh-agent with the login key. @default nobody logs in to look */
   readonly agentSocket?: string;
+  /**
+   * PEM certificate of the cloud's own authority, `cacert` in clouds.yaml: the cluster's controllers have to know it, too.
+   * @default the cloud is known to the public authorities
+   */
+  readonly caCertificate?: string;
 }
 
 /** Where the markers of a stack are whose program runs in `directory`. */
@@ -23,4 +30,15 @@ export const operatorOf = (env: NodeJS.ProcessEnv, markers: string): Operator =>
   connect: () => connectCloud({ env }),
   markers,
   agentSocket: env["SSH_AUTH_SOCK"],
+  caCertificate: certificateOf(env),
 });
+
+/** Without a cloud there is no certificate either; `connect` says what is wrong with it. */
+function certificateOf(env: NodeJS.ProcessEnv): string | undefined {
+  try {
+    return findCloud(undefined, env).ca;
+  } catch (error) {
+    if (error instanceof CloudError) return undefined;
+    throw error;
+  }
+}

@@ -41,7 +41,19 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
 
 const catalogTypes = ["compute", "network", "image", "volumev3", "load-balancer"] as const;
 
-function token(origin: string, services: readonly string[], life: number): FakeAnswer {
+export interface FakeOptions {
+  /** Services in the catalog. Default: all. */
+  readonly services?: readonly string[];
+  /** Milliseconds that a token is good for. Default: an hour. */
+  readonly tokenLife?: number;
+  /** Whether its one user comes with an application credential that cannot make another. */
+  readonly restricted?: boolean;
+}
+
+function token(
+  origin: string,
+  { services = catalogTypes, tokenLife: life = 3_600_000, restricted = false }: FakeOptions,
+): FakeAnswer {
   const catalog = services.map((type) => ({
     type,
     endpoints: [
@@ -58,17 +70,11 @@ function token(origin: string, services: readonly string[], life: number): FakeA
         expires_at: new Date(Date.now() + life).toISOString(),
         user: { id: fakeUser },
         project: { id: fakeProject },
+        ...(restricted && { application_credential: { id: "a", name: "a", restricted } }),
         catalog,
       },
     },
   };
-}
-
-export interface FakeOptions {
-  /** Services in the catalog. Default: all. */
-  readonly services?: readonly string[];
-  /** Milliseconds that a token is good for. Default: an hour. */
-  readonly tokenLife?: number;
 }
 
 const listen = async (server: Server): Promise<number> => {
@@ -106,9 +112,7 @@ export async function startFakeCloud(options: FakeOptions = {}): Promise<FakeClo
     })();
   });
   const origin = `http://127.0.0.1:${await listen(server)}`;
-  routes.set("POST /identity/v3/auth/tokens", () =>
-    token(origin, options.services ?? catalogTypes, options.tokenLife ?? 3_600_000),
-  );
+  routes.set("POST /identity/v3/auth/tokens", () => token(origin, options));
   return {
     authUrl: `${origin}/identity`,
     seen,

@@ -22,6 +22,7 @@ const needs: ClusterNeeds = {
   volumeTypes: ["fast"],
   zones: ["a"],
   loadBalancerProvider: "amphora",
+  makesCredential: true,
   names: [
     { kind: "server", name: "dev-control-plane-0" },
     { kind: "network", name: "dev" },
@@ -199,11 +200,6 @@ describe("the questions before the first write", () => {
       "problem: loadBalancer.provider: 'gold' does not exist; there are: amphora, ovn",
     ]);
     assert.deepEqual(await ask({ loadBalancerProvider: "ovn" }), []);
-  });
-
-  it("ask nothing of Octavia for a cluster without load balancers", async () => {
-    cloud.on("GET /load-balancer/lbaas/providers", { body: { providers: [] } });
-    assert.deepEqual(await ask({ loadBalancerProvider: undefined }), []);
   });
 
   for (const status of [403, 404])

@@ -67,6 +67,19 @@ describe("the stack's configuration", () => {
     });
   });
 
+  it("takes the secret of a credential only when it is encrypted", () => {
+    const credential = { id: "an-id", secret: "CANARY" };
+    use({ ...smallest, credential });
+    assert.throws(readConfig, (error: Error) => {
+      assert.match(error.message, /cluster\.credential\.secret: is not encrypted; write it with/);
+      assert.doesNotMatch(error.message, /CANARY/);
+      return true;
+    });
+    const key = "stackadm:cluster";
+    pulumi.runtime.setAllConfig({ [key]: JSON.stringify({ ...smallest, credential }) }, [key]);
+    assert.deepEqual(readConfig().credential, credential);
+  });
+
   it("is refused when there is none, with what has to be written", () => {
     use(undefined);
     assert.throws(readConfig, /cluster\.image: is missing/);

@@ -73,6 +73,16 @@ describe("the cluster that a stack file describes", () => {
     }
   });
 
+  it("has a credential whose secret is encrypted, and is refused with one that lies open", () => {
+    const withSecret = (secret: unknown) => ({ ...minimal, credential: { id: "i", secret } });
+    assert.equal(spec(withSecret({ secure: "v1:abc" })).credential?.id, "i");
+    assert.throws(
+      () => spec(withSecret("CANARY")),
+      (error: Error) =>
+        /credential\.secret: is not encrypted/.test(error.message) && !/CANARY/.test(error.message),
+    );
+  });
+
   it("is refused when the file says nothing of a cluster", () => {
     assert.throws(
       () => clusterSpecOf({ project: "stackadm", stack: "dev", settings: "" }),

@@ -1,4 +1,7 @@
 import { strict as assert } from "node:assert";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { markersOf, operatorOf } from "../../../../components/support/operator.js";
 import { fakeProject, startFakeCloud } from "../../../support/fake-openstack.js";
 
@@ -15,6 +18,27 @@ describe("the operator of a run", () => {
     const nobody = operatorOf({ HOME: "/nowhere" }, "/nowhere");
     await assert.rejects(nobody.connect());
     assert.equal(nobody.agentSocket, undefined);
+  });
+
+  it("knows the certificate of a cloud with its own authority, and that another has none", () => {
+    const directory = mkdtempSync(join(tmpdir(), "operator-"));
+    try {
+      const file = join(directory, "ca.pem");
+      writeFileSync(file, "-----BEGIN CERTIFICATE-----\n");
+      const cloud = {
+        ...{ OS_AUTH_URL: "https://cloud.example/v3", OS_USERNAME: "demo", OS_PASSWORD: "demo" },
+        OS_PROJECT_NAME: "demo",
+      };
+      assert.equal(operatorOf(cloud, directory).caCertificate, undefined);
+      const { caCertificate } = operatorOf({ ...cloud, OS_CACERT: file }, directory);
+      assert.equal(caCertificate, "-----BEGIN CERTIFICATE-----\n");
+      assert.throws(
+        () => operatorOf({ ...cloud, OS_CACERT: `${file}.no` }, directory),
+        /no such file/,
+      );
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it("remembers the failed machines of each stack beside the project", () => {

@@ -1,0 +1,51 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import { Cluster, type ClusterComponentArgs } from "../../components/cluster.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
+import { isSecret, named } from "./addons-example.js";
+
+const build = (over: Partial<ClusterComponentArgs> = {}): Promise<readonly Row[]> =>
+  graph(() => new Cluster("dev", { ...smallest, ...over }), cloudAnswers);
+const stringData = (rows: readonly Row[]): Readonly<Record<string, unknown>> => {
+  const data = named(rows, "dev-addons-cloud-config-secret").inputs["stringData"];
+  return (isSecret(data) ? (data as { value: object }).value : data) as Record<string, unknown>;
+};
+const clear = (value: unknown): string => JSON.stringify(value);
+
+describe("graph: with what the cluster works in its cloud", () => {
+  it("makes no credential where one is supplied, and writes it where the made one would be", async () => {
+    for (const secret of ["CANARY", pulumi.secret("CANARY")]) {
+      const rows = await build({ credential: { id: "supplied", secret } });
+      assert.ok(!rows.some(({ type }) => type.includes("applicationCredential")));
+      const holders = rows.filter(({ inputs }) => clear(inputs).includes("CANARY"));
+      assert.deepEqual(
+        holders.map(({ name }) => name),
+        ["dev-addons-cloud-config-secret"],
+      );
+      const conf = stringData(rows)["cloud.conf"];
+      assert.ok(isSecret(conf) || isSecret(holders[0]?.inputs["stringData"]));
+      assert.match(clear(conf), /application-credential-id = \\"supplied\\"/);
+    }
+  });
+
+  it("gives the controllers the certificate that the operator knows the cloud by", async () => {
+    const operator = { connect: () => Promise.reject(new Error("no")), markers: "/nowhere" };
+    const rows = await build({ operator: { ...operator, caCertificate: "PEM" } });
+    assert.equal(stringData(rows)["ca.crt"], "PEM");
+    assert.match(clear(stringData(rows)["cloud.conf"]), /ca-file/);
+    assert.equal("ca.crt" in stringData(await build({ operator })), false);
+  });
+
+  it("has no cloud controller, and kubelets that wait for none, where it is switched off", async () => {
+    const rows = await build({ cloudController: { enabled: false } });
+    assert.ok(!rows.some(({ name }) => name.includes("cloud-controller")));
+    const scripts = rows.filter(({ name }) => /-(init|join)$/.test(name));
+    assert.equal(scripts.length, 3);
+    for (const { inputs } of scripts) assert.doesNotMatch(clear(inputs["stdin"]), /cloud-provider/);
+    const frozen = named(rows, "dev-frozen").inputs;
+    assert.match(clear(frozen), /"cloudController\.enabled":"false"/);
+    assert.doesNotMatch(clear(named(await build(), "dev-frozen").inputs), /cloudController/);
+  });
+});

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../cloud/client.js";
+import { preflight } from "../../../cloud/preflight.js";
+import { parseClusterSpec } from "../../../components/cluster-spec.js";
+import { needsOf } from "../../../components/plan/needs.js";
+import { startFakeCloud } from "../../support/fake-openstack.js";
+import { equip } from "../../support/ready-cluster.js";
+import { smallest } from "../../support/spec.js";
+
+const [controlPlane, flavor] = [{ flavor: "k8s-control-plane" }, "k8s-worker"];
+const needs = (over: object) => {
+  const workers = { general: { flavor, count: 1 } };
+  const result = parseClusterSpec({ ...smallest, controlPlane, workers, ...over });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return needsOf(result.spec);
+};
+
+describe("the questions before the first write, about who asks and what for", () => {
+  it("say that a restricted credential can make no other, unless one is supplied or there", async () => {
+    const cloud = await startFakeCloud({ restricted: true });
+    equip(cloud);
+    const ask = async (over: object, owned: readonly string[]) => {
+      const client = await connectCloud({ env: cloud.environment() });
+      const findings = await preflight(client, needs(over), { owned: new Set(owned) });
+      return findings.map(({ text }) => text);
+    };
+    try {
+      assert.match((await ask({}, [])).join(), /^credential: you work with a restricted/);
+      assert.deepEqual(await ask({ credential: { id: "i", secret: {} } }, []), []);
+      assert.deepEqual(await ask({}, ["1"]), []);
+    } finally {
+      await cloud.close();
+    }
+  });
+
+  it("are none about Octavia for a cluster without load balancers", async () => {
+    const cloud = await startFakeCloud({
+      services: ["compute", "network", "image", "volumev3"],
+    });
+    equip(cloud);
+    try {
+      const client = await connectCloud({ env: cloud.environment() });
+      assert.deepEqual(await preflight(client, needs({ loadBalancer: { enabled: false } })), []);
+      const [found] = await preflight(client, needs({ endpoint: { kind: "load-balancer" } }));
+      assert.match(found?.text ?? "", /^load balancers: the cloud offers no load-balancer service/);
+    } finally {
+      await cloud.close();
+    }
+  });
+});
