@@ -9,6 +9,10 @@ export interface ClusterNeeds {
   readonly flavors: Readonly<Record<string, number>>;
   readonly volumeTypes: readonly string[];
   readonly zones: readonly string[];
+  /** Zones of Cinder that storage classes name. */
+  readonly volumeZones: readonly string[];
+  /** Whether volumes are made in the zones of the machines. */
+  readonly volumesFollowZones: boolean;
   /** Name of the Octavia provider. Absent: the cluster has no load balancers. */
   readonly loadBalancerProvider?: string;
   /** Whether an application credential has to be made for the cluster. */

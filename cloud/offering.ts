@@ -139,6 +139,33 @@ async function checkZones(client: CloudClient, needs: ClusterNeeds): Promise<Fin
     .map((wanted) => problem(`zone: '${wanted}' does not exist or is closed; ${known(open)}`));
 }
 
+/** Zones of Cinder that classes name, and those that it would be asked for because a machine is there. */
+async function checkVolumeZones(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  const { volumeZones, volumesFollowZones, zones } = needs;
+  const followed = volumesFollowZones ? zones : [];
+  if (volumeZones.length + followed.length === 0 || !client.offers("volumev3")) return [];
+  const found = await listAll(client, "volumev3", "/os-availability-zone", {
+    key: "availabilityZoneInfo",
+    schema: zoneSchema,
+  });
+  const there = found.filter((zone) => zone.zoneState.available).map((zone) => zone.zoneName);
+  const strange = followed.filter((zone) => !there.includes(zone));
+  return [
+    ...volumeZones
+      .filter((zone) => !there.includes(zone))
+      .map((zone) =>
+        problem(`storageClasses: Cinder has no zone '${zone}', or it is closed; ${known(there)}`),
+      ),
+    ...(strange.length > 0
+      ? [
+          warning(
+            `storageClasses: machines are in ${strange.join(", ")}, which are no zones of Cinder (${there.join(", ")}): volumes would not be made; set blockStorage.topology to false`,
+          ),
+        ]
+      : []),
+  ];
+}
+
 const providerSchema = z.looseObject({ name: z.string() });
 
 async function checkLoadBalancers(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
@@ -184,6 +211,7 @@ export async function checkOffering(
     checkExternalNetwork(client, needs),
     checkZones(client, needs),
     checkVolumeTypes(client, needs),
+    checkVolumeZones(client, needs),
   ]);
   return findings.flat();
 }

@@ -2,17 +2,16 @@ import { z } from "zod";
 import { isHostOf, overlaps } from "./network/address-plan.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import {
-  blockStorage,
   cloudController,
   credential,
   loadBalancer,
-  storageClasses,
   withoutLoadBalancers,
 } from "./spec/cloud.js";
 import { kubernetes, samples } from "./spec/kubernetes.js";
 import { access, controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import { allowedCidrs, externalNetwork, network } from "./spec/network.js";
 import { podNetwork } from "./spec/pod-network.js";
+import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
 import { contradictions, nowhereToRun, presetOf, topology } from "./spec/topology.js";
 import { doc, label, present, record } from "./spec/values.js";
 
@@ -68,20 +67,6 @@ const overlapsFound = ({ network: ranges }: Checked): z.core.$ZodRawIssue[] => {
       input: ranges[one],
       message: `${ranges[one]} overlaps network.${other} (${ranges[other]}); choose another range`,
     }));
-};
-
-const defaultClasses = ({ storageClasses: classes }: Checked): z.core.$ZodRawIssue[] => {
-  const names = classes.filter((one) => one.default).map((one) => one.name);
-  return names.length < 2
-    ? []
-    : [
-        {
-          code: "custom",
-          path: ["storageClasses"],
-          input: classes,
-          message: `${names.join(" and ")} are both the default; leave \`default: true\` on one of them`,
-        },
-      ];
 };
 
 /** Machines are named `<cluster>-<pool>-<position>`, and so is the control plane. */
@@ -157,7 +142,7 @@ export const clusterSchema = clusterShape
     const sound = (...keys: readonly string[]): boolean => !keys.some((key) => wrong.has(key));
     issues.push(
       ...(sound("network") ? overlapsFound(value) : []),
-      ...(sound("storageClasses") ? defaultClasses(value) : []),
+      ...(sound("storageClasses") ? wrongClasses(value.storageClasses) : []),
       ...(sound("workers") ? reservedPools(value) : []),
       ...(sound("topology", "controlPlane", "workers") ? contradictions(value) : []),
       ...(sound("network", "endpoint") ? foreignAddress(value) : []),

@@ -292,6 +292,7 @@ export class Cluster extends Component {
         settings: cloudSettings(spec),
       },
       cloudController: spec.cloudController.enabled,
+      blockStorage: spec.blockStorage,
       storageClasses: spec.storageClasses,
       samples: spec.samples,
       deletedWith: controlPlane.first.machine.server,

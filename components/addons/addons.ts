@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Component } from "../support/component.js";
-import { BlockStorage } from "./block-storage.js";
+import { BlockStorage, type BlockStorageArgs } from "./block-storage.js";
 import { CloudConfig } from "./cloud-config.js";
 import { CloudController } from "./cloud-controller.js";
 import { imageTable } from "../../base/images.js";
@@ -43,6 +43,8 @@ export interface AddonsArgs {
   readonly cloud: CloudAccess;
   /** Whether there is a cloud controller. Change: refused. @default true */
   readonly cloudController?: boolean;
+  /** Volumes. Change: in place. @default in the zones of their pods */
+  readonly blockStorage?: Pick<BlockStorageArgs, "topology">;
   /** Storage classes. Change: the class is replaced, its volumes are not touched. */
   readonly storageClasses: readonly StorageClassSettings[];
   /** Sample services and a sample claim. Change: in place. */
@@ -134,6 +136,7 @@ export class Addons extends Component {
         ...common,
         settings: args.cloud.settings,
         storageClasses: args.storageClasses,
+        topology: args.blockStorage?.topology,
         // Nobody here knows when a pod network of the user's own is there.
         awaitsPodNetwork,
       },

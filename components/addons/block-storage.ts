@@ -27,6 +27,8 @@ export interface BlockStorageArgs extends AddonArgs {
   readonly cloudConfig: CloudConfig;
   /** What the driver on the nodes is told. Change: in place, its pods restart. @default nothing */
   readonly settings?: CloudSettings;
+  /** Whether volumes are made in the zone of their pod. Change: in place, for new volumes. @default true */
+  readonly topology?: boolean;
   /** Classes by name. Change: the class is replaced, its volumes are not touched. */
   readonly storageClasses: readonly StorageClassSettings[];
 }
@@ -49,8 +51,12 @@ export class BlockStorage extends Addon {
         kubernetes.storage.v1.StorageClass,
         `class-${settings.name}`,
         storageClass(settings),
-        // Parameters cannot change in place, and two objects cannot have one name.
-        { deleteBeforeReplace: true },
+        {
+          // The API refuses to change these, and the provider replaces for no more than parameters.
+          replaceOnChanges: ["reclaimPolicy", "volumeBindingMode", "allowedTopologies"],
+          // Two objects cannot have one name.
+          deleteBeforeReplace: true,
+        },
       ),
     );
     this.registerOutputs({});
@@ -66,6 +72,7 @@ export class BlockStorage extends Addon {
         clusterName: pulumi.interpolate`--cluster=${args.nameInCloud}`,
         configChecksum: args.cloudConfig.checksum,
         awaited: args.awaitsPodNetwork ?? true,
+        topology: args.topology,
       }),
       {
         // order: pods without their account are refused, without its rights and Secret they fail.
@@ -87,7 +94,11 @@ export class BlockStorage extends Addon {
       conf === undefined
         ? []
         : [this.object(kubernetes.core.v1.ConfigMap, "node-config", nodeConfig(conf))];
-    const manifest = blockStorageNode(args.images, conf && checksum(conf));
+    const manifest = blockStorageNode({
+      images: args.images,
+      configChecksum: conf && checksum(conf),
+      topology: args.topology,
+    });
     return this.object(kubernetes.apps.v1.DaemonSet, "node", manifest, {
       // order: pods without their account are refused, and do not start without their configuration.
       dependsOn: [account, driver, ...config],

@@ -29,7 +29,11 @@ export function cloudSettings(
   spec: Pick<ClusterSpec, "loadBalancer" | "cloudController" | "blockStorage">,
 ): CloudSettings {
   const { classes, ...loadBalancer } = spec.loadBalancer;
-  const { blockStorage } = spec;
+  const { nodeVolumeAttachLimit, rescanOnResize, ignoreVolumeAz, ignoreVolumeMicroversion } =
+    spec.blockStorage;
+  const blockStorage = {
+    ...{ nodeVolumeAttachLimit, rescanOnResize, ignoreVolumeAz, ignoreVolumeMicroversion },
+  };
   const { global, networking, metadata, keyManager } = spec.cloudController;
   const others = { global, networking, metadata, keyManager };
   return { ...others, loadBalancer, loadBalancerClasses: classes, blockStorage };

@@ -46,6 +46,10 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     flavors,
     volumeTypes: spec.storageClasses.flatMap(({ type }) => (type === undefined ? [] : [type])),
     zones: spec.zones,
+    volumeZones: spec.storageClasses.flatMap(({ availability: zone }) => zone ?? []),
+    volumesFollowZones:
+      spec.blockStorage.topology !== false &&
+      spec.storageClasses.some(({ availability: zone }) => zone === undefined),
     ...(usesOctavia(spec) && {
       loadBalancerProvider: spec.loadBalancer.provider,
     }),

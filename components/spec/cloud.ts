@@ -3,7 +3,7 @@ import type { Late } from "../support/kubernetes-types.js";
 import type { EndpointSpec } from "./endpoint.js";
 import { presetOf, type Topology } from "./topology.js";
 import { loadBalancerClasses, loadBalancerKeys, otherSections, owned } from "./cloud-conf.js";
-import { doc, list, present, record, text, truth } from "./values.js";
+import { doc, present, record, truth } from "./values.js";
 
 /** Services of type LoadBalancer: section [LoadBalancer] of cloud.conf, and a section for each class. */
 export const loadBalancer = record(
@@ -47,41 +47,6 @@ export const cloudController = record(
   },
   { route: owned.route.routerId },
 ).prefault({});
-
-/** Cinder CSI: section [BlockStorage] of cloud.conf. */
-export const blockStorage = record({ ...otherSections.blockStorage }).prefault({});
-
-export const storageClasses = list(
-  record({
-    name: text(
-      (value) => /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(value),
-      "is not the name of a storage class; use lower-case letters, digits, dashes and dots",
-    ).meta(doc("in place", "Name of the StorageClass.")),
-    default: truth()
-      .default(false)
-      .meta(doc("in place", "Claims that name no class get this one.")),
-    type: present("a volume type")
-      .optional()
-      .meta(
-        doc(
-          "in place",
-          "Cinder volume type. A StorageClass is replaced, its volumes are not.",
-          "Cinder's default type",
-        ),
-      ),
-    availability: present("an availability zone of Cinder")
-      .optional()
-      .meta(
-        doc(
-          "in place",
-          "Cinder availability zone of the volumes.",
-          "the zone of the pod's machine",
-        ),
-      ),
-  }),
-  0,
-  "a list of storage classes",
-).default([{ name: "gold", default: true }]);
 
 const secret = z.custom<Late>(
   // An output, or what stands for an encrypted value in a stack's settings.

@@ -120,6 +120,12 @@ describe("graph: what the nodes' storage driver is told", () => {
     assert.notEqual(one, other);
   });
 
+  it("says on both sides whether volumes follow the zones of pods", async () => {
+    const { rows } = await run({ blockStorage: { topology: false } });
+    for (const name of ["addons-storage-controller", "addons-storage-node"])
+      assert.match(JSON.stringify(named(rows, name).inputs), /--with-topology=false/);
+  });
+
   it("holds nothing of the credential", async () => {
     const { rows } = await run({ cloud: { ...knownCloud, settings } });
     const text = JSON.stringify(named(rows, "addons-storage-node-config").inputs);

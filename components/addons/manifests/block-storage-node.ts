@@ -43,12 +43,18 @@ export function nodeConfig(conf: string): ConfigMap {
   };
 }
 
-/**
- * The half that formats and mounts, on every node; it has no credential of the cloud.
- *
- * @param configChecksum digest of what it is told; default: it is told nothing
- */
-export function blockStorageNode(images: BlockStorageImages, configChecksum?: string): DaemonSet {
+/** Arguments of {@link blockStorageNode}. */
+export interface BlockStorageNodeSettings {
+  readonly images: BlockStorageImages;
+  /** Digest of what it is told. @default it is told nothing */
+  readonly configChecksum?: string;
+  /** Whether it says in which zone its machine is. @default true */
+  readonly topology?: boolean;
+}
+
+/** The half that formats and mounts, on every node; it has no credential of the cloud. */
+export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet {
+  const { images, configChecksum } = settings;
   const labels = appLabel(nodeName);
   return {
     apiVersion: "apps/v1",
@@ -72,7 +78,7 @@ export function blockStorageNode(images: BlockStorageImages, configChecksum?: st
           priorityClassName: "system-node-critical",
           tolerations: everywhere,
           containers: [
-            nodePlugin(images.cinderCsi, configChecksum !== undefined),
+            nodePlugin(settings),
             registrar(images.csiNodeDriverRegistrar),
             livenessProbe(images.livenessProbe),
           ],
@@ -90,15 +96,20 @@ export function blockStorageNode(images: BlockStorageImages, configChecksum?: st
 
 const { mount: configMount, argument: configArgument } = cloudConfigVolume;
 
-function nodePlugin(image: string, configured: boolean): Container {
+function nodePlugin({
+  images,
+  configChecksum,
+  topology = true,
+}: BlockStorageNodeSettings): Container {
+  const configured = configChecksum !== undefined;
   return container({
     name: "cinder-csi-plugin",
-    image,
+    image: images.cinderCsi,
     command: ["/bin/cinder-csi-plugin"],
     args: [
       "--v=2",
       `--endpoint=${socket}`,
-      "--with-topology=true",
+      `--with-topology=${String(topology)}`,
       "--provide-controller-service=false",
       "--provide-node-service=true",
       ...(configured ? [configArgument] : []),

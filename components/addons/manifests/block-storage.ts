@@ -53,6 +53,8 @@ export interface BlockStorageSettings {
   readonly configChecksum: Late;
   /** Whether the resource is ready only when its pod is. @default true */
   readonly awaited?: boolean;
+  /** Whether volumes are made in the zone of their pod. @default true */
+  readonly topology?: boolean;
 }
 
 /**
@@ -82,7 +84,7 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
           nodeSelector: controlPlaneSelector,
           tolerations: [onControlPlane],
           containers: [
-            controllerPlugin(settings.images.cinderCsi, settings.clusterName),
+            controllerPlugin(settings),
             ...sidecars(settings.images),
             livenessProbe(settings.images.livenessProbe),
           ],
@@ -93,17 +95,21 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
   };
 }
 
-function controllerPlugin(image: string, clusterName: Late): Container {
+function controllerPlugin({
+  images,
+  clusterName,
+  topology = true,
+}: BlockStorageSettings): Container {
   return container({
     name: "cinder-csi-plugin",
-    image,
+    image: images.cinderCsi,
     command: ["/bin/cinder-csi-plugin"],
     args: [
       "--v=2",
       `--endpoint=${socket}`,
       cloudConfigVolume.argument,
       clusterName,
-      "--with-topology=true",
+      `--with-topology=${String(topology)}`,
       "--pvc-annotations=true",
       "--provide-controller-service=true",
       "--provide-node-service=false",

@@ -33,6 +33,34 @@ describe("the questions before the first write, about who asks and what for", ()
     }
   });
 
+  it("compare the zones of volumes with Cinder's", async () => {
+    const cloud = await startFakeCloud();
+    equip(cloud);
+    const zone = (zoneName: string) => ({ zoneName, zoneState: { available: true } });
+    cloud.on("GET /volumev3/os-availability-zone", {
+      body: { availabilityZoneInfo: [zone("nova"), zone("zone-a")] },
+    });
+    const ask = async (over: object) => {
+      const client = await connectCloud({ env: cloud.environment() });
+      const findings = await preflight(client, needs(over));
+      return findings.map(({ severity, text }) => `${severity}: ${text}`);
+    };
+    try {
+      assert.deepEqual(await ask({ zones: ["zone-a"] }), []);
+      const zones = ["zone-a", "zone-b"];
+      assert.deepEqual(await ask({ zones }), [
+        "warning: storageClasses: machines are in zone-b, which are no zones of Cinder (nova, zone-a): volumes would not be made; set blockStorage.topology to false",
+      ]);
+      assert.deepEqual(await ask({ zones, blockStorage: { topology: false } }), []);
+      const classes = ["nova", "other"].map((name) => ({ name, availability: name }));
+      assert.deepEqual(await ask({ zones, storageClasses: classes }), [
+        "problem: storageClasses: Cinder has no zone 'other', or it is closed; there are: nova, zone-a",
+      ]);
+    } finally {
+      await cloud.close();
+    }
+  });
+
   it("are none about Octavia for a cluster without load balancers", async () => {
     const cloud = await startFakeCloud({
       services: ["compute", "network", "image", "volumev3"],

@@ -21,6 +21,8 @@ const needs: ClusterNeeds = {
   flavors: { big: 1, small: 2 },
   volumeTypes: ["fast"],
   zones: ["a"],
+  volumeZones: [],
+  volumesFollowZones: false,
   loadBalancerProvider: "amphora",
   makesCredential: true,
   names: [

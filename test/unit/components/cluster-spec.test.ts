@@ -91,6 +91,9 @@ const mistakes: readonly (readonly [string, object])[] = [
     },
   ],
   ["storageClasses.0.name", { storageClasses: [{ name: "Gold" }] }],
+  ["storageClasses.1.name", { storageClasses: [{ name: "a" }, { name: "a" }] }],
+  ["storageClasses.0.reclaimPolicy", { storageClasses: [{ name: "a", reclaimPolicy: "Keep" }] }],
+  ["storageClasses.0.fsType", { storageClasses: [{ name: "a", fsType: "zfs" }] }],
   ["samples", { samples: 1 }],
 ];
 

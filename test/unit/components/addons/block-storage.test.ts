@@ -109,6 +109,26 @@ describe("addons/manifests/storage-class", () => {
     assert.deepEqual(gold.parameters, { "csi.storage.k8s.io/fstype": "ext4" });
   });
 
+  it("is what was written otherwise", () => {
+    const { allowedTopologies, ...other } = unwrapped(
+      storageClass({
+        ...{ name: "kept", default: false, zones: ["a", "b"], reclaimPolicy: "Retain" },
+        ...{ volumeBindingMode: "Immediate", fsType: "xfs", allowVolumeExpansion: false },
+      }),
+    );
+    assert.deepEqual(
+      [other.reclaimPolicy, other.volumeBindingMode, other.allowVolumeExpansion, other.parameters],
+      ["Retain", "Immediate", false, { "csi.storage.k8s.io/fstype": "xfs" }],
+    );
+    assert.deepEqual(allowedTopologies, [
+      {
+        matchLabelExpressions: [
+          { key: "topology.cinder.csi.openstack.org/zone", values: ["a", "b"] },
+        ],
+      },
+    ]);
+  });
+
   it("is the default exactly when asked", () => {
     const key = "storageclass.kubernetes.io/is-default-class";
     const marked = (isDefault: boolean) =>

@@ -65,9 +65,10 @@ const made: Readonly<Record<string, readonly object[]>> = {
       clusterName: `--cluster=${clusterName}`,
       configChecksum,
     }),
-    blockStorageNode(images),
+    blockStorageNode({ images }),
     storageClass({ name: "gold", default: true }),
     storageClass({ name: "zone-a", default: false, type: "fast", availability: "zone-a" }),
+    storageClass({ name: "kept", default: false, reclaimPolicy: "Retain", zones: ["zone-b"] }),
   ],
   samples: [
     samplesNamespaceObject(),
