@@ -296,7 +296,8 @@ export class Cluster extends Component {
       storageClasses: spec.storageClasses,
       samples: spec.samples,
       deletedWith: controlPlane.first.machine.server,
-      farewell: ({ workloads }) => controlPlane.farewell(access, [...workloads, ...joins]),
+      farewell: ({ workloads }) =>
+        controlPlane.farewell(access, [...workloads, ...joins], spec.blockStorage.snapshots),
     });
   }
 }

@@ -44,7 +44,7 @@ export interface AddonsArgs {
   /** Whether there is a cloud controller. Change: refused. @default true */
   readonly cloudController?: boolean;
   /** Volumes. Change: in place. @default in the zones of their pods */
-  readonly blockStorage?: Pick<BlockStorageArgs, "topology">;
+  readonly blockStorage?: Pick<BlockStorageArgs, "topology" | "snapshots">;
   /** Storage classes. Change: the class is replaced, its volumes are not touched. */
   readonly storageClasses: readonly StorageClassSettings[];
   /** Sample services and a sample claim. Change: in place. */
@@ -136,7 +136,7 @@ export class Addons extends Component {
         ...common,
         settings: args.cloud.settings,
         storageClasses: args.storageClasses,
-        topology: args.blockStorage?.topology,
+        ...args.blockStorage,
         // Nobody here knows when a pod network of the user's own is there.
         awaitsPodNetwork,
       },

@@ -9,6 +9,7 @@ import {
   blockStorageNodeAccount,
   nodeConfig,
 } from "./manifests/block-storage-node.js";
+import { Snapshots } from "./snapshots.js";
 import { cinderCsiDriver, storageClass } from "./manifests/storage-class.js";
 import type { AddonArgs } from "./addon.js";
 import type { CloudConfig } from "./cloud-config.js";
@@ -29,6 +30,8 @@ export interface BlockStorageArgs extends AddonArgs {
   readonly settings?: CloudSettings;
   /** Whether volumes are made in the zone of their pod. Change: in place, for new volumes. @default true */
   readonly topology?: boolean;
+  /** Whether volumes can have snapshots. Change: in place. @default false */
+  readonly snapshots?: boolean;
   /** Classes by name. Change: the class is replaced, its volumes are not touched. */
   readonly storageClasses: readonly StorageClassSettings[];
 }
@@ -63,7 +66,8 @@ export class BlockStorage extends Addon {
   }
 
   #createController(args: BlockStorageArgs, driver: pulumi.Resource) {
-    const access = this.access(blockStorageAccess());
+    const access = this.access(blockStorageAccess(args.snapshots));
+    const snapshots = args.snapshots === true ? [this.#createSnapshots(args)] : [];
     return this.object(
       kubernetes.apps.v1.Deployment,
       "controller",
@@ -73,14 +77,25 @@ export class BlockStorage extends Addon {
         configChecksum: args.cloudConfig.checksum,
         awaited: args.awaitsPodNetwork ?? true,
         topology: args.topology,
+        snapshots: args.snapshots,
       }),
       {
-        // order: pods without their account are refused, without its rights and Secret they fail.
-        dependsOn: [...access, driver, args.cloudConfig.secret],
+        // order: pods without their account are refused, without its rights, Secret and kinds they fail.
+        dependsOn: [
+          ...[...access, driver, args.cloudConfig.secret],
+          ...snapshots.flatMap(({ kinds }) => kinds),
+        ],
         // Its pod waits for the pod network and for the cloud controller to know its node.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );
+  }
+
+  #createSnapshots({ images, ...args }: BlockStorageArgs): Snapshots {
+    return this.make(Snapshots, "snapshots", {
+      image: images.snapshotController,
+      deletedWith: args.deletedWith,
+    });
   }
 
   #createNode(args: BlockStorageArgs, driver: pulumi.Resource) {

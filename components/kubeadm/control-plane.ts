@@ -13,7 +13,12 @@ import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js
 import { apiPort, initDocuments, joinDocument } from "./documents.js";
 import { factsOf, joinerValues, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
-import { controlPlaneScripts, farewellScripts, mintScript } from "./node-scripts.js";
+import {
+  controlPlaneScripts,
+  farewellScripts,
+  snapshotsScripts,
+  mintScript,
+} from "./node-scripts.js";
 
 export interface FormArgs {
   readonly spec: ClusterSpec;
@@ -50,7 +55,28 @@ export class ControlPlane extends NodeGroup {
   }
 
   /** The last thing that happens to the cluster: runs when it is deleted, before everything it depends on. */
-  farewell(access: Access, after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
+  farewell(
+    access: Access,
+    after: pulumi.Input<pulumi.Resource>[],
+    snapshots = false,
+  ): RemoteScript {
+    const farewell = this.#farewell(access, after);
+    if (!snapshots) return farewell;
+    return this.make(
+      RemoteScript,
+      "snapshots-farewell",
+      {
+        connection: access.route(this.first.machine),
+        scripts: snapshotsScripts,
+        values: {},
+        when: "farewell",
+      },
+      // order: Cinder keeps a volume as long as it has a snapshot.
+      { dependsOn: [farewell] },
+    );
+  }
+
+  #farewell(access: Access, after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
     return this.make(
       RemoteScript,
       "farewell",

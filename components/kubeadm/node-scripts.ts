@@ -16,6 +16,7 @@ export const controlPlaneScripts = [
 export const joinScripts = [...joining, read("scripts/join.sh")] as const;
 export const leaveScripts = [common, read("scripts/leave.sh")] as const;
 export const farewellScripts = [common, read("scripts/farewell.sh")] as const;
+export const snapshotsScripts = [common, read("scripts/snapshots.sh")] as const;
 /** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */
 export const mintScript = read("scripts/mint.sh");
 

@@ -5,6 +5,15 @@ import { doc, list, present, record, shown, text, truth } from "./values.js";
 /** Cinder CSI: section [BlockStorage] of cloud.conf. */
 export const blockStorage = record({
   ...otherSections.blockStorage,
+  snapshots: truth()
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "Whether volumes can have snapshots: their kinds, the snapshot controller and the class `cinder`. Going back deletes every snapshot that goes with its object.",
+        "`false`",
+      ),
+    ),
   topology: truth()
     .optional()
     .meta(

@@ -2,7 +2,7 @@
  * Kubernetes' own types as the installed SDK has them, for what only renders: types alone, so that nothing of Pulumi is
  * loaded with them.
  */
-import type { apps, core, rbac, storage, types } from "@pulumi/kubernetes";
+import type { apiextensions, apps, core, rbac, storage, types } from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 
 /** Text that may be known only after the cloud has answered. */
@@ -31,6 +31,9 @@ export type ClusterRoleBinding = Named<rbac.v1.ClusterRoleBindingArgs>;
 export type Role = Named<rbac.v1.RoleArgs>;
 export type RoleBinding = Named<rbac.v1.RoleBindingArgs>;
 export type PolicyRule = types.input.rbac.v1.PolicyRule;
+
+export type CustomResourceDefinition = Named<apiextensions.v1.CustomResourceDefinitionArgs>;
+export type JsonSchema = types.input.apiextensions.v1.JSONSchemaProps;
 
 export type CsiDriver = Named<storage.v1.CSIDriverArgs>;
 export type StorageClass = Named<storage.v1.StorageClassArgs>;

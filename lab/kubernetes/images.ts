@@ -72,9 +72,9 @@ function cloudImages(tags: Tags): Image[] {
       files: { [`/bin/${name}`]: `cloud-provider-openstack/${name}` },
       command: [`/bin/${name}`],
     });
-  const sidecar = (name: string, tag: string): Image =>
+  const sidecar = (name: string, tag: string, component = name): Image =>
     image(`registry.k8s.io/sig-storage/${name}`, [tag], {
-      files: { [`/${name}`]: `${name}/${name}` },
+      files: { [`/${name}`]: `${component}/${name}` },
       entrypoint: [`/${name}`],
     });
   return [
@@ -83,6 +83,8 @@ function cloudImages(tags: Tags): Image[] {
     sidecar("csi-attacher", tags.csiAttacher),
     sidecar("csi-provisioner", tags.csiProvisioner),
     sidecar("csi-resizer", tags.csiResizer),
+    sidecar("csi-snapshotter", tags.csiSnapshotter, "external-snapshotter"),
+    sidecar("snapshot-controller", tags.snapshotController, "external-snapshotter"),
     sidecar("csi-node-driver-registrar", tags.csiNodeDriverRegistrar),
     sidecar("livenessprobe", tags.livenessProbe),
   ];

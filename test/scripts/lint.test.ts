@@ -76,6 +76,7 @@ describe("scripts for machines", () => {
     ["join", joinValues, [...joining, "kubeadm/scripts/join.sh"]],
     ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
     ["farewell", farewellValues, ["kubeadm/scripts/farewell.sh"]],
+    ["snapshots", [], ["kubeadm/scripts/snapshots.sh"]],
   ] as const;
   for (const [step, values, files] of contracts) {
     it(`${step} reads exactly the values that the program gives it`, () => {

@@ -19,6 +19,7 @@ import {
   type BlockStorageImages,
 } from "./csi.js";
 import { appLabel, container, controlPlaneSelector, onControlPlane } from "./pod.js";
+import { snapshotterRules } from "./snapshots.js";
 import type { Access } from "./access.js";
 import type { Container, Deployment, Late } from "../../support/kubernetes-types.js";
 
@@ -26,9 +27,9 @@ const controllerName = "csi-cinder-controllerplugin";
 
 /**
  * The union of what attacher, provisioner, resizer (their deploy/kubernetes/rbac.yaml) and the
- * plugin's claim annotations need. Snapshots come with the snapshot controller and its kinds.
+ * plugin's claim annotations need, and with snapshots what the snapshotter needs.
  */
-export function blockStorageAccess(): Access {
+export function blockStorageAccess(snapshots = false): Access {
   return access({
     account: controllerName,
     cluster: [
@@ -40,6 +41,7 @@ export function blockStorageAccess(): Access {
       rule("storage.k8s.io", ["volumeattachments"], [...reading, "patch"]),
       rule("storage.k8s.io", ["volumeattachments/status"], ["patch"]),
       { ...writingEvents, verbs: ["list", "watch", ...writingEvents.verbs] },
+      ...(snapshots ? snapshotterRules : []),
     ],
     namespace: [leaderElection],
   });
@@ -55,6 +57,8 @@ export interface BlockStorageSettings {
   readonly awaited?: boolean;
   /** Whether volumes are made in the zone of their pod. @default true */
   readonly topology?: boolean;
+  /** Whether volumes can have snapshots. @default false */
+  readonly snapshots?: boolean;
 }
 
 /**
@@ -85,7 +89,7 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
           tolerations: [onControlPlane],
           containers: [
             controllerPlugin(settings),
-            ...sidecars(settings.images),
+            ...sidecars(settings),
             livenessProbe(settings.images.livenessProbe),
           ],
           volumes: [{ name: "socket", emptyDir: {} }, cloudConfigVolume.volume],
@@ -121,7 +125,7 @@ function controllerPlugin({
   });
 }
 
-function sidecars(images: BlockStorageImages): Container[] {
+function sidecars({ images, snapshots }: BlockStorageSettings): Container[] {
   const { lease, renew, retry } = leaderElectionTimes;
   const common = [
     `--csi-address=${socketDirectory}/csi.sock`,
@@ -146,5 +150,8 @@ function sidecars(images: BlockStorageImages): Container[] {
       "--extra-create-metadata",
     ]),
     sidecar("csi-resizer", images.csiResizer, ["--handle-volume-inuse-error=false"]),
+    ...(snapshots === true
+      ? [sidecar("csi-snapshotter", images.csiSnapshotter, ["--extra-create-metadata"])]
+      : []),
   ];
 }

@@ -8,6 +8,7 @@ export interface BlockStorageImages {
   readonly csiAttacher: string;
   readonly csiProvisioner: string;
   readonly csiResizer: string;
+  readonly csiSnapshotter: string;
   readonly csiNodeDriverRegistrar: string;
   readonly livenessProbe: string;
 }

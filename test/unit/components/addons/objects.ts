@@ -24,6 +24,12 @@ import {
   writerStatefulSet,
 } from "../../../../components/addons/manifests/samples.js";
 import {
+  snapshotClass,
+  snapshotController,
+  snapshotControllerAccess,
+  snapshotKinds,
+} from "../../../../components/addons/manifests/snapshots.js";
+import {
   cinderCsiDriver,
   storageClass,
 } from "../../../../components/addons/manifests/storage-class.js";
@@ -57,18 +63,25 @@ const made: Readonly<Record<string, readonly object[]>> = {
     }),
   ],
   "block-storage": [
-    ...accessObjects(blockStorageAccess()),
+    ...accessObjects(blockStorageAccess(true)),
     blockStorageNodeAccount(),
     cinderCsiDriver(),
     blockStorageController({
       images,
       clusterName: `--cluster=${clusterName}`,
       configChecksum,
+      snapshots: true,
     }),
     blockStorageNode({ images }),
     storageClass({ name: "gold", default: true }),
     storageClass({ name: "zone-a", default: false, type: "fast", availability: "zone-a" }),
     storageClass({ name: "kept", default: false, reclaimPolicy: "Retain", zones: ["zone-b"] }),
+  ],
+  snapshots: [
+    ...snapshotKinds().map(([, definition]) => definition),
+    ...accessObjects(snapshotControllerAccess()),
+    snapshotController(images.snapshotController),
+    snapshotClass(),
   ],
   samples: [
     samplesNamespaceObject(),

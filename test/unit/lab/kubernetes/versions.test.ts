@@ -91,6 +91,8 @@ describe("lab/kubernetes versions", () => {
         "sig-storage/csi-attacher:v4.12.0",
         "sig-storage/csi-provisioner:v5.1.0",
         "sig-storage/csi-resizer:v1.14.0",
+        "sig-storage/csi-snapshotter:v8.4.0",
+        "sig-storage/snapshot-controller:v8.4.0",
         "sig-storage/csi-node-driver-registrar:v2.15.0",
         "sig-storage/livenessprobe:v2.17.0",
         "cloudnativelabs/kube-router:v2.10.0",

@@ -1,0 +1,266 @@
+/** Snapshots of volumes: their kinds, the controller that makes them, and the class that names the driver (pure). */
+import {
+  access,
+  leaderElection,
+  leaderElectionTimes,
+  reading,
+  rule,
+  systemNamespace,
+  writingEvents,
+  type Access,
+} from "./access.js";
+import { appLabel, container, controlPlaneSelector, onControlPlane } from "./pod.js";
+import { cinderDriver } from "./storage-class.js";
+import type {
+  CustomResourceDefinition,
+  Deployment,
+  JsonSchema,
+  PolicyRule,
+} from "../../support/kubernetes-types.js";
+
+const name = "snapshot-controller";
+const group = "snapshot.storage.k8s.io";
+
+const text: JsonSchema = { type: "string" };
+const truth: JsonSchema = { type: "boolean" };
+const time: JsonSchema = { type: "string", format: "date-time" };
+const count: JsonSchema = { type: "integer", format: "int64" };
+const object = (properties: Record<string, JsonSchema>, required?: string[]): JsonSchema => ({
+  type: "object",
+  properties,
+  ...(required && { required }),
+});
+/** One of several sources, for ever. */
+const source = (properties: Record<string, JsonSchema>): JsonSchema => ({
+  ...object(properties),
+  ...{ minProperties: 1, maxProperties: 1 },
+  x_kubernetes_validations: [{ rule: "self == oldSelf", message: "the source is immutable" }],
+});
+const policy: JsonSchema = { type: "string", enum: ["Delete", "Retain"] };
+const error = object({ message: text, time });
+
+interface Kind {
+  readonly kind: string;
+  readonly shortNames: string[];
+  readonly namespaced: boolean;
+  readonly schema: JsonSchema;
+  /** Columns of `kubectl get`: title, path, type. */
+  readonly columns: readonly (readonly [string, string, string])[];
+}
+
+/** The fields of the API group's version 1 (external-snapshotter 8, client/apis/volumesnapshot/v1). */
+const kinds: readonly Kind[] = [
+  {
+    ...{ kind: "VolumeSnapshotClass", shortNames: ["vsclass", "vsclasses"], namespaced: false },
+    schema: object(
+      {
+        driver: text,
+        deletionPolicy: policy,
+        parameters: { type: "object", additionalProperties: text },
+      },
+      ["driver", "deletionPolicy"],
+    ),
+    columns: [
+      ["Driver", ".driver", "string"],
+      ["DeletionPolicy", ".deletionPolicy", "string"],
+    ],
+  },
+  {
+    ...{ kind: "VolumeSnapshot", shortNames: ["vs"], namespaced: true },
+    schema: object(
+      {
+        spec: object(
+          {
+            source: source({ persistentVolumeClaimName: text, volumeSnapshotContentName: text }),
+            volumeSnapshotClassName: { ...text, minLength: 1 },
+          },
+          ["source"],
+        ),
+        status: object({
+          boundVolumeSnapshotContentName: text,
+          creationTime: time,
+          readyToUse: truth,
+          restoreSize: { x_kubernetes_int_or_string: true },
+          error,
+          volumeGroupSnapshotName: text,
+        }),
+      },
+      ["spec"],
+    ),
+    columns: [
+      ["ReadyToUse", ".status.readyToUse", "boolean"],
+      ["SourcePVC", ".spec.source.persistentVolumeClaimName", "string"],
+      ["RestoreSize", ".status.restoreSize", "string"],
+      ["SnapshotClass", ".spec.volumeSnapshotClassName", "string"],
+      ["SnapshotContent", ".status.boundVolumeSnapshotContentName", "string"],
+    ],
+  },
+  {
+    ...{ kind: "VolumeSnapshotContent", shortNames: ["vsc", "vscs"], namespaced: false },
+    schema: object(
+      {
+        spec: object(
+          {
+            deletionPolicy: policy,
+            driver: text,
+            source: source({ snapshotHandle: text, volumeHandle: text }),
+            sourceVolumeMode: text,
+            volumeSnapshotClassName: text,
+            volumeSnapshotRef: object(
+              Object.fromEntries(
+                [
+                  "apiVersion",
+                  "fieldPath",
+                  "kind",
+                  "name",
+                  "namespace",
+                  "resourceVersion",
+                  "uid",
+                ].map((key) => [key, text]),
+              ),
+            ),
+          },
+          ["deletionPolicy", "driver", "source", "volumeSnapshotRef"],
+        ),
+        status: object({
+          creationTime: count,
+          readyToUse: truth,
+          restoreSize: { ...count, minimum: 0 },
+          snapshotHandle: text,
+          error,
+          volumeGroupSnapshotHandle: text,
+        }),
+      },
+      ["spec"],
+    ),
+    columns: [
+      ["ReadyToUse", ".status.readyToUse", "boolean"],
+      ["RestoreSize", ".status.restoreSize", "integer"],
+      ["DeletionPolicy", ".spec.deletionPolicy", "string"],
+      ["Driver", ".spec.driver", "string"],
+      ["VolumeSnapshot", ".spec.volumeSnapshotRef.name", "string"],
+    ],
+  },
+];
+
+/** The kinds of snapshots, by their plural. */
+export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefinition])[] =>
+  kinds.map(({ kind, shortNames, namespaced, schema, columns }) => {
+    const singular = kind.toLowerCase();
+    const plural = singular.endsWith("s") ? `${singular}es` : `${singular}s`;
+    return [
+      plural,
+      {
+        apiVersion: "apiextensions.k8s.io/v1",
+        kind: "CustomResourceDefinition",
+        metadata: {
+          name: `${plural}.${group}`,
+          // A group of Kubernetes' own: the API server asks where it was agreed on.
+          annotations: {
+            "api-approved.kubernetes.io":
+              "https://github.com/kubernetes-csi/external-snapshotter/pull/814",
+          },
+        },
+        spec: {
+          group,
+          scope: namespaced ? "Namespaced" : "Cluster",
+          names: { kind, listKind: `${kind}List`, plural, singular, shortNames },
+          versions: [
+            {
+              ...{ name: "v1", served: true, storage: true },
+              schema: { openAPIV3Schema: schema },
+              ...("status" in (schema.properties as object) && { subresources: { status: {} } }),
+              additionalPrinterColumns: [
+                ...columns.map(([title, jsonPath, type]) => ({ name: title, jsonPath, type })),
+                { name: "Age", jsonPath: ".metadata.creationTimestamp", type: "date" },
+              ],
+            },
+          ],
+        },
+      },
+    ];
+  });
+
+const classes = rule(group, ["volumesnapshotclasses"], reading);
+const changing = ["create", ...reading, "update", "patch", "delete"];
+
+/** What the driver's sidecar for snapshots, and the one that makes volumes of them, need besides. */
+export const snapshotterRules: readonly PolicyRule[] = [
+  classes,
+  rule(group, ["volumesnapshots"], ["get", "list"]),
+  rule(group, ["volumesnapshotcontents"], [...reading, "update", "patch"]),
+  rule(group, ["volumesnapshotcontents/status"], ["update", "patch"]),
+];
+
+export function snapshotControllerAccess(): Access {
+  return access({
+    account: name,
+    cluster: [
+      rule("", ["persistentvolumes"], reading),
+      rule("", ["persistentvolumeclaims"], [...reading, "update"]),
+      classes,
+      rule(group, ["volumesnapshots", "volumesnapshotcontents"], changing),
+      rule(group, ["volumesnapshots/status", "volumesnapshotcontents/status"], ["update", "patch"]),
+      { ...writingEvents, verbs: ["list", "watch", ...writingEvents.verbs] },
+    ],
+    namespace: [leaderElection],
+  });
+}
+
+/** Binds snapshots to their content; it does not call the cloud. */
+export function snapshotController(image: string): Deployment {
+  const labels = appLabel(name);
+  const { lease, renew, retry } = leaderElectionTimes;
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace: systemNamespace, labels },
+    spec: {
+      replicas: 1,
+      strategy: { type: "Recreate" },
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: name,
+          priorityClassName: "system-cluster-critical",
+          nodeSelector: controlPlaneSelector,
+          tolerations: [onControlPlane],
+          securityContext: { runAsNonRoot: true, runAsUser: 65532 },
+          containers: [
+            container({
+              name,
+              image,
+              args: [
+                "--v=2",
+                "--leader-election=true",
+                `--leader-election-lease-duration=${lease.toString()}s`,
+                `--leader-election-renew-deadline=${renew.toString()}s`,
+                `--leader-election-retry-period=${retry.toString()}s`,
+              ],
+              resources: { requests: { cpu: "10m", memory: "20Mi" } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ["ALL"] },
+              },
+            }),
+          ],
+        },
+      },
+    },
+  };
+}
+
+/** The class that snapshots get which name none; also of volumes that a pod uses, as a power cut would leave them. */
+export const snapshotClass = () => ({
+  apiVersion: `${group}/v1`,
+  kind: "VolumeSnapshotClass",
+  metadata: {
+    name: "cinder",
+    annotations: { "snapshot.storage.kubernetes.io/is-default-class": "true" },
+  },
+  driver: cinderDriver,
+  deletionPolicy: "Delete",
+  parameters: { "force-create": "true" },
+});

@@ -1,0 +1,49 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+import { Addon, workloadTimeouts } from "./addon.js";
+import {
+  snapshotClass,
+  snapshotController,
+  snapshotControllerAccess,
+  snapshotKinds,
+} from "./manifests/snapshots.js";
+import type { AddonArgs } from "./addon.js";
+
+/** Arguments of {@link Snapshots}. */
+export interface SnapshotsArgs extends AddonArgs {
+  /** Image of the snapshot controller. Change: in place. */
+  readonly image: string;
+}
+
+/** Snapshots of volumes: their kinds, their controller and a class. The driver takes them. */
+export class Snapshots extends Addon {
+  static readonly type = "stackadm:addons:Snapshots";
+
+  /** What whoever deals with snapshots has to find. */
+  readonly kinds: readonly pulumi.Resource[];
+  readonly controller: kubernetes.apps.v1.Deployment;
+
+  constructor(name: string, args: SnapshotsArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(Snapshots.type, name, args, opts);
+    this.kinds = snapshotKinds().map(([plural, definition]) =>
+      this.object(kubernetes.apiextensions.v1.CustomResourceDefinition, plural, definition),
+    );
+    const access = this.access(snapshotControllerAccess());
+    this.controller = this.object(
+      kubernetes.apps.v1.Deployment,
+      "controller",
+      snapshotController(args.image),
+      {
+        // order: pods without their account are refused, and the controller ends without its kinds.
+        dependsOn: [...access, ...this.kinds],
+        // Its pod waits for the pod network and for the cloud controller to know its node.
+        customTimeouts: { ...workloadTimeouts, create: "5m", update: "5m" },
+      },
+    );
+    this.object(kubernetes.apiextensions.CustomResource, "class", snapshotClass(), {
+      // order: objects need their kind.
+      dependsOn: [...this.kinds],
+    });
+    this.registerOutputs({});
+  }
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { Cluster } from "../../components/cluster.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
+import { named, objectsOf, reaches, run, sampleNames, systemNames } from "./addons-example.js";
+
+const added = async (change: Parameters<typeof run>[0]): Promise<readonly string[]> => {
+  const { rows } = await run(change);
+  const known = new Set([...systemNames, ...sampleNames]);
+  return objectsOf(rows).flatMap(({ name }) => (known.has(name) ? [] : [name]));
+};
+
+describe("graph: snapshots", () => {
+  const change = { blockStorage: { snapshots: true } };
+  const own = (...names: string[]) => names.map((name) => `addons-storage-snapshots-${name}`);
+
+  it("add their kinds, controller and class, and nothing else", async () => {
+    assert.deepEqual(
+      [...(await added(change))].sort(),
+      own(
+        ...["account", "class", "cluster-role", "cluster-role-binding", "controller", "role"],
+        ...["role-binding", "volumesnapshotclasses", "volumesnapshotcontents", "volumesnapshots"],
+      ).sort(),
+    );
+  });
+
+  it("have their kinds before everything that looks for them", async () => {
+    const { rows } = await run(change);
+    const [kinds, users] = [
+      own("volumesnapshotclasses", "volumesnapshotcontents", "volumesnapshots"),
+      [...own("controller", "class"), "addons-storage-controller"],
+    ];
+    for (const user of users)
+      for (const kind of kinds)
+        assert.ok(reaches(rows, named(rows, user).urn, named(rows, kind).urn), `${user} ${kind}`);
+  });
+
+  it("are released before the volumes that they are of, while the driver is there", async () => {
+    const rows = await graph(
+      () => new Cluster("dev", { ...smallest, ...change, samples: true }),
+      cloudAnswers,
+    );
+    const farewell = named(rows, "dev-control-plane-snapshots-farewell");
+    assert.ok(reaches(rows, farewell.urn, named(rows, "dev-control-plane-farewell").urn));
+    assert.ok(reaches(rows, farewell.urn, named(rows, "dev-addons-storage-controller").urn));
+    const samples = named(rows, "dev-addons-samples-namespace").urn;
+    assert.ok(reaches(rows, samples, farewell.urn));
+    const without = await graph(() => new Cluster("dev", smallest), cloudAnswers);
+    assert.ok(!without.some(({ name }) => name.includes("snapshot")));
+  });
+});

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import {
+  blockStorageAccess,
+  blockStorageController,
+} from "../../../../components/addons/manifests/block-storage.js";
+import { snapshotKinds } from "../../../../components/addons/manifests/snapshots.js";
+import { cinderDriver } from "../../../../components/addons/manifests/storage-class.js";
+import { imageTable } from "../../../../base/images.js";
+import { unwrapped } from "../../../support/unwrapped.js";
+import { argsOf, find, podOf } from "./objects.js";
+
+const controller = "Deployment snapshot-controller";
+
+describe("addons/manifests/snapshots", () => {
+  it("are not there unless they are asked for", () => {
+    const settings = { images: imageTable("1.36.3"), clusterName: "c", configChecksum: "0" };
+    const { spec } = unwrapped(blockStorageController(settings));
+    const names = spec.template.spec?.containers.map(({ name }) => name) ?? [];
+    assert.ok(names.includes("csi-provisioner"));
+    assert.ok(!names.includes("csi-snapshotter"));
+    assert.doesNotMatch(JSON.stringify(blockStorageAccess()), /snapshot/);
+  });
+
+  it("define the three kinds in their names' order, each as the API server wants it", () => {
+    assert.deepEqual(
+      snapshotKinds().map(([plural]) => plural),
+      ["volumesnapshotclasses", "volumesnapshots", "volumesnapshotcontents"],
+    );
+    for (const [plural, definition] of snapshotKinds()) {
+      const { metadata, spec } = unwrapped(definition);
+      assert.equal(metadata.name, `${plural}.snapshot.storage.k8s.io`);
+      // Refused without it, since the group is Kubernetes' own.
+      assert.match(metadata.annotations?.["api-approved.kubernetes.io"] ?? "", /^https:/);
+      const [version, ...others] = spec.versions;
+      assert.deepEqual([version?.name, others], ["v1", []]);
+      const hasStatus = "status" in (version?.schema?.openAPIV3Schema?.properties ?? {});
+      assert.equal(version?.subresources !== undefined, hasStatus, plural);
+    }
+  });
+
+  it("may be taken of volumes in use, by the driver, and go with their object", () => {
+    assert.deepEqual(
+      { ...find("VolumeSnapshotClass", "cinder"), apiVersion: "", kind: "", metadata: {} },
+      {
+        ...{ apiVersion: "", kind: "", metadata: {}, driver: cinderDriver },
+        ...{ deletionPolicy: "Delete", parameters: { "force-create": "true" } },
+      },
+    );
+  });
+
+  it("have a controller on control planes that never calls the cloud", () => {
+    assert.equal(podOf(controller).volumes, undefined);
+    assert.deepEqual(podOf(controller).nodeSelector, {
+      "node-role.kubernetes.io/control-plane": "",
+    });
+    for (const [workload, name] of [
+      [controller, "snapshot-controller"],
+      ["Deployment csi-cinder-controllerplugin", "csi-snapshotter"],
+    ] as const)
+      assert.ok(argsOf(workload, name).includes("--leader-election-renew-deadline=30s"), name);
+  });
+});
