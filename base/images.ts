@@ -23,11 +23,11 @@ const imagesEverywhere = {
   csiAttacher: "registry.k8s.io/sig-storage/csi-attacher:v4.12.0",
   csiProvisioner: "registry.k8s.io/sig-storage/csi-provisioner:v5.1.0",
   csiResizer: "registry.k8s.io/sig-storage/csi-resizer:v1.14.0",
-  // The release that the storage plugin's own manifests name.
-  csiSnapshotter: "registry.k8s.io/sig-storage/csi-snapshotter:v8.4.0",
-  snapshotController: "registry.k8s.io/sig-storage/snapshot-controller:v8.4.0",
+  csiSnapshotter: "registry.k8s.io/sig-storage/csi-snapshotter:v8.6.0",
+  snapshotController: "registry.k8s.io/sig-storage/snapshot-controller:v8.6.0",
   csiNodeDriverRegistrar: "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.15.0",
   livenessProbe: "registry.k8s.io/sig-storage/livenessprobe:v2.17.0",
+  metricsServer: "registry.k8s.io/metrics-server/metrics-server:v0.9.0",
   kubeRouter: "docker.io/cloudnativelabs/kube-router:v2.10.0",
   flannel: "ghcr.io/flannel-io/flannel:v0.26.7",
   // The one that the manifest of that flannel names.

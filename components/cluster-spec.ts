@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isHostOf, overlaps } from "./network/address-plan.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import { cloudController, credential, loadBalancer, withoutLoadBalancers } from "./spec/cloud.js";
-import { kubernetes, samples } from "./spec/kubernetes.js";
+import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { access, controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import { allowedCidrs, externalNetwork, network } from "./spec/network.js";
 import { podNetwork } from "./spec/pod-network.js";
@@ -43,6 +43,7 @@ export const clusterShape = record({
   credential,
   blockStorage,
   storageClasses,
+  metricsServer,
   samples,
 });
 

@@ -2,6 +2,7 @@ import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { direct, EntryAddress, through, type Access } from "./access/access.js";
 import { Addons } from "./addons/addons.js";
+import { addonsOf } from "./addons/from-spec.js";
 import { cloudSettings } from "./addons/cloud-conf.js";
 import { checkClusterSpec } from "./checked-spec.js";
 import type { ClusterArgs, ClusterSpec } from "./cluster-spec.js";
@@ -270,14 +271,9 @@ export class Cluster extends Component {
     credential: CloudCredential,
   ): Addons {
     return this.make(Addons, "addons", {
-      clusterName: spec.name,
+      ...addonsOf(spec),
       nameInCloud: facts.name,
-      kubernetesVersion: spec.kubernetes.version,
-      registry: spec.kubernetes.registry,
       kubeconfig: readiness.kubeconfig,
-      podNetwork: spec.podNetwork,
-      podCidr: spec.network.pods,
-      serviceCidr: spec.network.services,
       networkMtu: network.mtu,
       cloud: {
         authUrl: cloud.scope.authUrl,
@@ -291,10 +287,6 @@ export class Cluster extends Component {
         caCertificate: operator?.caCertificate,
         settings: cloudSettings(spec),
       },
-      cloudController: spec.cloudController.enabled,
-      blockStorage: spec.blockStorage,
-      storageClasses: spec.storageClasses,
-      samples: spec.samples,
       deletedWith: controlPlane.first.machine.server,
       farewell: ({ workloads }) =>
         controlPlane.farewell(access, [...workloads, ...joins], spec.blockStorage.snapshots),

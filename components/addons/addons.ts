@@ -5,6 +5,7 @@ import { BlockStorage, type BlockStorageArgs } from "./block-storage.js";
 import { CloudConfig } from "./cloud-config.js";
 import { CloudController } from "./cloud-controller.js";
 import { imageTable } from "../../base/images.js";
+import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
 import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
 import type { CloudAccess } from "./cloud-config.js";
@@ -47,6 +48,8 @@ export interface AddonsArgs {
   readonly blockStorage?: Pick<BlockStorageArgs, "topology" | "snapshots">;
   /** Storage classes. Change: the class is replaced, its volumes are not touched. */
   readonly storageClasses: readonly StorageClassSettings[];
+  /** metrics-server, told whether kubelets' certificates are the cluster's. Change: in place. @default none */
+  readonly metricsServer?: Pick<MetricsServerArgs, "signedKubelets">;
   /** Sample services and a sample claim. Change: in place. */
   readonly samples: boolean;
   /**
@@ -108,6 +111,10 @@ export class Addons extends Component {
       ...(network ? [network.daemonSet] : []),
       ...this.#storage(args, common, network !== undefined),
     ];
+    if (args.metricsServer) {
+      const metrics = { ...args.metricsServer, image: images.metricsServer, deletedWith };
+      this.make(MetricsServer, "metrics-server", metrics, inside);
+    }
     const farewell = args.farewell?.({ provider: this.provider, workloads });
     if (args.samples) {
       const after = farewell === undefined ? workloads : [...workloads, farewell];

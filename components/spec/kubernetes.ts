@@ -78,6 +78,16 @@ export const kubernetes = record({
     .meta(doc("in place", "Preflight checks of kubeadm that may fail.")),
 }).prefault({});
 
+export const metricsServer = truth()
+  .optional()
+  .meta(
+    doc(
+      "in place",
+      "Whether metrics-server runs: what nodes and pods use, for `kubectl top` and autoscalers. It takes kubelets' certificates on trust, since kubeadm's kubelets sign their own; with `serverTLSBootstrap: true` in `kubernetes.kubelet`, and something of yours that approves them, it checks them.",
+      "`false`",
+    ),
+  );
+
 export const samples = truth()
   .default(false)
   .meta(

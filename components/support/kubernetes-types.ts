@@ -2,7 +2,15 @@
  * Kubernetes' own types as the installed SDK has them, for what only renders: types alone, so that nothing of Pulumi is
  * loaded with them.
  */
-import type { apiextensions, apps, core, rbac, storage, types } from "@pulumi/kubernetes";
+import type {
+  apiextensions,
+  apiregistration,
+  apps,
+  core,
+  rbac,
+  storage,
+  types,
+} from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 
 /** Text that may be known only after the cloud has answered. */
@@ -32,6 +40,7 @@ export type Role = Named<rbac.v1.RoleArgs>;
 export type RoleBinding = Named<rbac.v1.RoleBindingArgs>;
 export type PolicyRule = types.input.rbac.v1.PolicyRule;
 
+export type ApiService = Named<apiregistration.v1.APIServiceArgs>;
 export type CustomResourceDefinition = Named<apiextensions.v1.CustomResourceDefinitionArgs>;
 export type JsonSchema = types.input.apiextensions.v1.JSONSchemaProps;
 

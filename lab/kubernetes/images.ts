@@ -95,6 +95,11 @@ export function images(versions: ImageVersions, tags: Tags): Image[] {
   return [
     ...controlPlaneImages(versions),
     ...cloudImages(tags),
+    image("registry.k8s.io/metrics-server/metrics-server", [tags.metricsServer], {
+      files: { "/metrics-server": "metrics-server/metrics-server" },
+      entrypoint: ["/metrics-server"],
+      user: "65534",
+    }),
     image("docker.io/cloudnativelabs/kube-router", [tags.kubeRouter], {
       base: "debian",
       files: { "/usr/local/bin/kube-router": "kube-router/kube-router" },

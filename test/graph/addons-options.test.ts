@@ -11,6 +11,22 @@ const added = async (change: Parameters<typeof run>[0]): Promise<readonly string
   return objectsOf(rows).flatMap(({ name }) => (known.has(name) ? [] : [name]));
 };
 
+describe("graph: metrics-server", () => {
+  it("is there when it is asked for, its API after what serves it", async () => {
+    const change = { metricsServer: { signedKubelets: false } };
+    const own = ["account", "api", "cluster-role", "cluster-role-binding", "deployment", "reader"];
+    assert.deepEqual(
+      [...(await added(change))].sort(),
+      [...own, "role", "role-binding", "service"].map((name) => `addons-metrics-server-${name}`),
+    );
+    const { rows } = await run(change);
+    const [api, server] = ["api", "deployment"].map(
+      (name) => named(rows, `addons-metrics-server-${name}`).urn,
+    );
+    assert.ok(reaches(rows, api ?? "", server ?? ""));
+  });
+});
+
 describe("graph: snapshots", () => {
   const change = { blockStorage: { snapshots: true } };
   const own = (...names: string[]) => names.map((name) => `addons-storage-snapshots-${name}`);

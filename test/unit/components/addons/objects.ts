@@ -24,6 +24,13 @@ import {
   writerStatefulSet,
 } from "../../../../components/addons/manifests/samples.js";
 import {
+  metricsApi,
+  metricsReader,
+  metricsServer,
+  metricsServerAccess,
+  metricsService,
+} from "../../../../components/addons/manifests/metrics-server.js";
+import {
   snapshotClass,
   snapshotController,
   snapshotControllerAccess,
@@ -82,6 +89,13 @@ const made: Readonly<Record<string, readonly object[]>> = {
     ...accessObjects(snapshotControllerAccess()),
     snapshotController(images.snapshotController),
     snapshotClass(),
+  ],
+  "metrics-server": [
+    ...accessObjects(metricsServerAccess()),
+    metricsReader(),
+    metricsService(),
+    metricsApi(),
+    metricsServer({ image: images.metricsServer, signedKubelets: false }),
   ],
   samples: [
     samplesNamespaceObject(),

@@ -1,0 +1,155 @@
+/** metrics-server: what nodes and pods use, for `kubectl top` and autoscalers (pure). */
+import type { ClusterSpec } from "../../cluster-spec.js";
+import { access, reading, rule, systemNamespace, type Access } from "./access.js";
+import { appLabel, container, controlPlaneSelector, onControlPlane } from "./pod.js";
+import type {
+  ApiService,
+  ClusterRole,
+  Deployment,
+  Service,
+} from "../../support/kubernetes-types.js";
+
+const name = "metrics-server";
+const group = "metrics.k8s.io";
+const port = 10250;
+const authority = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
+
+/** What it reads, and what every aggregated API needs to know who asks (as the role system:auth-delegator). */
+export function metricsServerAccess(): Access {
+  return access({
+    account: name,
+    clusterRole: `system:${name}`,
+    cluster: [
+      rule("", ["nodes/metrics"], ["get"]),
+      rule("", ["pods", "nodes"], reading),
+      rule("authentication.k8s.io", ["tokenreviews"], ["create"]),
+      rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
+    ],
+    namespace: [
+      {
+        ...rule("", ["configmaps"], reading),
+        resourceNames: ["extension-apiserver-authentication"],
+      },
+    ],
+  });
+}
+
+/** Whoever may look at pods may see what they use. */
+export function metricsReader(): ClusterRole {
+  const roles = ["view", "edit", "admin"].map((role) => [
+    `rbac.authorization.k8s.io/aggregate-to-${role}`,
+    "true",
+  ]);
+  return {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: {
+      name: "system:aggregated-metrics-reader",
+      labels: Object.fromEntries(roles) as Record<string, string>,
+    },
+    rules: [rule(group, ["pods", "nodes"], reading)],
+  };
+}
+
+export function metricsService(): Service {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, namespace: systemNamespace, labels: appLabel(name) },
+    spec: {
+      selector: appLabel(name),
+      ports: [
+        { name: "https", port: 443, targetPort: "https", protocol: "TCP", appProtocol: "https" },
+      ],
+    },
+  };
+}
+
+/** Its certificate is made when it starts, so that the API server cannot know it: the network between them is the pods' own. */
+export function metricsApi(): ApiService {
+  return {
+    apiVersion: "apiregistration.k8s.io/v1",
+    kind: "APIService",
+    metadata: { name: `v1beta1.${group}` },
+    spec: {
+      service: { name, namespace: systemNamespace, port: 443 },
+      ...{ group, version: "v1beta1", groupPriorityMinimum: 100, versionPriority: 100 },
+      insecureSkipTLSVerify: true,
+    },
+  };
+}
+
+/** Arguments of {@link metricsServer}. */
+export interface MetricsServerSettings {
+  readonly image: string;
+  /** Whether kubelets have certificates of the cluster's authority; kubeadm's sign their own. */
+  readonly signedKubelets: boolean;
+}
+
+/** What a specification says of it; nothing: it does not run. */
+export const metricsServerOf = (
+  spec: Pick<ClusterSpec, "metricsServer" | "kubernetes">,
+): Pick<MetricsServerSettings, "signedKubelets"> | undefined =>
+  spec.metricsServer === true
+    ? { signedKubelets: spec.kubernetes.kubelet["serverTLSBootstrap"] === true }
+    : undefined;
+
+export function metricsServer({ image, signedKubelets }: MetricsServerSettings): Deployment {
+  const labels = appLabel(name);
+  const probe = (path: string) => ({
+    httpGet: { path, port: "https", scheme: "HTTPS" as const },
+    periodSeconds: 10,
+    failureThreshold: 3,
+  });
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace: systemNamespace, labels },
+    spec: {
+      replicas: 1,
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } },
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: name,
+          priorityClassName: "system-cluster-critical",
+          nodeSelector: controlPlaneSelector,
+          tolerations: [onControlPlane],
+          securityContext: {
+            ...{ runAsNonRoot: true, runAsUser: 1000 },
+            seccompProfile: { type: "RuntimeDefault" },
+          },
+          containers: [
+            container({
+              name,
+              image,
+              args: [
+                "--cert-dir=/tmp",
+                `--secure-port=${port.toString()}`,
+                "--kubelet-preferred-address-types=InternalIP",
+                "--kubelet-use-node-status-port",
+                "--metric-resolution=15s",
+                signedKubelets
+                  ? `--kubelet-certificate-authority=${authority}`
+                  : "--kubelet-insecure-tls",
+              ],
+              ports: [{ name: "https", containerPort: port, protocol: "TCP" }],
+              // Ready only when it has numbers of nodes: the first come after one resolution.
+              readinessProbe: { ...probe("/readyz"), initialDelaySeconds: 20 },
+              livenessProbe: probe("/livez"),
+              volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
+              resources: { requests: { cpu: "50m", memory: "100Mi" } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ["ALL"] },
+              },
+            }),
+          ],
+          volumes: [{ name: "tmp", emptyDir: {} }],
+        },
+      },
+    },
+  };
+}

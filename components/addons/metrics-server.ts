@@ -1,0 +1,49 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+import { Addon } from "./addon.js";
+import {
+  metricsApi,
+  metricsReader,
+  metricsServer,
+  metricsServerAccess,
+  metricsService,
+  type MetricsServerSettings,
+} from "./manifests/metrics-server.js";
+import type { AddonArgs } from "./addon.js";
+
+/** Arguments of {@link MetricsServer}. Change: in place. */
+export interface MetricsServerArgs extends AddonArgs, MetricsServerSettings {}
+
+/** What nodes and pods use, as an API of the cluster. */
+export class MetricsServer extends Addon {
+  static readonly type = "stackadm:addons:MetricsServer";
+
+  readonly deployment: kubernetes.apps.v1.Deployment;
+
+  constructor(name: string, args: MetricsServerArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(MetricsServer.type, name, args, opts);
+    const { image, signedKubelets } = args;
+    const access = this.access(metricsServerAccess());
+    this.object(kubernetes.rbac.v1.ClusterRole, "reader", metricsReader());
+    this.deployment = this.object(
+      kubernetes.apps.v1.Deployment,
+      "deployment",
+      metricsServer({ image, signedKubelets }),
+      {
+        // order: pods without their account are refused, without its rights they fail.
+        dependsOn: [...access],
+        // Its pod waits for the pod network and for the cloud controller to know its node.
+        customTimeouts: { create: "5m", update: "5m" },
+      },
+    );
+    this.object(kubernetes.core.v1.Service, "service", metricsService(), {
+      // order: the service is ready when a pod answers behind it.
+      dependsOn: [this.deployment],
+    });
+    this.object(kubernetes.apiregistration.v1.APIService, "api", metricsApi(), {
+      // order: an API that nobody serves makes kubectl and garbage collection complain.
+      dependsOn: [this.deployment],
+    });
+    this.registerOutputs({});
+  }
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import {
+  metricsServer,
+  metricsServerOf,
+} from "../../../../components/addons/manifests/metrics-server.js";
+import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { smallest } from "../../../support/spec.js";
+import { unwrapped } from "../../../support/unwrapped.js";
+import { containerOf, find, podOf } from "./objects.js";
+
+const workload = "Deployment metrics-server";
+const settingsOf = (written: object) => {
+  const result = parseClusterSpec({ ...smallest, ...written });
+  assert.ok("spec" in result);
+  return metricsServerOf(result.spec);
+};
+
+describe("addons/manifests/metrics-server", () => {
+  it("runs when it is asked for, and checks kubelets where the cluster signs their certificates", () => {
+    assert.equal(settingsOf({}), undefined);
+    assert.deepEqual(settingsOf({ metricsServer: true }), { signedKubelets: false });
+    const kubelet = { serverTLSBootstrap: true };
+    assert.deepEqual(settingsOf({ metricsServer: true, kubernetes: { kubelet } }), {
+      signedKubelets: true,
+    });
+    const flags = [false, true].map((signedKubelets) =>
+      unwrapped(
+        metricsServer({ image: "i", signedKubelets }),
+      ).spec.template.spec?.containers[0]?.args?.filter((arg) => /tls|authority/.test(arg)),
+    );
+    assert.deepEqual(flags, [
+      ["--kubelet-insecure-tls"],
+      ["--kubelet-certificate-authority=/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"],
+    ]);
+  });
+
+  it("is found where the API server looks for it", () => {
+    const api = find("APIService", "v1beta1.metrics.k8s.io") as unknown as {
+      spec: { service: { name: string; namespace: string } };
+    };
+    const { name, namespace } = api.spec.service;
+    const service = find("Service", name) as unknown as {
+      metadata: { namespace: string };
+      spec: { selector: object; ports: { targetPort: string }[] };
+    };
+    assert.equal(service.metadata.namespace, namespace);
+    const container = containerOf(workload, "metrics-server");
+    assert.equal(service.spec.ports[0]?.targetPort, container.ports?.[0]?.name);
+    assert.ok(
+      container.args?.includes(`--secure-port=${String(container.ports?.[0]?.containerPort)}`),
+    );
+    const { metadata } = find("Deployment", "metrics-server");
+    assert.deepEqual(service.spec.selector, metadata.labels);
+  });
+
+  it("writes nowhere but into its own directory, without any right on its node", () => {
+    const { securityContext, volumeMounts } = containerOf(workload, "metrics-server");
+    assert.equal(securityContext?.readOnlyRootFilesystem, true);
+    assert.deepEqual(volumeMounts, [{ name: "tmp", mountPath: "/tmp" }]);
+    assert.equal(podOf(workload).hostNetwork, undefined);
+  });
+});
