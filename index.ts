@@ -13,6 +13,7 @@ async function program(): Promise<Record<string, unknown>> {
     kubeconfig: cluster.kubeconfig,
     apiEndpoint: cluster.apiEndpoint,
     nodes: cluster.nodes,
+    bastion: cluster.bastion,
     hostKeys: cluster.hostKeys,
     samples: cluster.samples,
     clusterName: cluster.clusterName,

@@ -7,6 +7,8 @@ export interface ClusterNeeds {
   readonly externalNetwork: string;
   /** Machines per flavor (name or ID). */
   readonly flavors: Readonly<Record<string, number>>;
+  /** Those of them that have to carry a node: kubeadm wants a certain size. */
+  readonly nodeFlavors: readonly string[];
   readonly volumeTypes: readonly string[];
   readonly zones: readonly string[];
   /** Zones of Cinder that storage classes name. */

@@ -78,7 +78,8 @@ function checkFlavors(flavors: readonly Flavor[], needs: ClusterNeeds): Finding[
     const [found] = meantBy(wanted, flavors);
     if (!found)
       return [problem(`flavor: '${wanted}' does not exist; ${known(flavors.map((f) => f.name))}`)];
-    return found.vcpus < smallest.vcpus || found.ram < smallest.ram
+    const small = found.vcpus < smallest.vcpus || found.ram < smallest.ram;
+    return small && needs.nodeFlavors.includes(wanted)
       ? [
           warning(
             `flavor: '${wanted}' has ${found.vcpus} vCPU and ${found.ram} MiB; kubeadm wants 2 and ${smallest.ram}`,

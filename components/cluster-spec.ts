@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { isHostOf, overlaps } from "./network/address-plan.js";
+import { access, bastion, wayIn } from "./spec/access.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import { cloudController, credential, loadBalancer, withoutLoadBalancers } from "./spec/cloud.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
-import { access, controlPlane, ssh, workers, zones } from "./spec/machines.js";
+import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import { allowedCidrs, externalNetwork, network } from "./spec/network.js";
 import { podNetwork } from "./spec/pod-network.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
@@ -36,6 +37,7 @@ export const clusterShape = record({
   apiName,
   ssh,
   access,
+  bastion,
   kubernetes,
   podNetwork,
   loadBalancer,
@@ -140,6 +142,7 @@ export const clusterSchema = clusterShape
       ...(sound("network") ? overlapsFound(value) : []),
       ...(sound("storageClasses") ? wrongClasses(value.storageClasses) : []),
       ...(sound("workers") ? reservedPools(value) : []),
+      ...(sound("workers", "access", "bastion") ? wayIn(value) : []),
       ...(sound("topology", "controlPlane", "workers") ? contradictions(value) : []),
       ...(sound("network", "endpoint") ? foreignAddress(value) : []),
       ...(sound("samples", "podNetwork") ? samplesAlone(value) : []),

@@ -1,13 +1,13 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { direct, EntryAddress, through, type Access } from "./access/access.js";
+import { Bastion } from "./access/bastion.js";
 import { Addons } from "./addons/addons.js";
 import { addonsOf } from "./addons/from-spec.js";
 import { cloudSettings } from "./addons/cloud-conf.js";
 import { checkClusterSpec } from "./checked-spec.js";
 import type { ClusterArgs, ClusterSpec } from "./cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
-import { endpointTraits } from "./endpoint/endpoint-plan.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/kinds.js";
 import { FrozenValues } from "./frozen-values.js";
@@ -21,14 +21,14 @@ import type { MachineSettings } from "./machine/machine.js";
 import type { MachineGroupArgs, Member } from "./machine/machine-group.js";
 import { Turns } from "./machine/turns.js";
 import { Firewall } from "./network/firewall.js";
-import { firewallRules } from "./network/firewall-rules.js";
-import type { Outside } from "./network/floating-address.js";
+import { firewallPlan, firewallRules } from "./network/firewall-rules.js";
 import { Network } from "./network/network.js";
 import { hostKeysOf, nodesOf, samplesOf, type NodeOutput, type SamplesOutput } from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
 import { podNetworkTraits } from "./pod-network/kinds.js";
 import { frozenValues } from "./spec/frozen.js";
-import { lookUpCloud, type CloudFacts, type Wanted } from "./support/catalog.js";
+import { wantedOf } from "./plan/needs.js";
+import { lookUpCloud, type CloudFacts } from "./support/catalog.js";
 import { Component } from "./support/component.js";
 import { ArgumentError } from "./support/errors.js";
 import { FailedMachines } from "./support/failed-machines.js";
@@ -52,13 +52,6 @@ export type ClusterComponentArgs = ClusterArgs & {
   readonly transforms?: Transforms;
 };
 
-/** What has to be looked up for a cluster. */
-export const wantedOf = (spec: ClusterSpec): Wanted => ({
-  image: spec.image,
-  externalNetwork: spec.externalNetwork,
-  flavors: [...new Set(planCluster(spec).groups.map(({ flavor }) => flavor))],
-});
-
 /** What stands before any machine does. */
 interface Ground {
   readonly spec: ClusterSpec;
@@ -68,7 +61,6 @@ interface Ground {
   readonly mark: ClusterMarkInput;
   readonly network: Network;
   readonly firewall: Firewall;
-  readonly outside: Outside;
   readonly operator: Operator | undefined;
 }
 
@@ -76,6 +68,8 @@ interface Ground {
 interface Kubernetes {
   readonly controlPlane: ControlPlane;
   readonly members: readonly Member[];
+  /** The machine that is nothing but the way to them, if there is one. */
+  readonly bastion: readonly Member[];
   readonly access: Access;
   readonly facts: ClusterFacts;
   /** Done means that each worker's node is there. */
@@ -105,6 +99,8 @@ export class Cluster extends Component {
   /** 12 random hexadecimal digits on everything that the cluster has in the cloud: whose an object is, whatever its name. */
   readonly identity: pulumi.Output<string>;
   readonly nodes: pulumi.Output<NodeOutput[]>;
+  /** The machine that is nothing but the way to the nodes. Absent when there is none. */
+  readonly bastion: pulumi.Output<NodeOutput | undefined>;
   /** IDs in Neutron, for what stands beside the cluster in its network. */
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
@@ -130,7 +126,7 @@ export class Cluster extends Component {
       spec.credential ??
       this.make(ApplicationCredential, "credential", { mark: ground.mark, scope: cloud.scope });
     const kubernetes = this.kubernetes(ground);
-    const { members, access, readiness, facts } = kubernetes;
+    const { members, bastion, access, readiness, facts } = kubernetes;
     const addons = this.addons(ground, kubernetes, credential);
 
     this.kubeconfig = readiness.kubeconfig;
@@ -138,7 +134,8 @@ export class Cluster extends Component {
     this.clusterId = facts.uid;
     this.clusterName = spec.name;
     this.nodes = nodesOf(members, access);
-    this.hostKeys = hostKeysOf(members, access);
+    this.bastion = nodesOf(bastion, access).apply(([machine]) => machine);
+    this.hostKeys = hostKeysOf([...bastion, ...members], access);
     this.networkId = ground.network.networkId;
     this.subnetId = ground.network.subnetId;
     this.routerId = ground.network.routerId;
@@ -172,35 +169,23 @@ export class Cluster extends Component {
     const network = this.make(Network, "network", {
       mark,
       name: plan.networkName,
-      externalNetworkId: cloud.externalNetworkId,
+      externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
       nodes: spec.network.nodes,
       dns: spec.network.dns,
     });
     const firewall = this.make(Firewall, "firewall", {
       mark,
       groups: plan.securityGroups,
-      rules: firewallRules({
-        allowedCidrs: spec.allowedCidrs,
-        nodes: spec.network.nodes,
-        pods: spec.network.pods,
-        podNetwork: spec.podNetwork,
-        loadBalancerProvider: spec.loadBalancer.provider,
-        more: endpointTraits(spec).firewall,
-      }),
+      rules: firewallRules(firewallPlan(spec)),
     });
-    const outside = {
-      mark,
-      externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
-      routerInterface: network.routerInterface,
-    };
-    return { ...given, spec, plan, mark, network, firewall, outside };
+    return { ...given, spec, plan, mark, network, firewall };
   }
 
   /** The machines, and the cluster that kubeadm makes on them. */
   private kubernetes(ground: Ground): Kubernetes {
-    const { spec, plan, cloud, frozen, network, firewall, outside, operator } = ground;
+    const { spec, plan, cloud, frozen, network, firewall, operator } = ground;
     const endpoint = this.make(endpointClass(spec.endpoint.kind), "endpoint", {
-      ...outside,
+      ...network.outside,
       spec: spec.endpoint,
       name: plan.endpointName,
       networkId: network.networkId,
@@ -216,17 +201,19 @@ export class Cluster extends Component {
       flavorId: cloud.flavorIds.apply((ids) => ids[planned.flavor] ?? ""),
       securityGroupIds: firewall.groupIds(planned.role),
     });
-    const [first, ...others] = plan.groups;
+    const [leading, ...others] = plan.groups;
     const controlPlane = this.make(ControlPlane, "control-plane", {
-      ...group(first),
+      ...group(leading),
       allowedAddresses: endpoint.allowedAddresses,
     });
     for (const { plan: planned, machine } of controlPlane.members)
       endpoint.admit({ ...planned, portId: machine.portId, address: machine.address });
-    const access = this.access(ground, controlPlane.first, endpoint);
+    const { first } = controlPlane;
+    const after = { dependsOn: [...endpoint.reserved] };
+    const bastion = plan.bastion && this.make(Bastion, "bastion", group(plan.bastion), after);
+    const access = this.access(ground, { first, ...(bastion && { bastion }), endpoint });
     const facts = controlPlane.form({ spec, frozen, machines, endpoint, access });
     const turns = Turns.of(spec, cloud, operator);
-    const after = { dependsOn: [...endpoint.reserved] };
     const pools = others.map((planned) =>
       this.make(WorkerPool, `workers-${planned.pool}`, { ...group(planned), turns }, after),
     );
@@ -239,7 +226,15 @@ export class Cluster extends Component {
       facts,
     });
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
-    return { controlPlane, members, access, facts, joins, readiness };
+    return {
+      controlPlane,
+      members,
+      bastion: bastion?.members ?? [],
+      access,
+      facts,
+      joins,
+      readiness,
+    };
   }
 
   private machineSettings({ spec, cloud, mark, network, operator }: Ground): MachineSettings {
@@ -257,12 +252,17 @@ export class Cluster extends Component {
     };
   }
 
-  private access({ spec, outside }: Ground, { machine }: Member, endpoint: Endpoint): Access {
+  private access(
+    { spec, network }: Ground,
+    { first, bastion, endpoint }: { first: Member; bastion?: Bastion; endpoint: Endpoint },
+  ): Access {
     if (spec.access === "direct") return direct;
-    if (endpoint instanceof FloatingIpEndpoint) return through(machine, endpoint.outside);
-    const wanted = { ...outside, portId: machine.portId, after: endpoint.madeBefore };
-    const entry = this.make(EntryAddress, "access", wanted);
-    return through(machine, entry.address);
+    const { machine } = bastion?.member ?? first;
+    if (!bastion && endpoint instanceof FloatingIpEndpoint)
+      return through(machine, endpoint.outside);
+    const wanted = { ...network.outside, portId: machine.portId, after: endpoint.madeBefore };
+    const { address } = this.make(EntryAddress, "access", wanted);
+    return bastion ? bastion.at(address) : through(machine, address);
   }
 
   private addons(

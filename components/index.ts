@@ -1,5 +1,6 @@
 /** What other programs may import. */
-export { Cluster, wantedOf, type ClusterComponentArgs } from "./cluster.js";
+export { Cluster, type ClusterComponentArgs } from "./cluster.js";
+export { wantedOf } from "./plan/needs.js";
 export type { ChildKind, Transform, Transforms } from "./support/transform.js";
 export type { NodeOutput, SamplesOutput } from "./outputs.js";
 export { clusterSchema, type ClusterArgs, type ClusterSpec } from "./cluster-spec.js";

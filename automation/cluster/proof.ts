@@ -1,9 +1,4 @@
-import {
-  controlPlaneTarget,
-  parseOutputs,
-  valuesOf,
-  type ClusterOutputs,
-} from "../verify/outputs.js";
+import { entryTarget, parseOutputs, valuesOf, type ClusterOutputs } from "../verify/outputs.js";
 import { shortcomings, verifyCluster, type Verification } from "../verify/verify.js";
 import { ClusterError } from "./cluster-error.js";
 import type { UpOptions, UpResult } from "./options.js";
@@ -33,7 +28,7 @@ export async function look(
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
   return verifyCluster({
     outputs,
-    controlPlane: controlPlaneTarget(outputs, { user: ssh.user, agentSocket }),
+    entry: entryTarget(outputs, { user: ssh.user, agentSocket }),
     ownPodNetwork: podNetwork.kind === "none",
     signal: run.options.signal,
     timeout: patience,

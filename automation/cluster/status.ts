@@ -1,5 +1,5 @@
 import { listObjects } from "../../cloud/inventory.js";
-import type { ClusterOutputs } from "../verify/outputs.js";
+import { machinesOf, type ClusterOutputs } from "../verify/outputs.js";
 import { ClusterError } from "./cluster-error.js";
 import type { MachineStatus, StatusResult } from "./options.js";
 import { look } from "./proof.js";
@@ -8,9 +8,9 @@ import type { Run } from "./run.js";
 /** How long a look may take when something does not answer, in milliseconds. */
 const patience = 5_000;
 
-async function machinesOf(run: Run, { nodes }: ClusterOutputs): Promise<MachineStatus[]> {
+async function serversOf(run: Run, outputs: ClusterOutputs): Promise<MachineStatus[]> {
   const servers = await listObjects(await run.cloud(), "server");
-  return nodes.map(({ name, role, zone, serverId }) => ({
+  return machinesOf(outputs).map(({ name, role, zone, serverId }) => ({
     name,
     role,
     zone,
@@ -20,7 +20,7 @@ async function machinesOf(run: Run, { nodes }: ClusterOutputs): Promise<MachineS
 
 /** Machines as the cloud, nodes and samples as Kubernetes sees them. An API that does not answer is a finding, too. */
 export async function lookAt(run: Run, outputs: ClusterOutputs): Promise<StatusResult> {
-  const machines = await machinesOf(run, outputs);
+  const machines = await serversOf(run, outputs);
   try {
     return { machines, verification: await look(run, outputs, patience) };
   } catch (problem) {

@@ -3,21 +3,23 @@ import { ClusterError } from "../cluster/cluster-error.js";
 import type { StackOutputs } from "../cluster/operation.js";
 import type { SshTarget } from "../../cloud/ssh.js";
 
+const machine = z.looseObject({
+  name: z.string(),
+  role: z.string(),
+  zone: z.string(),
+  address: z.string(),
+  sshHost: z.string().optional(),
+  serverId: z.string(),
+});
+
 /** The stack outputs of the program, as far as the tools read them. */
 const outputsSchema = z.looseObject({
   kubeconfig: z.string(),
   clusterName: z.string(),
   apiEndpoint: z.string(),
-  nodes: z.array(
-    z.looseObject({
-      name: z.string(),
-      role: z.string(),
-      zone: z.string(),
-      address: z.string(),
-      sshHost: z.string().optional(),
-      serverId: z.string(),
-    }),
-  ),
+  nodes: z.array(machine),
+  /** The machine that is nothing but the way to the nodes. */
+  bastion: machine.nullish(),
   /** Lines of a known_hosts file. */
   hostKeys: z.array(z.string()),
   samples: z
@@ -57,12 +59,16 @@ export function hostKeyOf(lines: readonly string[], host: string): string | unde
   return undefined;
 }
 
-/** How to log in to the control plane; undefined when it has no address for SSH or no known host key. */
-export function controlPlaneTarget(
+/** Every machine of the cluster: its nodes, and the bastion if there is one. */
+export const machinesOf = ({ nodes, bastion }: ClusterOutputs): ClusterOutputs["nodes"] =>
+  bastion ? [...nodes, bastion] : nodes;
+
+/** How to log in to the machine that is the way in; undefined when none has an address for SSH or a known host key. */
+export function entryTarget(
   outputs: ClusterOutputs,
   login: { readonly user: string; readonly agentSocket: string },
 ): SshTarget | undefined {
-  const host = outputs.nodes.find(({ sshHost }) => sshHost !== undefined)?.sshHost;
+  const host = machinesOf(outputs).find(({ sshHost }) => sshHost !== undefined)?.sshHost;
   if (host === undefined) return undefined;
   const hostKey = hostKeyOf(outputs.hostKeys, host);
   return hostKey === undefined ? undefined : { host, hostKey, ...login };

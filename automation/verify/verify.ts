@@ -28,8 +28,8 @@ export interface VerifyOptions {
   readonly outputs: ClusterOutputs;
   /** Whether the user brings the pod network along: a node that waits for it only is as it should be. */
   readonly ownPodNetwork?: boolean | undefined;
-  /** The control plane, from which internal addresses are asked. */
-  readonly controlPlane?: SshTarget;
+  /** A machine in the cluster's network, from which internal addresses are asked. */
+  readonly entry?: SshTarget;
   readonly signal?: AbortSignal;
   /** Milliseconds in which each check must succeed. Default: 60 000. */
   readonly timeout?: number;
@@ -91,12 +91,12 @@ async function checkServices(options: VerifyOptions): Promise<Check[]> {
     attempt: async () =>
       accepted(await exchange(`http://${samples.external}/`, { timeout: 10_000 })),
   });
-  const { controlPlane } = options;
+  const { entry } = options;
   const internal = check("internal service", `http://${samples.internal}/`, {
     options,
     attempt: async () => {
-      if (!controlPlane) throw new Error("no machine of the cluster can be reached by SSH");
-      return `${accepted(await fetchThrough(controlPlane, samples.internal))} (asked on the control plane)`;
+      if (!entry) throw new Error("no machine of the cluster can be reached by SSH");
+      return `${accepted(await fetchThrough(entry, samples.internal))} (asked on ${entry.host})`;
     },
   });
   return Promise.all([external, internal]);

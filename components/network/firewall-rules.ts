@@ -1,6 +1,8 @@
 import { Address4 } from "ip-address";
-import type { SecurityGroup } from "../plan/cluster-plan.js";
-import { roles, roleTable } from "../plan/roles.js";
+import type { ClusterSpec } from "../cluster-spec.js";
+import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import { entryRole, planCluster, type SecurityGroup } from "../plan/cluster-plan.js";
+import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 
@@ -27,6 +29,8 @@ export interface FirewallPlan {
   readonly nodes: string;
   readonly pods: string;
   readonly podNetwork: PodNetworkSpec;
+  /** Role of the machines that SSH from outside reaches, and through which it reaches the others. */
+  readonly entry: Role;
   /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
   readonly loadBalancerProvider: string;
   /** What the kinds that were chosen open besides, such as the endpoint's. */
@@ -47,7 +51,7 @@ const rows = (plan: FirewallPlan): readonly FirewallRow[] => [
   ...balancerRows(plan),
 ];
 
-const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly FirewallRow[] => {
+const controlPlaneRows = ({ allowedCidrs, entry }: FirewallPlan): readonly FirewallRow[] => {
   const clients = allowedCidrs.map((range) => ({ range }));
   return [
     {
@@ -60,7 +64,7 @@ const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly FirewallRow[
     },
     {
       name: "ssh",
-      group: "control-plane",
+      group: entry,
       from: clients,
       protocol: "tcp",
       ports: [22, 22],
@@ -69,7 +73,9 @@ const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly FirewallRow[
     {
       name: "join-token",
       group: "control-plane",
-      from: roles.filter((role) => roleTable[role].grant === "token").map((group) => ({ group })),
+      from: nodeRoles
+        .filter((role) => roleTable[role].grant === "token")
+        .map((group) => ({ group })),
       protocol: "tcp",
       ports: [22, 22],
       reason: "A joining worker asks for its token",
@@ -92,7 +98,20 @@ const controlPlaneRows = ({ allowedCidrs }: FirewallPlan): readonly FirewallRow[
  */
 const nodeToNode = { group: "node", from: [{ group: "node" }] } as const;
 
-const nodeRows = ({ pods, podNetwork }: FirewallPlan): readonly FirewallRow[] => [
+const ssh = { name: "ssh-onward", protocol: "tcp", ports: [22, 22] } as const;
+
+/**
+ * Control planes reach each other where they are the way in. Elsewhere this row says the same to Neutron, which takes no rule
+ * twice: it has the same key, so that it is never made before the other one is gone.
+ */
+const betweenControlPlanes: FirewallRow = {
+  ...ssh,
+  group: "control-plane",
+  from: [{ group: "control-plane" }],
+  reason: "A joining control plane asks for its certificates",
+};
+
+const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallRow[] => [
   {
     ...nodeToNode,
     name: "nodes-tcp-low",
@@ -113,14 +132,13 @@ const nodeRows = ({ pods, podNetwork }: FirewallPlan): readonly FirewallRow[] =>
     protocol: "udp",
     reason: "Nodes to pods and nodes",
   },
-  ...roles.map((group) => ({
-    name: "ssh-onward",
+  ...nodeRoles.map((group) => ({
+    ...ssh,
     group,
-    from: [{ group: "control-plane" }] as const,
-    protocol: "tcp" as const,
-    ports: [22, 22] as const,
-    reason: "SSH through the control plane",
+    from: [{ group: entry }],
+    reason: `SSH through the ${entry.replace("-", " ")}`,
   })),
+  ...(roleTable[entry].node ? [] : [betweenControlPlanes]),
   ...podNetworkTraits(podNetwork).passages.map(({ from, ...passage }): FirewallRow => ({
     ...passage,
     group: "node",
@@ -174,6 +192,17 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
       key: `${row.group}-${name}-from-${nameOf(source)}-${ethertype === "IPv4" ? "v4" : "v6"}`,
     })),
   );
+
+/** What a specification says of it. */
+export const firewallPlan = (spec: ClusterSpec): FirewallPlan => ({
+  allowedCidrs: spec.allowedCidrs,
+  nodes: spec.network.nodes,
+  pods: spec.network.pods,
+  podNetwork: spec.podNetwork,
+  entry: entryRole(planCluster(spec)),
+  loadBalancerProvider: spec.loadBalancer.provider,
+  more: endpointTraits(spec).firewall,
+});
 
 /** Everything that may enter a machine, one row per rule. What is not here is closed; leaving is open. */
 export function firewallRules(plan: FirewallPlan): readonly FirewallRule[] {

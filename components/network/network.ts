@@ -2,6 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
+import type { Outside } from "./floating-address.js";
 
 export interface NetworkArgs {
   readonly mark: ClusterMarkInput;
@@ -10,7 +11,7 @@ export interface NetworkArgs {
   /** Range of the machines. */
   readonly nodes: string;
   readonly dns: readonly string[];
-  readonly externalNetworkId: pulumi.Input<string>;
+  readonly externalNetwork: Outside["externalNetwork"];
 }
 
 /** The private network of the machines, with a router to the external network. */
@@ -21,8 +22,7 @@ export class Network extends Component {
   readonly routerId: pulumi.Output<string>;
   /** MTU of the network in bytes, as Neutron found it. */
   readonly mtu: pulumi.Output<number>;
-  /** Floating IPs and load balancers need it: without the route outside they cannot be made or freed. */
-  readonly routerInterface: pulumi.Resource;
+  readonly outside: Outside;
 
   constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Network.type, name, opts);
@@ -43,13 +43,14 @@ export class Network extends Component {
     const router = this.make(openstack.networking.Router, "router", {
       name: args.name,
       adminStateUp: true,
-      externalNetworkId: args.externalNetworkId,
+      externalNetworkId: args.externalNetwork.id,
       tags,
     });
-    this.routerInterface = this.make(openstack.networking.RouterInterface, "router-interface", {
+    const routerInterface = this.make(openstack.networking.RouterInterface, "router-interface", {
       routerId: router.id,
       subnetId: subnet.id,
     });
+    this.outside = { mark: args.mark, externalNetwork: args.externalNetwork, routerInterface };
     this.networkId = network.id;
     this.subnetId = subnet.id;
     this.routerId = router.id;

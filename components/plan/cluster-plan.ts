@@ -34,6 +34,8 @@ export interface ClusterPlan {
   readonly cluster: string;
   /** The control planes first. */
   readonly groups: readonly [PlannedGroup, ...PlannedGroup[]];
+  /** The machine through which all others are reached, where it is none of them. */
+  readonly bastion?: PlannedGroup;
   /** Network, subnet and router are all called so. */
   readonly networkName: string;
   /** Names of what makes the API's endpoint. */
@@ -42,26 +44,34 @@ export interface ClusterPlan {
 }
 
 export interface PlannedSecurityGroup {
-  /** `node` is the group of all machines; the others are those of one role. */
+  /** `node` is the group of all nodes; the others are those of one role. */
   readonly group: SecurityGroup;
   readonly name: string;
   readonly description: string;
 }
 
-/** One group per role, and one that all machines are in, so that no rule is written once per role. */
+/** One group per role, and one that all nodes are in, so that no rule is written once per role. */
 export type SecurityGroup = "node" | Role;
 
 /** The security groups of a machine. */
-export const securityGroupsOf = (role: Role): readonly SecurityGroup[] => ["node", role];
+export const securityGroupsOf = (role: Role): readonly SecurityGroup[] =>
+  roleTable[role].node ? ["node", role] : [role];
 
 /** The pool of the control planes: the names of their machines are `<cluster>-control-plane-<position>`. */
 export const controlPlanePool = "control-plane";
+/** The pool of the bastion, a machine called `<cluster>-bastion-0`. */
+export const bastionPool = "bastion";
 
 interface Size {
   readonly flavor: string;
   readonly count: number;
   readonly generation?: number;
 }
+
+type Planned = Pick<ClusterSpec, "name" | "zones" | "workers"> & {
+  readonly controlPlane: Size;
+  readonly bastion?: ClusterSpec["bastion"];
+};
 
 function group(
   { name, zones }: Pick<ClusterSpec, "name" | "zones">,
@@ -79,34 +89,54 @@ function group(
   return { pool, role, name: `${name}-${pool}`, flavor, machines };
 }
 
+const bastionOf = (
+  { name, zones }: Planned,
+  { zone, ...size }: NonNullable<Planned["bastion"]>,
+): PlannedGroup =>
+  group({ name, zones: zone === undefined ? zones : [zone] }, "bastion", bastionPool, {
+    ...size,
+    count: 1,
+  });
+
 /** The plan of a cluster. Pure: the same specification has the same plan. */
 export function planCluster(
-  spec: Pick<ClusterSpec, "name" | "zones" | "workers"> & { readonly controlPlane: Size },
+  spec: Planned,
   roles: Readonly<Partial<Record<string, RoleRow>>> = roleTable,
 ): ClusterPlan {
   const { name, controlPlane, workers } = spec;
+  const bastion = spec.bastion && bastionOf(spec, spec.bastion);
   return {
     cluster: name,
     groups: [
       group(spec, "control-plane", controlPlanePool, controlPlane),
       ...Object.entries(workers).map(([pool, size]) => group(spec, "worker", pool, size)),
     ],
+    ...(bastion && { bastion }),
     networkName: name,
     endpointName: `${name}-api`,
     securityGroups: [
       { group: "node", name: `${name}-node`, description: `All machines of cluster ${name}` },
-      ...Object.entries(roles).map(([role, row]) => ({
-        group: role as Role,
-        name: `${name}-${role}`,
-        description: `Machines of cluster ${name} with the role ${row?.title ?? role}`,
-      })),
+      ...Object.entries(roles)
+        .filter(([role, row]) => row?.node === true || role === bastion?.role)
+        .map(([role, row]) => ({
+          group: role as Role,
+          name: `${name}-${role}`,
+          description: `Machines of cluster ${name} with the role ${row?.title ?? role}`,
+        })),
     ],
   };
 }
 
+/** All groups: the nodes' ones, the control planes first, and the bastion's. */
+export const groupsOf = ({ groups, bastion }: ClusterPlan): readonly PlannedGroup[] =>
+  bastion ? [...groups, bastion] : groups;
+
 /** All machines, the control planes first. */
-export const machinesOf = ({ groups }: ClusterPlan): readonly PlannedMachine[] =>
-  groups.flatMap(({ machines }) => machines);
+export const machinesOf = (plan: ClusterPlan): readonly PlannedMachine[] =>
+  groupsOf(plan).flatMap(({ machines }) => machines);
+
+/** The role of the machines that SSH from outside reaches. */
+export const entryRole = ({ groups, bastion }: ClusterPlan): Role => (bastion ?? groups[0]).role;
 
 /** The machines that run the Kubernetes API, the one that the cluster began on first. */
 export const controlPlanesOf = ({ groups }: ClusterPlan): readonly PlannedMachine[] =>

@@ -1,13 +1,21 @@
 import type { ClusterNeeds, CountedResource } from "../../cloud/needs.js";
 import type { ClusterSpec } from "../cluster-spec.js";
+import type { Wanted } from "../support/catalog.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
-import { machinesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
+import { groupsOf, machinesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
+
+/** What has to be looked up for a cluster. */
+export const wantedOf = (spec: ClusterSpec): Wanted => ({
+  image: spec.image,
+  externalNetwork: spec.externalNetwork,
+  flavors: [...new Set(groupsOf(planCluster(spec)).map(({ flavor }) => flavor))],
+});
 
 type Counts = Readonly<Record<CountedResource, number>>;
 
 /** Whether the way in has a floating IP of its own: it shares the API's where that is on the same machine. */
 export const entryAddresses = ({ access, endpoint }: ClusterSpec): 0 | 1 =>
-  access === "control-plane" && endpoint.kind !== "floating-ip" ? 1 : 0;
+  access === "direct" || (access === "control-plane" && endpoint.kind === "floating-ip") ? 0 : 1;
 
 const usesOctavia = ({ loadBalancer, cloudController, endpoint }: ClusterSpec): boolean =>
   endpoint.kind === "load-balancer" ||
@@ -29,7 +37,7 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     volumes: one,
     "volume gigabytes": one,
     "load balancers": endpoint.loadBalancers + services,
-    "server groups": plan.groups.length,
+    "server groups": groupsOf(plan).length,
   };
 }
 
@@ -44,6 +52,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     images: [spec.image],
     externalNetwork: spec.externalNetwork,
     flavors,
+    nodeFlavors: plan.groups.map(({ flavor }) => flavor),
     volumeTypes: spec.storageClasses.flatMap(({ type }) => (type === undefined ? [] : [type])),
     zones: spec.zones,
     volumeZones: spec.storageClasses.flatMap(({ availability: zone }) => zone ?? []),

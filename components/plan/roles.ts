@@ -1,7 +1,7 @@
 import type { ImageName } from "../../base/images.js";
 
 /** What a machine of the cluster can be. */
-export const roles = ["control-plane", "worker"] as const;
+export const roles = ["control-plane", "worker", "bastion"] as const;
 export type Role = (typeof roles)[number];
 
 /** What a leaving machine's survivors do for it, before its server is deleted. */
@@ -11,6 +11,8 @@ export type Farewell = "drain" | "remove-etcd-member";
 export interface RoleRow {
   /** The role in the security group's description. */
   readonly title: string;
+  /** Whether its machines are nodes of the cluster: in the security group of all nodes, open to each other. */
+  readonly node: boolean;
   /** Images of kubeadm's own list that its pods need, by their names; `all` of them. */
   readonly kubeadmImages: "all" | readonly string[];
   /** Images of add-ons that its pods need first, beside those of pod network and storage that run everywhere. */
@@ -18,7 +20,7 @@ export interface RoleRow {
   /** Whether its node carries the label of its pool. */
   readonly labelled: boolean;
   /** What a control plane gives to a machine that joins (kubeadm/scripts/mint.sh). */
-  readonly grant: "token" | "certificates";
+  readonly grant: "token" | "certificates" | "nothing";
   readonly leaves: readonly Farewell[];
   /** Policy of the server group that its machines are in, one group per pool. */
   readonly spread: "soft-anti-affinity";
@@ -28,6 +30,7 @@ export interface RoleRow {
 export const roleTable: Readonly<Record<Role, RoleRow>> = {
   "control-plane": {
     title: "control-plane",
+    node: true,
     kubeadmImages: "all",
     addonImages: ["livenessProbe", "cloudControllerManager"],
     labelled: false,
@@ -37,6 +40,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   },
   worker: {
     title: "worker",
+    node: true,
     kubeadmImages: ["kube-proxy", "pause"],
     addonImages: ["livenessProbe", "agnhost"],
     labelled: true,
@@ -44,4 +48,17 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     leaves: ["drain"],
     spread: "soft-anti-affinity",
   },
+  bastion: {
+    title: "bastion",
+    node: false,
+    kubeadmImages: [],
+    addonImages: [],
+    labelled: false,
+    grant: "nothing",
+    leaves: [],
+    spread: "soft-anti-affinity",
+  },
 };
+
+/** The roles whose machines join the cluster. */
+export const nodeRoles = roles.filter((role) => roleTable[role].node);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { doc, label, list, present, record, shown, text, truth, whole } from "./values.js";
 
-const generation = whole(0, "a generation")
+export const generation = whole(0, "a generation")
   .default(0)
   .meta(
     doc(
@@ -107,16 +107,3 @@ export const ssh = record({
     ),
   ),
 });
-
-export const access = z
-  .enum(["control-plane", "direct"], {
-    error: ({ input }) =>
-      `${shown(input)} is not a way to the machines; write control-plane or direct`,
-  })
-  .default("control-plane")
-  .meta(
-    doc(
-      "in place",
-      "How the program and people reach the machines by SSH: `control-plane` is a floating IP on the first control plane, and all others through it; `direct` is each machine's own address, for a program that runs where the machines are.",
-    ),
-  );

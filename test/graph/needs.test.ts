@@ -45,6 +45,12 @@ describe("what a cluster asks of its cloud", () => {
     "a single machine": { topology: "single", workers: {} },
     "three control planes behind a load balancer": { topology: "ha" },
     "three control planes with a virtual IP": { topology: "ha", endpoint: { kind: "virtual-ip" } },
+    "one behind a bastion": { access: "bastion", bastion: { flavor: "tiny" } },
+    "three behind a bastion": {
+      topology: "ha",
+      access: "bastion",
+      bastion: { flavor: "tiny", zone: "a" },
+    },
     "one with the samples and two pools": {
       samples: true,
       workers: {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ClusterError } from "../../automation/cluster/cluster-error.js";
 import { identitiesOf } from "../../automation/cluster/state.js";
 import {
-  controlPlaneTarget,
+  entryTarget,
   parseOutputs,
   valuesOf,
   type ClusterOutputs,
@@ -87,8 +87,8 @@ describe("faults on the lab", function () {
     outputs = parseOutputs(valuesOf((await up()).outputs));
     assert.notEqual(await serverId("general-1"), silent);
     const agentSocket = cluster.surroundings.agent?.socket ?? "";
-    const controlPlane = controlPlaneTarget(outputs, { user: "debian", agentSocket });
-    const proof = await verifyCluster({ outputs, controlPlane });
+    const entry = entryTarget(outputs, { user: "debian", agentSocket });
+    const proof = await verifyCluster({ outputs, entry });
     assert.equal(proof.ok, true, JSON.stringify(proof, undefined, 2));
     assert.equal(proof.nodes.length, 3);
     const made = compareInventories(initially, await takeInventory(cluster.cloud)).added;

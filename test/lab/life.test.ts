@@ -2,11 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { run } from "../../base/run.js";
 import { ownKeyFile } from "../../automation/setup/surroundings.js";
-import {
-  controlPlaneTarget,
-  parseOutputs,
-  type ClusterOutputs,
-} from "../../automation/verify/outputs.js";
+import { entryTarget, parseOutputs, type ClusterOutputs } from "../../automation/verify/outputs.js";
 import { verifyCluster, type Verification } from "../../automation/verify/verify.js";
 import { compareInventories, takeInventory, type CloudObject } from "../../cloud/inventory.js";
 import { changes, labCluster, linesOf, rows, type LabCluster } from "./support/lab-cluster.js";
@@ -71,8 +67,8 @@ describe("a cluster's life on the lab", function () {
 
   it("answers: nodes Ready, services over HTTP, the claim's data read back", async () => {
     const agentSocket = cluster.surroundings.agent?.socket ?? "";
-    const controlPlane = controlPlaneTarget(outputs, { user: "debian", agentSocket });
-    proof = await verifyCluster({ outputs, controlPlane });
+    const entry = entryTarget(outputs, { user: "debian", agentSocket });
+    proof = await verifyCluster({ outputs, entry });
     assert.equal(proof.ok, true, JSON.stringify(proof, undefined, 2));
     assert.equal(proof.nodes.length, 3);
     assert.deepEqual(

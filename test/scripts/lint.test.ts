@@ -77,6 +77,7 @@ describe("scripts for machines", () => {
     ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
     ["farewell", farewellValues, ["kubeadm/scripts/farewell.sh"]],
     ["snapshots", [], ["kubeadm/scripts/snapshots.sh"]],
+    ["bastion", [], ["access/scripts/bastion.sh"]],
   ] as const;
   for (const [step, values, files] of contracts) {
     it(`${step} reads exactly the values that the program gives it`, () => {

@@ -19,6 +19,7 @@ const needs: ClusterNeeds = {
   images: ["debian-12"],
   externalNetwork: "public",
   flavors: { big: 1, small: 2 },
+  nodeFlavors: ["big", "small"],
   volumeTypes: ["fast"],
   zones: ["a"],
   volumeZones: [],
@@ -211,6 +212,13 @@ describe("the questions before the first write", () => {
         "warning: loadBalancer.provider: whether there is 'amphora' is not known; Octavia does not list its providers to you",
       ]);
     });
+
+  it("do not mind a small machine that is no node", async () => {
+    cloud.on("GET /compute/flavors/detail", {
+      body: { flavors: [flavor("big", 1, 512), flavor("small", 2, 2048)] },
+    });
+    assert.deepEqual(await ask({ nodeFlavors: ["small"] }), []);
+  });
 
   it("warn of machines that kubeadm finds too small", async () => {
     cloud.on("GET /compute/flavors/detail", {

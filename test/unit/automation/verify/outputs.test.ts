@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
 import {
-  controlPlaneTarget,
+  entryTarget,
   hostKeyOf,
+  machinesOf,
   parseOutputs,
   valuesOf,
 } from "../../../../automation/verify/outputs.js";
@@ -85,19 +86,29 @@ describe("a machine's host key", () => {
   });
 });
 
-describe("the way into the control plane", () => {
+describe("the way into the cluster", () => {
   const login = { user: "debian", agentSocket: "/agent" };
 
   it("is the first machine with an address for SSH, pinned to its key", () => {
-    assert.deepEqual(controlPlaneTarget(parseOutputs(outputs), login), {
+    assert.deepEqual(entryTarget(parseOutputs(outputs), login), {
       host: "203.0.113.7",
       hostKey: "ssh-ed25519 AAAA1",
       ...login,
     });
   });
 
+  it("is the bastion where there is one", () => {
+    const bastion = { ...node, name: "b", role: "bastion", sshHost: "203.0.113.7" };
+    const behind = parseOutputs({ ...outputs, nodes: [node], bastion });
+    assert.equal(entryTarget(behind, login)?.host, "203.0.113.7");
+    assert.deepEqual(
+      machinesOf(behind).map(({ name }) => name),
+      ["c", "b"],
+    );
+  });
+
   it("is none without an address, and none without a known key: nothing is trusted at first sight", () => {
-    assert.equal(controlPlaneTarget(parseOutputs({ ...outputs, nodes: [node] }), login), undefined);
-    assert.equal(controlPlaneTarget(parseOutputs({ ...outputs, hostKeys: [] }), login), undefined);
+    assert.equal(entryTarget(parseOutputs({ ...outputs, nodes: [node] }), login), undefined);
+    assert.equal(entryTarget(parseOutputs({ ...outputs, hostKeys: [] }), login), undefined);
   });
 });

@@ -7,11 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ssh2, { type Connection } from "ssh2";
 import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
-import {
-  controlPlaneTarget,
-  hostKeyOf,
-  parseOutputs,
-} from "../../../../automation/verify/outputs.js";
+import { entryTarget, hostKeyOf, parseOutputs } from "../../../../automation/verify/outputs.js";
 import { fetchThrough } from "../../../../automation/verify/ssh.js";
 import { Failure } from "../../../../base/failure.js";
 import { keyPair } from "../../../engine/support/ssh-server.js";
@@ -161,7 +157,7 @@ describe("the way to the control plane", () => {
   const login = { user: "debian", agentSocket: "/s" };
 
   it("is the machine with an address for SSH, with its pinned key", () => {
-    assert.deepEqual(controlPlaneTarget(outputs, login), {
+    assert.deepEqual(entryTarget(outputs, login), {
       host: "192.0.2.7",
       hostKey: key,
       ...login,
@@ -171,8 +167,8 @@ describe("the way to the control plane", () => {
   it("is none without an address or without a key: never unverified", () => {
     const [worker] = outputs.nodes;
     assert.ok(worker);
-    assert.equal(controlPlaneTarget({ ...outputs, nodes: [worker] }, login), undefined);
-    assert.equal(controlPlaneTarget({ ...outputs, hostKeys: [] }, login), undefined);
+    assert.equal(entryTarget({ ...outputs, nodes: [worker] }, login), undefined);
+    assert.equal(entryTarget({ ...outputs, hostKeys: [] }, login), undefined);
   });
 
   it("takes the whole name of a host, not a part", () => {

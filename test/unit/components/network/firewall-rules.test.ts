@@ -16,6 +16,7 @@ const plan: FirewallPlan = {
   nodes: "10.0.0.0/24",
   pods: "10.244.0.0/16",
   podNetwork: podNetworkOf("kube-router"),
+  entry: "control-plane",
   loadBalancerProvider: "amphora",
   more: [],
 };
@@ -76,6 +77,17 @@ describe("firewall rules", () => {
 
   it("open SSH of workers to control planes only", () => {
     assert.deepEqual(reachable("worker", 22), ["10.244.0.0/16", "control-plane"]);
+  });
+
+  it("open SSH from outside to a bastion alone, and elsewhere to it and to machines that join", () => {
+    const behind = { ...plan, entry: "bastion" } as const;
+    assert.deepEqual(reachable("bastion", 22, behind), ["2001:db8::/32", "203.0.113.0/24"]);
+    assert.deepEqual(reachable("worker", 22, behind), ["10.244.0.0/16", "bastion"]);
+    assert.deepEqual(reachable("control-plane", 22, behind), [
+      ...["10.244.0.0/16", "bastion", "control-plane", "worker"],
+    ]);
+    for (const port of [80, 2379, 6443, 10250, 30080])
+      assert.deepEqual(reachable("bastion", port, behind), []);
   });
 
   it("open etcd to control planes, and to pods, which share the machines' ports", () => {

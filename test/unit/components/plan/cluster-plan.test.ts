@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import {
   controlPlanesOf,
+  entryRole,
   machinesOf,
   planCluster,
   securityGroupsOf,
@@ -91,6 +92,21 @@ describe("the plan of a cluster", () => {
       planCluster(spec).securityGroups.map(({ name }) => name),
       ["dev-node", "dev-control-plane", "dev-worker"],
     );
+  });
+
+  it("has a bastion that is none of the nodes, in its zone and its own security group", () => {
+    const plan = planCluster({ ...spec, bastion: { flavor: "tiny", zone: "c", generation: 2 } });
+    assert.deepEqual(plan.bastion?.machines, [
+      {
+        ...{ name: "dev-bastion-0", role: "bastion", pool: "bastion", position: 0 },
+        ...{ zone: "c", flavor: "tiny", generation: 2 },
+      },
+    ]);
+    assert.equal(machinesOf(plan).at(-1)?.name, "dev-bastion-0");
+    assert.deepEqual(plan.groups, planCluster(spec).groups);
+    assert.deepEqual([entryRole(plan), entryRole(planCluster(spec))], ["bastion", "control-plane"]);
+    assert.equal(plan.securityGroups.at(-1)?.name, "dev-bastion");
+    assert.deepEqual(securityGroupsOf("bastion"), ["bastion"]);
   });
 
   it("knows a role that is added to the table, and only by its row", () => {

@@ -41,6 +41,14 @@ describe("what a cluster asks of its cloud", () => {
     assert.equal(counts["volume gigabytes"], 1);
   });
 
+  it("is a bastion too, whose flavor carries no node", () => {
+    const behind = spec({ ...minimal, access: "bastion", bastion: { flavor: "tiny" } });
+    const { flavors, nodeFlavors, counts } = needsOf(behind);
+    assert.deepEqual(flavors, { big: 2, small: 2, tiny: 1 });
+    assert.deepEqual([...new Set(nodeFlavors)], ["big", "small"]);
+    assert.deepEqual([counts["floating IPs"], counts["security groups"]], [2, 4]);
+  });
+
   it("names image, external network, zones and volume types", () => {
     const needs = needsOf(
       spec({

@@ -1,0 +1,16 @@
+# shellcheck shell=bash disable=SC2154
+# Looks whether a machine lets everybody through at once. Result: {"startups": NUMBER}.
+# Runs again without harm; changes nothing.
+
+# Machines that log in through this one at once, while they are not logged in yet.
+readonly wanted=100
+
+bastion() {
+  local startups
+  startups=$(sshd -T | awk '$1 == "maxstartups" { split($2, of, ":"); print of[1] }')
+  ((${startups:-0} >= wanted)) ||
+    die "sshd on $(hostname) lets only ${startups:-0} in at once, not the $wanted that the machines need; choose an image whose /etc/ssh/sshd_config includes /etc/ssh/sshd_config.d/*.conf"
+  printf '{"startups": "%s"}\n' "$startups" >&4
+}
+
+run_step bastion bastion

@@ -1,0 +1,171 @@
+import { strict as assert } from "node:assert";
+import { Cluster } from "../../components/cluster.js";
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type GraphOptions, type Row } from "../support/graph.js";
+import { isSecret, plain } from "../support/secrets.js";
+import { smallest } from "../support/spec.js";
+import { value } from "../support/value.js";
+
+const args: ClusterArgs = {
+  ...smallest,
+  topology: "ha",
+  zones: ["zone-a", "zone-b"],
+  access: "bastion",
+  bastion: { flavor: "tiny" },
+};
+const without = { access: "control-plane", bastion: undefined } as const;
+interface Built {
+  readonly rows: readonly Row[];
+  readonly cluster: Cluster;
+}
+const build = async (
+  over: Partial<ClusterArgs> = {},
+  options: GraphOptions = cloudAnswers,
+): Promise<Built> => {
+  let cluster: Cluster | undefined;
+  const program = (): Cluster => (cluster = new Cluster("dev", { ...args, ...over }));
+  const rows = await graph(program, options);
+  assert.ok(cluster);
+  return { rows, cluster };
+};
+const named = (rows: readonly Row[], name: string): Row => {
+  const found = rows.find((row) => row.name === name);
+  assert.ok(found, name);
+  return found;
+};
+const scripts = (rows: readonly Row[]): readonly Row[] =>
+  rows.filter(({ type }) => type === "command:remote:Command");
+const rules = (rows: readonly Row[]): string[] =>
+  rows.filter(({ type }) => type.endsWith(":SecGroupRule")).map(({ name }) => name);
+interface Hop {
+  readonly host: unknown;
+  readonly hostKey: unknown;
+}
+const connectionOf = ({ inputs: { connection } }: Row): Hop & { readonly proxy?: Hop } =>
+  (isSecret(connection) ? (connection as { value: unknown }).value : connection) as Hop;
+
+describe("a bastion", () => {
+  let built: Built;
+  before(async () => {
+    built = await build();
+  });
+
+  it("is one machine in the machines' network, which passes nothing on for pods", () => {
+    const { inputs } = named(built.rows, "dev-bastion-0-server");
+    assert.equal(inputs["name"], "dev-bastion-0");
+    assert.equal(inputs["flavorId"], "flavor-tiny");
+    assert.equal(inputs["availabilityZone"], "zone-a");
+    const port = named(built.rows, "dev-bastion-0-port").inputs;
+    assert.deepEqual(port["securityGroupIds"], ["dev-firewall-bastion-id"]);
+    assert.deepEqual(port["allowedAddressPairs"], []);
+  });
+
+  it("has the only floating IP but the API's", () => {
+    const addresses = built.rows.filter(({ type }) => type.endsWith(":FloatingIp"));
+    assert.deepEqual(addresses.map(({ name, inputs }) => [name, inputs["portId"]]).sort(), [
+      ["dev-access-floating-ip", "dev-bastion-0-port-id"],
+      ["dev-endpoint-floating-ip", "dev-endpoint-port-id"],
+    ]);
+  });
+
+  it("has one too where the API's is on the first control plane", async () => {
+    const { rows } = await build({ topology: "one-control-plane" });
+    assert.equal(named(rows, "dev-access-floating-ip").inputs["portId"], "dev-bastion-0-port-id");
+    assert.equal(
+      named(rows, "dev-endpoint-floating-ip").inputs["portId"],
+      "dev-control-plane-0-port-id",
+    );
+  });
+
+  it("is the only machine that SSH from outside reaches, and the others are reached from it", () => {
+    const ssh = rules(built.rows).filter((name) => /-(ssh|ssh-onward|join-token)-from-/.test(name));
+    assert.deepEqual(
+      ssh.filter((name) => name.endsWith("-v4")),
+      [
+        "dev-firewall-bastion-ssh-from-203.0.113.0-24-v4",
+        "dev-firewall-control-plane-join-token-from-worker-v4",
+        "dev-firewall-control-plane-ssh-onward-from-bastion-v4",
+        "dev-firewall-control-plane-ssh-onward-from-control-plane-v4",
+        "dev-firewall-worker-ssh-onward-from-bastion-v4",
+      ],
+    );
+  });
+
+  it("is on the way to every machine, which nobody dials before it lets everybody in", () => {
+    const prepare = named(built.rows, "dev-bastion-0-prepare");
+    assert.equal(connectionOf(prepare).host, "203.0.113.7");
+    assert.equal(connectionOf(prepare).proxy, undefined);
+    for (const row of scripts(built.rows).filter((one) => one !== prepare)) {
+      assert.equal(connectionOf(row).proxy?.host, "203.0.113.7", row.name);
+      assert.match(plain(row.inputs["stdin"]), /^SERVER_PATH='.*,dev-bastion-0'$/m);
+      assert.ok(row.dependencies.includes(prepare.urn), row.name);
+    }
+  });
+
+  it("has a host key of its own, which is pinned on the way to the others", () => {
+    const key = connectionOf(named(built.rows, "dev-bastion-0-prepare")).hostKey;
+    assert.match(String(key), /^ssh-ed25519 AAAA/);
+    for (const row of scripts(built.rows)) {
+      const { hostKey, proxy } = connectionOf(row);
+      assert.ok(proxy ? proxy.hostKey === key && hostKey !== key : hostKey === key, row.name);
+    }
+  });
+
+  it("is told beside the nodes, none of which has an address for SSH", async () => {
+    const { cluster } = built;
+    const [bastion, nodes, keys] = [
+      await value(cluster.bastion),
+      await value(cluster.nodes),
+      await value(cluster.hostKeys),
+    ];
+    assert.deepEqual([bastion?.name, bastion?.sshHost], ["dev-bastion-0", "203.0.113.7"]);
+    assert.equal(nodes.length, 5);
+    assert.ok(nodes.every(({ sshHost }) => sshHost === undefined));
+    assert.match(keys[0] ?? "", /^dev-bastion-0,10\.0\.0\.\d+,203\.0\.113\.7 ssh-ed25519 /);
+    assert.equal(await value((await build(without)).cluster.bastion), undefined);
+  });
+
+  it("is the same in a preview, where nothing is known", async () => {
+    const keys = ({ rows }: Built): string[] => rows.map(({ urn }) => urn);
+    assert.deepEqual(keys(await build({}, { ...cloudAnswers, preview: true })), keys(built));
+  });
+
+  describe("that a living cluster gets or loses", () => {
+    const keyOf = ({ type, inputs }: Row): string =>
+      JSON.stringify([
+        type,
+        ...[
+          ...["securityGroupId", "direction", "ethertype", "protocol", "portRangeMin"],
+          ...["portRangeMax", "remoteGroupId", "remoteIpPrefix"],
+        ].map((key) => inputs[key]),
+      ]);
+
+    it("replaces no machine, and its address for SSH moves", async () => {
+      const { rows } = await build(without);
+      const kept = rows.filter(({ type }) => /:(Instance|Port|FloatingIp)$/.test(type));
+      for (const { urn, type, name, inputs } of kept) {
+        const now = built.rows.find((row) => row.urn === urn);
+        assert.ok(now, name);
+        const [before, after] = [inputs, now.inputs].map(({ portId, ...rest }) =>
+          JSON.stringify(type.endsWith(":FloatingIp") ? rest : { ...rest, portId }),
+        );
+        assert.equal(after, before, name);
+      }
+    });
+
+    it("makes no rule that says the same as one that only goes later: Neutron takes none twice", async () => {
+      const { rows } = await build(without);
+      const of = (some: readonly Row[]): readonly Row[] =>
+        some.filter(({ type }) => type.endsWith(":SecGroupRule"));
+      for (const [from, to] of [
+        [rows, built.rows],
+        [built.rows, rows],
+      ] as const) {
+        const before = new Map(of(from).map((row) => [keyOf(row), row.urn]));
+        for (const row of of(to))
+          assert.equal(before.get(keyOf(row)) ?? row.urn, row.urn, row.name);
+      }
+    });
+  });
+});

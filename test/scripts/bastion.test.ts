@@ -1,0 +1,41 @@
+import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Sandbox, type Outcome } from "../support/sandbox.js";
+
+const components = join(__dirname, "..", "..", "components");
+const scripts = ["support/scripts/common.sh", "access/scripts/bastion.sh"].map((path) =>
+  readFileSync(join(components, path), "utf8"),
+);
+
+/** What `sshd -T` says of its settings, among them this one. */
+const run = (setting: string): Outcome => {
+  const machine = new Sandbox({
+    hostname: "echo dev-bastion-0",
+    sshd: `printf '%s\\n' 'port 22' '${setting}' 'maxsessions 200'`,
+  });
+  try {
+    return machine.run(scripts, {});
+  } finally {
+    machine.close();
+  }
+};
+
+describe("bastion.sh", () => {
+  it("takes a machine whose sshd lets as many in at once as its user data say", () => {
+    const { code, stdout, stderr } = run("maxstartups 200:30:400");
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(JSON.parse(stdout), { startups: "200" });
+  });
+
+  it("refuses one whose sshd does not read them: it would lose connections by chance", () => {
+    for (const setting of ["maxstartups 10:30:100", "nothing 1"]) {
+      const { code, stderr } = run(setting);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /reason: sshd on dev-bastion-0 lets only (10|0) in at once, .*; choose an image/,
+      );
+    }
+  });
+});

@@ -1,0 +1,52 @@
+import { strict as assert } from "node:assert";
+import { parseClusterSpec, type ClusterSpec } from "../../../../components/cluster-spec.js";
+import { golden } from "../../../support/golden.js";
+import { smallest } from "../../../support/spec.js";
+
+const problems = (over: object): string[] => {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  return "problems" in result
+    ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+    : [];
+};
+const spec = (over: object): ClusterSpec => {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec;
+};
+
+const bastion = { flavor: "tiny" };
+
+/** One wrong value each, and where it is. */
+const mistakes: readonly (readonly [string, object])[] = [
+  ["bastion", { access: "bastion" }],
+  ["bastion", { bastion }],
+  ["bastion", { access: "direct", bastion }],
+  ["bastion.flavor", { access: "bastion", bastion: {} }],
+  ["bastion.zone", { access: "bastion", bastion: { ...bastion, zone: "" } }],
+  [
+    "workers.bastion",
+    { access: "bastion", bastion, workers: { bastion: { flavor: "m", count: 1 } } },
+  ],
+];
+
+describe("what a specification says of the network and the way in", () => {
+  for (const [path, over] of mistakes) {
+    it(`refuses ${JSON.stringify(over)} at ${path}`, () => {
+      const found = problems(over);
+      assert.equal(found.length, 1, found.join("\n"));
+      assert.ok(found[0]?.startsWith(`cluster.${path}: `), found[0]);
+    });
+  }
+
+  it("says in each sentence what to write", () => {
+    const sentences = mistakes.flatMap(([, over]) => problems(over));
+    golden("spec-errors-network.txt", `${sentences.join("\n")}\n`);
+    for (const sentence of sentences) assert.match(sentence, /; .*(write|give)/, sentence);
+  });
+
+  it("takes a bastion, whose machine is made anew by its generation", () => {
+    assert.deepEqual(spec({ access: "bastion", bastion }).bastion, { ...bastion, generation: 0 });
+    assert.deepEqual(problems({ workers: { bastion: { flavor: "m", count: 1 } } }), []);
+  });
+});
