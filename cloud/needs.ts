@@ -3,8 +3,10 @@ export interface ClusterNeeds {
   readonly cluster: string;
   /** Name or ID of the image of the machines. */
   readonly images: readonly string[];
-  /** Name or ID of the external network. */
-  readonly externalNetwork: string;
+  /** Name or ID of the external network. Absent: there are no floating IPs. */
+  readonly externalNetwork?: string;
+  /** Name or ID of the network that the machines are put into. Absent: one is made. */
+  readonly network?: string;
   /** Machines per flavor (name or ID). */
   readonly flavors: Readonly<Record<string, number>>;
   /** Those of them that have to carry a node: kubeadm wants a certain size. */

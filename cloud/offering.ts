@@ -93,6 +93,7 @@ async function checkExternalNetwork(
   client: CloudClient,
   { externalNetwork: wanted }: ClusterNeeds,
 ): Promise<Finding[]> {
+  if (wanted === undefined) return [];
   const networks = await listAll(client, "network", "/networks?router:external=true", {
     key: "networks",
     schema: namedSchema,
@@ -104,6 +105,24 @@ async function checkExternalNetwork(
       found.length === 0
         ? `externalNetwork: '${wanted}' is not an external network; ${known(networks.map((n) => n.name))}`
         : `externalNetwork: ${several("external networks", wanted, found)}`,
+    ),
+  ];
+}
+
+async function checkNetwork(
+  client: CloudClient,
+  { network: wanted }: ClusterNeeds,
+): Promise<Finding[]> {
+  if (wanted === undefined) return [];
+  const schema = namedSchema;
+  const networks = await listAll(client, "network", "/networks", { key: "networks", schema });
+  const found = meantBy(wanted, networks);
+  if (found.length === 1) return [];
+  return [
+    problem(
+      found.length === 0
+        ? `network.existing.network: '${wanted}' does not exist; ${known(networks.map((n) => n.name))}`
+        : `network.existing.network: ${several("networks", wanted, found)}`,
     ),
   ];
 }
@@ -210,6 +229,7 @@ export async function checkOffering(
     checkImages(client, needs),
     checkFlavors(flavors, needs),
     checkExternalNetwork(client, needs),
+    checkNetwork(client, needs),
     checkZones(client, needs),
     checkVolumeTypes(client, needs),
     checkVolumeZones(client, needs),

@@ -5,7 +5,7 @@ import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import { cloudController, credential, loadBalancer, withoutLoadBalancers } from "./spec/cloud.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
-import { allowedCidrs, externalNetwork, network } from "./spec/network.js";
+import { allowedCidrs, externalNetwork, network, noWayOut, outOfPlace } from "./spec/network.js";
 import { podNetwork } from "./spec/pod-network.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
 import { contradictions, nowhereToRun, presetOf, topology } from "./spec/topology.js";
@@ -146,6 +146,9 @@ export const clusterSchema = clusterShape
       ...(sound("topology", "controlPlane", "workers") ? contradictions(value) : []),
       ...(sound("network", "endpoint") ? foreignAddress(value) : []),
       ...(sound("samples", "podNetwork") ? samplesAlone(value) : []),
+      ...(sound("network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer")
+        ? outOfPlace({ ...value, ...withDefaults(value) })
+        : []),
       ...(sound("endpoint", "apiName") ? unknownName(value) : []),
       ...(sound("loadBalancer", "cloudController", "endpoint", "topology", "samples")
         ? withoutLoadBalancers(value)
@@ -167,12 +170,12 @@ export type SpecResult =
 /** Checks everything at once. Paths begin with `root`: "cluster.network.pods". */
 export function parseClusterSpec(args: unknown, root = "cluster"): SpecResult {
   const result = clusterSchema.safeParse(args);
-  const lacking = nowhereToRun(args);
-  if (result.success && lacking === undefined) return { spec: result.data };
-  const issues = [
-    ...(result.error?.issues ?? []),
-    ...(lacking === undefined ? [] : [{ path: ["workers"], message: lacking }]),
-  ];
+  const lacking = Object.entries({ externalNetwork: noWayOut(args), workers: nowhereToRun(args) });
+  const missing = lacking.flatMap(([key, message]) =>
+    message === undefined ? [] : [{ path: [key], message }],
+  );
+  if (result.success && missing.length === 0) return { spec: result.data };
+  const issues = [...(result.error?.issues ?? []), ...missing];
   return {
     problems: issues.map(({ path, message }) => ({
       path: [root, ...path].map(String).join("."),

@@ -10,7 +10,7 @@ import type { ClusterArgs, ClusterSpec } from "./cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/kinds.js";
-import { FrozenValues } from "./frozen-values.js";
+import { frozenIds, FrozenValues } from "./frozen-values.js";
 import { ApplicationCredential, type CloudCredential } from "./identity/application-credential.js";
 import type { ClusterMarkInput } from "./identity/cluster-mark.js";
 import { ControlPlane } from "./kubeadm/control-plane.js";
@@ -27,8 +27,8 @@ import { hostKeysOf, nodesOf, samplesOf, type NodeOutput, type SamplesOutput } f
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
 import { podNetworkTraits } from "./pod-network/kinds.js";
 import { frozenValues } from "./spec/frozen.js";
-import { wantedOf } from "./plan/needs.js";
-import { lookUpCloud, type CloudFacts } from "./support/catalog.js";
+import { entryAddresses, wantedOf } from "./plan/needs.js";
+import { lookUpCloud, networkIn, type CloudFacts } from "./support/catalog.js";
 import { Component } from "./support/component.js";
 import { ArgumentError } from "./support/errors.js";
 import { FailedMachines } from "./support/failed-machines.js";
@@ -104,7 +104,8 @@ export class Cluster extends Component {
   /** IDs in Neutron, for what stands beside the cluster in its network. */
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
-  readonly routerId: pulumi.Output<string>;
+  /** Absent in a network that exists, unless its router was named. */
+  readonly routerId: pulumi.Output<string | undefined>;
   /** IDs of the security groups: of all machines (`node`), and of the machines of each role. */
   readonly securityGroupIds: Readonly<Record<string, pulumi.Output<string>>>;
   /** For more objects in the cluster; known only when the API answers. */
@@ -155,9 +156,9 @@ export class Cluster extends Component {
     return result.spec;
   }
 
-  /** What the cluster keeps while it lives, compared before anything else is begun. The external network goes by its ID. */
+  /** What the cluster keeps while it lives, compared before anything else is begun. Networks go by their ID. */
   private freeze(spec: ClusterSpec, cloud: pulumi.Output<CloudFacts>): FrozenValues {
-    const values = { ...frozenValues(spec), externalNetwork: cloud.externalNetworkId };
+    const values = { ...frozenValues(spec), ...frozenIds(spec, cloud) };
     return this.makeFirst(FrozenValues, "frozen", { cluster: spec.name, values });
   }
 
@@ -169,9 +170,11 @@ export class Cluster extends Component {
     const network = this.make(Network, "network", {
       mark,
       name: plan.networkName,
-      externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
-      nodes: spec.network.nodes,
-      dns: spec.network.dns,
+      ...spec.network,
+      ...(spec.externalNetwork !== undefined && {
+        externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
+      }),
+      existing: spec.network.existing && cloud.apply(networkIn),
     });
     const firewall = this.make(Firewall, "firewall", {
       mark,
@@ -261,7 +264,8 @@ export class Cluster extends Component {
     if (!bastion && endpoint instanceof FloatingIpEndpoint)
       return through(machine, endpoint.outside);
     const wanted = { ...network.outside, portId: machine.portId, after: endpoint.madeBefore };
-    const { address } = this.make(EntryAddress, "access", wanted);
+    // Without an external network, who reaches the machines' network reaches their addresses.
+    const { address } = entryAddresses(spec) ? this.make(EntryAddress, "access", wanted) : machine;
     return bastion ? bastion.at(address) : through(machine, address);
   }
 
@@ -282,7 +286,7 @@ export class Cluster extends Component {
         applicationCredentialSecret: credential.secret,
         subnetId: network.subnetId,
         networkId: network.networkId,
-        floatingNetworkId: cloud.externalNetworkId,
+        ...(spec.externalNetwork !== undefined && { floatingNetworkId: cloud.externalNetworkId }),
         loadBalancerProvider: spec.loadBalancer.provider,
         caCertificate: operator?.caCertificate,
         settings: cloudSettings(spec),

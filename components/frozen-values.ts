@@ -1,6 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
+import type { ClusterSpec } from "./cluster-spec.js";
 import { compareFrozen, frozenLines } from "./spec/frozen.js";
+import { networkIn, type CloudFacts } from "./support/catalog.js";
 import { ConfigError } from "./support/errors.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
 
@@ -31,6 +33,24 @@ export class FrozenValues extends KeptValues {
     super(name, { values, check }, opts);
     this.lines = pulumi.output(values).apply(frozenLines);
   }
+}
+
+/** What is known by its ID, so that its name instead of its ID is no change. */
+export function frozenIds(
+  { externalNetwork, network: { existing } }: ClusterSpec,
+  cloud: pulumi.Output<CloudFacts>,
+): Record<string, pulumi.Output<string>> {
+  const network = cloud.apply((facts) => (existing ? networkIn(facts) : undefined));
+  const idOf = (part: "networkId" | "subnetId" | "routerId"): pulumi.Output<string> =>
+    network.apply((found) => found?.[part] ?? "");
+  return {
+    ...(externalNetwork !== undefined && { externalNetwork: cloud.externalNetworkId }),
+    ...(existing && {
+      "network.existing.network": idOf("networkId"),
+      "network.existing.subnet": idOf("subnetId"),
+    }),
+    ...(existing?.router !== undefined && { "network.existing.router": idOf("routerId") }),
+  };
 }
 
 const stateSchema = z.object({

@@ -51,8 +51,8 @@ export interface CloudConf {
   readonly subnetId: string;
   /** Network of that subnet. */
   readonly networkId: string;
-  /** External network that services get their floating IPs from. */
-  readonly floatingNetworkId: string;
+  /** External network that services get their floating IPs from. @default services have none: the network is the outside */
+  readonly floatingNetworkId?: string;
   /** Octavia provider, `amphora`, `ovn` or the name that the cloud's operator gave. */
   readonly loadBalancerProvider: string;
   /** File inside the containers with the certificate of the cloud's own authority. @default none */
@@ -125,6 +125,7 @@ const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
   "member-subnet-id": conf.subnetId,
   "network-id": conf.networkId,
   "floating-network-id": conf.floatingNetworkId,
+  "internal-lb": conf.floatingNetworkId === undefined ? true : undefined,
   // Without a monitor, `externalTrafficPolicy: Local` sends clients to nodes without a pod.
   "create-monitor": true,
   "monitor-delay": "5s",

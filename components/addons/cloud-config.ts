@@ -19,8 +19,8 @@ export interface CloudAccess {
   readonly subnetId: pulumi.Input<string>;
   /** Network of the nodes. Change: in place, for new load balancers. */
   readonly networkId: pulumi.Input<string>;
-  /** External network of the services' floating IPs. Change: in place, for new load balancers. */
-  readonly floatingNetworkId: pulumi.Input<string>;
+  /** External network of the services' floating IPs. Change: in place, for new load balancers. @default none */
+  readonly floatingNetworkId?: pulumi.Input<string>;
   /** Octavia provider. Change: in place, for new load balancers. */
   readonly loadBalancerProvider: string;
   /** PEM certificate of the cloud's own authority. Change: in place. @default the public authorities */

@@ -1,7 +1,8 @@
 import * as openstack from "@pulumi/openstack";
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
+import type { FoundNetwork } from "../support/existing-network.js";
 import type { Outside } from "./floating-address.js";
 
 export interface NetworkArgs {
@@ -11,21 +12,40 @@ export interface NetworkArgs {
   /** Range of the machines. */
   readonly nodes: string;
   readonly dns: readonly string[];
-  readonly externalNetwork: Outside["externalNetwork"];
+  readonly externalNetwork?: Outside["externalNetwork"];
+  /** Nothing is made, and nothing in it is changed. @default a network, a subnet and a router are made */
+  readonly existing?: pulumi.Input<FoundNetwork>;
 }
 
-/** The private network of the machines, with a router to the external network. */
+/** The network that the machines are in: one of their own with a router to the external network, or one that exists. */
 export class Network extends Component {
   static readonly type = "stackadm:network:Network";
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
-  readonly routerId: pulumi.Output<string>;
+  /** Absent in a network that exists, unless its router was named. */
+  readonly routerId: pulumi.Output<string | undefined>;
   /** MTU of the network in bytes, as Neutron found it. */
   readonly mtu: pulumi.Output<number>;
   readonly outside: Outside;
 
   constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Network.type, name, opts);
+    const { mark, externalNetwork, existing } = args;
+    const found = existing === undefined ? this.create(args) : adopt(existing);
+    this.networkId = found.networkId;
+    this.subnetId = found.subnetId;
+    this.routerId = found.routerId;
+    this.mtu = found.mtu;
+    const { routerInterface } = found;
+    this.outside = {
+      mark,
+      ...(externalNetwork && { externalNetwork }),
+      ...(routerInterface && { routerInterface }),
+    };
+    this.registerOutputs({ networkId: this.networkId, subnetId: this.subnetId, mtu: this.mtu });
+  }
+
+  private create(args: NetworkArgs): Place {
     const tags = tagsOf(args.mark);
     const network = this.make(openstack.networking.Network, "network", {
       name: args.name,
@@ -43,18 +63,32 @@ export class Network extends Component {
     const router = this.make(openstack.networking.Router, "router", {
       name: args.name,
       adminStateUp: true,
-      externalNetworkId: args.externalNetwork.id,
+      ...(args.externalNetwork && { externalNetworkId: args.externalNetwork.id }),
       tags,
     });
     const routerInterface = this.make(openstack.networking.RouterInterface, "router-interface", {
       routerId: router.id,
       subnetId: subnet.id,
     });
-    this.outside = { mark: args.mark, externalNetwork: args.externalNetwork, routerInterface };
-    this.networkId = network.id;
-    this.subnetId = subnet.id;
-    this.routerId = router.id;
-    this.mtu = network.mtu;
-    this.registerOutputs({ networkId: this.networkId, subnetId: this.subnetId, mtu: this.mtu });
+    return {
+      ...{ networkId: network.id, subnetId: subnet.id, routerId: router.id },
+      ...{ mtu: network.mtu, routerInterface },
+    };
   }
+}
+
+type Place = { readonly [Key in "networkId" | "subnetId"]: pulumi.Output<string> } & {
+  readonly routerId: pulumi.Output<string | undefined>;
+  readonly mtu: pulumi.Output<number>;
+  readonly routerInterface?: pulumi.Resource;
+};
+
+function adopt(existing: pulumi.Input<FoundNetwork>): Place {
+  const found = pulumi.output(existing);
+  return {
+    networkId: found.networkId,
+    subnetId: found.subnetId,
+    routerId: found.apply(({ routerId }) => routerId),
+    mtu: found.mtu,
+  };
 }

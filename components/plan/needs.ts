@@ -7,15 +7,20 @@ import { groupsOf, machinesOf, planCluster, type ClusterPlan } from "./cluster-p
 /** What has to be looked up for a cluster. */
 export const wantedOf = (spec: ClusterSpec): Wanted => ({
   image: spec.image,
-  externalNetwork: spec.externalNetwork,
+  ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
+  ...(spec.network.existing && {
+    network: { ...spec.network.existing, nodes: spec.network.nodes },
+  }),
   flavors: [...new Set(groupsOf(planCluster(spec)).map(({ flavor }) => flavor))],
 });
 
 type Counts = Readonly<Record<CountedResource, number>>;
 
 /** Whether the way in has a floating IP of its own: it shares the API's where that is on the same machine. */
-export const entryAddresses = ({ access, endpoint }: ClusterSpec): 0 | 1 =>
-  access === "direct" || (access === "control-plane" && endpoint.kind === "floating-ip") ? 0 : 1;
+export const entryAddresses = ({ access, endpoint, externalNetwork }: ClusterSpec): 0 | 1 => {
+  const shared = access === "control-plane" && endpoint.kind === "floating-ip";
+  return externalNetwork === undefined || access === "direct" || shared ? 0 : 1;
+};
 
 const usesOctavia = ({ loadBalancer, cloudController, endpoint }: ClusterSpec): boolean =>
   endpoint.kind === "load-balancer" ||
@@ -26,13 +31,15 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const endpoint = endpointTraits(spec);
   // The sample services: two load balancers with a port and a group each, one floating IP, one volume of 1 GiB.
   const [services, one] = spec.samples ? [2, 1] : [0, 0];
+  const made = spec.network.existing ? 0 : 1;
+  const floating = spec.externalNetwork === undefined ? 0 : one;
   return {
-    networks: 1,
-    subnets: 1,
-    routers: 1,
+    networks: made,
+    subnets: made,
+    routers: made,
     // Besides: the router's interface, DHCP, the load balancers' addresses.
-    ports: machinesOf(plan).length + endpoint.ports + 2 + services,
-    "floating IPs": endpoint.floatingIps + entryAddresses(spec) + one,
+    ports: machinesOf(plan).length + endpoint.ports + 2 * made + services,
+    "floating IPs": endpoint.floatingIps + entryAddresses(spec) + floating,
     "security groups": plan.securityGroups.length + services,
     volumes: one,
     "volume gigabytes": one,
@@ -50,7 +57,8 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
   return {
     cluster: spec.name,
     images: [spec.image],
-    externalNetwork: spec.externalNetwork,
+    ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
+    ...(spec.network.existing && { network: spec.network.existing.network }),
     flavors,
     nodeFlavors: plan.groups.map(({ flavor }) => flavor),
     volumeTypes: spec.storageClasses.flatMap(({ type }) => (type === undefined ? [] : [type])),
@@ -65,8 +73,10 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     makesCredential: spec.credential === undefined,
     names: [
       ...machines.map(({ name }) => ({ kind: "server" as const, name })),
-      { kind: "network", name: plan.networkName },
-      { kind: "router", name: plan.networkName },
+      ...(spec.network.existing ? [] : (["network", "router"] as const)).map((kind) => ({
+        kind,
+        name: plan.networkName,
+      })),
     ],
     counts: countsOf(spec, plan),
   };

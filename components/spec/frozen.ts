@@ -70,11 +70,17 @@ const sorted = (value: unknown): unknown => {
 const canonical = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(sorted(value));
 
+/** Where a cluster was made without something, for good. */
+const nothing = "nothing";
+
 /**
  * What a cluster has of a path that it says nothing of, as those do that were made before the path was known. It is not written
  * down, so that no script runs again for a new path.
  */
-export const unwritten: Frozen = { "cloudController.enabled": "true" };
+export const unwritten: Frozen = {
+  "cloudController.enabled": "true",
+  "network.existing.network": nothing,
+};
 
 /** What a cluster keeps while it lives. A name of something in the cloud stands for its ID: give the ID where it is known. */
 export function frozenValues(spec: ClusterSpec): Frozen {
@@ -92,14 +98,17 @@ export const frozenLines = (values: Frozen): string =>
 
 /**
  * Every frozen value that a living cluster has otherwise. A path that only one side has is none: a release that freezes more
- * never stops a cluster of the one before.
+ * never stops a cluster of the one before. Except for what is known of a cluster that says nothing.
  */
-export const compareFrozen = (
+export function compareFrozen(
   before: Frozen,
   now: Frozen,
-): { readonly path: string; readonly message: string }[] =>
-  Object.entries({ ...unwritten, ...now }).flatMap(([path, value]) => {
-    const kept = new Map(Object.entries({ ...unwritten, ...before })).get(path) ?? value;
-    const message = `${kept} cannot become ${value} while the cluster lives; write ${kept} again, or destroy the cluster and make it anew`;
+): { readonly path: string; readonly message: string }[] {
+  const was = new Map(Object.entries({ ...unwritten, ...before }));
+  return Object.entries({ ...unwritten, ...now }).flatMap(([path, value]) => {
+    const kept = was.get(path) ?? value;
+    const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
+    const message = `${kept} cannot become ${value} while the cluster lives; ${again}, or destroy the cluster and make it anew`;
     return kept === value ? [] : [{ path: `cluster.${path}`, message }];
   });
+}

@@ -1,4 +1,37 @@
+import { z } from "zod";
+import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import { isFields } from "./defaults.js";
+import type { EndpointSpec } from "./endpoint.js";
 import { address, doc, list, present, range, range4, record } from "./values.js";
+
+/** A network that is there already. Nothing of it is made, changed or deleted. */
+const existing = record({
+  network: present("a network").meta(
+    doc(
+      "refused",
+      "A network that exists, by name or ID: the machines are put into it, and nothing of it is made, changed or deleted. In one of another project, Neutron may refuse the addresses that `kube-router` needs on the machines' ports; `flannel` needs none.",
+      "a network, a subnet and a router are made",
+    ),
+  ),
+  subnet: present("a subnet")
+    .optional()
+    .meta(
+      doc(
+        "refused",
+        "Its subnet for the machines, by name or ID. `network.nodes` has to be its range.",
+        "the one whose range is `network.nodes`",
+      ),
+    ),
+  router: present("a router")
+    .optional()
+    .meta(
+      doc(
+        "refused",
+        "Its router, by name or ID. It has to lead from the network to `externalNetwork`, which is looked up before anything is made.",
+        "nobody looks: floating IPs need a router all the same",
+      ),
+    ),
+});
 
 /** Address ranges. They must not overlap each other. */
 export const network = record({
@@ -14,14 +47,60 @@ export const network = record({
   dns: list(address, 0, "a list of name servers")
     .default([])
     .meta(doc("in place", "Name servers given to the machines. Empty: the network's own.")),
+  existing: existing.optional(),
 }).prefault({});
 
-export const externalNetwork = present("the external network").meta(
-  doc(
-    "refused",
-    "External network, by name or ID: the router's gateway, the API's floating IP and the load balancers' addresses are in it. Its ID instead of its name is no change.",
-  ),
-);
+export const externalNetwork = present("the external network")
+  .optional()
+  .meta(
+    doc(
+      "refused",
+      "External network, by name or ID: the router's gateway, the API's floating IP and the load balancers' addresses are in it. Its ID instead of its name is no change. Without one, in an `existing` network, there are no floating IPs: who reaches the network reaches machines and load balancers.",
+      "**required**, but in an `existing` network",
+    ),
+  );
+
+/** What was written of the external network, where one has to be: a network of the cluster's own has a way out. */
+export function noWayOut(written: unknown): string | undefined {
+  if (!isFields(written) || written["externalNetwork"] !== undefined) return undefined;
+  const { network: ranges } = written;
+  return isFields(ranges) && isFields(ranges["existing"])
+    ? undefined
+    : "is missing; write the name of the external network";
+}
+
+interface Written {
+  readonly externalNetwork?: string | undefined;
+  readonly allowedCidrs: string[];
+  readonly network: z.output<typeof network>;
+  readonly endpoint: EndpointSpec;
+}
+
+/** What a network that exists does not allow: floating IPs of nowhere, and settings of what is not made. */
+export function outOfPlace(of: Written): z.core.$ZodRawIssue[] {
+  const { existing: place, dns } = of.network;
+  if (!place) return [];
+  const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
+    ...{ code: "custom", path, input: undefined, message },
+  });
+  const { kind } = of.endpoint;
+  const instead =
+    "public" in of.endpoint ? "`public: false`" : "an endpoint like `{kind: private}`";
+  const floats = of.externalNetwork === undefined && endpointTraits(of).floatingIps > 0;
+  return [
+    ...(floats
+      ? [
+          wrong(
+            ["endpoint"],
+            `${kind} takes a floating IP of no network; write externalNetwork, or ${instead}`,
+          ),
+        ]
+      : []),
+    ...(dns.length > 0
+      ? [wrong(["network", "dns"], "belongs to the subnet that exists; leave it out")]
+      : []),
+  ];
+}
 
 export const allowedCidrs = list(
   range("203.0.113.0/24"),

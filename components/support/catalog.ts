@@ -1,8 +1,10 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { recognised, tellingLine } from "../../base/failure.js";
+import { recognised } from "../../base/failure.js";
 import { inOrder, isUuid } from "../../cloud/reference.js";
 import { ProgramError } from "./errors.js";
+import { findNetwork, type FoundNetwork, type WantedNetwork } from "./existing-network.js";
+import { find, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
 
 /** Where the operator's credential leads, and what it may do there. */
 export interface CloudScope {
@@ -16,60 +18,38 @@ export interface CloudScope {
 /** What a cluster needs to find in the cloud, each by name or by ID. */
 export interface Wanted {
   readonly image: string;
-  readonly externalNetwork: string;
+  /** Absent: no floating IPs. */
+  readonly externalNetwork?: string;
   readonly flavors: readonly string[];
+  /** Absent: a network is made. */
+  readonly network?: WantedNetwork;
 }
 
 /** What was found: everything that decides whether the cluster can be made at all. */
 export interface CloudFacts {
   readonly imageId: string;
+  /** Empty: none was asked for. */
   readonly externalNetworkId: string;
   /** OpenStack's provider asks for floating IPs by it. */
   readonly externalNetworkName: string;
+  /** The network that the machines are put into, where none is made for them. */
+  readonly network?: FoundNetwork;
   /** By what the flavor was called: its name or its ID. */
   readonly flavorIds: Readonly<Record<string, string>>;
   readonly scope: CloudScope;
 }
 
-/** The reason in the cloud's words, without the layers that passed it on. */
-const reasonOf = (error: unknown): string =>
-  tellingLine(error instanceof Error ? error.message : String(error));
-
 /** The cloud gives no answers: as what it is known by its own words. */
 const unusable = (sentence: string, reason: string): ProgramError =>
   new ProgramError(recognised(reason, "openstack:")?.code ?? "FAILED", `${sentence}: ${reason}`);
 
-/** One thing that was looked up. */
-interface Thing {
-  readonly id: string;
-  readonly name?: string;
-}
-/** A lookup ends in a thing or in a sentence. */
-type Found = Thing | { readonly problem: string; readonly named: boolean };
-/** One way to look something up; ends in everything it finds. */
-type Lookup = () => Promise<readonly Thing[]>;
-
-/** Looks in one way after the other, until there is something. */
-async function find(what: string, reference: string, lookups: readonly Lookup[]): Promise<Found> {
-  const choose = (number: string, ids: string): Found => ({
-    problem: `${number} ${what}s are called "${reference}"${ids}; write the ID of one`,
-    named: true,
-  });
-  for (const lookup of lookups) {
-    try {
-      const things = await lookup();
-      const [first, second] = things;
-      if (second)
-        return choose(String(things.length), ` (${things.map(({ id }) => id).join(", ")})`);
-      if (first) return first;
-    } catch (error) {
-      const reason = reasonOf(error);
-      if (/returned more than one/i.test(reason)) return choose("several", "");
-      if (!/returned no |no flavor found/i.test(reason)) return { problem: reason, named: false };
-    }
-  }
-  const problem = `the ${what} "${reference}" does not exist; write the name or ID of another`;
-  return { problem, named: true };
+/** The network that was looked up, where one was asked for. */
+export function networkIn({ network }: CloudFacts): FoundNetwork {
+  if (network) return network;
+  throw new ProgramError(
+    "INVALID_CONFIG",
+    "The cloud's facts lack the network that exists; look them up with `lookUpCloud(wantedOf(spec))`.",
+  );
 }
 
 /** The provider looks for images by name only, so an ID is used as it is. */
@@ -109,7 +89,7 @@ export async function lookUpCloud(
   wanted: Wanted,
   opts: pulumi.InvokeOptions = {},
 ): Promise<CloudFacts> {
-  const { image, externalNetwork } = wanted;
+  const { image, externalNetwork, network } = wanted;
   const flavors = [...new Set(wanted.flavors)];
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
   // Whatever is wrong with the credential is told once, by the lookup that everybody may make.
@@ -117,24 +97,36 @@ export async function lookUpCloud(
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", reasonOf(error));
   });
-  const all = await Promise.all([
+  const outside =
+    externalNetwork === undefined
+      ? undefined
+      : find("external network", externalNetwork, networkLookups(externalNetwork, opts));
+  const inside = network && findNetwork(network, { outside, opts });
+  const things = await Promise.all([
     find("image", image, imageLookups(image, opts)),
-    find("external network", externalNetwork, networkLookups(externalNetwork, opts)),
+    outside ?? none,
     ...flavors.map((flavor) => find("flavor", flavor, flavorLookups(flavor, opts))),
   ]);
-  const [imageFound, network, ...flavorsFound] = requireAll(all);
-  const ids = flavors.map((flavor, index) => [flavor, flavorsFound[index]?.id ?? ""] as const);
+  const place = await inside;
+  const [imageFound = none, external = none, ...flavorsFound] = requireAll(things, place);
+  const ids = flavors.map((flavor, index) => [flavor, (flavorsFound[index] ?? none).id] as const);
   return {
-    imageId: imageFound?.id ?? "",
-    externalNetworkId: network?.id ?? "",
-    externalNetworkName: network?.name ?? "",
+    imageId: imageFound.id,
+    externalNetworkId: external.id,
+    externalNetworkName: external.name ?? "",
     flavorIds: Object.fromEntries(ids),
     scope: operator,
+    ...(place && "networkId" in place && { network: place }),
   };
 }
 
-function requireAll(all: readonly Found[]): Thing[] {
-  const problems = all.flatMap((found) => ("problem" in found ? [found] : []));
+/** What nobody asked for. */
+const none: Thing = { id: "" };
+
+function requireAll(all: readonly Found[], place?: Found<FoundNetwork>): Thing[] {
+  const problems = [...all, ...(place ? [place] : [])].flatMap((found) =>
+    "problem" in found ? [found] : [],
+  );
   const unnamed = problems.find(({ named }) => !named);
   if (unnamed) throw unusable("The cloud cannot be asked", unnamed.problem);
   if (problems.length > 0) {

@@ -8,7 +8,7 @@ import { graph, type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 
 /** What the program registers, counted as the quotas are; with what Neutron and the cloud controller add to it. */
-function counted(rows: readonly Row[]) {
+function counted(rows: readonly Row[], { externalNetwork }: Partial<ClusterArgs>) {
   const count = (type: string): number => rows.filter((row) => row.type === type).length;
   const balanced = rows.filter(
     ({ type, inputs }) =>
@@ -30,7 +30,8 @@ function counted(rows: readonly Row[]) {
       dhcp +
       balanced.length,
     "floating IPs":
-      count("openstack:networking/floatingIp:FloatingIp") + balanced.length - internal.length,
+      count("openstack:networking/floatingIp:FloatingIp") +
+      (externalNetwork === undefined ? 0 : balanced.length - internal.length),
     "security groups": count("openstack:networking/secGroup:SecGroup") + balanced.length,
     volumes: claims,
     "volume gigabytes": claims,
@@ -38,6 +39,8 @@ function counted(rows: readonly Row[]) {
     "server groups": count("openstack:compute/serverGroup:ServerGroup"),
   };
 }
+
+const existing = { existing: { network: "office" } };
 
 describe("what a cluster asks of its cloud", () => {
   const sizes: Readonly<Record<string, Partial<ClusterArgs>>> = {
@@ -50,6 +53,13 @@ describe("what a cluster asks of its cloud", () => {
       topology: "ha",
       access: "bastion",
       bastion: { flavor: "tiny", zone: "a" },
+    },
+    "one in a network that exists": { network: existing, samples: true },
+    "one in a network without a way out": {
+      network: existing,
+      samples: true,
+      externalNetwork: undefined,
+      endpoint: { kind: "private" },
     },
     "one with the samples and two pools": {
       samples: true,
@@ -67,7 +77,7 @@ describe("what a cluster asks of its cloud", () => {
       const parsed = parseClusterSpec(args);
       assert.ok("spec" in parsed);
       const needs = needsOf(parsed.spec);
-      assert.deepEqual(needs.counts, counted(rows));
+      assert.deepEqual(needs.counts, counted(rows, args));
       const machines = Object.values(needs.flavors).reduce((sum, count) => sum + count, 0);
       const servers = rows.filter(({ type }) => type === "openstack:compute/instance:Instance");
       assert.equal(machines, servers.length);

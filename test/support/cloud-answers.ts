@@ -41,9 +41,12 @@ export const cloudAnswers: GraphOptions = {
   lookups: {
     "openstack:images/getImageIds:getImageIds": () => ({ ids: ["image-id"] }),
     "openstack:compute/getFlavor:getFlavor": ({ name }) => ({ id: `flavor-${String(name)}` }),
-    "openstack:networking/getNetwork:getNetwork": () => ({
-      id: "external-network-id",
-      name: "public",
+    "openstack:networking/getNetwork:getNetwork": ({ external }) =>
+      external === true
+        ? { id: "external-network-id", name: "public" }
+        : { id: "network-id", name: "office", mtu: 1450, subnets: ["subnet-id"] },
+    "openstack:networking/getSubnet:getSubnet": ({ subnetId }) => ({
+      ...{ id: subnetId, name: "machines", cidr: "10.0.0.0/24", ipVersion: 4 },
     }),
     "openstack:identity/getAuthScope:getAuthScope": () => ({
       region: "region-one",

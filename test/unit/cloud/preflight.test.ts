@@ -137,6 +137,7 @@ describe("the questions before the first write", () => {
       images: ["debian-13"],
       flavors: { huge: 1 },
       externalNetwork: "nowhere",
+      network: "home",
       zones: ["b", "closed"],
       volumeTypes: ["gold"],
     });
@@ -144,6 +145,7 @@ describe("the questions before the first write", () => {
       "problem: image: 'debian-13' does not exist; there are: debian-12",
       "problem: flavor: 'huge' does not exist; there are: big, small",
       "problem: externalNetwork: 'nowhere' is not an external network; there are: public",
+      "problem: network.existing.network: 'home' does not exist; there are none",
       "problem: zone: 'b' does not exist or is closed; there are: a",
       "problem: zone: 'closed' does not exist or is closed; there are: a",
       "problem: volume type: 'gold' does not exist; there are: fast",
@@ -213,20 +215,14 @@ describe("the questions before the first write", () => {
       ]);
     });
 
-  it("do not mind a small machine that is no node", async () => {
-    cloud.on("GET /compute/flavors/detail", {
-      body: { flavors: [flavor("big", 1, 512), flavor("small", 2, 2048)] },
-    });
-    assert.deepEqual(await ask({ nodeFlavors: ["small"] }), []);
-  });
-
-  it("warn of machines that kubeadm finds too small", async () => {
+  it("warn of nodes that kubeadm finds too small", async () => {
     cloud.on("GET /compute/flavors/detail", {
       body: { flavors: [flavor("big", 1, 512), flavor("small", 2, 2048)] },
     });
     assert.deepEqual(await ask(), [
       "warning: flavor: 'big' has 1 vCPU and 512 MiB; kubeadm wants 2 and 1700",
     ]);
+    assert.deepEqual(await ask({ nodeFlavors: ["small"] }), []);
   });
 
   it("compare the quotas with what is still to be made", async () => {

@@ -4,6 +4,7 @@ import {
   loadBalancerMethod,
   quoteValue,
   renderCloudConf,
+  type CloudConf,
 } from "../../../../components/addons/cloud-conf.js";
 import { exampleCloud } from "./objects.js";
 import { parseGcfg } from "./gcfg.js";
@@ -41,6 +42,14 @@ describe("addons/cloud-conf", () => {
       },
       Metadata: { "search-order": "configDrive,metadataService" },
     });
+  });
+
+  it("has balancers without floating IPs where there is no network for those", () => {
+    const cloud = Object.entries(exampleCloud).filter(([key]) => key !== "floatingNetworkId");
+    const conf = renderCloudConf(Object.fromEntries(cloud) as unknown as CloudConf);
+    const { LoadBalancer } = parseGcfg(conf);
+    assert.equal(LoadBalancer?.["internal-lb"], "true");
+    assert.ok(!("floating-network-id" in LoadBalancer));
   });
 
   it("knows no user and no password", () => {

@@ -33,8 +33,9 @@ const compared = (other: Readonly<Record<string, string>>): Record<string, strin
 describe("what a living cluster keeps", () => {
   it("is what the documentation calls refused, and its name", () => {
     const refused = leaves(jsonSchema()).filter(({ change }) => change === "refused");
+    const existing = { network: "office", subnet: "machines", router: "gateway" };
     assert.deepEqual(
-      Object.keys(frozenValues(specOf())).sort(),
+      Object.keys(frozenValues(specOf({ network: { existing } }))).sort(),
       // A pod network is one value with its options.
       [
         ...new Set([
@@ -77,6 +78,18 @@ describe("what a living cluster keeps", () => {
     const { network } = specOf();
     for (const key of ["nodes", "pods", "services"] as const)
       assert.equal(frozenValues(specOf())[`network.${key}`], network[key]);
+  });
+
+  it("includes that its network was made for it, or not: a value that comes or goes is another one", () => {
+    const path = "network.existing.network";
+    const [made, existing] = [{ a: "1" }, { a: "1", [path]: "n" }];
+    assert.deepEqual(compareFrozen(made, { ...made, b: "2" }), []);
+    assert.deepEqual(compareFrozen(existing, existing), []);
+    const [taken] = compareFrozen(made, existing);
+    assert.match(taken?.message ?? "", /^nothing cannot become n .*; leave it out again, or/);
+    const [left] = compareFrozen(existing, made);
+    assert.equal(left?.path, `cluster.${path}`);
+    assert.match(left.message, /^n cannot become nothing .*; write n again, or/);
   });
 
   it("does not include what another value leaves alone", () => {

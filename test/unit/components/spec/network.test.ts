@@ -17,6 +17,9 @@ const spec = (over: object): ClusterSpec => {
 
 const bastion = { flavor: "tiny" };
 
+const office = { existing: { network: "office" } };
+const unrouted = { externalNetwork: undefined };
+
 /** One wrong value each, and where it is. */
 const mistakes: readonly (readonly [string, object])[] = [
   ["bastion", { access: "bastion" }],
@@ -28,6 +31,13 @@ const mistakes: readonly (readonly [string, object])[] = [
     "workers.bastion",
     { access: "bastion", bastion, workers: { bastion: { flavor: "m", count: 1 } } },
   ],
+  ["network.existing.network", { network: { existing: {} } }],
+  ["network.existing.subnet", { network: { existing: { network: "office", subnet: "" } } }],
+  ["network.dns", { network: { ...office, dns: ["10.0.0.53"] } }],
+  ["endpoint", { network: office, ...unrouted }],
+  ["endpoint", { network: office, ...unrouted, topology: "ha" }],
+  ["endpoint", { network: office, ...unrouted, endpoint: { kind: "virtual-ip" } }],
+  ["externalNetwork", unrouted],
 ];
 
 describe("what a specification says of the network and the way in", () => {
@@ -42,7 +52,17 @@ describe("what a specification says of the network and the way in", () => {
   it("says in each sentence what to write", () => {
     const sentences = mistakes.flatMap(([, over]) => problems(over));
     golden("spec-errors-network.txt", `${sentences.join("\n")}\n`);
-    for (const sentence of sentences) assert.match(sentence, /; .*(write|give)/, sentence);
+    for (const sentence of sentences) assert.match(sentence, /; .*(write|give|leave)/, sentence);
+  });
+
+  it("needs no external network where nothing takes a floating IP", () => {
+    for (const endpoint of [
+      { kind: "private" },
+      { kind: "existing", host: "10.0.0.5" },
+      { kind: "virtual-ip", public: false },
+      { kind: "load-balancer", public: false },
+    ])
+      assert.deepEqual(problems({ network: office, ...unrouted, endpoint }), []);
   });
 
   it("takes a bastion, whose machine is made anew by its generation", () => {
