@@ -29,8 +29,10 @@ export interface FirewallPlan {
   readonly nodes: string;
   readonly pods: string;
   readonly podNetwork: PodNetworkSpec;
-  /** Role of the machines that SSH from outside reaches, and through which it reaches the others. */
+  /** Role of the machines through which SSH reaches the others. */
   readonly entry: Role;
+  /** Roles of the machines that SSH from outside reaches. */
+  readonly reached: readonly Role[];
   /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
   readonly loadBalancerProvider: string;
   /** What the kinds that were chosen open besides, such as the endpoint's. */
@@ -51,7 +53,7 @@ const rows = (plan: FirewallPlan): readonly FirewallRow[] => [
   ...balancerRows(plan),
 ];
 
-const controlPlaneRows = ({ allowedCidrs, entry }: FirewallPlan): readonly FirewallRow[] => {
+const controlPlaneRows = ({ allowedCidrs, reached }: FirewallPlan): readonly FirewallRow[] => {
   const clients = allowedCidrs.map((range) => ({ range }));
   return [
     {
@@ -62,14 +64,14 @@ const controlPlaneRows = ({ allowedCidrs, entry }: FirewallPlan): readonly Firew
       ports: [6443, 6443],
       reason: "Kubernetes API",
     },
-    {
+    ...reached.map((group): FirewallRow => ({
       name: "ssh",
-      group: entry,
+      group,
       from: clients,
       protocol: "tcp",
       ports: [22, 22],
       reason: "SSH of the operator",
-    },
+    })),
     {
       name: "join-token",
       group: "control-plane",
@@ -194,15 +196,19 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
   );
 
 /** What a specification says of it. */
-export const firewallPlan = (spec: ClusterSpec): FirewallPlan => ({
-  allowedCidrs: spec.allowedCidrs,
-  nodes: spec.network.nodes,
-  pods: spec.network.pods,
-  podNetwork: spec.podNetwork,
-  entry: entryRole(planCluster(spec)),
-  loadBalancerProvider: spec.loadBalancer.provider,
-  more: endpointTraits(spec).firewall,
-});
+export function firewallPlan(spec: ClusterSpec): FirewallPlan {
+  const entry = entryRole(planCluster(spec));
+  return {
+    allowedCidrs: spec.allowedCidrs,
+    nodes: spec.network.nodes,
+    pods: spec.network.pods,
+    podNetwork: spec.podNetwork,
+    entry,
+    reached: spec.access === "direct" ? nodeRoles : [entry],
+    loadBalancerProvider: spec.loadBalancer.provider,
+    more: endpointTraits(spec).firewall,
+  };
+}
 
 /** Everything that may enter a machine, one row per rule. What is not here is closed; leaving is open. */
 export function firewallRules(plan: FirewallPlan): readonly FirewallRule[] {

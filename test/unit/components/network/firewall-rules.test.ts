@@ -17,6 +17,7 @@ const plan: FirewallPlan = {
   pods: "10.244.0.0/16",
   podNetwork: podNetworkOf("kube-router"),
   entry: "control-plane",
+  reached: ["control-plane"],
   loadBalancerProvider: "amphora",
   more: [],
 };
@@ -80,7 +81,7 @@ describe("firewall rules", () => {
   });
 
   it("open SSH from outside to a bastion alone, and elsewhere to it and to machines that join", () => {
-    const behind = { ...plan, entry: "bastion" } as const;
+    const behind = { ...plan, entry: "bastion", reached: ["bastion"] } as const;
     assert.deepEqual(reachable("bastion", 22, behind), ["2001:db8::/32", "203.0.113.0/24"]);
     assert.deepEqual(reachable("worker", 22, behind), ["10.244.0.0/16", "bastion"]);
     assert.deepEqual(reachable("control-plane", 22, behind), [
@@ -88,6 +89,12 @@ describe("firewall rules", () => {
     ]);
     for (const port of [80, 2379, 6443, 10250, 30080])
       assert.deepEqual(reachable("bastion", port, behind), []);
+  });
+
+  it("open SSH of every node to those who dial each at its own address", () => {
+    const direct = { ...plan, reached: ["control-plane", "worker"] } as const;
+    assert.ok(reachable("worker", 22, direct).includes("203.0.113.0/24"));
+    assert.ok(reachable("control-plane", 22, direct).includes("203.0.113.0/24"));
   });
 
   it("open etcd to control planes, and to pods, which share the machines' ports", () => {
