@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { whoAnswers, type SshTarget } from "../../cloud/ssh.js";
+import { entryTarget, hostKeyOf } from "../../automation/verify/outputs.js";
+import { takeInventory } from "../../cloud/inventory.js";
+import { networkBeside, type NetworkBeside } from "./support/beside.js";
+import { changes } from "./support/lab-cluster.js";
+import { Stack } from "./support/stack.js";
+
+const minutes = 60_000;
+
+/** Whether somebody takes a connection within three seconds. */
+const answers = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 3_000 });
+    const end = (open: boolean) => (): void => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket.once("connect", end(true)).once("timeout", end(false)).once("error", end(false));
+  });
+
+describe("a cluster behind a bastion, in a network that was there before, on the lab", function () {
+  this.timeout(10 * minutes);
+  const stack = new Stack("bastion");
+  let beside: NetworkBeside;
+  let untouched: unknown;
+  const changed = (): Readonly<Record<string, unknown>> => ({
+    network: {
+      nodes: beside.range,
+      existing: { network: beside.name, router: beside.name },
+    },
+    access: "bastion",
+    bastion: { flavor: "small" },
+    workers: { general: { flavor: "k8s-worker", count: 1 } },
+  });
+  const login = () => ({
+    user: "debian",
+    agentSocket: stack.cluster.surroundings.agent?.socket ?? "",
+  });
+  const targetOf = (host: string): SshTarget => ({
+    ...{ host, hostKey: hostKeyOf(stack.outputs.hostKeys, host) ?? "" },
+    ...login(),
+  });
+  before(async () => {
+    await stack.open();
+    beside = await networkBeside(stack.cluster.cloud, "office");
+    stack.initially = await takeInventory(stack.cluster.cloud);
+    untouched = await beside.state();
+  });
+  after(async () => {
+    await beside.remove();
+    await stack.cluster.close();
+  });
+
+  it("comes up and works", async () => {
+    await stack.up(changed());
+    await stack.prove(1);
+    assert.equal(stack.outputs.bastion?.role, "bastion");
+    assert.ok(stack.outputs.nodes.every(({ sshHost }) => sshHost === undefined));
+    assert.ok(stack.outputs.nodes.every(({ address }) => address.startsWith("10.77.0.")));
+  });
+
+  it("lets SSH in from outside at the bastion alone", async () => {
+    const api = new URL(stack.outputs.apiEndpoint);
+    assert.equal(await answers(api.hostname, Number(api.port)), true);
+    assert.equal(await answers(api.hostname, 22), false);
+    assert.equal(await answers(stack.outputs.bastion?.sshHost ?? "", 22), true);
+  });
+
+  it("lets 64 at once through the bastion to a machine that proves who it is", async () => {
+    const entry = entryTarget(stack.outputs, login());
+    assert.ok(entry);
+    const targets = stack.outputs.nodes.map(({ address }) => targetOf(address));
+    const all = Array.from({ length: 64 }, (_, n) => targets[n % targets.length] ?? entry);
+    const seen = await Promise.all(all.map((target) => whoAnswers(entry, target)));
+    assert.deepEqual([...new Set(seen)], ["itself"]);
+  });
+
+  it("has nothing to do the second time", async () => {
+    await stack.up(changed());
+    assert.deepEqual(changes(stack.cluster.seen.events), {});
+  });
+
+  it("gives its bastion away and works on: the first control plane is the way in", async () => {
+    await stack.up({ ...changed(), access: "control-plane", bastion: undefined });
+    assert.equal(stack.outputs.bastion, undefined);
+    const { hostname } = new URL(stack.outputs.apiEndpoint);
+    assert.equal(await answers(hostname, 22), true);
+    await stack.up(changed());
+    assert.equal(await answers(hostname, 22), false);
+  });
+
+  it("goes away and leaves nothing but the network, as it was", async () => {
+    await stack.destroyAndLookAround();
+    assert.deepEqual(await beside.state(), untouched);
+  });
+});
