@@ -3,6 +3,8 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { withLock } from "../base/lock.js";
 import { withStep, type Progress } from "../base/progress.js";
+import { ensureExtra, type ExtraManifests } from "./kubernetes/build-extra.js";
+import type { ExtraName } from "./kubernetes/extras.js";
 import { ensureGolden, goldenKey } from "./cloud/golden.js";
 import { removeCloud, startCloud } from "./cloud/start.js";
 import { labFacts, writeFacts, type LabFacts } from "./facts.js";
@@ -16,6 +18,7 @@ import { readState, settingsOf } from "./state.js";
 import { labProblems } from "./status.js";
 
 export type { LabFacts } from "./facts.js";
+export { extraNames } from "./kubernetes/extras.js";
 export { labStatus, type LabStatus } from "./status.js";
 
 export interface LabUpOptions {
@@ -96,6 +99,15 @@ async function destroy(paths: LabPaths): Promise<void> {
   await removeCloud(settingsOf(await readState(paths)), paths);
   await rm(paths.state, { recursive: true, force: true });
 }
+
+/**
+ * Adds to the lab's registry what not every cluster needs, whether or not the lab runs: built at the first call. Answers the
+ * manifests that come along.
+ */
+export const labAdd = (
+  name: ExtraName,
+  options: Pick<LabUpOptions, "progress" | "signal">,
+): Promise<ExtraManifests> => ensureExtra(name, options);
 
 /** Destroys the cloud with everything in it. Leaves nothing on the host but caches. */
 export async function labDown({ progress }: { progress: Progress }): Promise<void> {

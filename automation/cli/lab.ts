@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { UserError } from "../../base/user-error.js";
 import { table } from "../render/table.js";
 import { runCommand } from "./session.js";
 
@@ -46,6 +47,26 @@ export function registerLab(program: Command): void {
         );
         session.emit({ type: "result", ok: status.state === "up", ...status });
         return status.state === "up" ? 0 : 1;
+      });
+    });
+  lab
+    .command("add <what>")
+    .description("build what not every cluster needs, for its registry: calico (Canal too)")
+    .action(async (what: string, _options, command: Command) => {
+      await runCommand(command, async (session) => {
+        const { labAdd, extraNames } = await load();
+        const name = extraNames.find((one) => one === what);
+        if (name === undefined)
+          throw new UserError(`The lab has no ${what} to add.`, `Add ${extraNames.join(", ")}.`, 2);
+        const { progress, signal } = session;
+        const manifests = await labAdd(name, { progress, signal });
+        const rows = Object.entries(manifests).map(
+          ([kind, manifest]) => `  podNetwork: ${JSON.stringify({ kind, manifest })}`,
+        );
+        session.print(`The lab's registry has ${name}. Write in the stack's settings:`);
+        session.print(rows.join("\n"));
+        session.emit({ type: "result", ok: true, manifests });
+        return 0;
       });
     });
   lab

@@ -1,6 +1,16 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { renameSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Progress, Step } from "../../base/progress.js";
 import { withStep } from "../../base/progress.js";
@@ -36,9 +46,9 @@ const programs = join(__dirname, "programs");
 
 /** Digest of what decides the executables: how they are built and the lab's own source. 12 hex digits. */
 export function componentKey(component: Component): string {
-  const { name, version, source, programs: mains, tags, link, cgo } = component;
+  const { name, version, source, programs: mains, tags, link, cgo, copies } = component;
   const hash = createHash("sha256");
-  hash.update(JSON.stringify({ name, version, source, mains, tags, link, cgo }));
+  hash.update(JSON.stringify({ name, version, source, mains, tags, link, cgo, copies }));
   if (component.source.kind === "program") {
     const directory = join(programs, component.source.directory);
     for (const file of readdirSync(directory).sort()) {
@@ -97,6 +107,7 @@ async function compile(component: Component, part: string, options: CompileOptio
       const { stdout } = await run("go", ["mod", "edit", "-json", join(upstream, "go.mod")]);
       const file = JSON.parse(stdout) as GoModFile;
       writeFileSync(join(source, "go.mod"), renderModuleGoMod(component, component.source, file));
+      copyOf(component, upstream, part);
       break;
     }
   }
@@ -110,6 +121,20 @@ async function compile(component: Component, part: string, options: CompileOptio
       else options.step.update(`${++packages} packages compiled, now ${line}`);
     },
   });
+}
+
+/** Go keeps modules read-only. */
+function copyOf({ copies = {} }: Component, upstream: string, part: string): void {
+  for (const [name, path] of Object.entries(copies)) {
+    cpSync(join(upstream, path), join(part, name), { recursive: true });
+    chmodTree(join(part, name));
+  }
+}
+
+function chmodTree(path: string): void {
+  chmodSync(path, 0o755);
+  if (!statSync(path).isDirectory()) return;
+  for (const entry of readdirSync(path)) chmodTree(join(path, entry));
 }
 
 /** `-mod=mod`: what go.mod leaves open is decided by the modules' own requirements and checked against the checksum database. */

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { withLock, type LockHolder } from "../../base/lock.js";
 import { cacheDirectory } from "../../base/paths.js";
@@ -9,15 +9,13 @@ import { inputKey } from "../key.js";
 import { machinePackages, suite } from "../packages.js";
 import { writeAptRepository } from "./apt-repository.js";
 import { buildComponent, requireGo, type BuiltComponent } from "./build-component.js";
-import type { Image, Release } from "./component.js";
+import type { Release } from "./component.js";
 import { heartbeat, type Heartbeat } from "./heartbeat.js";
 import { ensureBuildTools } from "./host-tools.js";
-import { debianLayer, emptyLayer, programLayer, type LayerOptions } from "./layers.js";
-import { imageLabels, renderImage, type Blob } from "./oci.js";
 import { debPackages } from "./packages.js";
-import { RegistryStore } from "./registry-store.js";
 import { signingKey } from "./signing-key.js";
 import * as sites from "./site.js";
+import { areStored, storeOf, writeImages } from "./site-images.js";
 import { release as releaseOf } from "./versions.js";
 
 export { supportedKubernetesVersions } from "./versions.js";
@@ -48,22 +46,38 @@ export interface KubernetesSite {
  */
 export async function ensureKubernetes(options: KubernetesOptions): Promise<KubernetesSite> {
   const release = releaseOf(options.version);
-  const cache = cacheDirectory("lab", "kubernetes");
+  const cache = buildCache();
   const ready = readySite(release, cache);
   if (ready) return ready;
   await requireGo();
   await ensureBuildTools(options.progress, options.signal);
-  const wait = waiting(options.progress);
+  return building(
+    `Kubernetes ${release.version}`,
+    options,
+    async () => readySite(release, cache) ?? (await buildSite(release, cache, options)),
+  );
+}
+
+/** Where everything that is built is kept. */
+export const buildCache = (): string => cacheDirectory("lab", "kubernetes");
+
+/** Does `work` while no other process builds. */
+export async function building<T>(
+  what: string,
+  { progress, signal }: Pick<KubernetesOptions, "progress" | "signal">,
+  work: () => Promise<T>,
+): Promise<T> {
+  const wait = waiting(progress);
   const lock = {
-    purpose: `building Kubernetes ${release.version} for the lab`,
+    purpose: `building ${what} for the lab`,
     waitMs: 45 * 60_000,
     onWait: wait.begin,
-    ...(options.signal && { signal: options.signal }),
+    ...(signal && { signal }),
   };
   try {
-    return await withLock(join(cache, "lock"), lock, async () => {
+    return await withLock(join(buildCache(), "lock"), lock, () => {
       wait.end();
-      return readySite(release, cache) ?? (await buildSite(release, cache, options));
+      return work();
     });
   } finally {
     wait.end();
@@ -110,14 +124,8 @@ function readySite(release: Release, cache: string): KubernetesSite | undefined 
 /** The images if all of them are there and made of what the tables say today. */
 function readyImages(release: Release, site: string): readonly sites.SiteImage[] | undefined {
   const manifest = sites.readSiteManifest(site, release.version);
-  if (manifest?.key !== sites.siteKey(release)) return undefined;
-  const store = new RegistryStore(join(site, "registry"));
-  const complete = manifest.images.every(
-    ({ repositories, tags, manifest: digest, blobs }) =>
-      [digest, ...blobs].every((blob) => store.has(blob)) &&
-      repositories.every((name) => tags.every((tag) => store.tagged(name, tag) === digest)),
-  );
-  return complete ? manifest.images : undefined;
+  const current = manifest?.key === sites.siteKey(release) && areStored(manifest.images, site);
+  return current ? manifest.images : undefined;
 }
 
 function siteFacts(release: Release, directory: string, keyFingerprint: string): KubernetesSite {
@@ -125,8 +133,6 @@ function siteFacts(release: Release, directory: string, keyFingerprint: string):
   const keyFile = join(directory, "apt", aptPath, "Release.key");
   return { version: release.version, directory, aptPath, keyFile, keyFingerprint };
 }
-
-type Built = Map<string, BuiltComponent>;
 
 async function buildSite(
   release: Release,
@@ -137,7 +143,7 @@ async function buildSite(
   const site = join(cache, "site");
   mkdirSync(join(site, "registry"), { recursive: true });
   const key = await signingKey(join(cache, "key"));
-  const built: Built = new Map();
+  const built = new Map<string, BuiltComponent>();
   const goCache = join(cache, "go-build");
   const build = async (names: readonly string[]) => {
     for (const component of release.components.filter(({ name }) => names.includes(name))) {
@@ -175,7 +181,7 @@ async function buildSite(
     components: sites.siteComponents(built),
     images,
   });
-  new RegistryStore(join(site, "registry")).prune(sites.blobsInUse(site));
+  storeOf(site).prune(sites.blobsInUse(site));
   // 8 GB that only an interrupted build needs; the executables are kept
   rmSync(goCache, { recursive: true, force: true });
   return siteFacts(release, site, key.fingerprint);
@@ -208,48 +214,4 @@ async function distributionPackages(
 function componentsOf(programs: readonly Readonly<Record<string, string>>[]): string[] {
   const names = programs.flatMap((files) => Object.values(files));
   return [...new Set(names.map((name) => name.split("/")[0] ?? ""))];
-}
-
-async function writeImages(
-  images: readonly Image[],
-  built: Built,
-  site: string,
-  options: LayerOptions,
-): Promise<sites.SiteImage[]> {
-  mkdirSync(options.cache, { recursive: true });
-  const store = new RegistryStore(join(site, "registry"));
-  options.step.update("making the Debian layer");
-  const debian = await debianLayer(options);
-  const bases: Record<Image["base"], Blob> = {
-    debian: await addCopy(store, debian, options),
-    empty: await addCopy(store, await emptyLayer(debian, options), options),
-  };
-  const written: sites.SiteImage[] = [];
-  for (const image of images) {
-    options.signal?.throwIfAborted();
-    options.step.update(`${image.repository} (${written.length + 1} of ${images.length})`);
-    const own = await store.addFile(await programLayer(image, built, options));
-    const layers = [bases[image.base], own];
-    const labels = imageLabels(image, built);
-    const rendered = renderImage(image, layers, labels);
-    const repositories = [image.repository, ...(image.aliases ?? [])];
-    for (const name of repositories) store.publish(name, image.tags, rendered, layers);
-    const differs = labels["stackadm.lab/differs"];
-    written.push({
-      upstream: image.upstream,
-      repositories,
-      tags: image.tags,
-      manifest: rendered.digest,
-      blobs: [rendered.configDigest, ...layers.map(({ digest }) => digest)],
-      ...(differs !== undefined && { differs }),
-    });
-  }
-  return written;
-}
-
-/** Adds a file that stays in the cache too. */
-async function addCopy(store: RegistryStore, file: string, options: LayerOptions): Promise<Blob> {
-  const copy = join(options.cache, "copy.tar");
-  copyFileSync(file, copy);
-  return store.addFile(copy);
 }

@@ -33,6 +33,8 @@ export interface Component {
   readonly source: ModuleSource | ProgramSource | CSource;
   /** Executable -> main package (empty for C). */
   readonly programs: Readonly<Record<string, string>>;
+  /** Beside the executables: name -> file or folder of the module. */
+  readonly copies?: Readonly<Record<string, string>>;
   readonly tags?: readonly string[];
   /** Linked in with `-X`: variable -> value. */
   readonly link?: Readonly<Record<string, string>>;
@@ -60,8 +62,12 @@ export interface Image {
   /** The name upstream publishes it under, with the tag that manifests use. */
   readonly upstream: string;
   readonly base: ImageBase;
+  /** What its Debian has beside what all others have: a layer of its own. */
+  readonly packages?: readonly string[];
   /** Path in the image -> `component/program`. */
   readonly files: Readonly<Record<string, string>>;
+  /** Path in the image -> `component/copy`, all of it executable. */
+  readonly folders?: Readonly<Record<string, string>>;
   /** Path in the image -> target of a symbolic link. */
   readonly links?: Readonly<Record<string, string>>;
   readonly entrypoint?: readonly string[];

@@ -18,7 +18,7 @@ interface Short extends Partial<Omit<Image, "repository" | "upstream" | "tags">>
 }
 
 /** An image under upstream's name; `name` has the registry host, the first tag is upstream's. */
-function image(name: string, tags: readonly string[], rest: Short): Image {
+export function image(name: string, tags: readonly string[], rest: Short): Image {
   return {
     base: "empty",
     ...rest,

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -45,15 +46,19 @@ export interface LayerOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The Debian base layer as a tar file in the cache, made at the first call (about a minute). */
-export async function debianLayer(options: LayerOptions): Promise<string> {
-  const key = digestOf([suite, ...debianLayerPackages, ...unused].join(" ")).slice(0, 12);
+/** The Debian base layer, with `more` packages, as a tar file in the cache, made at the first call (about a minute). */
+export async function debianLayer(
+  options: LayerOptions,
+  more: readonly string[] = [],
+): Promise<string> {
+  const packages = [...debianLayerPackages, ...more];
+  const key = digestOf([suite, ...packages, ...unused].join(" ")).slice(0, 12);
   const file = join(options.cache, `debian-${suite}-${key}.tar`);
   if (existsSync(file)) return file;
   const root = freshRoot(options);
   await debianTree({
     folder: root,
-    packages: debianLayerPackages,
+    packages,
     step: options.step,
     ...(options.signal && { signal: options.signal }),
   });
@@ -124,6 +129,8 @@ export async function programLayer(
   for (const [path, name] of Object.entries(image.files)) {
     linkSync(programFile(built, name), place(path));
   }
+  for (const [path, name] of Object.entries(image.folders ?? {}))
+    cpSync(programFile(built, name), place(path), { recursive: true });
   for (const [path, target] of Object.entries(image.links ?? {})) symlinkSync(target, place(path));
   const file = join(options.cache, "layer.tar");
   await pack(root, file, options);

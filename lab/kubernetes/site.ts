@@ -75,12 +75,37 @@ export function writeSiteManifest(site: string, manifest: SiteManifest): void {
   writeWhole(fileOf(site, manifest.version), JSON.stringify(manifest, null, 2) + "\n");
 }
 
-/** Blobs that some version's images in this site need. */
+/** `site/images-<name>.json`: images that were added to what a version has. */
+export interface AddedImages {
+  /** Equal when nothing has to be built again. */
+  readonly key: string;
+  readonly images: readonly SiteImage[];
+}
+
+const addedFile = (site: string, name: string) => join(site, `images-${name}.json`);
+
+export function readAddedImages(site: string, name: string): AddedImages | undefined {
+  const file = addedFile(site, name);
+  if (!existsSync(file)) return undefined;
+  return JSON.parse(readFileSync(file, "utf8")) as AddedImages;
+}
+
+export function writeAddedImages(site: string, name: string, added: AddedImages): void {
+  writeWhole(addedFile(site, name), JSON.stringify(added, null, 2) + "\n");
+}
+
+/** Blobs that some version's images in this site need, or added ones. */
 export function blobsInUse(site: string): Set<string> {
   const versions = readdirSync(site).flatMap(
     (name) => /^site-v(.+)\.json$/.exec(name)?.slice(1) ?? [],
   );
-  const manifests = versions.flatMap((version) => readSiteManifest(site, version) ?? []);
+  const names = readdirSync(site).flatMap(
+    (name) => /^images-(.+)\.json$/.exec(name)?.slice(1) ?? [],
+  );
+  const manifests = [
+    ...versions.flatMap((version) => readSiteManifest(site, version) ?? []),
+    ...names.flatMap((name) => readAddedImages(site, name) ?? []),
+  ];
   return new Set(
     manifests.flatMap(({ images }) =>
       images.flatMap(({ manifest, blobs }) => [manifest, ...blobs]),

@@ -161,7 +161,7 @@ function controlPlaneComponents(version: string, minor: Minor): Component[] {
   ];
 }
 
-function podNetworkComponents(tags: Tags): Component[] {
+export function podNetworkComponents(tags: Tags): Component[] {
   const router = "github.com/cloudnativelabs/kube-router/v2";
   const flannel = "github.com/flannel-io/flannel";
   return [

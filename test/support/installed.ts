@@ -28,6 +28,8 @@ const { join } = require("node:path");
 const note = (line) => appendFileSync(join(process.env.FAKE_ENGINE, "lab-calls"), line + "\\n");
 const facts = { cloud: "stackadm-lab", cloudsFile: "/lab/clouds.yaml" };
 exports.labUp = async ({ kubernetes }) => { note("up " + (kubernetes ?? "")); return facts; };
+exports.extraNames = ["calico"];
+exports.labAdd = async (name) => { note("add " + name); return { calico: { source: "/c.yaml", sha256: "0" } }; };
 exports.labDown = async () => note("down");
 exports.labStatus = async () => JSON.parse(readFileSync(join(process.env.FAKE_ENGINE, "lab.json"), "utf8"));
 `;

@@ -3,13 +3,14 @@ import { kubectlOn } from "./kubectl.js";
 const namespace = "-n stackadm-samples";
 const list = `${namespace} get pods -l app.kubernetes.io/name=web -o jsonpath='{range .items[*]}{.metadata.name} {.status.podIP} {.spec.nodeName}{"\\n"}{end}'`;
 
-interface Pod {
+export interface Pod {
   readonly name: string;
   readonly address: string;
   readonly node: string;
 }
 
-async function webPods(serverId: string): Promise<Pod[]> {
+/** The sample's web pods, and where they are. */
+export async function webPods(serverId: string): Promise<Pod[]> {
   const lines = (await kubectlOn(serverId, list)).trim().split("\n");
   return lines.map((line) => {
     const [name = "", address = "", node = ""] = line.split(" ");
@@ -17,22 +18,26 @@ async function webPods(serverId: string): Promise<Pod[]> {
   });
 }
 
+/** Connects from a pod to `host:port`; rejects when that is not answered. */
+export const connect = (serverId: string, from: Pod, target: string): Promise<string> =>
+  kubectlOn(serverId, `${namespace} exec ${from.name} -- /agnhost connect ${target} --timeout=5s`);
+
 /**
- * Connects from each of the sample's web pods to those on other nodes, and to a service by its name in the cluster's DNS.
- * Returns how many connections led to another node. Rejects with what could not be reached.
+ * Connects from each of the sample's web pods to those on other nodes, to a service by its name in the cluster's DNS, and to
+ * places outside of the cluster (`host:port`). Returns how many connections led to another node. Rejects with what could not be
+ * reached.
  */
-export async function connectPods(serverId: string): Promise<number> {
+export async function connectPods(
+  serverId: string,
+  outside: readonly string[] = [],
+): Promise<number> {
   const pods = await webPods(serverId);
-  const connect = (from: Pod, target: string): Promise<string> =>
-    kubectlOn(
-      serverId,
-      `${namespace} exec ${from.name} -- /agnhost connect ${target} --timeout=5s`,
-    );
   let crossing = 0;
   for (const from of pods) {
-    await connect(from, "kubernetes.default.svc.cluster.local:443");
+    const everywhere = ["kubernetes.default.svc.cluster.local:443", ...outside];
+    for (const target of everywhere) await connect(serverId, from, target);
     for (const other of pods.filter(({ node }) => node !== from.node)) {
-      await connect(from, `${other.address}:8080`);
+      await connect(serverId, from, `${other.address}:8080`);
       crossing += 1;
     }
   }

@@ -37,6 +37,17 @@ describe("`stackadm lab`", function () {
     assert.deepEqual(calls(), ["up 1.36.3"]);
   });
 
+  it("ends `add` with what to write in the stack's settings, and knows what there is to add", async () => {
+    const { code, out } = await operator.start(["lab", "add", "calico"]).ended;
+    assert.equal(code, 0);
+    const line = '  podNetwork: {"kind":"calico","manifest":{"source":"/c.yaml","sha256":"0"}}';
+    assert.ok(out.split("\n").includes(line), out);
+    const other = await operator.start(["lab", "add", "cilium"]).ended;
+    assert.equal(other.code, 2);
+    assert.match(other.err, /The lab has no cilium to add\.[^]*Add calico\./);
+    assert.deepEqual(calls(), ["add calico"]);
+  });
+
   it("shows how it is in a table, and ends with 0 only when it is up", async () => {
     is({
       state: "up",

@@ -7,6 +7,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -112,6 +113,15 @@ esac
     const built = await buildComponent(component, { cache, goCache, progress: silent });
     assert.equal(built.directory, join(cache, `tool-v1.2.3-${componentKey(component)}`));
     assert.deepEqual(readdirSync(built.directory), ["tool"]);
+  });
+
+  it("puts what it copies of the module beside it, executable: modules have no executable files", async () => {
+    mkdirSync(join(folder, "module", "files", "etc"), { recursive: true });
+    writeFileSync(join(folder, "module", "files", "etc", "run"), "#!/bin/sh", { mode: 0o444 });
+    const copying = { ...component, copies: { etc: "files/etc" } };
+    const { directory } = await buildComponent(copying, { cache, goCache, progress: silent });
+    assert.equal(statSync(join(directory, "etc", "run")).mode & 0o777, 0o755);
+    assert.notEqual(componentKey(copying), componentKey(component));
   });
 
   it("does nothing when it is there", async () => {

@@ -84,6 +84,15 @@ describe("layers", () => {
     assert.ok(!lines.some((line) => / \.\/bin/.test(line)));
   });
 
+  it("hold whole folders of a component, beside its programs", async () => {
+    mkdirSync(join(folder, "built", "etc", "service"), { recursive: true });
+    writeFileSync(join(folder, "built", "etc", "service", "run"), "#!/bin/sh", { mode: 0o755 });
+    const folders = { "/etc": "kubernetes/etc" };
+    const lines = list(await programLayer({ ...image, folders }, built, options()));
+    assert.ok(lines.some((line) => /^-rwxr-xr-x 0\/0 .* \.\/etc\/service\/run$/.test(line)));
+    assert.ok(lines.some((line) => line.endsWith(" ./bin/tool")));
+  });
+
   it("have the same bytes whenever they are made", async () => {
     const first = await digestOfFile(await programLayer(image, built, options()));
     writeFileSync(join(folder, "built", "tool"), "program");

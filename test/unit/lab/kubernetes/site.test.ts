@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   blobsInUse,
+  readAddedImages,
+  writeAddedImages,
   readSiteManifest,
   siteComponents,
   siteKey,
@@ -57,6 +59,14 @@ describe("site manifest", () => {
       "shared",
       "two",
     ]);
+  });
+
+  it("protects the blobs of what was added", () => {
+    const { images } = manifest("1.36.3", ["added"]);
+    assert.equal(readAddedImages(site, "calico"), undefined);
+    writeAddedImages(site, "calico", { key: "k", images });
+    assert.deepEqual(readAddedImages(site, "calico"), { key: "k", images });
+    assert.deepEqual([...blobsInUse(site)].sort(), ["added", "manifest-1.36.3"]);
   });
 
   it("protects nothing in an empty site", () => {

@@ -1,0 +1,108 @@
+import { imageTags } from "../../base/images.js";
+import { defaultKubernetesVersion } from "../../base/versions.js";
+import type { Component, Image } from "./component.js";
+import { image } from "./images.js";
+import { podNetworkComponents } from "./versions.js";
+
+/** What the lab can have beside what every cluster needs: built only when somebody asks for it. */
+export interface Extra {
+  readonly components: readonly Component[];
+  readonly images: readonly Image[];
+  /** Manifests that come along, by what they deploy: `component/copy`. */
+  readonly manifests: Readonly<Record<string, string>>;
+}
+
+const project = "github.com/projectcalico/calico";
+const release = "v3.28.5";
+/** The flannel that this Canal's manifest names. */
+const canalFlannel = "v0.24.3";
+
+/** The newest Calico that is published as a Go module, under a version that is not its own. */
+const calicoComponent: Component = {
+  name: "calico",
+  version: release,
+  source: {
+    kind: "module",
+    module: project,
+    moduleVersion: "v1.11.0-cni-plugin.0.20250813170300-a0db560f0520",
+    replace: {
+      [`${project.replace(/calico$/, "api")}`]:
+        "github.com/projectcalico/api v0.0.0-20240708202104-e3f70b269c2c",
+    },
+  },
+  programs: {
+    calico: `${project}/cni-plugin/cmd/calico`,
+    install: `${project}/cni-plugin/cmd/install`,
+    "calico-node": `${project}/node/cmd/calico-node`,
+    mountns: `${project}/node/cmd/mountns`,
+    "kube-controllers": `${project}/kube-controllers/cmd/kube-controllers`,
+    "check-status": `${project}/kube-controllers/cmd/check-status`,
+  },
+  copies: {
+    etc: "node/filesystem/etc",
+    sbin: "node/filesystem/sbin",
+    "calico.yaml": "manifests/calico-vxlan.yaml",
+    "canal.yaml": "manifests/canal.yaml",
+  },
+  link: {
+    "main.VERSION": release,
+    [`${project}/node/buildinfo.GitVersion`]: release,
+    [`${project}/node/pkg/lifecycle/startup.VERSION`]: release,
+  },
+  expectedSeconds: 160,
+  deviation: "without BIRD and the BPF data plane: VXLAN only",
+};
+
+const calicoImages: readonly Image[] = [
+  image("docker.io/calico/cni", [release], {
+    files: {
+      "/opt/cni/bin/install": "calico/install",
+      "/opt/cni/bin/calico": "calico/calico",
+      // The same program, which goes by the name that it is called by.
+      "/opt/cni/bin/calico-ipam": "calico/calico",
+    },
+    command: ["/opt/cni/bin/install"],
+    deviation: "without copies of other CNI plugins, which the machines have",
+  }),
+  image("docker.io/calico/node", [release], {
+    base: "debian",
+    packages: ["runit", "procps"],
+    files: { "/bin/calico-node": "calico/calico-node", "/bin/mountns": "calico/mountns" },
+    folders: { "/etc": "calico/etc", "/usr/sbin": "calico/sbin" },
+    command: ["start_runit"],
+    deviation: "Debian instead of a Red Hat; without BIRD and bpftool",
+  }),
+  image("docker.io/calico/kube-controllers", [release], {
+    files: {
+      "/usr/bin/kube-controllers": "calico/kube-controllers",
+      "/usr/bin/check-status": "calico/check-status",
+    },
+    // Where it writes what check-status reads.
+    links: { "/status": "tmp" },
+    entrypoint: ["/usr/bin/kube-controllers"],
+    user: "999:0",
+  }),
+];
+
+function calico(): Extra {
+  const tags = imageTags(defaultKubernetesVersion);
+  const flannel = podNetworkComponents(tags).filter(({ name }) => name === "flannel");
+  return {
+    components: [...flannel, calicoComponent],
+    images: [
+      ...calicoImages,
+      image("docker.io/flannel/flannel", [canalFlannel], {
+        base: "debian",
+        files: { "/opt/bin/flanneld": "flannel/flanneld" },
+        entrypoint: ["/opt/bin/flanneld"],
+        deviation: `flannel ${tags.flannel}, the lab's own`,
+      }),
+    ],
+    manifests: { calico: "calico/calico.yaml", canal: "calico/canal.yaml" },
+  };
+}
+
+/** By the name that one asks for. */
+export const extras = { calico } as const satisfies Readonly<Record<string, () => Extra>>;
+export type ExtraName = keyof typeof extras;
+export const extraNames = Object.keys(extras) as readonly ExtraName[];
