@@ -112,7 +112,9 @@ export class Addons extends Component {
       ...this.#storage(args, common, network !== undefined),
     ];
     if (args.metricsServer) {
-      const metrics = { ...args.metricsServer, image: images.metricsServer, deletedWith };
+      const { metricsServer: image } = images;
+      const awaited = network !== undefined;
+      const metrics = { ...args.metricsServer, image, awaited, deletedWith };
       this.make(MetricsServer, "metrics-server", metrics, inside);
     }
     const farewell = args.farewell?.({ provider: this.provider, workloads });

@@ -94,6 +94,7 @@ export class BlockStorage extends Addon {
   #createSnapshots({ images, ...args }: BlockStorageArgs): Snapshots {
     return this.make(Snapshots, "snapshots", {
       image: images.snapshotController,
+      awaitsPodNetwork: args.awaitsPodNetwork,
       deletedWith: args.deletedWith,
     });
   }

@@ -22,13 +22,13 @@ export class MetricsServer extends Addon {
 
   constructor(name: string, args: MetricsServerArgs, opts?: pulumi.ComponentResourceOptions) {
     super(MetricsServer.type, name, args, opts);
-    const { image, signedKubelets } = args;
+    const { image, signedKubelets, awaited } = args;
     const access = this.access(metricsServerAccess());
     this.object(kubernetes.rbac.v1.ClusterRole, "reader", metricsReader());
     this.deployment = this.object(
       kubernetes.apps.v1.Deployment,
       "deployment",
-      metricsServer({ image, signedKubelets }),
+      metricsServer({ image, signedKubelets, awaited }),
       {
         // order: pods without their account are refused, without its rights they fail.
         dependsOn: [...access],
@@ -36,7 +36,7 @@ export class MetricsServer extends Addon {
         customTimeouts: { create: "5m", update: "5m" },
       },
     );
-    this.object(kubernetes.core.v1.Service, "service", metricsService(), {
+    this.object(kubernetes.core.v1.Service, "service", metricsService(awaited), {
       // order: the service is ready when a pod answers behind it.
       dependsOn: [this.deployment],
     });

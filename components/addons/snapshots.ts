@@ -13,6 +13,8 @@ import type { AddonArgs } from "./addon.js";
 export interface SnapshotsArgs extends AddonArgs {
   /** Image of the snapshot controller. Change: in place. */
   readonly image: string;
+  /** Whether there is a pod network to wait for. Change: in place. @default true */
+  readonly awaitsPodNetwork?: boolean;
 }
 
 /** Snapshots of volumes: their kinds, their controller and a class. The driver takes them. */
@@ -32,7 +34,7 @@ export class Snapshots extends Addon {
     this.controller = this.object(
       kubernetes.apps.v1.Deployment,
       "controller",
-      snapshotController(args.image),
+      snapshotController(args.image, args.awaitsPodNetwork),
       {
         // order: pods without their account are refused, and the controller ends without its kinds.
         dependsOn: [...access, ...this.kinds],

@@ -27,6 +27,24 @@ describe("graph: metrics-server", () => {
   });
 });
 
+describe("graph: options without a pod network of the program's", () => {
+  it("wait for no pod", async () => {
+    const { rows } = await run({
+      podNetwork: { kind: "none" },
+      blockStorage: { snapshots: true },
+      metricsServer: { signedKubelets: false },
+      samples: false,
+    });
+    const waiting = objectsOf(rows)
+      .filter(({ type }) => /:(Deployment|Service)$/.test(type))
+      .filter(({ inputs }) => !JSON.stringify(inputs["metadata"]).includes("skipAwait"));
+    assert.deepEqual(
+      waiting.map(({ name }) => name),
+      [],
+    );
+  });
+});
+
 describe("graph: snapshots", () => {
   const change = { blockStorage: { snapshots: true } };
   const own = (...names: string[]) => names.map((name) => `addons-storage-snapshots-${name}`);

@@ -18,7 +18,7 @@ import {
   socketMount,
   type BlockStorageImages,
 } from "./csi.js";
-import { appLabel, container, controlPlaneSelector, onControlPlane } from "./pod.js";
+import { appLabel, container, controlPlaneSelector, onControlPlane, readyWithPods } from "./pod.js";
 import { snapshotterRules } from "./snapshots.js";
 import type { Access } from "./access.js";
 import type { Container, Deployment, Late } from "../../support/kubernetes-types.js";
@@ -67,14 +67,13 @@ export interface BlockStorageSettings {
  */
 export function blockStorageController(settings: BlockStorageSettings): Deployment {
   const labels = appLabel(controllerName);
-  const annotations = { "pulumi.com/skipAwait": "true" };
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: {
-      ...{ name: controllerName, namespace: systemNamespace, labels },
-      ...(settings.awaited === false && { annotations }),
-    },
+    metadata: readyWithPods(
+      { name: controllerName, namespace: systemNamespace, labels },
+      settings.awaited,
+    ),
     spec: {
       replicas: 1,
       // Two at once would only wait for the lease.

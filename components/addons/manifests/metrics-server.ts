@@ -1,7 +1,7 @@
 /** metrics-server: what nodes and pods use, for `kubectl top` and autoscalers (pure). */
 import type { ClusterSpec } from "../../cluster-spec.js";
 import { access, reading, rule, systemNamespace, type Access } from "./access.js";
-import { appLabel, container, controlPlaneSelector, onControlPlane } from "./pod.js";
+import { appLabel, container, controlPlaneSelector, onControlPlane, readyWithPods } from "./pod.js";
 import type {
   ApiService,
   ClusterRole,
@@ -51,11 +51,11 @@ export function metricsReader(): ClusterRole {
   };
 }
 
-export function metricsService(): Service {
+export function metricsService(awaited?: boolean): Service {
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: { name, namespace: systemNamespace, labels: appLabel(name) },
+    metadata: readyWithPods({ name, namespace: systemNamespace, labels: appLabel(name) }, awaited),
     spec: {
       selector: appLabel(name),
       ports: [
@@ -84,6 +84,8 @@ export interface MetricsServerSettings {
   readonly image: string;
   /** Whether kubelets have certificates of the cluster's authority; kubeadm's sign their own. */
   readonly signedKubelets: boolean;
+  /** Whether there is a pod network to wait for. @default true */
+  readonly awaited?: boolean;
 }
 
 /** What a specification says of it; nothing: it does not run. */
@@ -94,7 +96,11 @@ export const metricsServerOf = (
     ? { signedKubelets: spec.kubernetes.kubelet["serverTLSBootstrap"] === true }
     : undefined;
 
-export function metricsServer({ image, signedKubelets }: MetricsServerSettings): Deployment {
+export function metricsServer({
+  image,
+  signedKubelets,
+  awaited,
+}: MetricsServerSettings): Deployment {
   const labels = appLabel(name);
   const probe = (path: string) => ({
     httpGet: { path, port: "https", scheme: "HTTPS" as const },
@@ -104,7 +110,7 @@ export function metricsServer({ image, signedKubelets }: MetricsServerSettings):
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name, namespace: systemNamespace, labels },
+    metadata: readyWithPods({ name, namespace: systemNamespace, labels }, awaited),
     spec: {
       replicas: 1,
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } },

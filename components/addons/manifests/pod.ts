@@ -13,6 +13,13 @@ export function container(
   };
 }
 
+/** What names an object that is ready only with the pod network. Where nobody here knows when that is, nothing waits for it. */
+export const readyWithPods = <Metadata extends object>(
+  metadata: Metadata,
+  awaited = true,
+): Metadata =>
+  awaited ? metadata : { ...metadata, annotations: { "pulumi.com/skipAwait": "true" } };
+
 /** An environment variable filled from a field of the pod. */
 export function fromField(name: string, fieldPath: string): EnvVar {
   return { name, valueFrom: { fieldRef: { fieldPath } } };

@@ -9,7 +9,7 @@ import {
   writingEvents,
   type Access,
 } from "./access.js";
-import { appLabel, container, controlPlaneSelector, onControlPlane } from "./pod.js";
+import { appLabel, container, controlPlaneSelector, onControlPlane, readyWithPods } from "./pod.js";
 import { cinderDriver } from "./storage-class.js";
 import type {
   CustomResourceDefinition,
@@ -208,13 +208,13 @@ export function snapshotControllerAccess(): Access {
 }
 
 /** Binds snapshots to their content; it does not call the cloud. */
-export function snapshotController(image: string): Deployment {
+export function snapshotController(image: string, awaited?: boolean): Deployment {
   const labels = appLabel(name);
   const { lease, renew, retry } = leaderElectionTimes;
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name, namespace: systemNamespace, labels },
+    metadata: readyWithPods({ name, namespace: systemNamespace, labels }, awaited),
     spec: {
       replicas: 1,
       strategy: { type: "Recreate" },
