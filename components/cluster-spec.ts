@@ -7,6 +7,7 @@ import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import { allowedCidrs, externalNetwork, network, noWayOut, outOfPlace } from "./spec/network.js";
 import { podNetwork } from "./spec/pod-network.js";
+import { sampleServices } from "./spec/sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
 import { contradictions, nowhereToRun, presetOf, topology } from "./spec/topology.js";
 import { doc, label, present, record } from "./spec/values.js";
@@ -47,6 +48,7 @@ export const clusterShape = record({
   storageClasses,
   metricsServer,
   samples,
+  sampleServices,
 });
 
 type Checked = z.output<typeof clusterShape>;

@@ -18,8 +18,8 @@ export interface NodeOutput {
 /** What the sample workloads offer. */
 export interface SamplesOutput {
   readonly namespace: string;
-  /** Floating IP that answers HTTP. */
-  readonly external: string;
+  /** Floating IP that answers HTTP; absent where no service has one. */
+  readonly external?: string;
   /** Address inside the private network that answers HTTP. */
   readonly internal: string;
   readonly claim: string;
@@ -55,7 +55,7 @@ export const samplesOf = (samples?: Samples): pulumi.Output<SamplesOutput | unde
   pulumi.output(
     samples && {
       namespace: samples.namespace,
-      external: samples.externalAddress,
+      ...(samples.externalAddress && { external: samples.externalAddress }),
       internal: samples.internalAddress,
       claim: samples.claim,
       writerPod: samples.writerPod,

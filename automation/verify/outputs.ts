@@ -25,7 +25,7 @@ const outputsSchema = z.looseObject({
   samples: z
     .looseObject({
       namespace: z.string(),
-      external: z.string(),
+      external: z.string().optional(),
       internal: z.string(),
       claim: z.string(),
       writerPod: z.string(),

@@ -83,14 +83,17 @@ async function check(
   }
 }
 
+const checkOutside = (url: string, options: VerifyOptions): Promise<Check> =>
+  check("external service", url, {
+    options,
+    attempt: async () => accepted(await exchange(url, { timeout: 10_000 })),
+  });
+
 async function checkServices(options: VerifyOptions): Promise<Check[]> {
   const { samples } = options.outputs;
   if (!samples) return [];
-  const external = check("external service", `http://${samples.external}/`, {
-    options,
-    attempt: async () =>
-      accepted(await exchange(`http://${samples.external}/`, { timeout: 10_000 })),
-  });
+  const external =
+    samples.external === undefined ? [] : [checkOutside(`http://${samples.external}/`, options)];
   const { entry } = options;
   const internal = check("internal service", `http://${samples.internal}/`, {
     options,
@@ -99,7 +102,7 @@ async function checkServices(options: VerifyOptions): Promise<Check[]> {
       return `${accepted(await fetchThrough(entry, samples.internal))} (asked on ${entry.host})`;
     },
   });
-  return Promise.all([external, internal]);
+  return Promise.all([...external, internal]);
 }
 
 async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<Check[]> {

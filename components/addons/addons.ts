@@ -8,6 +8,7 @@ import { imageTable } from "../../base/images.js";
 import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
 import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
+import type { SampleServices } from "../spec/sample-services.js";
 import type { CloudAccess } from "./cloud-config.js";
 import type { ImageRegistry, ImageTable } from "../../base/images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
@@ -52,6 +53,8 @@ export interface AddonsArgs {
   readonly metricsServer?: Pick<MetricsServerArgs, "signedKubelets">;
   /** Sample services and a sample claim. Change: in place. */
   readonly samples: boolean;
+  /** How the sample services reach their clients. Change: in place. @default one has a floating IP */
+  readonly sampleServices?: SampleServices;
   /**
    * Makes what, when it is deleted, waits until the cluster has released its load balancers and
    * volumes. Called once; must depend on `workloads`. @default nothing waits
@@ -123,7 +126,7 @@ export class Addons extends Component {
       this.samples = this.make(
         Samples,
         "samples",
-        { image: images.agnhost, after, deletedWith },
+        { image: images.agnhost, services: args.sampleServices, after, deletedWith },
         inside,
       );
     }

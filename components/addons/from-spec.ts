@@ -15,4 +15,5 @@ export const addonsOf = (spec: ClusterSpec) => ({
   storageClasses: spec.storageClasses,
   metricsServer: metricsServerOf(spec),
   samples: spec.samples,
+  sampleServices: spec.sampleServices,
 });

@@ -14,12 +14,15 @@ import {
   writerScript,
   writerStatefulSet,
 } from "./manifests/samples.js";
+import type { SampleServices } from "../spec/sample-services.js";
 import type { AddonArgs } from "./addon.js";
 
 /** Arguments of {@link Samples}. */
 export interface SamplesArgs extends AddonArgs {
   /** Image of agnhost. Change: in place. */
   readonly image: string;
+  /** How the services reach their clients. Change: in place. @default one has a floating IP, one has none */
+  readonly services?: SampleServices;
   /** What must work before the samples begin, and stay until they are gone. */
   readonly after: readonly pulumi.Resource[];
 }
@@ -36,8 +39,8 @@ export class Samples extends Addon {
   readonly claim = sampleClaim;
   /** Pod whose log holds the line that was read back. */
   readonly writerPod = sampleWriterPod;
-  /** Floating IP of the external load balancer. */
-  readonly externalAddress: pulumi.Output<string>;
+  /** Floating IP of the external load balancer; absent where there is none. */
+  readonly externalAddress?: pulumi.Output<string>;
   /** Address of the internal load balancer in the network of the nodes. */
   readonly internalAddress: pulumi.Output<string>;
 
@@ -51,8 +54,10 @@ export class Samples extends Addon {
       { dependsOn: [...args.after] },
     );
     const web = this.#createWeb(args, namespace);
-    this.externalAddress = this.#createService("external", web);
-    this.internalAddress = this.#createService("internal", web);
+    const { services } = args;
+    if (services?.external !== false)
+      this.externalAddress = this.#createService("external", web, services);
+    this.internalAddress = this.#createService("internal", web, services);
     this.#createWriter(args, namespace);
     this.registerOutputs({
       externalAddress: this.externalAddress,
@@ -68,9 +73,14 @@ export class Samples extends Addon {
     });
   }
 
-  #createService(reach: "external" | "internal", web: pulumi.Resource) {
+  #createService(
+    reach: "external" | "internal",
+    web: pulumi.Resource,
+    ...[settings]: [SampleServices?]
+  ) {
+    const manifest = webService(reach, settings);
     // Owns a load balancer, so it is always deleted and never just goes with the cluster.
-    const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, webService(reach), {
+    const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, manifest, {
       // order: the service is ready when a pod answers behind it.
       dependsOn: [web],
       customTimeouts: serviceTimeouts,

@@ -29,17 +29,19 @@ const usesOctavia = ({ loadBalancer, cloudController, endpoint }: ClusterSpec): 
 /** How many of each the cluster holds: what the program registers, and what others make for it. */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const endpoint = endpointTraits(spec);
-  // The sample services: two load balancers with a port and a group each, one floating IP, one volume of 1 GiB.
-  const [services, one] = spec.samples ? [2, 1] : [0, 0];
+  // The samples: load balancers with a port and a group each, one floating IP of the cloud's, one volume of 1 GiB.
+  const { external = true, address } = spec.sampleServices;
+  const [services, one] = spec.samples ? [external ? 2 : 1, 1] : [0, 0];
+  const outside = spec.externalNetwork !== undefined && address === undefined;
+  const floatingIps = services === 2 && outside ? 1 : 0;
   const made = spec.network.existing ? 0 : 1;
-  const floating = spec.externalNetwork === undefined ? 0 : one;
   return {
     networks: made,
     subnets: made,
     routers: made,
     // Besides: the router's interface, DHCP, the load balancers' addresses.
     ports: machinesOf(plan).length + endpoint.ports + 2 * made + services,
-    "floating IPs": endpoint.floatingIps + entryAddresses(spec) + floating,
+    "floating IPs": endpoint.floatingIps + entryAddresses(spec) + floatingIps,
     "security groups": plan.securityGroups.length + services,
     volumes: one,
     "volume gigabytes": one,

@@ -88,6 +88,7 @@ describe("graph: add-ons", () => {
   it("publishes the addresses that the cloud gave", async () => {
     const { addons } = await run();
     assert.ok(addons.samples);
+    assert.ok(addons.samples.externalAddress);
     assert.equal(await value(addons.samples.externalAddress), "203.0.113.9");
     assert.equal(await value(addons.samples.internalAddress), "10.0.0.9");
     assert.equal(addons.samples.namespace, "stackadm-samples");

@@ -61,6 +61,10 @@ describe("what a cluster asks of its cloud", () => {
       externalNetwork: undefined,
       endpoint: { kind: "private" },
     },
+    "one with a sample service that is internal only": {
+      samples: true,
+      sampleServices: { external: false },
+    },
     "one with the samples and two pools": {
       samples: true,
       workers: {

@@ -5,6 +5,7 @@ import { appLabel, container, controlPlaneSelector, onControlPlane, readyWithPod
 import type {
   ApiService,
   ClusterRole,
+  Container,
   Deployment,
   Service,
 } from "../../support/kubernetes-types.js";
@@ -102,11 +103,6 @@ export function metricsServer({
   awaited,
 }: MetricsServerSettings): Deployment {
   const labels = appLabel(name);
-  const probe = (path: string) => ({
-    httpGet: { path, port: "https", scheme: "HTTPS" as const },
-    periodSeconds: 10,
-    failureThreshold: 3,
-  });
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -126,36 +122,41 @@ export function metricsServer({
             ...{ runAsNonRoot: true, runAsUser: 1000 },
             seccompProfile: { type: "RuntimeDefault" },
           },
-          containers: [
-            container({
-              name,
-              image,
-              args: [
-                "--cert-dir=/tmp",
-                `--secure-port=${port.toString()}`,
-                "--kubelet-preferred-address-types=InternalIP",
-                "--kubelet-use-node-status-port",
-                "--metric-resolution=15s",
-                signedKubelets
-                  ? `--kubelet-certificate-authority=${authority}`
-                  : "--kubelet-insecure-tls",
-              ],
-              ports: [{ name: "https", containerPort: port, protocol: "TCP" }],
-              // Ready only when it has numbers of nodes: the first come after one resolution.
-              readinessProbe: { ...probe("/readyz"), initialDelaySeconds: 20 },
-              livenessProbe: probe("/livez"),
-              volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
-              resources: { requests: { cpu: "50m", memory: "100Mi" } },
-              securityContext: {
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ["ALL"] },
-              },
-            }),
-          ],
+          containers: [serverContainer(image, signedKubelets)],
           volumes: [{ name: "tmp", emptyDir: {} }],
         },
       },
     },
   };
+}
+
+function serverContainer(image: string, signedKubelets: boolean): Container {
+  const probe = (path: string) => ({
+    httpGet: { path, port: "https", scheme: "HTTPS" as const },
+    periodSeconds: 10,
+    failureThreshold: 3,
+  });
+  return container({
+    name,
+    image,
+    args: [
+      "--cert-dir=/tmp",
+      `--secure-port=${port.toString()}`,
+      "--kubelet-preferred-address-types=InternalIP",
+      "--kubelet-use-node-status-port",
+      "--metric-resolution=15s",
+      signedKubelets ? `--kubelet-certificate-authority=${authority}` : "--kubelet-insecure-tls",
+    ],
+    ports: [{ name: "https", containerPort: port, protocol: "TCP" }],
+    // Ready only when it has numbers of nodes: the first come after one resolution.
+    readinessProbe: { ...probe("/readyz"), initialDelaySeconds: 20 },
+    livenessProbe: probe("/livez"),
+    volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
+    resources: { requests: { cpu: "50m", memory: "100Mi" } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    },
+  });
 }

@@ -1,5 +1,7 @@
 /** Sample workloads that show load balancers and volumes at work (pure). */
+import { confKey } from "../../spec/cloud-conf.js";
 import { appLabel, container, fromField } from "./pod.js";
+import type { SampleServices } from "../../spec/sample-services.js";
 import type {
   ConfigMap,
   Deployment,
@@ -97,19 +99,34 @@ function webServer(image: string) {
   });
 }
 
-/** A load balancer with a floating IP, or one that only the network of the nodes reaches. */
-export function webService(reach: "external" | "internal"): Service {
-  const annotations = { "service.beta.kubernetes.io/openstack-internal-load-balancer": "true" };
+/**
+ * A load balancer with a floating IP, or one that only the network of the nodes reaches.
+ *
+ * @param settings what is told the cloud controller besides; default: nothing
+ */
+export function webService(reach: "external" | "internal", settings: SampleServices = {}): Service {
+  const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
+  const annotations = {
+    ...(reach === "internal" && { [internal]: "true" }),
+    ...Object.fromEntries(
+      Object.entries(settings.annotations ?? {}).map(([key, value]) => [
+        `loadbalancer.openstack.org/${confKey(key)}`,
+        String(value),
+      ]),
+    ),
+  };
   return {
     apiVersion: "v1",
     kind: "Service",
     metadata: {
       name: `web-${reach}`,
       namespace: samplesNamespace,
-      ...(reach === "internal" ? { annotations } : {}),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
     },
     spec: {
       type: "LoadBalancer",
+      ...(reach === "external" &&
+        settings.address !== undefined && { loadBalancerIP: settings.address }),
       selector: appLabel("web"),
       ports: [{ name: "http", port: 80, targetPort: "http", protocol: "TCP" }],
     },

@@ -97,6 +97,20 @@ describe("the look at a finished cluster", () => {
     assert.match(services[1]?.answer ?? "", /no machine of the cluster can be reached/);
   });
 
+  it("asks for no service outside where there is none", async () => {
+    const { samples, ...others } = outputs();
+    assert.ok(samples);
+    const inside = { ...samples, external: undefined };
+    const { services } = await verifyCluster({
+      outputs: { ...others, samples: inside },
+      timeout: 50,
+    });
+    assert.deepEqual(
+      services.map(({ name }) => name),
+      ["internal service"],
+    );
+  });
+
   it("is not content with a writer that has not read anything back", async () => {
     answers[log] = "starting\n";
     const { ok, claims } = await look();
