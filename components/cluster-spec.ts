@@ -5,7 +5,7 @@ import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import { cloudController, credential, loadBalancer, withoutLoadBalancers } from "./spec/cloud.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
-import { allowedCidrs, externalNetwork, network, noWayOut, outOfPlace } from "./spec/network.js";
+import { allowedCidrs, externalNetwork, network, noWayOut, outOfPlace, serviceCidrs } from "./spec/network.js";
 import { podNetwork } from "./spec/pod-network.js";
 import { sampleServices } from "./spec/sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
@@ -34,6 +34,7 @@ export const clusterShape = record({
   ),
   zones,
   network,
+  serviceCidrs,
   endpoint,
   apiName,
   ssh,

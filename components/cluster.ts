@@ -21,14 +21,14 @@ import type { MachineSettings } from "./machine/machine.js";
 import type { MachineGroupArgs, Member } from "./machine/machine-group.js";
 import { Turns } from "./machine/turns.js";
 import { Firewall } from "./network/firewall.js";
-import { firewallPlan, firewallRules } from "./network/firewall-rules.js";
+import { rulesOf } from "./network/firewall-rules.js";
 import { Network } from "./network/network.js";
 import { hostKeysOf, nodesOf, samplesOf, type NodeOutput, type SamplesOutput } from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
 import { podNetworkTraits } from "./pod-network/kinds.js";
 import { frozenValues } from "./spec/frozen.js";
 import { entryAddresses, wantedOf } from "./plan/needs.js";
-import { lookUpCloud, networkIn, type CloudFacts } from "./support/catalog.js";
+import { lookUpCloud, networksFound, type CloudFacts } from "./support/catalog.js";
 import { Component } from "./support/component.js";
 import { ArgumentError } from "./support/errors.js";
 import { FailedMachines } from "./support/failed-machines.js";
@@ -171,15 +171,12 @@ export class Cluster extends Component {
       mark,
       name: plan.networkName,
       ...spec.network,
-      ...(spec.externalNetwork !== undefined && {
-        externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
-      }),
-      existing: spec.network.existing && cloud.apply(networkIn),
+      ...networksFound(spec, cloud),
     });
     const firewall = this.make(Firewall, "firewall", {
       mark,
       groups: plan.securityGroups,
-      rules: firewallRules(firewallPlan(spec)),
+      rules: rulesOf(spec),
     });
     return { ...given, spec, plan, mark, network, firewall };
   }
@@ -246,6 +243,7 @@ export class Cluster extends Component {
       imageId: cloud.imageId,
       networkId: network.networkId,
       subnetId: network.subnetId,
+      portSecurity: spec.network.portSecurity,
       routedRanges: podNetworkTraits(spec.podNetwork).routedRanges.map(
         (range) => spec.network[range],
       ),

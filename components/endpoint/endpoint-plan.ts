@@ -3,7 +3,9 @@ import type { ClusterSpec } from "../cluster-spec.js";
 import { apiPort } from "../kubeadm/documents.js";
 import type { FirewallRow, Source } from "../network/firewall-rules.js";
 
-type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs" | "network">;
+type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs"> & {
+  readonly network: Pick<ClusterSpec["network"], "nodes">;
+};
 
 /** What an endpoint takes of the cloud and of the control planes, before any of them exists. */
 export interface EndpointTraits {

@@ -19,6 +19,8 @@ export interface MachineSettings {
   readonly subnetId: pulumi.Input<string>;
   /** Ranges that each machine may send from and receive for, besides its own address: pods and services. */
   readonly routedRanges: readonly string[];
+  /** Whether Neutron filters at the ports. */
+  readonly portSecurity: boolean;
   readonly login: { readonly user: string; readonly publicKey: string };
   /** Base64; secret. The machines' host keys are derived from it. */
   readonly seed: pulumi.Input<string>;
@@ -93,10 +95,14 @@ export class Machine extends Component {
       networkId: args.networkId,
       adminStateUp: true,
       fixedIps: [{ subnetId: args.subnetId }],
-      securityGroupIds: [...args.securityGroupIds],
-      allowedAddressPairs: [...args.routedRanges, ...args.allowedAddresses].map((ipAddress) => ({
-        ipAddress,
-      })),
+      ...(args.portSecurity
+        ? {
+            securityGroupIds: [...args.securityGroupIds],
+            allowedAddressPairs: [...args.routedRanges, ...args.allowedAddresses].map(
+              (ipAddress) => ({ ipAddress }),
+            ),
+          }
+        : { portSecurityEnabled: false, noSecurityGroups: true }),
       tags: tagsOf(args.mark),
     });
   }

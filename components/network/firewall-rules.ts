@@ -35,6 +35,10 @@ export interface FirewallPlan {
   readonly reached: readonly Role[];
   /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
   readonly loadBalancerProvider: string;
+  /** Clients of Services' load balancers. */
+  readonly serviceCidrs: readonly string[];
+  /** Clients of node ports themselves. */
+  readonly nodePorts: readonly string[];
   /** What the kinds that were chosen open besides, such as the endpoint's. */
   readonly more: readonly FirewallRow[];
 }
@@ -157,11 +161,16 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
 
 const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
   const inside = { range: plan.nodes };
-  const clients = plan.allowedCidrs.map((range) => ({ range }));
+  const clients = plan.serviceCidrs.map((range) => ({ range }));
+  const direct = plan.nodePorts.map((range) => ({ range }));
   const from = plan.loadBalancerProvider === "ovn" ? [inside, ...clients] : [inside];
   const ports = { group: "node", from, ports: [30000, 32767] } as const;
   const reason = "Load balancers to node ports";
+  const open = { ...ports, from: direct, reason: "Clients to node ports" };
+  // Where both say the same, the balancers' row is made, as it was before: the last one of a key.
   return [
+    { ...open, name: "node-ports-tcp", protocol: "tcp" },
+    { ...open, name: "node-ports-udp", protocol: "udp" },
     { ...ports, name: "node-ports-tcp", protocol: "tcp", reason },
     { ...ports, name: "node-ports-udp", protocol: "udp", reason },
     {
@@ -196,7 +205,7 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
   );
 
 /** What a specification says of it. */
-export function firewallPlan(spec: ClusterSpec): FirewallPlan {
+function firewallPlan(spec: ClusterSpec): FirewallPlan {
   const entry = entryRole(planCluster(spec));
   return {
     allowedCidrs: spec.allowedCidrs,
@@ -206,9 +215,15 @@ export function firewallPlan(spec: ClusterSpec): FirewallPlan {
     entry,
     reached: spec.access === "direct" ? nodeRoles : [entry],
     loadBalancerProvider: spec.loadBalancer.provider,
+    serviceCidrs: spec.serviceCidrs ?? spec.allowedCidrs,
+    nodePorts: spec.network.nodePorts,
     more: endpointTraits(spec).firewall,
   };
 }
+
+/** The rules of a specification; none where Neutron does not filter. */
+export const rulesOf = (spec: ClusterSpec): readonly FirewallRule[] =>
+  spec.network.portSecurity ? firewallRules(firewallPlan(spec)) : [];
 
 /** Everything that may enter a machine, one row per rule. What is not here is closed; leaving is open. */
 export function firewallRules(plan: FirewallPlan): readonly FirewallRule[] {

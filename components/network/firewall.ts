@@ -42,8 +42,9 @@ export class Firewall extends Component {
     return Object.fromEntries([...this.#groups].map(([group, { id }]) => [group, id]));
   }
 
-  /** IDs of the groups of a machine. */
+  /** IDs of the groups of a machine. None are made where Neutron does not filter. */
   groupIds(role: Role): pulumi.Output<string>[] {
+    if (this.#groups.size === 0) return [];
     return securityGroupsOf(role).map((group) => this.group(group).id);
   }
 

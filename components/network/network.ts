@@ -1,5 +1,5 @@
 import * as openstack from "@pulumi/openstack";
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 import { tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 import type { FoundNetwork } from "../support/existing-network.js";
@@ -12,9 +12,11 @@ export interface NetworkArgs {
   /** Range of the machines. */
   readonly nodes: string;
   readonly dns: readonly string[];
+  /** Bytes. @default Neutron's */
+  readonly mtu?: number | undefined;
   readonly externalNetwork?: Outside["externalNetwork"];
   /** Nothing is made, and nothing in it is changed. @default a network, a subnet and a router are made */
-  readonly existing?: pulumi.Input<FoundNetwork>;
+  readonly existing?: pulumi.Output<FoundNetwork> | undefined;
 }
 
 /** The network that the machines are in: one of their own with a router to the external network, or one that exists. */
@@ -50,6 +52,7 @@ export class Network extends Component {
     const network = this.make(openstack.networking.Network, "network", {
       name: args.name,
       adminStateUp: true,
+      ...(args.mtu !== undefined && { mtu: args.mtu }),
       tags,
     });
     const subnet = this.make(openstack.networking.Subnet, "subnet", {
@@ -83,8 +86,7 @@ type Place = { readonly [Key in "networkId" | "subnetId"]: pulumi.Output<string>
   readonly routerInterface?: pulumi.Resource;
 };
 
-function adopt(existing: pulumi.Input<FoundNetwork>): Place {
-  const found = pulumi.output(existing);
+function adopt(found: pulumi.Output<FoundNetwork>): Place {
   return {
     networkId: found.networkId,
     subnetId: found.subnetId,

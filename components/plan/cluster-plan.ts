@@ -71,6 +71,7 @@ interface Size {
 type Planned = Pick<ClusterSpec, "name" | "zones" | "workers"> & {
   readonly controlPlane: Size;
   readonly bastion?: ClusterSpec["bastion"];
+  readonly network?: Pick<ClusterSpec["network"], "portSecurity">;
 };
 
 function group(
@@ -114,18 +115,25 @@ export function planCluster(
     ...(bastion && { bastion }),
     networkName: name,
     endpointName: `${name}-api`,
-    securityGroups: [
-      { group: "node", name: `${name}-node`, description: `All machines of cluster ${name}` },
-      ...Object.entries(roles)
-        .filter(([role, row]) => row?.node === true || role === bastion?.role)
-        .map(([role, row]) => ({
-          group: role as Role,
-          name: `${name}-${role}`,
-          description: `Machines of cluster ${name} with the role ${row?.title ?? role}`,
-        })),
-    ],
+    securityGroups: spec.network?.portSecurity === false ? [] : groupsFor(name, roles, bastion),
   };
 }
+
+/** One per role that a cluster can have, and that of all nodes. */
+const groupsFor = (
+  cluster: string,
+  roles: Readonly<Partial<Record<string, RoleRow>>>,
+  bastion: PlannedGroup | undefined,
+): readonly PlannedSecurityGroup[] => [
+  { group: "node", name: `${cluster}-node`, description: `All machines of cluster ${cluster}` },
+  ...Object.entries(roles)
+    .filter(([role, row]) => row?.node === true || role === bastion?.role)
+    .map(([role, row]) => ({
+      group: role as Role,
+      name: `${cluster}-${role}`,
+      description: `Machines of cluster ${cluster} with the role ${row?.title ?? role}`,
+    })),
+];
 
 /** All groups: the nodes' ones, the control planes first, and the bastion's. */
 export const groupsOf = ({ groups, bastion }: ClusterPlan): readonly PlannedGroup[] =>

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { isFields } from "./defaults.js";
 import type { EndpointSpec } from "./endpoint.js";
-import { address, doc, list, present, range, range4, record } from "./values.js";
+import { address, doc, list, present, range, range4, record, truth, whole } from "./values.js";
 
 /** A network that is there already. Nothing of it is made, changed or deleted. */
 const existing = record({
@@ -47,7 +47,32 @@ export const network = record({
   dns: list(address, 0, "a list of name servers")
     .default([])
     .meta(doc("in place", "Name servers given to the machines. Empty: the network's own.")),
+  mtu: whole(1280, "an MTU in bytes")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "MTU of the machines' network in bytes. Pods have what is left of it. Machines hear of another one when they boot.",
+        "Neutron's, for the kind of network that it is",
+      ),
+    ),
   existing: existing.optional(),
+  portSecurity: truth()
+    .default(true)
+    .meta(
+      doc(
+        "in place",
+        "Whether Neutron filters at the machines' ports. Without it there are no security groups and no allowed address pairs: whoever reaches the network reaches every port of every machine.",
+      ),
+    ),
+  nodePorts: list(range("203.0.113.0/24"), 0, "ranges that may reach node ports")
+    .default([])
+    .meta(
+      doc(
+        "in place",
+        "Ranges that may reach Services of type NodePort (30000 to 32767) at the nodes' own addresses.",
+      ),
+    ),
 }).prefault({});
 
 export const externalNetwork = present("the external network")
@@ -78,7 +103,7 @@ interface Written {
 
 /** What a network that exists does not allow: floating IPs of nowhere, and settings of what is not made. */
 export function outOfPlace(of: Written): z.core.$ZodRawIssue[] {
-  const { existing: place, dns } = of.network;
+  const { existing: place, dns, mtu } = of.network;
   if (!place) return [];
   const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
     ...{ code: "custom", path, input: undefined, message },
@@ -99,6 +124,9 @@ export function outOfPlace(of: Written): z.core.$ZodRawIssue[] {
     ...(dns.length > 0
       ? [wrong(["network", "dns"], "belongs to the subnet that exists; leave it out")]
       : []),
+    ...(mtu === undefined
+      ? []
+      : [wrong(["network", "mtu"], "belongs to the network that exists; leave it out")]),
   ];
 }
 
@@ -107,3 +135,17 @@ export const allowedCidrs = list(
   1,
   "the ranges that may reach the API and SSH, like [203.0.113.0/24]",
 ).meta(doc("in place", "Ranges from which the Kubernetes API and SSH may be reached."));
+
+export const serviceCidrs = list(
+  range("203.0.113.0/24"),
+  1,
+  "the ranges of the services' clients, like [203.0.113.0/24]",
+)
+  .optional()
+  .meta(
+    doc(
+      "in place",
+      "Ranges from which load balancers of Services may be used, where these keep their clients' addresses (`ovn`). Elsewhere a Service says it itself, by `loadBalancerSourceRanges`.",
+      "`allowedCidrs`",
+    ),
+  );

@@ -2,6 +2,8 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { recognised } from "../../base/failure.js";
 import { inOrder, isUuid } from "../../cloud/reference.js";
+import type { ClusterSpec } from "../cluster-spec.js";
+import type { NetworkArgs } from "../network/network.js";
 import { ProgramError } from "./errors.js";
 import { findNetwork, type FoundNetwork, type WantedNetwork } from "./existing-network.js";
 import { find, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
@@ -51,6 +53,17 @@ export function networkIn({ network }: CloudFacts): FoundNetwork {
     "The cloud's facts lack the network that exists; look them up with `lookUpCloud(wantedOf(spec))`.",
   );
 }
+
+/** The networks that were looked up, as far as they were asked for. */
+export const networksFound = (
+  { externalNetwork, network }: Pick<ClusterSpec, "externalNetwork" | "network">,
+  cloud: pulumi.Output<CloudFacts>,
+): Pick<NetworkArgs, "externalNetwork"> & { readonly existing: NetworkArgs["existing"] } => ({
+  ...(externalNetwork !== undefined && {
+    externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
+  }),
+  existing: network.existing && cloud.apply(networkIn),
+});
 
 /** The provider looks for images by name only, so an ID is used as it is. */
 const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => [

@@ -43,7 +43,7 @@ describe("an endpoint", () => {
       const { floatingIps, loadBalancers, ports } = endpointTraits({
         endpoint: kind,
         allowedCidrs,
-        network: { nodes, pods: "10.244.0.0/16", services: "10.96.0.0/12", dns: [] },
+        network: { nodes },
       });
       // OVN makes the port of its load balancer itself.
       const own = ports - (kind === ovn ? 1 : 0);

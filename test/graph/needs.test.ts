@@ -54,6 +54,7 @@ describe("what a cluster asks of its cloud", () => {
       access: "bastion",
       bastion: { flavor: "tiny", zone: "a" },
     },
+    "one whose ports are not filtered": { network: { portSecurity: false }, samples: true },
     "one in a network that exists": { network: existing, samples: true },
     "one in a network without a way out": {
       network: existing,

@@ -239,6 +239,7 @@ describe("a machine that never answered", () => {
           securityGroupIds: ["g"],
           serverGroupId: "sg",
           routedRanges: [],
+          portSecurity: true,
           allowedAddresses: [],
           login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },
           seed: pulumi.secret(canarySeed),

@@ -106,6 +106,8 @@ describe("the cluster's specification", () => {
       pods: "10.244.0.0/16",
       services: "10.96.0.0/12",
       dns: [],
+      portSecurity: true,
+      nodePorts: [],
     });
     assert.deepEqual(storageClasses, [{ name: "gold", default: true }]);
     assert.deepEqual([samples, zones], [false, []]);

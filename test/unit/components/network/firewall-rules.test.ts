@@ -19,16 +19,17 @@ const plan: FirewallPlan = {
   entry: "control-plane",
   reached: ["control-plane"],
   loadBalancerProvider: "amphora",
+  serviceCidrs: ["203.0.113.0/24"],
+  nodePorts: [],
   more: [],
 };
 
 /** The table of a whole cluster: that of the nodes, and what its endpoint adds. */
 const withEndpoint = (of: FirewallPlan, kind: "floating-ip" | "virtual-ip"): FirewallPlan => {
-  const ranges = { nodes: of.nodes, pods: of.pods, services: "10.96.0.0/12", dns: [] };
   const { firewall } = endpointTraits({
     endpoint: kind === "floating-ip" ? { kind } : { kind, public: true },
     allowedCidrs: [...of.allowedCidrs],
-    network: ranges,
+    network: of,
   });
   return { ...of, more: firewall };
 };
@@ -143,6 +144,25 @@ describe("firewall rules", () => {
   it("open node ports to the clients too when the load balancer keeps their address", () => {
     const ovn = { ...plan, loadBalancerProvider: "ovn" };
     assert.ok(reachable("worker", 30080, ovn).includes("203.0.113.0/24"));
+  });
+
+  it("open them to the services' clients, who need not be those of the API, and to whom else it is said", () => {
+    const other = { ...plan, loadBalancerProvider: "ovn", serviceCidrs: ["198.51.100.0/24"] };
+    const seen = reachable("worker", 30080, other);
+    assert.ok(seen.includes("198.51.100.0/24") && !seen.includes("203.0.113.0/24"));
+    const open = { ...plan, nodePorts: ["192.0.2.0/24"] };
+    assert.ok(reachable("worker", 30080, open).includes("192.0.2.0/24"));
+    assert.ok(!reachable("worker", 10256, open).includes("192.0.2.0/24"));
+    // Neutron takes no rule twice, and a living cluster's keeps its description.
+    const both = { ...other, nodePorts: other.serviceCidrs };
+    assert.deepEqual(
+      firewallRules(both)
+        .map((rule) => JSON.stringify(rule))
+        .sort(),
+      firewallRules(other)
+        .map((rule) => JSON.stringify(rule))
+        .sort(),
+    );
   });
 
   it("refer to machines by group in both IP versions", () => {

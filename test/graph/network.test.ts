@@ -1,0 +1,35 @@
+import { strict as assert } from "node:assert";
+import { Cluster } from "../../components/cluster.js";
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
+
+const build = (network: ClusterArgs["network"], over: Partial<ClusterArgs> = {}) =>
+  graph(() => new Cluster("dev", { ...smallest, ...over, network }), cloudAnswers);
+const ofType = (rows: readonly Row[], type: string): readonly Row[] =>
+  rows.filter((row) => row.type.endsWith(type));
+
+describe("the network of a cluster", () => {
+  it("has the MTU that is asked for, and else Neutron's", async () => {
+    const [asked] = ofType(await build({ mtu: 1400 }), "/network:Network");
+    assert.equal(asked?.inputs["mtu"], 1400);
+    const [usual] = ofType(await build({}), "/network:Network");
+    assert.ok(usual && !("mtu" in usual.inputs));
+  });
+
+  it("filters nothing where its ports have no security: no groups, no rules, no address pairs", async () => {
+    const rows = await build(
+      { portSecurity: false },
+      { topology: "ha", endpoint: { kind: "virtual-ip" } },
+    );
+    assert.deepEqual([...ofType(rows, ":SecGroup"), ...ofType(rows, ":SecGroupRule")], []);
+    const ports = ofType(rows, ":Port").filter(({ name }) => !name.includes("endpoint"));
+    assert.equal(ports.length, 5);
+    for (const { inputs } of ports) {
+      assert.equal(inputs["portSecurityEnabled"], false);
+      assert.equal(inputs["noSecurityGroups"], true);
+      assert.ok(!("allowedAddressPairs" in inputs) && !("securityGroupIds" in inputs));
+    }
+  });
+});
