@@ -1,7 +1,7 @@
 import { imageTags } from "../../base/images.js";
 import { defaultKubernetesVersion } from "../../base/versions.js";
 import type { Component, Image } from "./component.js";
-import { image } from "./images.js";
+import { image, sidecar } from "./images.js";
 import { podNetworkComponents } from "./versions.js";
 
 /** What the lab can have beside what every cluster needs: built only when somebody asks for it. */
@@ -102,7 +102,61 @@ function calico(): Extra {
   };
 }
 
+function snapshots(): Extra {
+  const { csiSnapshotter, snapshotController } = imageTags(defaultKubernetesVersion);
+  const module = "github.com/kubernetes-csi/external-snapshotter/v8";
+  const component = "external-snapshotter";
+  return {
+    components: [
+      {
+        name: component,
+        version: csiSnapshotter,
+        source: { kind: "module", module },
+        programs: {
+          "csi-snapshotter": `${module}/cmd/csi-snapshotter`,
+          "snapshot-controller": `${module}/cmd/snapshot-controller`,
+        },
+        link: { "main.version": csiSnapshotter },
+        expectedSeconds: 60,
+      },
+    ],
+    images: [
+      sidecar("csi-snapshotter", csiSnapshotter, component),
+      sidecar("snapshot-controller", snapshotController, component),
+    ],
+    manifests: {},
+  };
+}
+
+function metricsServer(): Extra {
+  const { metricsServer: version } = imageTags(defaultKubernetesVersion);
+  const module = "sigs.k8s.io/metrics-server";
+  const name = "metrics-server";
+  return {
+    components: [
+      {
+        ...{ name, version, source: { kind: "module", module } },
+        programs: { [name]: `${module}/cmd/${name}` },
+        link: { "k8s.io/component-base/version.gitVersion": version },
+        expectedSeconds: 60,
+      },
+    ],
+    images: [
+      image("registry.k8s.io/metrics-server/metrics-server", [version], {
+        files: { "/metrics-server": `${name}/${name}` },
+        entrypoint: ["/metrics-server"],
+        user: "65534",
+      }),
+    ],
+    manifests: {},
+  };
+}
+
 /** By the name that one asks for. */
-export const extras = { calico } as const satisfies Readonly<Record<string, () => Extra>>;
+export const extras = {
+  calico,
+  snapshots,
+  "metrics-server": metricsServer,
+} as const satisfies Readonly<Record<string, () => Extra>>;
 export type ExtraName = keyof typeof extras;
 export const extraNames = Object.keys(extras) as readonly ExtraName[];

@@ -65,6 +65,13 @@ function controlPlaneImages(versions: ImageVersions): Image[] {
 
 type Tags = Readonly<Record<ImageName, string>>;
 
+/** A program beside Cinder CSI's, in an image of its own. */
+export const sidecar = (name: string, tag: string, component = name): Image =>
+  image(`registry.k8s.io/sig-storage/${name}`, [tag], {
+    files: { [`/${name}`]: `${component}/${name}` },
+    entrypoint: [`/${name}`],
+  });
+
 function cloudImages(tags: Tags): Image[] {
   const cloud = (name: string, base: Image["base"]): Image =>
     image(`registry.k8s.io/provider-os/${name}`, [tags.cloudControllerManager], {
@@ -72,19 +79,12 @@ function cloudImages(tags: Tags): Image[] {
       files: { [`/bin/${name}`]: `cloud-provider-openstack/${name}` },
       command: [`/bin/${name}`],
     });
-  const sidecar = (name: string, tag: string, component = name): Image =>
-    image(`registry.k8s.io/sig-storage/${name}`, [tag], {
-      files: { [`/${name}`]: `${component}/${name}` },
-      entrypoint: [`/${name}`],
-    });
   return [
     cloud("openstack-cloud-controller-manager", "empty"),
     cloud("cinder-csi-plugin", "debian"),
     sidecar("csi-attacher", tags.csiAttacher),
     sidecar("csi-provisioner", tags.csiProvisioner),
     sidecar("csi-resizer", tags.csiResizer),
-    sidecar("csi-snapshotter", tags.csiSnapshotter, "external-snapshotter"),
-    sidecar("snapshot-controller", tags.snapshotController, "external-snapshotter"),
     sidecar("csi-node-driver-registrar", tags.csiNodeDriverRegistrar),
     sidecar("livenessprobe", tags.livenessProbe),
   ];
@@ -95,11 +95,6 @@ export function images(versions: ImageVersions, tags: Tags): Image[] {
   return [
     ...controlPlaneImages(versions),
     ...cloudImages(tags),
-    image("registry.k8s.io/metrics-server/metrics-server", [tags.metricsServer], {
-      files: { "/metrics-server": "metrics-server/metrics-server" },
-      entrypoint: ["/metrics-server"],
-      user: "65534",
-    }),
     image("docker.io/cloudnativelabs/kube-router", [tags.kubeRouter], {
       base: "debian",
       files: { "/usr/local/bin/kube-router": "kube-router/kube-router" },

@@ -1,9 +1,8 @@
 import { UserError } from "../../base/user-error.js";
-import { imageTags } from "../../base/images.js";
+import { imageTags, type ImageName } from "../../base/images.js";
 import { defaultKubernetesVersion, minorOf } from "../../base/versions.js";
 import type { Component, ModuleSource, Release } from "./component.js";
 import { images } from "./images.js";
-import { optionComponents, type Tags } from "./option-components.js";
 import { inSeries } from "./packages.js";
 
 /** What differs between minors; tags are those of `kubeadm config images list`. */
@@ -161,6 +160,8 @@ function controlPlaneComponents(version: string, minor: Minor): Component[] {
   ];
 }
 
+type Tags = Readonly<Record<ImageName, string>>;
+
 export function podNetworkComponents(tags: Tags): Component[] {
   const router = "github.com/cloudnativelabs/kube-router/v2";
   const flannel = "github.com/flannel-io/flannel";
@@ -280,7 +281,6 @@ export function release(version: string): Release {
     ...controlPlaneComponents(version, minor),
     ...cloudComponents(tags),
     ...podNetworkComponents(tags),
-    ...optionComponents(tags),
   ];
   return {
     version,

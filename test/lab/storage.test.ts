@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { silent } from "../../base/progress.js";
+import { labAdd } from "../../lab/lab.js";
 import { until } from "./support/foreign.js";
 import { applied, kubectlOn } from "./support/kubectl.js";
 import { changes } from "./support/lab-cluster.js";
@@ -38,6 +40,8 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     return Object.values(answer as Record<string, Record<string, unknown>[]>)[0] ?? [];
   };
   before(async () => {
+    await labAdd("snapshots", { progress: silent });
+    await labAdd("metrics-server", { progress: silent });
     await stack.open();
   });
   after(async () => {

@@ -10,15 +10,17 @@ const plenty = { limit: 50, used: 0, reserved: 0 };
 /** A cloud that has everything that Pulumi.dev.yaml asks for, and an empty project. */
 export function equip(cloud: FakeCloud): void {
   emptyProject(cloud);
+  const zones = {
+    availabilityZoneInfo: ["zone-a", "zone-b"].map((zoneName) => ({
+      zoneName,
+      zoneState: { available: true },
+    })),
+  };
   const answers: Record<string, unknown> = {
     "compute/flavors/detail": { flavors: [flavor("k8s-control-plane"), flavor("k8s-worker")] },
     "compute/limits": { limits: { absolute: { maxTotalInstances: 10, totalInstancesUsed: 0 } } },
-    "compute/os-availability-zone": {
-      availabilityZoneInfo: ["zone-a", "zone-b"].map((zoneName) => ({
-        zoneName,
-        zoneState: { available: true },
-      })),
-    },
+    "compute/os-availability-zone": zones,
+    "volumev3/os-availability-zone": zones,
     "image/images": {
       images: [{ id: "i", name: "debian-12", status: "active", min_disk: 0, min_ram: 0 }],
     },
