@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
 import { exampleCluster } from "../support/examples.js";
+import { externalAndInternalLb } from "./examples/external-and-internal-lb.js";
 import { oneControlPlane } from "./examples/one-control-plane.js";
-import { chosenExamples, evidence, type Example } from "./support/examples.js";
+import { chosenExamples, evidence, onLab, type Example } from "./support/examples.js";
 import { changes } from "./support/lab-cluster.js";
 import { Stack } from "./support/stack.js";
 
 const minutes = 60_000;
-const examples: readonly Example[] = [oneControlPlane];
+const examples: readonly Example[] = [oneControlPlane, externalAndInternalLb];
 
 for (const { name, points } of chosenExamples(examples))
   describe(`the example ${name}, on the lab`, function () {
     this.timeout(20 * minutes);
-    const stack = new Stack(name, exampleCluster(name));
+    let stack: Stack;
     before(async () => {
+      stack = new Stack(name, await onLab(exampleCluster(name)));
       await stack.open();
     });
     after(async () => {

@@ -1,5 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { packageRoot } from "../../../base/paths.js";
+import { silent } from "../../../base/progress.js";
+import { labAdd } from "../../../lab/lab.js";
+import { podNetworkOf } from "../../support/pod-networks.js";
 import { say } from "../../../tools/line-reporter.js";
 import type { Stack } from "./stack.js";
 
@@ -45,6 +48,16 @@ export function chosenExamples(
     changed.filter((file) => sources.some((source) => file.startsWith(source))).length;
   const [most] = all.toSorted((one, other) => count(other) - count(one));
   return most ? [most] : [];
+}
+
+/** The same cluster with what the lab has in place of upstream's: the newest manifest that it can build the images of. */
+export async function onLab(
+  described: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const podNetwork = podNetworkOf(described["podNetwork"]);
+  if (!("manifest" in podNetwork)) return described;
+  const manifests = await labAdd("calico", { progress: silent });
+  return { ...described, podNetwork: { ...podNetwork, manifest: manifests[podNetwork.kind] } };
 }
 
 /** For the table at the end of the run. */

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { listObjects } from "../../../cloud/inventory.js";
+import type { Point } from "../support/examples.js";
+import { kubectlOn } from "../support/kubectl.js";
+import { provePolicy } from "../support/network-policy.js";
+import { connectPods } from "../support/pods.js";
+import type { Stack } from "../support/stack.js";
+
+/** Points that several examples have. */
+
+/** Asks kubectl on the first control plane. */
+export const ask = async (stack: Stack, line: string): Promise<string> =>
+  (await kubectlOn(stack.serverOf("control-plane-0"), line)).trim();
+
+/** A ConfigMap's or another object's field. */
+export const field = (stack: Stack, what: string, path: string): Promise<string> =>
+  ask(stack, `get ${what} -o jsonpath='${path}'`);
+
+export const linesOf = (text: string): string[] => text.split("\n").filter(Boolean);
+
+const system = "-n kube-system";
+
+/** kubeadm was told the pods' range. */
+export const podRange = (range: string): Point => ({
+  text: `kubeadm init with the pods' range ${range}`,
+  see: async (stack) => {
+    const data = await field(stack, `${system} configmap kubeadm-config`, "{.data}");
+    const found = /podSubnet: ([0-9./]+)/.exec(data);
+    assert.equal(found?.[1], range);
+    return found[0];
+  },
+});
+
+/** A DaemonSet that is ready on as many machines. */
+export const onEveryMachine = (text: string, daemonSet: string, machines: number): Point => ({
+  text,
+  see: async (stack) => {
+    const path = "{.status.numberReady} of {.status.desiredNumberScheduled}";
+    const found = await field(stack, `${system} daemonset ${daemonSet}`, path);
+    assert.equal(found, `${String(machines)} of ${String(machines)}`);
+    return `${daemonSet} ${found}`;
+  },
+});
+
+export const allReady: Point = {
+  text: "all nodes Ready with the cloud's addresses and IDs, named like their servers",
+  see: async (stack) => {
+    const { verification } = await stack.cluster.service.status(stack.name);
+    const servers = await listObjects(stack.cluster.cloud, "server");
+    const nodes = verification?.nodes ?? [];
+    assert.equal(nodes.length, stack.outputs.nodes.length);
+    for (const { name, ready, providerId, internalAddress } of nodes) {
+      const server = servers.find(({ id }) => providerId === `openstack:///${id}`);
+      assert.equal(server?.name, name);
+      assert.ok(ready && internalAddress !== "", name);
+    }
+    return `${String(nodes.length)} Ready`;
+  },
+};
+
+export const systemRuns: Point = {
+  text: "every pod of kube-system runs",
+  see: async (stack) => {
+    const pods = linesOf(await ask(stack, `${system} get pods --no-headers`));
+    assert.deepEqual(
+      pods.filter((line) => !/ Running /.test(line)),
+      [],
+    );
+    return `${String(pods.length)} Running`;
+  },
+};
+
+export const podsConnect: Point = {
+  text: "pods reach pods on other machines, services by name, and the outside",
+  see: async (stack) => {
+    const { registry } = (await stack.cluster.service.spec(stack.name)).kubernetes;
+    const crossing = await connectPods(stack.serverOf("control-plane-0"), [registry.prefix]);
+    assert.ok(crossing > 0);
+    return `${String(crossing)} connections to other machines`;
+  },
+};
+
+export const policiesDeny: Point = {
+  text: "a NetworkPolicy keeps out whom it does not name, and nobody else",
+  see: async (stack) => {
+    await provePolicy(stack.serverOf("control-plane-0"));
+    return "one pod let in, another kept out";
+  },
+};

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { listObjects } from "../../../cloud/inventory.js";
+import type { Example } from "../support/examples.js";
+import { inServer } from "../support/machines.js";
+import type { Stack } from "../support/stack.js";
+import {
+  allReady,
+  ask,
+  field,
+  linesOf,
+  onEveryMachine,
+  podRange,
+  podsConnect,
+  policiesDeny,
+  systemRuns,
+} from "./common.js";
+
+const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
+const flags = "cat /var/lib/kubelet/kubeadm-flags.env";
+
+/** What `status` saw of a sample. */
+async function answerOf(stack: Stack, name: string): Promise<string> {
+  const { verification } = await stack.cluster.service.status(stack.name);
+  const checks = [...(verification?.services ?? []), ...(verification?.claims ?? [])];
+  const found = checks.find((check) => check.name === name);
+  assert.ok(found?.ok === true, name);
+  return `${found.where}: ${found.answer}`;
+}
+
+/** Canal, the cloud controller, and services that are reached from outside and from inside. */
+export const externalAndInternalLb: Example = {
+  name: "external-and-internal-lb",
+  sources: [
+    "components/pod-network/canal",
+    "components/addons",
+    "examples/external-and-internal-lb",
+  ],
+  points: [
+    podRange("10.244.0.0/16"),
+    onEveryMachine("Canal on every machine", "canal", 3),
+    {
+      text: "the Secret cloud-config holds what the cloud's controllers are told, and no password",
+      see: async (stack) => {
+        const data = await field(
+          stack,
+          "-n kube-system secret cloud-config",
+          "{.data.cloud\\.conf}",
+        );
+        const conf = Buffer.from(data, "base64").toString("utf8");
+        assert.match(conf, /^application-credential-id = /m);
+        assert.doesNotMatch(conf, /^(user-name|username|password) = /m);
+        return `${String(linesOf(conf).length)} lines`;
+      },
+    },
+    {
+      text: "nodes begin with the taint uninitialized, and lose it when the controller has seen them",
+      see: async (stack) => {
+        for (const { name, serverId } of stack.outputs.nodes)
+          assert.match(await inServer(serverId, flags), /--cloud-provider=external/, name);
+        const taints = await field(stack, "nodes", "{.items[*].spec.taints[*].key}");
+        assert.ok(!taints.includes(uninitialized), taints);
+        const zones = await field(
+          stack,
+          "nodes",
+          "{.items[*].metadata.labels.topology\\.kubernetes\\.io/region}",
+        );
+        const count = zones.split(" ").length;
+        assert.equal(count, stack.outputs.nodes.length);
+        return `${String(count)} of ${String(count)} initialized`;
+      },
+    },
+    {
+      text: "the cloud controller is a DaemonSet with an account and rights of its own",
+      see: async (stack) => {
+        const account = "cloud-controller-manager";
+        const can = await ask(
+          stack,
+          `auth can-i update services/status --as system:serviceaccount:kube-system:${account}`,
+        );
+        assert.equal(can, "yes");
+        const ready = await field(
+          stack,
+          "-n kube-system daemonset openstack-cloud-controller-manager",
+          "{.status.numberReady}",
+        );
+        assert.equal(ready, "1");
+        return `${ready} ready; may update services`;
+      },
+    },
+    {
+      text: "an external load balancer answers HTTP",
+      see: (stack) => answerOf(stack, "external service"),
+    },
+    {
+      text: "an internal one answers HTTP inside, and has no address outside",
+      see: async (stack) => {
+        const answer = await answerOf(stack, "internal service");
+        const { internal = "" } = stack.outputs.samples ?? {};
+        const ports = await listObjects(stack.cluster.cloud, "port");
+        const floating = await listObjects(stack.cluster.cloud, "floating IP");
+        assert.ok(internal.startsWith("10.0.0.") && ports.length > 0);
+        // One leads to the control plane, one to the external service.
+        assert.equal(floating.length, 2);
+        return answer;
+      },
+    },
+    {
+      text: "a claim of 1 GiB of the class gold is bound, mounted and written to",
+      see: async (stack) => {
+        const path = "{.spec.storageClassName} {.spec.resources.requests.storage} {.status.phase}";
+        const claim = await field(stack, "-n stackadm-samples pvc data", path);
+        assert.equal(claim, "gold 1Gi Bound");
+        return answerOf(stack, "claim");
+      },
+    },
+    allReady,
+    systemRuns,
+    podsConnect,
+    policiesDeny,
+  ],
+};
