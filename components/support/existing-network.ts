@@ -1,7 +1,16 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { inOrder, meantBy } from "../../cloud/reference.js";
-import { find, misnamed, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
+import {
+  find,
+  misnamed,
+  noneFound,
+  reasonOf,
+  severalFound,
+  type Found,
+  type Lookup,
+  type Thing,
+} from "./look-up.js";
 
 /** A network that is there already, each part by name or ID. */
 export interface WantedNetwork {
@@ -126,13 +135,14 @@ async function findRouter(
   const router = await find("router", reference, lookups);
   if ("problem" in router) return router;
   try {
-    const { ids } = await openstack.networking.getPortIds({ networkId, deviceId: router.id }, opts);
-    if (ids.length === 0)
-      return misnamed(
-        `the router "${reference}" has no interface in the subnet "${subnet.name || subnet.id}"; add one, or write the router that has one`,
-      );
+    await openstack.networking.getPort({ networkId, deviceId: router.id }, opts);
   } catch (error) {
-    return { problem: reasonOf(error), named: false };
+    const reason = reasonOf(error);
+    if (noneFound.test(reason))
+      return misnamed(
+        `the router "${reference}" has no interface in the network of the subnet "${subnet.name || subnet.id}"; add one, or write the router that has one`,
+      );
+    if (!severalFound.test(reason)) return { problem: reason, named: false };
   }
   const external = await outside;
   if (!external || "problem" in external || external.id === router.outside) return router;

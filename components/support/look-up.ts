@@ -19,6 +19,10 @@ export type Found<T = Thing> = T | Problem;
 /** One way to look something up; ends in everything it finds. */
 export type Lookup<T = Thing> = () => Promise<readonly T[]>;
 
+/** What the provider says of a lookup that finds nothing, and of one that finds too much. */
+export const noneFound = /returned no |\bno \S+ found/i;
+export const severalFound = /returned more than one|more than one \S+ found/i;
+
 /** Something that was written is wrong. */
 export const misnamed = (problem: string): Problem => ({ problem, named: true });
 
@@ -39,8 +43,8 @@ export async function find<T extends Thing>(
       if (first) return first;
     } catch (error) {
       const reason = reasonOf(error);
-      if (/returned more than one/i.test(reason)) return choose("several", "");
-      if (!/returned no |no flavor found/i.test(reason)) return { problem: reason, named: false };
+      if (severalFound.test(reason)) return choose("several", "");
+      if (!noneFound.test(reason)) return { problem: reason, named: false };
     }
   }
   return misnamed(`the ${what} "${reference}" does not exist; write the name or ID of another`);

@@ -9,10 +9,11 @@ import { smallest } from "../support/spec.js";
 import { value } from "../support/value.js";
 
 type Lookups = NonNullable<GraphOptions["lookups"]>;
-const nothing = (): never => {
-  const details = "invocation returned an error: Your query returned no results.";
+const refuse = (reason: string) => (): never => {
+  const details = `invocation returned an error: 1 error occurred:\n\t* ${reason}\n`;
   throw Object.assign(new Error(details), { code: 2, details });
 };
+const nothing = refuse("Your query returned no results. Please change your search criteria");
 const subnets: Readonly<Record<string, Fields>> = {
   s4: { id: "s4", name: "machines", cidr: "10.0.0.0/24", ipVersion: 4 },
   other: { id: "other", name: "others", cidr: "10.9.0.0/24", ipVersion: 4 },
@@ -26,10 +27,13 @@ const lookups: Lookups = {
   },
   "openstack:networking/getSubnet:getSubnet": ({ subnetId }) => subnets[String(subnetId)] ?? {},
   "openstack:networking/getRouter:getRouter": ({ name }) =>
-    name === "gateway" ? { id: "r", externalNetworkId: "external-network-id" } : nothing(),
-  "openstack:networking/getPortIds:getPortIds": ({ networkId, deviceId }) => ({
-    ids: networkId === "n" && deviceId === "r" ? ["p"] : [],
-  }),
+    name === "gateway"
+      ? { id: "r", externalNetworkId: "external-network-id" }
+      : refuse("No Router found")(),
+  "openstack:networking/getPort:getPort": ({ networkId, deviceId }) =>
+    networkId === "n" && deviceId === "r"
+      ? { id: "p" }
+      : refuse("No openstack_networking_port_v2 found")(),
 };
 const office: Partial<ClusterArgs> = { network: { existing: { network: "office" } } };
 
@@ -146,8 +150,8 @@ describe("the look-up of a network that exists", () => {
     [
       "a router beside it",
       { router: "gateway" },
-      'the router "gateway" has no interface in the subnet "machines"; add one, or write the router that has one',
-      { "openstack:networking/getPortIds:getPortIds": () => ({ ids: [] }) },
+      'the router "gateway" has no interface in the network of the subnet "machines"; add one, or write the router that has one',
+      { "openstack:networking/getRouter:getRouter": () => ({ id: "r2", externalNetworkId: "" }) },
     ],
     [
       "a router to somewhere else",
@@ -178,6 +182,10 @@ describe("the look-up of a network that exists", () => {
     const found = { networkId: "n", subnetId: "s4", mtu: 1400 };
     for (const by of [{}, { subnet: "s4" }, { subnet: "machines" }])
       assert.deepEqual((await look(by)).network, found);
-    assert.deepEqual((await look({ router: "gateway" })).network, { ...found, routerId: "r" });
+    const routed = { ...found, routerId: "r" };
+    assert.deepEqual((await look({ router: "gateway" })).network, routed);
+    const several = refuse("More than one openstack_networking_port_v2 found (2)");
+    const twice = { "openstack:networking/getPort:getPort": several };
+    assert.deepEqual((await look({ router: "gateway" }, twice)).network, routed);
   });
 });
