@@ -14,6 +14,7 @@ async function program(): Promise<Record<string, unknown>> {
     apiEndpoint: cluster.apiEndpoint,
     nodes: cluster.nodes,
     bastion: cluster.bastion,
+    ...(spec.etcd && { etcd: cluster.etcd }),
     hostKeys: cluster.hostKeys,
     samples: cluster.samples,
     clusterName: cluster.clusterName,

@@ -1,11 +1,19 @@
 import { z } from "zod";
 import { isHostOf, overlaps } from "./network/address-plan.js";
 import { access, bastion, wayIn } from "./spec/access.js";
+import { besideEtcd, etcd } from "./spec/etcd.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import { cloudController, credential, loadBalancer, withoutLoadBalancers } from "./spec/cloud.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
-import { allowedCidrs, externalNetwork, network, noWayOut, outOfPlace, serviceCidrs } from "./spec/network.js";
+import {
+  allowedCidrs,
+  externalNetwork,
+  network,
+  noWayOut,
+  outOfPlace,
+  serviceCidrs,
+} from "./spec/network.js";
 import { podNetwork } from "./spec/pod-network.js";
 import { sampleServices } from "./spec/sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
@@ -24,6 +32,7 @@ export const clusterShape = record({
   allowedCidrs,
   topology,
   controlPlane,
+  etcd,
   workers,
   name: label("the name of a cluster").meta(
     doc(
@@ -147,6 +156,7 @@ export const clusterSchema = clusterShape
       ...(sound("workers") ? reservedPools(value) : []),
       ...(sound("workers", "access", "bastion") ? wayIn(value) : []),
       ...(sound("topology", "controlPlane", "workers") ? contradictions(value) : []),
+      ...(sound("etcd", "topology", "workers") ? besideEtcd(value) : []),
       ...(sound("network", "endpoint") ? foreignAddress(value) : []),
       ...(sound("samples", "podNetwork") ? samplesAlone(value) : []),
       ...(sound("network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer")

@@ -10,6 +10,7 @@ import type { ClusterArgs, ClusterSpec } from "./cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/kinds.js";
+import { Etcd } from "./etcd/etcd.js";
 import { frozenIds, FrozenValues } from "./frozen-values.js";
 import { ApplicationCredential, type CloudCredential } from "./identity/application-credential.js";
 import type { ClusterMarkInput } from "./identity/cluster-mark.js";
@@ -70,6 +71,8 @@ interface Kubernetes {
   readonly members: readonly Member[];
   /** The machine that is nothing but the way to them, if there is one. */
   readonly bastion: readonly Member[];
+  /** Machines that run etcd and nothing else. */
+  readonly etcd: readonly Member[];
   readonly access: Access;
   readonly facts: ClusterFacts;
   /** Done means that each worker's node is there. */
@@ -101,6 +104,8 @@ export class Cluster extends Component {
   readonly nodes: pulumi.Output<NodeOutput[]>;
   /** The machine that is nothing but the way to the nodes. Absent when there is none. */
   readonly bastion: pulumi.Output<NodeOutput | undefined>;
+  /** Machines that run etcd and nothing else; none where it runs on the control planes. */
+  readonly etcd: pulumi.Output<NodeOutput[]>;
   /** IDs in Neutron, for what stands beside the cluster in its network. */
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
@@ -127,7 +132,7 @@ export class Cluster extends Component {
       spec.credential ??
       this.make(ApplicationCredential, "credential", { mark: ground.mark, scope: cloud.scope });
     const kubernetes = this.kubernetes(ground);
-    const { members, bastion, access, readiness, facts } = kubernetes;
+    const { members, bastion, etcd, access, readiness, facts } = kubernetes;
     const addons = this.addons(ground, kubernetes, credential);
 
     this.kubeconfig = readiness.kubeconfig;
@@ -136,7 +141,8 @@ export class Cluster extends Component {
     this.clusterName = spec.name;
     this.nodes = nodesOf(members, access);
     this.bastion = nodesOf(bastion, access).apply(([machine]) => machine);
-    this.hostKeys = hostKeysOf([...bastion, ...members], access);
+    this.etcd = nodesOf(etcd, access);
+    this.hostKeys = hostKeysOf([...bastion, ...members, ...etcd], access);
     this.networkId = ground.network.networkId;
     this.subnetId = ground.network.subnetId;
     this.routerId = ground.network.routerId;
@@ -212,7 +218,8 @@ export class Cluster extends Component {
     const after = { dependsOn: [...endpoint.reserved] };
     const bastion = plan.bastion && this.make(Bastion, "bastion", group(plan.bastion), after);
     const access = this.access(ground, { first, ...(bastion && { bastion }), endpoint });
-    const facts = controlPlane.form({ spec, frozen, machines, endpoint, access });
+    const etcd = plan.etcd && this.make(Etcd, "etcd", group(plan.etcd), after).form(spec, access);
+    const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd });
     const turns = Turns.of(spec, cloud, operator);
     const pools = others.map((planned) =>
       this.make(WorkerPool, `workers-${planned.pool}`, { ...group(planned), turns }, after),
@@ -226,15 +233,8 @@ export class Cluster extends Component {
       facts,
     });
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
-    return {
-      controlPlane,
-      members,
-      bastion: bastion?.members ?? [],
-      access,
-      facts,
-      joins,
-      readiness,
-    };
+    const apart = { bastion: bastion?.members ?? [], etcd: etcd?.members ?? [] };
+    return { controlPlane, members, ...apart, access, facts, joins, readiness };
   }
 
   private machineSettings({ spec, cloud, mark, network, operator }: Ground): MachineSettings {

@@ -67,6 +67,7 @@ const ofComponent: Rows = [
   ["stackadm:machine:", "servers"],
   ["stackadm:kubeadm:WorkerPool", "workers"],
   ["stackadm:kubeadm:", "control plane"],
+  ["stackadm:etcd:", "control plane"],
 ];
 
 /** What is left: a resource of the cluster itself, or of a component that has no row yet. */

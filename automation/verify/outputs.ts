@@ -20,6 +20,8 @@ const outputsSchema = z.looseObject({
   nodes: z.array(machine),
   /** The machine that is nothing but the way to the nodes. */
   bastion: machine.nullish(),
+  /** Machines that run etcd and nothing else. */
+  etcd: z.array(machine).nullish(),
   /** Lines of a known_hosts file. */
   hostKeys: z.array(z.string()),
   samples: z

@@ -4,11 +4,15 @@ import type { Access } from "../access/access.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import type { Etcd } from "../etcd/etcd.js";
+import { externalEtcd } from "../etcd/etcd-documents.js";
+import { clientScripts } from "../etcd/member-scripts.js";
 import type { FrozenValues } from "../frozen-values.js";
 import { joinSigner } from "../identity/join-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
+import { rolesOf } from "../plan/roles.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
 import { apiPort, initDocuments, joinDocument } from "./documents.js";
 import { factsOf, joinerValues, type ClusterFacts } from "./joining.js";
@@ -26,6 +30,8 @@ export interface FormArgs {
   readonly machines: MachineSettings;
   readonly endpoint: Endpoint;
   readonly access: Access;
+  /** Machines that run etcd. @default the control planes do */
+  readonly etcd: Etcd | undefined;
 }
 
 /** The machines that run the Kubernetes API and etcd, and the cluster that kubeadm makes on them. */
@@ -47,8 +53,9 @@ export class ControlPlane extends NodeGroup {
     const begun = this.member(this.first, "init", args);
     const facts = factsOf(begun, args.spec.name);
     let before = begun;
+    const { leaves } = rolesOf(args.spec)[this.first.plan.role];
     for (const member of this.members.slice(1)) {
-      const leave = this.leave(member, { survivor: this.first, access: args.access });
+      const leave = this.leave(member, { survivor: this.first, access: args.access, leaves });
       before = this.member(member, "join", args, { facts, before, leave });
     }
     return facts;
@@ -126,6 +133,7 @@ export class ControlPlane extends NodeGroup {
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
       KUBELET: prepare.result("kubelet"),
       ...(order && { AFTER: order.before.result("node", "") }),
+      ...(!order && args.etcd && { AFTER: this.client(args, args.etcd).result("endings") }),
     };
     return this.script(member, step, {
       ...{ access, scripts: controlPlaneScripts, values },
@@ -133,15 +141,34 @@ export class ControlPlane extends NodeGroup {
     });
   }
 
+  /** What the machine needs to reach an etcd that is not its own. */
+  private client({ access, machines }: FormArgs, etcd: Etcd): RemoteScript {
+    return this.script(this.first, "client", {
+      access,
+      scripts: clientScripts,
+      values: {
+        ...joinerValues(this.first, etcd.members, machines),
+        NODE_NAME: this.first.plan.name,
+        ETCD: etcd.complete,
+      },
+    });
+  }
+
   private initDocument(
     { plan, machine }: Member,
-    { spec, machines }: FormArgs,
+    { spec, machines, etcd }: FormArgs,
     names: pulumi.Output<string[]>,
   ): pulumi.Output<string> {
     const { kubernetes, network, cloudController } = spec;
     return pulumi
-      .all([machine.serverId, machine.address, names, pulumi.output(machines.mark)])
-      .apply(([serverId, address, certificateNames, mark]) =>
+      .all([
+        machine.serverId,
+        machine.address,
+        names,
+        pulumi.output(machines.mark),
+        etcd?.addresses,
+      ])
+      .apply(([serverId, address, certificateNames, mark, etcdAddresses]) =>
         initDocuments(
           { name: plan.name, serverId, address },
           {
@@ -154,6 +181,7 @@ export class ControlPlane extends NodeGroup {
             certificateNames,
             cloudController: cloudController.enabled !== false,
             ignorePreflightErrors: kubernetes.ignorePreflightErrors,
+            ...(etcdAddresses && { etcd: externalEtcd(etcdAddresses) }),
             kubelet: kubernetes.kubelet,
             kubeProxy: kubernetes.kubeProxy,
           },

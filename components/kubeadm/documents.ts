@@ -30,6 +30,8 @@ export interface InitSettings extends NodeSettings {
   readonly endpoint: string;
   /** Names and addresses in the API server's certificate, beside kubeadm's own. */
   readonly certificateNames: readonly string[];
+  /** What kubeadm is told of an etcd with machines of its own. @default etcd on the control planes */
+  readonly etcd?: Fields;
   /** Merged into KubeletConfiguration and KubeProxyConfiguration. */
   readonly kubelet: Fields;
   readonly kubeProxy: Fields;
@@ -50,7 +52,7 @@ export const placeholders = {
   certificateKey: "@CERTIFICATE_KEY@",
 } as const;
 
-const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
+export const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
 /** How long kubeadm waits; the scripts' own bounds are longer. */
 const timeouts = {
   controlPlaneComponentHealthCheck: "4m0s",
@@ -99,6 +101,7 @@ export function initDocuments(node: Node, settings: InitSettings): string {
     controlPlaneEndpoint: settings.endpoint,
     networking: { podSubnet: settings.pods, serviceSubnet: settings.services },
     apiServer: { certSANs: [...settings.certificateNames] },
+    ...(settings.etcd && { etcd: settings.etcd }),
   };
   const kubelet = {
     apiVersion: "kubelet.config.k8s.io/v1beta1",

@@ -1,6 +1,6 @@
 import type { Access } from "../access/access.js";
 import { MachineGroup, type Member } from "../machine/machine-group.js";
-import { roleTable } from "../plan/roles.js";
+import type { Farewell } from "../plan/roles.js";
 import { RemoteScript } from "../support/remote-script.js";
 import { leaveScripts } from "./node-scripts.js";
 
@@ -8,6 +8,8 @@ export interface LeaveArgs {
   /** The control plane that does it; it outlives the leaving machine. */
   readonly survivor: Member;
   readonly access: Access;
+  /** What the survivor does for it. */
+  readonly leaves: readonly Farewell[];
 }
 
 /** Machines that are nodes of a cluster. */
@@ -16,7 +18,10 @@ export abstract class NodeGroup extends MachineGroup {
    * Before a machine's server goes, replaced or for good: its pods move to the others, and etcd forgets it. It is in the state
    * before the machine joins: etcd counts a member whose join was broken off, too.
    */
-  protected leave({ plan, machine }: Member, { survivor, access }: LeaveArgs): RemoteScript {
+  protected leave(
+    { plan, machine }: Member,
+    { survivor, access, leaves }: LeaveArgs,
+  ): RemoteScript {
     return this.make(
       RemoteScript,
       `${String(plan.position)}-leave`,
@@ -27,7 +32,7 @@ export abstract class NodeGroup extends MachineGroup {
           NODE_NAME: plan.name,
           LEAVING_SERVER: machine.serverId,
           LEAVING_ADDRESS: machine.address,
-          FAREWELL: roleTable[plan.role].leaves.join(" "),
+          FAREWELL: leaves.join(" "),
         },
         when: "farewell",
       },

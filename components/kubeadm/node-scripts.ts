@@ -10,6 +10,7 @@ export const controlPlaneScripts = [
   ...joining,
   read("scripts/frozen.sh"),
   read("scripts/certificate.sh"),
+  read("scripts/offer.sh"),
   read("../endpoint/scripts/virtual-ip.sh"),
   read("scripts/control-plane.sh"),
 ] as const;

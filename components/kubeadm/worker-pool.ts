@@ -6,6 +6,7 @@ import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
 import type { Turns } from "../machine/turns.js";
+import { rolesOf } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import type { ControlPlane } from "./control-plane.js";
 import { apiPort, joinDocument } from "./documents.js";
@@ -47,8 +48,9 @@ export class WorkerPool extends NodeGroup {
   /** Brings the machines into the cluster. Each one's join done means that its node is there. */
   join(args: JoinArgs): readonly RemoteScript[] {
     return this.members.map((member) => {
-      const { access, controlPlane } = args;
-      const leave = this.leave(member, { survivor: controlPlane.first, access });
+      const { access, controlPlane, spec } = args;
+      const { leaves } = rolesOf(spec)[member.plan.role];
+      const leave = this.leave(member, { survivor: controlPlane.first, access, leaves });
       const join = this.member(member, args, leave);
       this.#turns.done(member.plan.name, join.id);
       return join;

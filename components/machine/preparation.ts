@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageTable } from "../../base/images.js";
 import type { ClusterSpec } from "../cluster-spec.js";
-import { roleTable, type Role } from "../plan/roles.js";
+import { rolesOf, type Role } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import { minorOf, packageSeries } from "../../base/versions.js";
 import { containerdConfig, registryConfig, registryHost } from "./containerd-documents.js";
@@ -36,20 +36,23 @@ export const prepareScripts = [
 
 /** Images that pods on a machine of this role need first: pulled before anything asks for them. */
 export function earlyImages(
-  { kubernetes: { version, registry }, podNetwork }: Pick<ClusterSpec, "kubernetes" | "podNetwork">,
+  spec: Pick<ClusterSpec, "kubernetes" | "podNetwork" | "etcd">,
   role: Role,
 ): string[] {
-  const images = imageTable(version, registry);
+  const { kubernetes, podNetwork } = spec;
+  const { node, addonImages } = rolesOf(spec)[role];
+  if (!node) return [];
+  const images = imageTable(kubernetes.version, kubernetes.registry);
   const everywhere = [
     ...podNetworkTraits(podNetwork).images,
     ...(["cinderCsi", "csiNodeDriverRegistrar"] as const),
   ];
-  return [...everywhere, ...roleTable[role].addonImages].map((name) => images[name]);
+  return [...everywhere, ...addonImages].map((name) => images[name]);
 }
 
 /** Which of the images that kubeadm lists are pulled early: a regular expression of grep -E. */
-function kubeadmImages(role: Role): string {
-  const names = roleTable[role].kubeadmImages;
+function kubeadmImages(spec: Pick<ClusterSpec, "etcd">, role: Role): string {
+  const names = rolesOf(spec)[role].kubeadmImages;
   return names === "all" ? "." : `/(${names.join("|")}):`;
 }
 
@@ -59,7 +62,7 @@ export const cgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" 
 
 /** The values for {@link prepareScripts}. `extra`: packages of the distribution. */
 export function preparation(
-  spec: Pick<ClusterSpec, "kubernetes" | "network" | "podNetwork">,
+  spec: Pick<ClusterSpec, "kubernetes" | "network" | "podNetwork" | "etcd">,
   role: Role,
   extra: readonly string[] = [],
 ): Record<(typeof prepareValues)[number], string> {
@@ -67,7 +70,7 @@ export function preparation(
   const { version, packages, registry } = kubernetes;
   const series = packageSeries(version);
   return {
-    KUBEADM_IMAGES: kubeadmImages(role),
+    KUBEADM_IMAGES: kubeadmImages(spec, role),
     KUBERNETES_VERSION: version,
     PACKAGES_URL: packages.url.replaceAll("{minor}", minorOf(version)),
     PACKAGES_KEY_FINGERPRINT: packages.keyFingerprint,

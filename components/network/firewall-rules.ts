@@ -33,6 +33,8 @@ export interface FirewallPlan {
   readonly entry: Role;
   /** Roles of the machines that SSH from outside reaches. */
   readonly reached: readonly Role[];
+  /** Whether etcd has machines of its own. */
+  readonly dedicatedEtcd: boolean;
   /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
   readonly loadBalancerProvider: string;
   /** Clients of Services' load balancers. */
@@ -53,6 +55,7 @@ export type FirewallRow = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
 const rows = (plan: FirewallPlan): readonly FirewallRow[] => [
   ...plan.more,
   ...controlPlaneRows(plan),
+  ...(plan.dedicatedEtcd ? etcdRows(plan) : stackedEtcdRows),
   ...nodeRows(plan),
   ...balancerRows(plan),
 ];
@@ -86,14 +89,42 @@ const controlPlaneRows = ({ allowedCidrs, reached }: FirewallPlan): readonly Fir
       ports: [22, 22],
       reason: "A joining worker asks for its token",
     },
+  ];
+};
+
+const stackedEtcdRows: readonly FirewallRow[] = [
+  {
+    name: "etcd",
+    group: "control-plane",
+    from: [{ group: "control-plane" }],
+    protocol: "tcp",
+    ports: [2379, 2380],
+    reason: "etcd clients and peers",
+  },
+];
+
+/** etcd's own machines are no nodes: nothing else reaches them. */
+const etcdRows = ({ entry }: FirewallPlan): readonly FirewallRow[] => {
+  const both = [{ group: "control-plane" }, { group: "etcd" }] as const;
+  const onward = entry === both[0].group ? both : [{ group: entry }, ...both];
+  const opened = { group: "etcd", from: both, protocol: "tcp" } as const;
+  return [
+    { ...opened, name: "etcd-clients", ports: [2379, 2379], reason: "etcd clients" },
     {
-      name: "etcd",
-      group: "control-plane",
-      from: [{ group: "control-plane" }],
-      protocol: "tcp",
-      ports: [2379, 2380],
-      reason: "etcd clients and peers",
+      ...opened,
+      name: "etcd-peers",
+      from: [{ group: "etcd" }],
+      ports: [2380, 2380],
+      reason: "etcd peers",
     },
+    {
+      ...opened,
+      name: "ssh-onward",
+      from: onward,
+      ports: [22, 22],
+      reason: "SSH of the operator, and of who asks a member for certificates",
+    },
+    { ...opened, name: "ping", protocol: "icmp", reason: "Path MTU discovery, ping" },
   ];
 };
 
@@ -213,7 +244,9 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     pods: spec.network.pods,
     podNetwork: spec.podNetwork,
     entry,
-    reached: spec.access === "direct" ? nodeRoles : [entry],
+    reached:
+      spec.access === "direct" ? [...nodeRoles, ...(spec.etcd ? ["etcd" as const] : [])] : [entry],
+    dedicatedEtcd: spec.etcd !== undefined,
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs ?? spec.allowedCidrs,
     nodePorts: spec.network.nodePorts,

@@ -36,6 +36,8 @@ export interface ClusterPlan {
   readonly groups: readonly [PlannedGroup, ...PlannedGroup[]];
   /** The machine through which all others are reached, where it is none of them. */
   readonly bastion?: PlannedGroup;
+  /** Machines that run etcd and nothing else, where it does not run on the control planes. */
+  readonly etcd?: PlannedGroup;
   /** Network, subnet and router are all called so. */
   readonly networkName: string;
   /** Names of what makes the API's endpoint. */
@@ -61,6 +63,8 @@ export const securityGroupsOf = (role: Role): readonly SecurityGroup[] =>
 export const controlPlanePool = "control-plane";
 /** The pool of the bastion, a machine called `<cluster>-bastion-0`. */
 export const bastionPool = "bastion";
+/** The pool of etcd's own machines. */
+export const etcdPool = "etcd";
 
 interface Size {
   readonly flavor: string;
@@ -71,6 +75,7 @@ interface Size {
 type Planned = Pick<ClusterSpec, "name" | "zones" | "workers"> & {
   readonly controlPlane: Size;
   readonly bastion?: ClusterSpec["bastion"];
+  readonly etcd?: Size | undefined;
   readonly network?: Pick<ClusterSpec["network"], "portSecurity">;
 };
 
@@ -106,6 +111,8 @@ export function planCluster(
 ): ClusterPlan {
   const { name, controlPlane, workers } = spec;
   const bastion = spec.bastion && bastionOf(spec, spec.bastion);
+  const etcd = spec.etcd && group(spec, "etcd", etcdPool, spec.etcd);
+  const apart = [bastion, etcd].flatMap((one) => one ?? []);
   return {
     cluster: name,
     groups: [
@@ -113,9 +120,10 @@ export function planCluster(
       ...Object.entries(workers).map(([pool, size]) => group(spec, "worker", pool, size)),
     ],
     ...(bastion && { bastion }),
+    ...(etcd && { etcd }),
     networkName: name,
     endpointName: `${name}-api`,
-    securityGroups: spec.network?.portSecurity === false ? [] : groupsFor(name, roles, bastion),
+    securityGroups: spec.network?.portSecurity === false ? [] : groupsFor(name, roles, apart),
   };
 }
 
@@ -123,11 +131,11 @@ export function planCluster(
 const groupsFor = (
   cluster: string,
   roles: Readonly<Partial<Record<string, RoleRow>>>,
-  bastion: PlannedGroup | undefined,
+  apart: readonly PlannedGroup[],
 ): readonly PlannedSecurityGroup[] => [
   { group: "node", name: `${cluster}-node`, description: `All machines of cluster ${cluster}` },
   ...Object.entries(roles)
-    .filter(([role, row]) => row?.node === true || role === bastion?.role)
+    .filter(([role, row]) => row?.node === true || apart.some((one) => one.role === role))
     .map(([role, row]) => ({
       group: role as Role,
       name: `${cluster}-${role}`,
@@ -135,9 +143,11 @@ const groupsFor = (
     })),
 ];
 
-/** All groups: the nodes' ones, the control planes first, and the bastion's. */
-export const groupsOf = ({ groups, bastion }: ClusterPlan): readonly PlannedGroup[] =>
-  bastion ? [...groups, bastion] : groups;
+/** All groups: the nodes' ones, the control planes first, and those of machines that are no nodes. */
+export const groupsOf = ({ groups, bastion, etcd }: ClusterPlan): readonly PlannedGroup[] => [
+  ...groups,
+  ...[bastion, etcd].flatMap((one) => one ?? []),
+];
 
 /** All machines, the control planes first. */
 export const machinesOf = (plan: ClusterPlan): readonly PlannedMachine[] =>

@@ -1,7 +1,7 @@
 import type { ImageName } from "../../base/images.js";
 
 /** What a machine of the cluster can be. */
-export const roles = ["control-plane", "worker", "bastion"] as const;
+export const roles = ["control-plane", "worker", "bastion", "etcd"] as const;
 export type Role = (typeof roles)[number];
 
 /** What a leaving machine's survivors do for it, before its server is deleted. */
@@ -19,8 +19,8 @@ export interface RoleRow {
   readonly addonImages: readonly ImageName[];
   /** Whether its node carries the label of its pool. */
   readonly labelled: boolean;
-  /** What a control plane gives to a machine that joins (kubeadm/scripts/mint.sh). */
-  readonly grant: "token" | "certificates" | "nothing";
+  /** What a machine that joins is given (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh). */
+  readonly grant: "token" | "certificates" | "membership" | "nothing";
   readonly leaves: readonly Farewell[];
   /** Policy of the server group that its machines are in, one group per pool. */
   readonly spread: "soft-anti-affinity";
@@ -58,7 +58,28 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     leaves: [],
     spread: "soft-anti-affinity",
   },
+  etcd: {
+    title: "etcd",
+    node: false,
+    kubeadmImages: ["etcd", "pause"],
+    addonImages: [],
+    labelled: false,
+    grant: "membership",
+    leaves: [],
+    spread: "soft-anti-affinity",
+  },
 };
 
 /** The roles whose machines join the cluster. */
 export const nodeRoles = roles.filter((role) => roleTable[role].node);
+
+/** The row of a control plane where etcd has machines of its own: nothing of etcd is its affair. */
+const withoutEtcd: RoleRow = {
+  ...roleTable["control-plane"],
+  kubeadmImages: ["kube-[a-z-]+", "coredns", "pause"],
+  leaves: ["drain"],
+};
+
+/** The rows of a cluster. */
+export const rolesOf = ({ etcd }: { readonly etcd?: object | undefined }): typeof roleTable =>
+  etcd ? { ...roleTable, "control-plane": withoutEtcd } : roleTable;

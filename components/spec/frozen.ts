@@ -79,6 +79,7 @@ const nothing = "nothing";
  */
 export const unwritten: Frozen = {
   "cloudController.enabled": "true",
+  "etcd.kind": nothing,
   "network.existing.network": nothing,
 };
 

@@ -8,6 +8,7 @@ import {
   joinValues,
   leaveValues,
 } from "../../components/kubeadm/node-scripts.js";
+import { clientValues, memberValues } from "../../components/etcd/member-scripts.js";
 import { isFailureCode } from "../../base/failures.js";
 import { prepareValues } from "../../components/machine/preparation.js";
 
@@ -64,15 +65,20 @@ describe("scripts for machines", () => {
   }
 
   const joining = ["kubeadm/scripts/peers.sh", "kubeadm/scripts/api-name.sh"];
+  const asking = "kubeadm/scripts/peers.sh";
+  const offer = "kubeadm/scripts/offer.sh";
   const controlPlane = [
     "kubeadm/scripts/frozen.sh",
     "kubeadm/scripts/certificate.sh",
+    offer,
     "endpoint/scripts/virtual-ip.sh",
     "kubeadm/scripts/control-plane.sh",
   ];
   const contracts = [
     ["prepare", prepareValues, ["machine/scripts/prepare.sh"]],
     ["control-plane", controlPlaneValues, [...joining, ...controlPlane]],
+    ["member", memberValues, [asking, offer, "etcd/scripts/member.sh"]],
+    ["client", clientValues, [asking, "etcd/scripts/client.sh"]],
     ["join", joinValues, [...joining, "kubeadm/scripts/join.sh"]],
     ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
     ["farewell", farewellValues, ["kubeadm/scripts/farewell.sh"]],

@@ -20,7 +20,7 @@ control_plane() {
   resolve_api "$ADDRESS"
   poll 240 answers || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   converge_certificate
-  offer_tokens
+  let_machines_ask
   poll 30 take_pods || die "the API server of $NODE_NAME does not take whether pods may run on it"
   await_virtual_ip
   # What the API does not say is asked again: an empty name or UID must never leave this machine.
@@ -150,19 +150,5 @@ cluster_name() {
 }
 
 cluster_uid() { kubectl_admin get namespace kube-system -o jsonpath='{.metadata.uid}'; }
-
-# A joining machine logs in as stackadm-join with a certificate that says what sshd runs for it.
-offer_tokens() {
-  local home=$state-join
-  printf '%s' "$MINT_SCRIPT" | write /usr/local/sbin/stackadm-mint 0755
-  id stackadm-join || useradd --system --create-home --home-dir "$home" --shell /bin/sh stackadm-join
-  # "*": no password, but not locked, so that sshd accepts the key whether or not it uses PAM.
-  usermod -p '*' stackadm-join
-  write /etc/sudoers.d/stackadm-join 0440 <<<'stackadm-join ALL=(root) NOPASSWD: /usr/local/sbin/stackadm-mint'
-  write "$home/.ssh/authorized_keys" <<ENTRY
-cert-authority,restrict,from="$NODE_RANGE" $JOIN_SIGNER
-ENTRY
-  chmod 0755 "$home" "$home/.ssh"
-}
 
 run_step control-plane control_plane

@@ -30,8 +30,16 @@ etcdctl() {
 # By its address: a member that never started has no name.
 member_id() { etcdctl member list | awk -F', ' -v peer="https://$address:2380" '$4 == peer { print $1 }'; }
 
+# Where etcd has machines of its own, no control plane is a member.
+stacked() {
+  local configuration
+  configuration=$(timeout 30 kubectl -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}') || exit 69
+  ! grep -q '^  external:' <<<"$configuration"
+}
+
 is_member() {
   local id
+  stacked || return 0
   id=$(member_id) || exit 69
   [[ -n $id ]]
 }
@@ -39,6 +47,7 @@ is_member() {
 # Whoever asks for certificates is to begin with an empty etcd.
 forget_member() {
   local id
+  stacked || return 0
   id=$(member_id)
   [[ -z $id ]] || etcdctl member remove "$id" >/dev/null
 }

@@ -35,7 +35,9 @@ export class Stack {
   }
 
   serverOf(machine: string): string {
-    const found = this.outputs.nodes.find(({ name }) => name === `${this.name}-${machine}`);
+    const found = [...this.outputs.nodes, ...(this.outputs.etcd ?? [])].find(
+      ({ name }) => name === `${this.name}-${machine}`,
+    );
     assert.ok(found, machine);
     return found.serverId;
   }

@@ -18,6 +18,7 @@ const plan: FirewallPlan = {
   podNetwork: podNetworkOf("kube-router"),
   entry: "control-plane",
   reached: ["control-plane"],
+  dedicatedEtcd: false,
   loadBalancerProvider: "amphora",
   serviceCidrs: ["203.0.113.0/24"],
   nodePorts: [],
@@ -101,6 +102,21 @@ describe("firewall rules", () => {
   it("open etcd to control planes, and to pods, which share the machines' ports", () => {
     assert.deepEqual(reachable("control-plane", 2379), ["10.244.0.0/16", "control-plane"]);
     assert.deepEqual(reachable("worker", 2379), ["10.244.0.0/16"]);
+  });
+
+  it("open etcd's own machines to each other and to control planes, and to nobody else", () => {
+    const dedicated = { ...plan, dedicatedEtcd: true };
+    const both = ["control-plane", "etcd"];
+    assert.deepEqual(reachable("etcd", 2379, dedicated), both);
+    assert.deepEqual(reachable("etcd", 2380, dedicated), ["etcd"]);
+    assert.deepEqual(reachable("etcd", 22, dedicated), both);
+    assert.deepEqual(reachable("etcd", 22, { ...dedicated, entry: "bastion" }), [
+      ...["bastion", "control-plane", "etcd"],
+    ]);
+    assert.deepEqual(reachable("control-plane", 2379, dedicated), ["10.244.0.0/16"]);
+    for (const port of [80, 2381, 6443, 10250, 30080])
+      assert.deepEqual(reachable("etcd", port, dedicated), [], String(port));
+    assert.deepEqual(reachable("etcd", 2379), []);
   });
 
   it("open the API to all machines, and to whom the endpoint lets in", () => {

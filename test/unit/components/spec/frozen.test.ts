@@ -29,7 +29,11 @@ describe("what a living cluster keeps", () => {
   it("is what the documentation calls refused, and its name", () => {
     const refused = leaves(jsonSchema()).filter(({ change }) => change === "refused");
     const existing = { network: "office", subnet: "machines", router: "gateway" };
-    const said = specOf({ network: { existing }, cloudController: { enabled: false } });
+    const said = specOf({
+      network: { existing },
+      cloudController: { enabled: false },
+      etcd: { kind: "dedicated", flavor: "medium" },
+    });
     assert.deepEqual(
       Object.keys(frozenValues(said)).sort(),
       // A pod network is one value with its options.
@@ -137,6 +141,20 @@ describe("comparing what a living cluster keeps", () => {
           "kube-router cannot become flannel while the cluster lives; write kube-router again, or destroy the cluster and make it anew",
       },
     ]);
+  });
+
+  it("minds that etcd moves to machines of its own, or back, or gets another number of them", () => {
+    const stacked = frozenValues(specOf());
+    const three = frozenValues(specOf({ etcd: { kind: "dedicated", flavor: "medium" } }));
+    const five = frozenValues(specOf({ etcd: { kind: "dedicated", flavor: "medium", count: 5 } }));
+    const paths = [compareFrozen(stacked, three), compareFrozen(three, stacked)].map((found) =>
+      found.map(({ path }) => path),
+    );
+    assert.deepEqual(paths, [["cluster.etcd.kind"], ["cluster.etcd.kind"]]);
+    assert.deepEqual(
+      compareFrozen(three, five).map(({ path }) => path),
+      ["cluster.etcd.count"],
+    );
   });
 
   it("never minds a key that only one side has", () => {

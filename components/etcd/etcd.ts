@@ -1,0 +1,77 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { Access } from "../access/access.js";
+import type { ClusterSpec } from "../cluster-spec.js";
+import { joinSigner } from "../identity/join-certificate.js";
+import { joinerValues } from "../kubeadm/joining.js";
+import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
+import { preparation } from "../machine/preparation.js";
+import type { RemoteScript } from "../support/remote-script.js";
+import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
+import { etcdMintScript, memberScripts } from "./member-scripts.js";
+
+/** Machines that run etcd and nothing else: kubeadm's external etcd. */
+export class Etcd extends MachineGroup {
+  static readonly type = "stackadm:etcd:Etcd";
+  readonly #machines: MachineGroupArgs["machines"];
+  #complete: pulumi.Output<string> = pulumi.output("");
+
+  constructor(name: string, args: MachineGroupArgs, opts?: pulumi.ComponentResourceOptions) {
+    // It sends for nobody else: no pod is on these machines.
+    const machines = { ...args.machines, routedRanges: [] };
+    super(Etcd.type, name, { ...args, machines }, opts);
+    this.#machines = machines;
+    this.registerOutputs({});
+  }
+
+  /** Addresses of the members, in their order. */
+  get addresses(): pulumi.Output<string[]> {
+    return pulumi.all(this.members.map(({ machine }) => machine.address));
+  }
+
+  /** Known when all machines are members: etcd admits one at a time. */
+  get complete(): pulumi.Output<string> {
+    return this.#complete;
+  }
+
+  /** Begins etcd on the first machine and lets the others join, one after the other. */
+  form(spec: ClusterSpec, access: Access): this {
+    let before: RemoteScript | undefined;
+    for (const member of this.members) before = this.member(member, spec, access, before);
+    if (before) this.#complete = pulumi.unsecret(before.result("member"));
+    return this;
+  }
+
+  private member(
+    member: Member,
+    spec: ClusterSpec,
+    access: Access,
+    before: RemoteScript | undefined,
+  ): RemoteScript {
+    const { kubernetes } = spec;
+    const { plan, machine } = member;
+    const prepare = this.prepare(member, access, preparation(spec, plan.role));
+    const settings = {
+      version: kubernetes.version,
+      imageRepository: kubernetes.registry.prefix,
+    };
+    return this.script(member, "member", {
+      access,
+      scripts: memberScripts,
+      values: {
+        ...joinerValues(member, this.members, this.#machines),
+        NODE_NAME: plan.name,
+        ADDRESS: machine.address,
+        BEGINS: before ? "no" : "yes",
+        KUBEADM_ETCD: machine.address.apply((address) =>
+          memberDocuments({ name: plan.name, address }, settings),
+        ),
+        KUBELET_CONFIG: kubeletDocument(kubernetes.kubelet),
+        JOIN_SIGNER: pulumi.output(this.#machines.seed).apply(joinSigner),
+        MINT_SCRIPT: etcdMintScript,
+        NODE_RANGE: spec.network.nodes,
+        KUBELET: prepare.result("kubelet"),
+        ...(before && { AFTER: before.result("member") }),
+      },
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
+const asking = [read("../support/scripts/common.sh"), read("../kubeadm/scripts/peers.sh")] as const;
+
+export const memberScripts = [
+  ...asking,
+  read("../kubeadm/scripts/offer.sh"),
+  read("scripts/member.sh"),
+] as const;
+export const clientScripts = [...asking, read("scripts/client.sh")] as const;
+/** Installed on etcd's machines by member.sh; lets members in and signs for control planes. */
+export const etcdMintScript = read("scripts/mint.sh");
+
+const askerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "NODE_NAME"] as const;
+/** What scripts/member.sh and what comes before it read. */
+export const memberValues = [
+  ...askerValues,
+  "ADDRESS",
+  "BEGINS",
+  "KUBEADM_ETCD",
+  "KUBELET_CONFIG",
+  "JOIN_SIGNER",
+  "MINT_SCRIPT",
+  "NODE_RANGE",
+  "KUBELET",
+] as const;
+/** What scripts/client.sh and what comes before it read. */
+export const clientValues = [...askerValues, "ETCD"] as const;

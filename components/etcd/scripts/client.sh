@@ -1,0 +1,37 @@
+# shellcheck shell=bash disable=SC2154
+# Gives the control plane that begins the cluster its certificate for etcd, before kubeadm begins; kubeadm hands it on to those
+# that join. The private key is made here and sent nowhere. Result: {"endings": DATE}.
+# States: a certificate with a month left -> kept; else -> a new one, signed by a member of etcd.
+# Values: see clientValues in etcd/member-scripts.ts.
+
+# Not in /etc/kubernetes/pki, which an interrupted kubeadm is cleared of.
+readonly home=/etc/kubernetes/etcd month=2592000
+
+client() {
+  require NODE_NAME PEERS ETCD
+  prepare_to_ask
+  if ! lasts; then renew; fi
+  printf '{"endings": "%s"}\n' "$(openssl x509 -in "$home/client.crt" -noout -enddate)" >&4
+}
+
+lasts() {
+  [[ -s $home/client.key && -s $home/ca.crt ]] && openssl x509 -in "$home/client.crt" -noout -checkend "$month"
+}
+
+renew() {
+  local certificate='' authority='' request
+  mkdir -p "$home"
+  chmod 0700 "$home"
+  request=$(openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=kube-apiserver-etcd-client \
+    -keyout "$home/client.key.new" | base64 -w0)
+  poll 120 ask_for_certificate || die "no member of etcd gives a certificate to $NODE_NAME; bring a majority of them up and run up again"
+  mv -f "$home/client.key.new" "$home/client.key"
+  base64 -d <<<"$authority" | write "$home/ca.crt"
+  base64 -d <<<"$certificate" | write "$home/client.crt"
+}
+
+ask_for_certificate() {
+  ask_peers 60 client "$request" >"$asking/answer" && read -r certificate authority <"$asking/answer" && [[ -n $authority ]]
+}
+
+run_step client client

@@ -1,0 +1,111 @@
+# shellcheck shell=bash disable=SC2154
+# Makes this machine a member of the cluster's etcd, or finds that it is one. etcd is a static pod that kubeadm writes and a
+# kubelet of its own runs, without an API server.
+# Argument: `create` when the program runs this for the first time, `update` later. Only a first time may begin an etcd: a
+# machine that was made anew joins the others, or nobody.
+# Result: {"member": NAME}.
+# States: done -> look that it answers; nothing or half done -> begin etcd, or be let in by another member.
+# Values: see memberValues in etcd/member-scripts.ts.
+
+readonly occasion=${1:-update}
+readonly pki=/etc/kubernetes/pki/etcd data=/var/lib/etcd
+readonly manifest=/etc/kubernetes/manifests/etcd.yaml membership=$state/etcd.done
+
+member() {
+  require NODE_NAME ADDRESS BEGINS KUBEADM_ETCD KUBELET_CONFIG JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET
+  prepare_to_ask
+  run_kubelet
+  if [[ ! -e $membership ]]; then become_member; fi
+  poll 240 answers ||
+    die "etcd on $NODE_NAME does not answer; if a majority of its members is lost, restore a snapshot (docs/operations.md)"
+  touch "$membership"
+  let_machines_ask
+  printf '{"member": "%s"}\n' "$NODE_NAME" >&4
+}
+
+# The package's own unit waits for a cluster to join.
+run_kubelet() {
+  local restart
+  write "$state/kubelet.yaml" <<<"$KUBELET_CONFIG"
+  restart=$changed
+  write /etc/systemd/system/kubelet.service.d/30-stackadm-etcd.conf <<UNIT
+[Service]
+ExecStart=
+ExecStart=/usr/bin/kubelet --config=$state/kubelet.yaml
+UNIT
+  if [[ $restart == yes || $changed == yes ]]; then
+    systemctl daemon-reload
+    systemctl restart kubelet
+  else
+    systemctl start kubelet
+  fi
+  poll 120 systemctl is-active --quiet kubelet || die "kubelet of $NODE_NAME does not run"
+}
+
+become_member() {
+  if [[ $BEGINS == yes && $occasion == create ]]; then begin_etcd; else join_etcd; fi
+}
+
+begin_etcd() {
+  say "$NODE_NAME: beginning etcd"
+  # Nobody counts on what an interrupted beginning left.
+  forget_data
+  start_member new "$NODE_NAME=https://$ADDRESS:2380"
+}
+
+join_etcd() {
+  local cluster='' certificate='' key=''
+  [[ -n $PEERS ]] ||
+    die "$NODE_NAME was made anew, and etcd had only this machine: its data went with it. Restore a snapshot of etcd on it, or run destroy --abandon and up"
+  # Whoever lets this machine in takes its former member out first: data that still count must not be deleted.
+  poll 300 ask_to_join ||
+    die "no other member of etcd lets $NODE_NAME in; bring a majority of them up and run up again"
+  forget_data
+  base64 -d <<<"$certificate" | write "$pki/ca.crt"
+  base64 -d <<<"$key" | write "$pki/ca.key" 0600
+  say "$NODE_NAME: joining etcd"
+  start_member existing "$cluster"
+  poll 240 promoted || die "etcd does not let $NODE_NAME vote; its log says why: crictl logs on $NODE_NAME"
+}
+
+ask_to_join() {
+  ask_peers 120 member >"$asking/answer" && read -r cluster certificate key <"$asking/answer" && [[ -n $key ]]
+}
+
+# A learner votes when it has caught up.
+promoted() { ask_peers 60 promote; }
+
+forget_data() {
+  rm -f "$manifest"
+  poll 90 stopped || die "a former etcd on $NODE_NAME does not stop"
+  rm -rf "$data/member"
+}
+
+stopped() {
+  local containers
+  containers=$(containers_of_etcd) && [[ -z $containers ]]
+}
+
+containers_of_etcd() { timeout 20 crictl ps --quiet --state running --name '^etcd$'; }
+
+# start_member new|existing INITIAL-CLUSTER
+start_member() {
+  local document=${KUBEADM_ETCD//@STATE@/$1} phase
+  printf '%s' "${document//@INITIAL_CLUSTER@/$2}" | write "$volatile/etcd.yaml"
+  # What kubeadm finds, it keeps; an authority that was handed out signs anew.
+  rm -f "$pki/server.crt" "$pki/server.key" "$pki/peer.crt" "$pki/peer.key"
+  for phase in "certs etcd-ca" "certs etcd-server" "certs etcd-peer" "etcd local"; do
+    # shellcheck disable=SC2086 # two words
+    kubeadm init phase $phase --config "$volatile/etcd.yaml" ||
+      die "kubeadm init phase $phase did not succeed$(because kubeadm)"
+  done
+}
+
+answers() {
+  local container
+  container=$(containers_of_etcd) && [[ -n $container ]] &&
+    timeout 30 crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
+      --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" endpoint health
+}
+
+run_step member member

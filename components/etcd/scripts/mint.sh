@@ -1,0 +1,66 @@
+#!/bin/bash
+# Lies on etcd's machines as /usr/local/sbin/stackadm-mint. What sshd runs for the user stackadm-join, whose certificate says all
+# but the last argument (identity/join-certificate.ts): GRANT NODE SERVER-ID ADDRESS WORDS.
+# GRANT is what the machine may have: `membership` for one of etcd's machines, `certificates` for a control plane.
+# WORDS "member": takes out of etcd what a former server at that address, or a join that was broken off, left; lets the machine
+#   in as a learner; prints INITIAL-CLUSTER AUTHORITY AUTHORITY'S-KEY, the latter two in base64.
+# WORDS "promote": the machine votes from now on.
+# WORDS "client REQUEST": signs a client's certificate for a request (base64 of PEM); prints CERTIFICATE AUTHORITY, in base64.
+# Ends with 69 when its own etcd does not answer: another member may be asked.
+set -euo pipefail
+readonly pki=/etc/kubernetes/pki/etcd
+
+etcdctl() {
+  local container
+  container=$(timeout 20 crictl ps --quiet --state running --name '^etcd$')
+  [[ -n $container ]] || return 69
+  timeout 30 crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
+    --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
+}
+
+# Machines join one after the other, so that any learner is what a broken-off join left; etcd admits one at a time.
+forget_former() {
+  local id ids
+  mapfile -t ids < <(awk -F', ' -v peer="$peer" '$4 == peer || $6 == "true" { print $1 }' <<<"$members")
+  for id in "${ids[@]}"; do etcdctl member remove "$id" >/dev/null; done
+}
+
+let_in() {
+  local cluster
+  forget_former
+  cluster=$(etcdctl member add "$node" --learner --peer-urls="$peer" | sed -n 's/^ETCD_INITIAL_CLUSTER="\(.*\)"$/\1/p')
+  [[ -n $cluster ]]
+  printf '%s %s %s\n' "$cluster" "$(base64 -w0 "$pki/ca.crt")" "$(base64 -w0 "$pki/ca.key")"
+}
+
+promote() {
+  local id
+  id=$(awk -F', ' -v peer="$peer" '$4 == peer && $6 == "true" { print $1 }' <<<"$members")
+  [[ -z $id ]] || etcdctl member promote "$id" >/dev/null
+}
+
+# Whatever the request says, it becomes a certificate of an API server for clients, as kubeadm names it. No upgrade renews it, so
+# it ends with the authority.
+sign_client() {
+  local certificate
+  certificate=$(base64 -d <<<"$1" | openssl x509 -req -CA "$pki/ca.crt" -CAkey "$pki/ca.key" \
+    -subj /CN=kube-apiserver-etcd-client -days 3649 -set_serial "0x$(openssl rand -hex 16)" -extfile <(
+      printf '%s\n' basicConstraints=critical,CA:FALSE keyUsage=critical,digitalSignature,keyEncipherment extendedKeyUsage=clientAuth
+    ) 2>/dev/null | base64 -w0)
+  printf '%s %s\n' "$certificate" "$(base64 -w0 "$pki/ca.crt")"
+}
+
+[[ $# -eq 5 ]] || exit 64
+readonly grant=$1 node=$2 server=$3 address=$4
+[[ $node =~ ^[a-z0-9][a-z0-9-]{0,62}$ && $server =~ ^[0-9a-f-]{36}$ && $address =~ ^[0-9a-f.:]+$ ]] || exit 64
+readonly peer="https://$address:2380"
+read -r verb word rest <<<"$5"
+[[ -z $rest && $word =~ ^[A-Za-z0-9+/=]*$ ]] || exit 64
+etcdctl endpoint health >/dev/null 2>&1 || exit 69
+members=$(etcdctl member list) || exit 69
+case "$grant $verb" in
+  "membership member") let_in ;;
+  "membership promote") promote ;;
+  "certificates client") sign_client "$word" ;;
+  *) exit 64 ;;
+esac

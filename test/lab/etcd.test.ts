@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { etcdMembers } from "./support/etcd.js";
+import { changes } from "./support/lab-cluster.js";
+import { inServer, scriptRuns } from "./support/machines.js";
+import { Stack } from "./support/stack.js";
+
+const minutes = 60_000;
+
+describe("etcd on machines of its own, on the lab", function () {
+  this.timeout(15 * minutes);
+  const stack = new Stack("apart");
+  const changed = {
+    controlPlane: { flavor: "k8s-control-plane", count: 1 },
+    etcd: { kind: "dedicated", flavor: "k8s-worker" },
+    workers: { general: { flavor: "k8s-worker", count: 1 } },
+    samples: false,
+  };
+  before(async () => {
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
+  /** Every machine of etcd is a member that votes, as each of them sees it; the cluster's own proof holds too. */
+  const prove = async (): Promise<void> => {
+    const machines = stack.outputs.etcd ?? [];
+    const names = ["apart-etcd-0", "apart-etcd-1", "apart-etcd-2"];
+    for (const { serverId, name } of machines) {
+      const members = await etcdMembers(serverId);
+      assert.deepEqual(members.map((member) => member.name).sort(), names, name);
+      assert.ok(members.every(({ started, learner }) => started && !learner));
+    }
+    assert.deepEqual(machines.map(({ name }) => name).sort(), names);
+    const { problem } = await stack.cluster.service.status(stack.name);
+    assert.equal(problem, undefined);
+  };
+
+  it("comes up before the control plane, which runs none and holds no key of its authority", async () => {
+    await stack.up(changed);
+    await prove();
+    const controlPlane = stack.serverOf("control-plane-0");
+    const pods = await inServer(controlPlane, "ls /etc/kubernetes/manifests");
+    assert.match(pods, /kube-apiserver\.yaml/);
+    assert.doesNotMatch(pods, /etcd/);
+    const keys = await inServer(controlPlane, "find /etc/kubernetes -path '*etcd*' -name '*.key'");
+    assert.equal(keys.trim(), "/etc/kubernetes/etcd/client.key");
+  });
+
+  it("has nothing to do the second time", async () => {
+    await stack.up(changed);
+    assert.deepEqual(changes(stack.cluster.seen.events), {});
+  });
+
+  it("gets a member back whose server was deleted, without touching another machine", async () => {
+    const others = [...stack.outputs.nodes, ...(stack.outputs.etcd ?? [])].filter(
+      ({ name }) => name !== "apart-etcd-0",
+    );
+    const runs = (): Promise<number[]> =>
+      Promise.all(others.map(({ serverId }) => scriptRuns(serverId)));
+    const before = await runs();
+    const lost = await stack.lose("etcd-0");
+    await stack.up(changed, true);
+    assert.notEqual(stack.serverOf("etcd-0"), lost);
+    assert.deepEqual(await runs(), before);
+    await prove();
+  });
+
+  it("goes away and leaves nothing", async () => {
+    await stack.destroyAndLookAround();
+  });
+});

@@ -1,0 +1,122 @@
+import { strict as assert } from "node:assert";
+import { etcdMintScript, memberScripts } from "../../components/etcd/member-scripts.js";
+import { joinerValues, nodeCommands, wishes } from "../support/joining.js";
+import { Sandbox } from "../support/sandbox.js";
+
+const { API_NAME, ...asker } = joinerValues;
+const values = {
+  ...asker,
+  NODE_NAME: "dev-etcd-0",
+  ADDRESS: "10.0.0.5",
+  BEGINS: "yes",
+  KUBEADM_ETCD: "cluster: '@INITIAL_CLUSTER@'\nstate: '@STATE@'\n",
+  KUBELET_CONFIG: "kind: KubeletConfiguration\n",
+  JOIN_SIGNER: "ssh-ed25519 AAAASIGNER",
+  MINT_SCRIPT: etcdMintScript,
+  NODE_RANGE: "10.0.0.0/24",
+  KUBELET: "1.36.3",
+};
+const cluster = "dev-etcd-1=https://10.0.0.7:2380,dev-etcd-0=https://10.0.0.5:2380";
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** kubeadm writes a static pod, and a container runs as long as there is one. */
+const commands = {
+  ...nodeCommands,
+  kubeadm:
+    'case "$3 $4" in "etcd local") cp "$6" $root/seen; touch $root/data; mkdir -p /etc/kubernetes/manifests; echo POD >/etc/kubernetes/manifests/etcd.yaml ;; esac',
+  crictl:
+    'case "$1" in ps) if [ -e /etc/kubernetes/manifests/etcd.yaml ]; then echo c0ffee; fi ;; esac',
+  cp: 'exec /bin/cp "$@"',
+  ssh: `case "$*" in *member) echo "${cluster} ${base64("AUTHORITY")} ${base64("CANARY-KEY")}" ;; esac`,
+};
+
+describe("member.sh", () => {
+  let machine: Sandbox;
+  const run = (over: Partial<typeof values> = {}, occasion?: "update") =>
+    machine.run(memberScripts, { ...values, ...over }, occasion);
+  const phases = (calls: readonly string[]): string[] =>
+    calls.flatMap((call) => /^kubeadm init phase (.*) --config/.exec(call)?.[1] ?? []);
+  beforeEach(() => {
+    machine = new Sandbox(commands);
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("begins etcd on the first machine: authority, certificates, static pod, and asks nobody", () => {
+    const { code, stdout, stderr, calls } = run();
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, '{"member": "dev-etcd-0"}\n');
+    assert.deepEqual(phases(calls), [
+      ...["certs etcd-ca", "certs etcd-server", "certs etcd-peer", "etcd local"],
+    ]);
+    assert.equal(
+      machine.file("seen"),
+      "cluster: 'dev-etcd-0=https://10.0.0.5:2380'\nstate: 'new'\n",
+    );
+    assert.deepEqual(wishes(calls), []);
+    assert.match(machine.file("usr/local/sbin/stackadm-mint") ?? "", /WORDS "member"/);
+  });
+
+  it("does nothing to a member: no phase of kubeadm, no kubelet that starts again", () => {
+    run();
+    const { code, stderr, calls } = run({}, "update");
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(phases(calls), []);
+    assert.ok(calls.includes("systemctl start kubelet"));
+    assert.ok(!calls.includes("systemctl restart kubelet"));
+  });
+
+  it("joins the others when it is not the first, or was made anew, and votes", () => {
+    for (const [over, occasion] of [
+      [{ BEGINS: "no" }, undefined],
+      [{}, "update"],
+    ] as const) {
+      const other = new Sandbox(commands);
+      try {
+        const { code, stderr, calls } = other.run(memberScripts, { ...values, ...over }, occasion);
+        assert.equal(code, 0, stderr);
+        assert.equal(other.file("seen"), `cluster: '${cluster}'\nstate: 'existing'\n`);
+        assert.equal(other.file("etc/kubernetes/pki/etcd/ca.key"), "CANARY-KEY");
+        assert.deepEqual(wishes(calls), ["10.0.0.7 member", "10.0.0.7 promote"]);
+        for (const text of [...calls, stderr]) assert.doesNotMatch(text, /CANARY/);
+        assert.equal(other.file("run/stackadm/join/answer"), undefined);
+      } finally {
+        other.close();
+      }
+    }
+  });
+
+  it("begins no other etcd when the only machine was made anew, and says what to do", () => {
+    const { code, stderr, calls } = run({ PEERS: "" }, "update");
+    assert.equal(code, 1);
+    assert.deepEqual(phases(calls), []);
+    assert.match(stderr, /reason: dev-etcd-0 was made anew, and etcd had only this machine/);
+  });
+
+  it("deletes the data of a join that was broken off only when the others have taken it out", () => {
+    machine.put("var/lib/etcd/member/wal", "DATA");
+    machine.put("etc/kubernetes/manifests/etcd.yaml", "POD");
+    machine.stub(
+      "ssh",
+      `case "$*" in *member) cp /var/lib/etcd/member/wal $root/kept; echo "${cluster} ${base64("A")} ${base64("K")}" ;; esac`,
+    );
+    const { code, stderr } = run({ BEGINS: "no" });
+    assert.equal(code, 0, stderr);
+    assert.equal(machine.file("kept"), "DATA");
+    assert.equal(machine.file("var/lib/etcd/member/wal"), undefined);
+  });
+
+  it("signs anew when it gets the authority of the others", () => {
+    machine.put("etc/kubernetes/pki/etcd/server.crt", "OF ANOTHER AUTHORITY");
+    run({ BEGINS: "no" });
+    assert.equal(machine.file("etc/kubernetes/pki/etcd/server.crt"), undefined);
+  });
+
+  it("says what kubeadm said when it fails", () => {
+    machine.stub("kubeadm", "echo 'error: no such image' >&2; exit 1");
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /reason: kubeadm init phase certs etcd-ca did not succeed: no such image/);
+  });
+});
