@@ -47,6 +47,10 @@ describe("what a cluster asks of its cloud", () => {
     "the smallest": {},
     "a single machine": { topology: "single", workers: {} },
     "three control planes behind a load balancer": { topology: "ha" },
+    "three control planes and etcd apart": {
+      topology: "ha",
+      etcd: { kind: "dedicated", flavor: "large", count: 5 },
+    },
     "three control planes with a virtual IP": { topology: "ha", endpoint: { kind: "virtual-ip" } },
     "one behind a bastion": { access: "bastion", bastion: { flavor: "tiny" } },
     "three behind a bastion": {

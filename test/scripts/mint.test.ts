@@ -92,6 +92,16 @@ describe("mint.sh", () => {
       assert.deepEqual(removed("10.0.0.7"), []);
     });
 
+    it("asks nothing of etcd where that has machines of its own: no control plane is a member", () => {
+      machine.stub(
+        "kubectl",
+        'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "etcd:\\n  external:\\n" ;; *configmap*) echo s ;; *) exit 1 ;; esac',
+      );
+      const member = machine.execute(mintScript, ...controlPlane, "member");
+      assert.equal(member.code, 0, member.stderr);
+      assert.ok(!member.calls.some((call) => call.includes("exec")));
+    });
+
     it("gives nothing when etcd does not say who its members are", () => {
       machine.stub(
         "kubectl",

@@ -26,6 +26,8 @@ const results: Readonly<Record<string, Fields>> = {
     uid: "11111111-2222-3333-4444-555555555555",
   },
   join: { node: "a node" },
+  member: { member: "a member" },
+  client: { endings: "a date" },
 };
 
 /** The same port has the same address in every graph. */

@@ -109,6 +109,22 @@ describe("the plan of a cluster", () => {
     assert.deepEqual(securityGroupsOf("bastion"), ["bastion"]);
   });
 
+  it("has etcd's own machines, which are no nodes, in a security group of their own", () => {
+    const plan = planCluster({ ...spec, etcd: { flavor: "fast", count: 3 } });
+    assert.deepEqual(
+      plan.etcd?.machines.map(({ name, zone, flavor }) => [name, zone, flavor]),
+      [
+        ["dev-etcd-0", "zone-a", "fast"],
+        ["dev-etcd-1", "zone-b", "fast"],
+        ["dev-etcd-2", "zone-a", "fast"],
+      ],
+    );
+    assert.deepEqual(plan.groups, planCluster(spec).groups);
+    assert.equal(machinesOf(plan).length, 8);
+    assert.equal(plan.securityGroups.at(-1)?.name, "dev-etcd");
+    assert.deepEqual(securityGroupsOf("etcd"), ["etcd"]);
+  });
+
   it("knows a role that is added to the table, and only by its row", () => {
     const groups = planCluster(spec, {
       ...roleTable,
