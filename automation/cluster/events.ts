@@ -154,7 +154,12 @@ export function machineOf(urn: string, step: string): string {
   return name.endsWith(`-${step}`) ? name.slice(0, -step.length - 1) : name;
 }
 
+/** What a script has to say that is no failure but stays on the screen. */
+const remark = /^note: (.+)$/m;
+
 function decodeLine(at: number, urn: string, text: string): ClusterEvent {
+  const [, said] = remark.exec(text) ?? [];
+  if (said !== undefined) return { type: "message", at, urn, severity: "warning", text: said };
   const [, path = "", step, seconds] = signOfLife.exec(text) ?? [];
   const [own = "", ...through] = path.split(",");
   return step === undefined

@@ -25,12 +25,14 @@ export const prepareValues = [
   "POD_RANGE",
   "NODE_RANGE",
   "KERNEL_MODULES",
+  "ETCD_DISK",
 ] as const;
 
 /** The script that makes a machine ready for kubeadm. */
 export const prepareScripts = [
   readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),
   readFileSync(join(__dirname, "../support/scripts/apt.sh"), "utf8"),
+  readFileSync(join(__dirname, "scripts/disk.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/prepare.sh"), "utf8"),
 ] as const;
 
@@ -86,5 +88,6 @@ export function preparation(
     POD_RANGE: network.pods,
     NODE_RANGE: network.nodes,
     KERNEL_MODULES: podNetworkTraits(podNetwork).kernelModules.join(" "),
+    ETCD_DISK: rolesOf(spec)[role].runsEtcd ? "/var/lib/etcd" : "",
   };
 }

@@ -13,6 +13,8 @@ export interface RoleRow {
   readonly title: string;
   /** Whether its machines are nodes of the cluster: in the security group of all nodes, open to each other. */
   readonly node: boolean;
+  /** Whether etcd has its data on its machines. */
+  readonly runsEtcd: boolean;
   /** Images of kubeadm's own list that its pods need, by their names; `all` of them. */
   readonly kubeadmImages: "all" | readonly string[];
   /** Images of add-ons that its pods need first, beside those of pod network and storage that run everywhere. */
@@ -31,6 +33,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   "control-plane": {
     title: "control-plane",
     node: true,
+    runsEtcd: true,
     kubeadmImages: "all",
     addonImages: ["livenessProbe", "cloudControllerManager"],
     labelled: false,
@@ -41,6 +44,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   worker: {
     title: "worker",
     node: true,
+    runsEtcd: false,
     kubeadmImages: ["kube-proxy", "pause"],
     addonImages: ["livenessProbe", "agnhost"],
     labelled: true,
@@ -51,6 +55,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   bastion: {
     title: "bastion",
     node: false,
+    runsEtcd: false,
     kubeadmImages: [],
     addonImages: [],
     labelled: false,
@@ -61,6 +66,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   etcd: {
     title: "etcd",
     node: false,
+    runsEtcd: true,
     kubeadmImages: ["etcd", "pause"],
     addonImages: [],
     labelled: false,
@@ -76,6 +82,7 @@ export const nodeRoles = roles.filter((role) => roleTable[role].node);
 /** The row of a control plane where etcd has machines of its own: nothing of etcd is its affair. */
 const withoutEtcd: RoleRow = {
   ...roleTable["control-plane"],
+  runsEtcd: false,
   kubeadmImages: ["kube-[a-z-]+", "coredns", "pause"],
   leaves: ["drain"],
 };

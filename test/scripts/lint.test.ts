@@ -75,7 +75,7 @@ describe("scripts for machines", () => {
     "kubeadm/scripts/control-plane.sh",
   ];
   const contracts = [
-    ["prepare", prepareValues, ["machine/scripts/prepare.sh"]],
+    ["prepare", prepareValues, ["machine/scripts/disk.sh", "machine/scripts/prepare.sh"]],
     ["control-plane", controlPlaneValues, [...joining, ...controlPlane]],
     ["member", memberValues, [asking, offer, "etcd/scripts/member.sh"]],
     ["client", clientValues, [asking, "etcd/scripts/client.sh"]],

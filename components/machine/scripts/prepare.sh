@@ -13,6 +13,7 @@ prepare() {
   packages
   runtime
   guard
+  measure_disk
   pull_images
   printf '{"kubelet": "%s"}\n' "$KUBERNETES_VERSION" >&4
 }

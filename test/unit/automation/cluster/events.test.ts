@@ -104,6 +104,19 @@ describe("an engine event", () => {
       { type: "log", at: 9, urn, text: "alive ../os-keypairs init 20 s" },
     ],
     [
+      "with a note of a script, which stays on the screen",
+      {
+        timestamp: 9,
+        diagnosticEvent: {
+          urn,
+          message: "note: the disk is slow\n",
+          severity: "info",
+          ephemeral: true,
+        },
+      },
+      { type: "message", at: 9, urn, severity: "warning", text: "the disk is slow" },
+    ],
+    [
       "with the error of a script, without its signs of life",
       {
         timestamp: 9,
