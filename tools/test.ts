@@ -65,11 +65,21 @@ export const tiers: readonly Tier[] = [
   { name: "lab", expected: 2200, prepare: prepareLab },
 ];
 
+/** Of its files, the tier runs those in here only when it is asked for all. */
+const onlyWithAll = "all";
+
+interface Choice {
+  /** Whether those count that only run with all. */
+  readonly all: boolean;
+  readonly largestFirst: boolean;
+}
+
 /** The test files of a tier: in the order of their paths, or the largest first, so that none is left alone at the end. */
-function testFiles(directory: string, largestFirst = false): string[] {
+function testFiles(directory: string, { all, largestFirst }: Choice): string[] {
   if (!existsSync(directory)) return [];
   const files = readdirSync(directory, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
+    .filter(({ parentPath }) => all || parentPath !== join(directory, onlyWithAll))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   const size = (file: string): number => statSync(file).size;
@@ -95,7 +105,7 @@ function stopWith({ signal, killSignal }: Session, child: ChildProcess): void {
 export interface TestRun {
   /** The repository. */
   readonly root: string;
-  /** In the lab tier: every example, not only the default set. */
+  /** In the lab tier: every example and what resembles the default set, too. */
   readonly all: boolean;
   readonly session: Session;
 }
@@ -108,7 +118,7 @@ function runFiles(
 ): ChildProcess {
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
   const reporter = join(__dirname, "line-reporter.ts");
-  const files = testFiles(join(root, "test", name), parallel);
+  const files = testFiles(join(root, "test", name), { all, largestFirst: parallel });
   const how = parallel ? ["--parallel", "--jobs", "3"] : [];
   const child = spawn(
     process.execPath,

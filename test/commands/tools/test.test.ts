@@ -84,9 +84,16 @@ describe("`npm test`", function () {
     const { code, printed, steps } = await test(["unit"], true);
     assert.deepEqual([code, printed, steps], [0, ["2 passed, 0 failed"], ["Tests: unit"]]);
     const call = { cwd: repository.root, NO_COLOR: "1", STACKADM_TEST_ALL: "1" };
-    assert.deepEqual(calls(), [
-      { ...call, jobs: "3", files: ["a.test.ts", "b.test.ts"].map(unit) },
-    ]);
+    const files = ["a.test.ts", "b.test.ts"].map(unit);
+    assert.deepEqual(calls(), [{ ...call, jobs: "3", files }]);
+  });
+
+  it("runs a tier's files in its folder `all` only when it is asked for all", async () => {
+    repository.put("test/unit/all/c.test.ts");
+    await test(["unit"]);
+    await test(["unit"], true);
+    const counts = calls().map(({ files }) => files.filter((file) => /c\.test/.test(file)).length);
+    assert.deepEqual(counts, [0, 1]);
   });
 
   it("begins a quick tier with its largest files, so that none is left alone at the end", async () => {

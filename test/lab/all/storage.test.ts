@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { silent } from "../../base/progress.js";
-import { labAdd } from "../../lab/lab.js";
-import { until } from "./support/foreign.js";
-import { applied, kubectlOn } from "./support/kubectl.js";
-import { changes } from "./support/lab-cluster.js";
-import { Stack } from "./support/stack.js";
+import { silent } from "../../../base/progress.js";
+import { labAdd } from "../../../lab/lab.js";
+import { until } from "../support/foreign.js";
+import { applied, kubectlOn } from "../support/kubectl.js";
+import { changes } from "../support/lab-cluster.js";
+import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
 const samples = "-n stackadm-samples";

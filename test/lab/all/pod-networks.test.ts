@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { silent } from "../../base/progress.js";
-import { labAdd } from "../../lab/lab.js";
-import { kubectlOn } from "./support/kubectl.js";
-import { changes } from "./support/lab-cluster.js";
-import { provePolicy } from "./support/network-policy.js";
-import { connectPods } from "./support/pods.js";
-import { Stack } from "./support/stack.js";
+import { silent } from "../../../base/progress.js";
+import { labAdd } from "../../../lab/lab.js";
+import { kubectlOn } from "../support/kubectl.js";
+import { changes } from "../support/lab-cluster.js";
+import { provePolicy } from "../support/network-policy.js";
+import { connectPods } from "../support/pods.js";
+import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
 

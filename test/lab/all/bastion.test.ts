@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { whoAnswers, type SshTarget } from "../../cloud/ssh.js";
-import { entryTarget, hostKeyOf } from "../../automation/verify/outputs.js";
-import { takeInventory } from "../../cloud/inventory.js";
-import { networkBeside, type NetworkBeside } from "./support/beside.js";
-import { changes } from "./support/lab-cluster.js";
-import { Stack } from "./support/stack.js";
+import { whoAnswers, type SshTarget } from "../../../cloud/ssh.js";
+import { entryTarget, hostKeyOf } from "../../../automation/verify/outputs.js";
+import { takeInventory } from "../../../cloud/inventory.js";
+import { networkBeside, type NetworkBeside } from "../support/beside.js";
+import { changes } from "../support/lab-cluster.js";
+import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { etcdMembers } from "./support/etcd.js";
-import { changes } from "./support/lab-cluster.js";
-import { inServer, scriptRuns } from "./support/machines.js";
-import { Stack } from "./support/stack.js";
+import { etcdMembers } from "../support/etcd.js";
+import { changes } from "../support/lab-cluster.js";
+import { inServer, scriptRuns } from "../support/machines.js";
+import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
 
