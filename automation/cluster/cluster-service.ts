@@ -77,7 +77,7 @@ class Service implements ClusterService {
       const spec = preflight ? await run.spec({ files: true }) : undefined;
       requireFree(run);
       // Before the cloud is asked: what is half made occupies names and quotas.
-      if (spec) run.signIn();
+      if (spec) run.getReady();
       const state = await repair(run, "repair");
       if (spec) await requireFit(run, spec, state);
       run.stage("operation");
@@ -176,10 +176,14 @@ class Service implements ClusterService {
     options: RunOptions,
     work: (run: Run) => T | Promise<T>,
   ): Promise<T> {
+    let run: Run | undefined;
     try {
-      return await work(new Run(this.service, stack, options));
+      run = new Run(this.service, stack, options);
+      return await work(run);
     } catch (error) {
       throw unlessStopped(error, options.signal);
+    } finally {
+      run?.close();
     }
   }
 

@@ -2,10 +2,17 @@ import { fork, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { z } from "zod";
 import { Failure } from "../../base/failure.js";
 import { decodeEvent, type ClusterEvent } from "./events.js";
 import { explainAll, explainMessage } from "./explain.js";
-import { cancelMessage, replySchema, type OperationRequest, type Reply } from "./protocol.js";
+import {
+  cancelMessage,
+  replySchema,
+  type loadSchema,
+  type OperationRequest,
+  type Reply,
+} from "./protocol.js";
 import { errorOf, watchScripts, type WatchTimes } from "./watch.js";
 
 export interface StackOutput {
@@ -41,7 +48,19 @@ function workerModule(): { readonly file: string; readonly execArgv: string[] } 
   return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
 }
 
-function startWorker(options: OperationOptions): ChildProcess {
+/** A process for one operation, which loads the program before anybody knows whether there will be one. */
+export function prepareWorker(
+  program: string,
+  options: Pick<OperationOptions, "cwd" | "env">,
+): ChildProcess {
+  const child = startWorker(options);
+  // Whoever sends the request hears of what went wrong.
+  child.on("error", () => undefined);
+  child.send({ type: "load", program } satisfies z.input<typeof loadSchema>, () => undefined);
+  return child;
+}
+
+function startWorker(options: Pick<OperationOptions, "cwd" | "env">): ChildProcess {
   const { file, execArgv } = workerModule();
   return fork(file, [], {
     cwd: options.cwd,
@@ -106,8 +125,8 @@ function listenToSignals({ cancel, kill }: Stops, options: OperationOptions): vo
 export async function runOperation(
   request: OperationRequest,
   options: OperationOptions,
+  child: ChildProcess = startWorker(options),
 ): Promise<StackOutputs> {
-  const child = startWorker(options);
   const printed: string[] = [];
   forwardLines(child, (line) => {
     printed.push(line);

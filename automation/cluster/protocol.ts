@@ -3,7 +3,10 @@ import { z } from "zod";
 /** Operations that run in a child process of their own. */
 export type OperationName = "up" | "preview" | "refresh" | "destroy";
 
-/** What the parent sends to the child first. */
+/** What the parent may send before it knows whether there will be an operation: the child loads the program meanwhile. */
+export const loadSchema = z.object({ type: z.literal("load"), program: z.string() });
+
+/** What the parent sends to the child to begin. */
 export const requestSchema = z.object({
   type: z.literal("start"),
   operation: z.enum(["up", "preview", "refresh", "destroy"]),

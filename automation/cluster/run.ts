@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { rmSync } from "node:fs";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
@@ -5,7 +6,7 @@ import { markersOf } from "../../components/support/operator.js";
 import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { ClusterError } from "./cluster-error.js";
-import { runOperation, type StackOutputs } from "./operation.js";
+import { prepareWorker, runOperation, type StackOutputs } from "./operation.js";
 import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
 import type { OperationName } from "./protocol.js";
 import { clusterSpecOf } from "./spec.js";
@@ -18,6 +19,7 @@ export class Run {
   /** Where the stack's settings are, and where the program runs. */
   readonly directory: string;
   #cloud: Promise<CloudClient> | undefined;
+  #worker: ChildProcess | undefined;
 
   constructor(
     readonly service: ClusterServiceOptions,
@@ -51,9 +53,18 @@ export class Run {
     return this.#cloud;
   }
 
-  /** Begins to sign in, for who asks the cloud later: that one hears of an error. */
-  signIn(): void {
+  /** Begins what the engine and the questions to the cloud need, while the state is read. Who needs it hears of an error. */
+  getReady(): void {
+    const { env, program = programModule() } = this.service;
+    this.#worker = prepareWorker(program, { env, cwd: this.directory });
     this.cloud().catch(() => undefined);
+  }
+
+  /** The request is over: a process that was begun for nothing ends. */
+  close(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (worker?.connected === true) worker.disconnect();
   }
 
   /** The cluster that the settings describe, if wanted with a look at the files that they name; all problems in one error. */
@@ -91,9 +102,12 @@ export class Run {
     const { onEvent = () => undefined, onNote, signal, killSignal, refresh } = this.options;
     const { directory: workDirectory } = this.access.workspace;
     const { stack, project } = this;
+    const worker = this.#worker;
+    this.#worker = undefined;
     return runOperation(
       { type: "start", operation, stack, project, workDirectory, program, refresh, ...flags },
       { env, cwd: this.directory, onEvent, onOutput: onNote, signal, killSignal },
+      worker,
     );
   }
 }

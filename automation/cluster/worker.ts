@@ -7,7 +7,13 @@ import {
   type PulumiFn,
   type Stack,
 } from "@pulumi/pulumi/automation";
-import { replySchema, requestSchema, type OperationRequest, type Reply } from "./protocol.js";
+import {
+  loadSchema,
+  replySchema,
+  requestSchema,
+  type OperationRequest,
+  type Reply,
+} from "./protocol.js";
 
 /*
  * The child process in which one operation runs: the engine, and our program inline. The SDK's handlers for
@@ -33,9 +39,13 @@ async function openStack(request: OperationRequest): Promise<Stack> {
   const program = await loadProgram(request.program);
   const target = { stackName: request.stack, projectName: request.project, program };
   const options = { workDir: request.workDirectory };
-  return request.operation === "destroy"
-    ? LocalWorkspace.selectStack(target, options)
-    : LocalWorkspace.createOrSelectStack(target, options);
+  const stack =
+    request.operation === "destroy"
+      ? await LocalWorkspace.selectStack(target, options)
+      : await LocalWorkspace.createOrSelectStack(target, options);
+  // The SDK asks for the history after each operation, by a process of its own; nobody here reads it.
+  stack.info = () => Promise.resolve(undefined);
+  return stack;
 }
 
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
@@ -106,5 +116,14 @@ async function serve(request: OperationRequest): Promise<void> {
 }
 
 process.once("message", (message) => {
-  void serve(requestSchema.parse(message));
+  const early = loadSchema.safeParse(message);
+  if (!early.success) {
+    void serve(requestSchema.parse(message));
+    return;
+  }
+  process.once("message", (request) => {
+    void serve(requestSchema.parse(request));
+  });
+  // What is wrong with the program is said when it is wanted.
+  void loadProgram(early.data.program).catch(() => undefined);
 });

@@ -71,8 +71,8 @@ export function installedPackage(): string {
 export function installed() {
   const load = createRequire(join(installedPackage(), "dist", "automation", "index.js"));
   const errors = load("./cluster/cluster-error.js") as typeof Errors;
-  const { runOperation } = load("./cluster/operation.js") as typeof Operation;
+  const { prepareWorker, runOperation } = load("./cluster/operation.js") as typeof Operation;
   const { createClusterService } = load("./cluster/cluster-service.js") as typeof Service;
   const { main } = load("./cli/main.js") as typeof Main;
-  return { errors, runOperation, createClusterService, main };
+  return { errors, prepareWorker, runOperation, createClusterService, main };
 }

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { OperationRequest } from "../../../automation/cluster/protocol.js";
+import { Engine } from "../../support/engine.js";
+import { appears } from "../../support/appears.js";
+import { installed } from "../../support/installed.js";
+
+const { prepareWorker, runOperation } = installed();
+
+describe("a process that is made before its operation is known", function () {
+  this.timeout(60_000);
+  let engine: Engine;
+  beforeEach(() => {
+    engine = new Engine();
+    mkdirSync(join(engine.directory, "work"));
+    writeFileSync(join(engine.directory, "work", "Pulumi.yaml"), "name: it\nruntime: nodejs\n");
+  });
+  afterEach(() => {
+    engine.remove();
+  });
+  const program = (text: string): string => {
+    const file = join(engine.directory, "index.js");
+    writeFileSync(file, text);
+    return file;
+  };
+  const noting = (): string =>
+    program(`
+      const { appendFileSync } = require("node:fs");
+      appendFileSync(${JSON.stringify(join(engine.directory, "loaded"))}, process.pid + "\\n");
+      module.exports = async () => ({});
+    `);
+  const request = (file: string): OperationRequest => ({
+    ...{ type: "start", operation: "up", stack: "dev", project: "it", program: file },
+    workDirectory: join(engine.directory, "work"),
+  });
+  const options = () => ({
+    env: { ...engine.environment(), HOME: engine.directory },
+    cwd: engine.directory,
+    onEvent: () => undefined,
+  });
+
+  it("has loaded the program when the operation begins, and loads it once", async () => {
+    const file = noting();
+    const child = prepareWorker(file, options());
+    await appears(join(engine.directory, "loaded"));
+    assert.deepEqual(engine.calls(), []);
+    await runOperation(request(file), options(), child);
+    const loaded = readFileSync(join(engine.directory, "loaded"), "utf8");
+    assert.equal(loaded, `${String(child.pid)}\n`);
+    assert.ok(engine.calls().some((call) => call.startsWith("up ")));
+  });
+
+  it("ends when there is no operation", async () => {
+    const child = prepareWorker(noting(), options());
+    await appears(join(engine.directory, "loaded"));
+    const ended = once(child, "exit");
+    child.disconnect();
+    assert.deepEqual(await ended, [0, null]);
+    assert.deepEqual(engine.calls(), []);
+  });
+
+  it("says what is wrong with the program when it is wanted", async () => {
+    const file = program("throw new Error('no such thing');");
+    const child = prepareWorker(file, options());
+    await assert.rejects(runOperation(request(file), options(), child), /no such thing/);
+    assert.deepEqual(engine.calls(), []);
+  });
+});
