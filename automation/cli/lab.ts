@@ -49,9 +49,27 @@ export function registerLab(program: Command): void {
         return status.state === "up" ? 0 : 1;
       });
     });
+  registerAdd(lab);
+  lab
+    .command("down")
+    .description("destroy it with everything in it; caches stay")
+    .action(async (_options, command: Command) => {
+      await runCommand(command, async (session) => {
+        const { labDown } = await load();
+        await labDown({ progress: session.progress });
+        session.print("The lab is gone: no process, mount, network or container of it is left.");
+        session.emit({ type: "result", ok: true });
+        return 0;
+      });
+    });
+}
+
+function registerAdd(lab: Command): void {
   lab
     .command("add <what>")
-    .description("build what not every cluster needs, for its registry: calico (Canal too)")
+    .description(
+      "build what few clusters need, for its registry: calico (Canal too), metrics-server, snapshots",
+    )
     .action(async (what: string, _options, command: Command) => {
       await runCommand(command, async (session) => {
         const { labAdd, extraNames } = await load();
@@ -63,21 +81,10 @@ export function registerLab(program: Command): void {
         const rows = Object.entries(manifests).map(
           ([kind, manifest]) => `  podNetwork: ${JSON.stringify({ kind, manifest })}`,
         );
-        session.print(`The lab's registry has ${name}. Write in the stack's settings:`);
-        session.print(rows.join("\n"));
+        session.print(`The lab's registry has ${name}.`);
+        if (rows.length > 0)
+          session.print(`Write in the stack's settings one of:\n${rows.join("\n")}`);
         session.emit({ type: "result", ok: true, manifests });
-        return 0;
-      });
-    });
-  lab
-    .command("down")
-    .description("destroy it with everything in it; caches stay")
-    .action(async (_options, command: Command) => {
-      await runCommand(command, async (session) => {
-        const { labDown } = await load();
-        await labDown({ progress: session.progress });
-        session.print("The lab is gone: no process, mount, network or container of it is left.");
-        session.emit({ type: "result", ok: true });
         return 0;
       });
     });

@@ -26,7 +26,7 @@ const calicoComponent: Component = {
     module: project,
     moduleVersion: "v1.11.0-cni-plugin.0.20250813170300-a0db560f0520",
     replace: {
-      [`${project.replace(/calico$/, "api")}`]:
+      "github.com/projectcalico/api":
         "github.com/projectcalico/api v0.0.0-20240708202104-e3f70b269c2c",
     },
   },

@@ -12,6 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silent, type Progress } from "../../../../base/progress.js";
+import { ensureExtra } from "../../../../lab/kubernetes/build-extra.js";
+import { digestOf } from "../../../../lab/kubernetes/digest.js";
+import { extras } from "../../../../lab/kubernetes/extras.js";
 import { ensureKubernetes } from "../../../../lab/kubernetes/build.js";
 import { RegistryStore } from "../../../../lab/kubernetes/registry-store.js";
 import { blobsInUse, readSiteManifest } from "../../../../lab/kubernetes/site.js";
@@ -205,6 +208,29 @@ describe("ensureKubernetes", function () {
     assert.equal(statSync(join(cache(), "key", "secret.asc")).mode & 0o777, 0o600);
   });
 
+  it("adds what somebody asks for beside the versions, once, and says where its manifests are", async () => {
+    for (const file of ["node/filesystem/etc/rc.local", "node/filesystem/sbin/start_runit"]) {
+      mkdirSync(join(folder, file, ".."), { recursive: true });
+      writeFileSync(join(folder, file), "#!/bin/sh\n");
+    }
+    mkdirSync(join(folder, "manifests"));
+    for (const name of ["calico-vxlan", "canal"])
+      writeFileSync(join(folder, "manifests", `${name}.yaml`), name);
+    const before = builds();
+    const { calico } = await ensureExtra("calico", { progress: silent });
+    // flannel was there.
+    assert.equal(builds(), before + 1);
+    assert.equal(readFileSync(calico?.source ?? "", "utf8"), "calico-vxlan");
+    assert.equal(calico?.sha256, digestOf("calico-vxlan"));
+    const kept = blobsInUse(site());
+    for (const { repository, tags } of extras.calico().images)
+      for (const tag of tags)
+        assert.ok(kept.has(store().tagged(repository, tag) ?? ""), repository);
+    await ensureExtra("calico", { progress: silent });
+    assert.equal(builds(), before + 1);
+    assert.ok(existsSync((await ensureKubernetes({ version, progress: silent })).keyFile));
+  });
+
   it("leaves nothing unfinished and stores no blob that no image uses", () => {
     const names = readdirSync(cache(), { recursive: true }).map(String);
     assert.ok(!names.includes("go-build"));
@@ -219,7 +245,8 @@ describe("ensureKubernetes", function () {
     const layers = readdirSync(join(cache(), "layers")).filter((name) =>
       name.startsWith("debian-"),
     );
-    assert.equal(layers.length, 2);
+    // Debian, what is left of it for images without one, and Debian with an extra's packages.
+    assert.equal(layers.length, 3);
   });
 
   it("waits for another process that builds, says for whom, and then finds all done", async () => {
