@@ -227,7 +227,7 @@ export async function checkOffering(
   const findings = await Promise.all([
     checkLoadBalancers(client, needs),
     checkImages(client, needs),
-    checkFlavors(flavors, needs),
+    Promise.resolve(checkFlavors(flavors, needs)),
     checkExternalNetwork(client, needs),
     checkNetwork(client, needs),
     checkZones(client, needs),

@@ -1,11 +1,10 @@
 import { strict as assert } from "node:assert";
 import { etcdMintScript, memberScripts } from "../../components/etcd/member-scripts.js";
-import { joinerValues, nodeCommands, wishes } from "../support/joining.js";
+import { askerValues, nodeCommands, wishes } from "../support/joining.js";
 import { Sandbox } from "../support/sandbox.js";
 
-const { API_NAME, ...asker } = joinerValues;
 const values = {
-  ...asker,
+  ...askerValues,
   NODE_NAME: "dev-etcd-0",
   ADDRESS: "10.0.0.5",
   BEGINS: "yes",

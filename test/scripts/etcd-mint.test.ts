@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { clientScripts, etcdMintScript } from "../../components/etcd/member-scripts.js";
-import { joinerValues, nodeCommands, wishes } from "../support/joining.js";
+import { askerValues, nodeCommands, wishes } from "../support/joining.js";
 import { Sandbox, type Outcome } from "../support/sandbox.js";
 
 const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
@@ -96,8 +96,7 @@ describe("mint.sh of etcd", () => {
 });
 
 describe("client.sh", () => {
-  const { API_NAME, ...asker } = joinerValues;
-  const values = { ...asker, NODE_NAME: "dev-control-plane-0", ETCD: "dev-etcd-2" };
+  const values = { ...askerValues, NODE_NAME: "dev-control-plane-0", ETCD: "dev-etcd-2" };
   const client = "etc/kubernetes/etcd/client";
   let signer: Sandbox;
   let machine: Sandbox;

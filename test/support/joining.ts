@@ -16,13 +16,15 @@ export const nodeCommands: Readonly<Record<string, string>> = {
   usermod: "exit 0",
 };
 
-/** What a joining machine is given to ask control planes with. */
-export const joinerValues = {
+/** What a machine is given to ask others with. */
+export const askerValues = {
   PEERS: "10.0.0.7 ssh-ed25519 AAAAHOST",
   JOIN_PRIVATE_KEY: "CANARY-JOIN-KEY",
   JOIN_CERTIFICATE: "ssh-ed25519-cert-v01@openssh.com AAAACERT",
-  API_NAME: "api.dev.internal",
 };
+
+/** The same for control planes, which it knows by the API's name too. */
+export const joinerValues = { ...askerValues, API_NAME: "api.dev.internal" };
 
 /** What control planes were asked for, with the address of the one that was asked. */
 export const wishes = (calls: readonly string[]): string[] =>
