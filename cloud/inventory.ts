@@ -30,6 +30,8 @@ export interface CloudObject {
   readonly status: string;
   /** IDs of the servers of a server group. Empty for the others. */
   readonly members: readonly string[];
+  /** Size of a volume. 0 for the others. */
+  readonly gigabytes: number;
   /** Who holds a port or network: `compute:...`, `network:dhcp`. Empty for the others. */
   readonly owner: string;
   /** ID of the network of a load balancer's address. Empty for the others. */
@@ -50,6 +52,7 @@ const objectSchema = z
     status: text,
     provisioning_status: text,
     device_owner: text,
+    size: z.number().nullish(),
     vip_network_id: text,
     members: z.array(z.string()).nullish(),
     floating_ip_address: text,
@@ -62,6 +65,7 @@ const objectSchema = z
     tags: raw.tags ?? [],
     metadata: raw.metadata ?? {},
     status: raw.provisioning_status === "" ? raw.status : raw.provisioning_status,
+    gigabytes: raw.size ?? 0,
     owner: raw.device_owner,
     network: raw.vip_network_id,
     members: raw.members ?? [],

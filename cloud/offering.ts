@@ -109,6 +109,16 @@ async function checkExternalNetwork(
   ];
 }
 
+function withoutBlockStorage({ volumeTypes, counts }: ClusterNeeds): Finding[] {
+  const none = "the cloud offers no block storage";
+  return [
+    ...(volumeTypes.length > 0 ? [problem(`storageClasses: ${none}; set them to []`)] : []),
+    ...(counts.volumes > 0
+      ? [problem(`volumes: ${none}; leave the volumes of machines out, and samples false`)]
+      : []),
+  ];
+}
+
 async function checkNetwork(
   client: CloudClient,
   { network: wanted }: ClusterNeeds,
@@ -128,9 +138,8 @@ async function checkNetwork(
 }
 
 async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  if (!client.offers("volumev3")) return withoutBlockStorage(needs);
   if (needs.volumeTypes.length === 0) return [];
-  if (!client.offers("volumev3"))
-    return [problem("storageClasses: the cloud offers no block storage; set them to []")];
   const types = await listAll(client, "volumev3", "/types", {
     key: "volume_types",
     schema: namedSchema,
@@ -159,7 +168,7 @@ async function checkZones(client: CloudClient, needs: ClusterNeeds): Promise<Fin
     .map((wanted) => problem(`zone: '${wanted}' does not exist or is closed; ${known(open)}`));
 }
 
-/** Zones of Cinder that classes name, and those that it would be asked for because a machine is there. */
+/** Zones of Cinder that classes and volumes of machines name, and those that it would be asked for because a machine is there. */
 async function checkVolumeZones(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
   const { volumeZones, volumesFollowZones, zones } = needs;
   const followed = volumesFollowZones ? zones : [];
@@ -174,7 +183,7 @@ async function checkVolumeZones(client: CloudClient, needs: ClusterNeeds): Promi
     ...volumeZones
       .filter((zone) => !there.includes(zone))
       .map((zone) =>
-        problem(`storageClasses: Cinder has no zone '${zone}', or it is closed; ${known(there)}`),
+        problem(`volumes: Cinder has no zone '${zone}', or it is closed; ${known(there)}`),
       ),
     ...(strange.length > 0
       ? [

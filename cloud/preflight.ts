@@ -78,6 +78,9 @@ function stillWanted(
     "floating IPs": count("floating IP"),
     "security groups": count("security group"),
     volumes: count("volume"),
+    "volume gigabytes": held
+      .filter(({ kind }) => kind === "volume")
+      .reduce((sum, { gigabytes }) => sum + gigabytes, 0),
     "load balancers": count("load balancer"),
     "server groups": count("server group"),
   };

@@ -4,6 +4,7 @@ import { access, bastion, wayIn } from "./spec/access.js";
 import { besideEtcd, etcd } from "./spec/etcd.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import { cloudController, credential, loadBalancer, withoutLoadBalancers } from "./spec/cloud.js";
+import { missingNodes } from "./spec/group-options.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import {
@@ -134,6 +135,12 @@ const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$Zod
       ];
 };
 
+/** The groups of machines, as they are written. */
+const groupsOf = ({ topology: chosen, controlPlane: first, workers: pools }: Checked) => [
+  { path: ["controlPlane"], group: { ...first, count: first.count ?? presetOf(chosen).count } },
+  ...Object.entries(pools).map(([pool, group]) => ({ path: ["workers", pool], group })),
+];
+
 const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) => {
   const { count, schedulable } = presetOf(chosen);
   return {
@@ -157,6 +164,7 @@ export const clusterSchema = clusterShape
       ...(sound("workers", "access", "bastion") ? wayIn(value) : []),
       ...(sound("topology", "controlPlane", "workers") ? contradictions(value) : []),
       ...(sound("etcd", "topology", "workers") ? besideEtcd(value) : []),
+      ...(sound("topology", "controlPlane", "workers") ? missingNodes(groupsOf(value)) : []),
       ...(sound("network", "endpoint") ? foreignAddress(value) : []),
       ...(sound("samples", "podNetwork") ? samplesAlone(value) : []),
       ...(sound("network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer")

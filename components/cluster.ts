@@ -27,7 +27,7 @@ import { Network } from "./network/network.js";
 import { hostKeysOf, nodesOf, samplesOf, type NodeOutput, type SamplesOutput } from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
 import { podNetworkTraits } from "./pod-network/kinds.js";
-import { frozenValues } from "./spec/frozen.js";
+import { frozenValues, groupNames } from "./spec/frozen.js";
 import { entryAddresses, wantedOf } from "./plan/needs.js";
 import { lookUpCloud, networksFound, type CloudFacts } from "./support/catalog.js";
 import { Component } from "./support/component.js";
@@ -165,7 +165,8 @@ export class Cluster extends Component {
   /** What the cluster keeps while it lives, compared before anything else is begun. Networks go by their ID. */
   private freeze(spec: ClusterSpec, cloud: pulumi.Output<CloudFacts>): FrozenValues {
     const values = { ...frozenValues(spec), ...frozenIds(spec, cloud) };
-    return this.makeFirst(FrozenValues, "frozen", { cluster: spec.name, values });
+    const { name: cluster } = spec;
+    return this.makeFirst(FrozenValues, "frozen", { cluster, values, groups: groupNames(spec) });
   }
 
   /** What stands before any machine does. */
@@ -204,7 +205,6 @@ export class Cluster extends Component {
     const group = (planned: PlannedGroup): MachineGroupArgs => ({
       plan: planned,
       machines,
-      flavorId: cloud.flavorIds.apply((ids) => ids[planned.flavor] ?? ""),
       securityGroupIds: firewall.groupIds(planned.role),
     });
     const [leading, ...others] = plan.groups;
@@ -240,7 +240,7 @@ export class Cluster extends Component {
   private machineSettings({ spec, cloud, mark, network, operator }: Ground): MachineSettings {
     return {
       mark,
-      imageId: cloud.imageId,
+      cloud,
       networkId: network.networkId,
       subnetId: network.subnetId,
       portSecurity: spec.network.portSecurity,

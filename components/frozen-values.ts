@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import type { ClusterSpec } from "./cluster-spec.js";
-import { compareFrozen, frozenLines } from "./spec/frozen.js";
+import { compareFrozen, compareGroups, frozenLines, groupOf } from "./spec/frozen.js";
 import { networkIn, type CloudFacts } from "./support/catalog.js";
 import { ConfigError } from "./support/errors.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
@@ -10,6 +10,8 @@ export interface FrozenValuesArgs {
   readonly cluster: string;
   /** By their path in the specification. */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
+  /** Groups of machines by their path in the specification, with the name of the component that makes them. */
+  readonly groups: Readonly<Record<string, string>>;
 }
 
 /**
@@ -22,12 +24,20 @@ export class FrozenValues extends KeptValues {
 
   constructor(
     name: string,
-    { cluster, values }: FrozenValuesArgs,
+    { cluster, values, groups }: FrozenValuesArgs,
     opts?: pulumi.CustomResourceOptions,
   ) {
     const check: KeptValuesArgs["check"] = async ({ urn, before, now }) => {
-      const problems = compareFrozen(before, now);
-      if (problems.length > 0 && (await hasLived(urn)))
+      const found = [...compareFrozen(before, now), ...compareGroups(before, now)];
+      if (found.length === 0) return;
+      const state = await stateOf(urn);
+      const problems = found.filter(({ path }) => {
+        const group = groupOf(path);
+        if (group === undefined) return state?.lived ?? true;
+        const component = groups[group];
+        return component !== undefined && (state?.has(component) ?? true);
+      });
+      if (problems.length > 0)
         throw new ConfigError(`The specification of the living cluster ${cluster}`, problems);
     };
     super(name, { values, check }, opts);
@@ -57,23 +67,39 @@ const stateSchema = z.object({
   outputs: z.record(z.string(), z.looseObject({ type: z.string() })),
 });
 
-/**
- * Whether the cluster of these values ever answered: then the state holds a provider for its objects. Who corrects a value with
- * which the first `up` failed loses nothing. Where the state cannot be asked, it lives.
- */
-async function hasLived(urn: string): Promise<boolean> {
+/** What the state says of a cluster, before the run. */
+interface Before {
+  /**
+   * Whether the cluster ever answered: then the state holds a provider for its objects. Who corrects a value with which the
+   * first `up` failed loses nothing.
+   */
+  readonly lived: boolean;
+  /** Whether the component has servers. */
+  readonly has: (component: string) => boolean;
+}
+
+/** Undefined where the state cannot be asked. */
+async function stateOf(urn: string): Promise<Before | undefined> {
   const prefix = nameIn(urn).replace(/[^-]*$/, "");
   try {
     const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
     // What the engine itself looks up for a StackReference; this one is its own stack as it was before the run.
     const lookup = "pulumi:pulumi:readStackResourceOutputs";
     const { outputs } = stateSchema.parse(await pulumi.runtime.invoke(lookup, { stackName }));
-    return Object.entries(outputs).some(
-      ([one, { type }]) =>
-        nameIn(one).startsWith(prefix) && /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type),
-    );
+    const mine = Object.entries(outputs)
+      .map(([one, { type }]) => ({ name: nameIn(one), type }))
+      .filter(({ name }) => name.startsWith(prefix));
+    return {
+      lived: mine.some(({ type }) => /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type)),
+      has: (component) =>
+        mine.some(
+          ({ name, type }) =>
+            type === "openstack:compute/instance:Instance" &&
+            name.slice(prefix.length).replace(/-\d+-server$/, "") === component,
+        ),
+    };
   } catch {
-    return true;
+    return undefined;
   }
 }
 

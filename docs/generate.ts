@@ -17,6 +17,8 @@ interface Schema {
   readonly description?: string;
   readonly change?: string;
   readonly otherwise?: string;
+  /** What the keys of a map of objects are. */
+  readonly entries?: string;
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -64,7 +66,8 @@ export function leaves(schema: Schema, path = "", required = true): readonly Lea
   const [inKeys, inList] = [keyed(schema), listed(schema)];
   if (schema.oneOf) return leavesOfUnion(schema, schema.oneOf, path);
   // Required of an entry, whether or not there has to be one.
-  if (inKeys) return leaves(inKeys, `${path}.<${path === "workers" ? "pool" : "name"}>`);
+  const keys = schema.entries ?? (path === "workers" ? "pool" : "name");
+  if (inKeys) return leaves(inKeys, `${path}.<${keys}>`);
   if (inList) return leaves(inList, `${path}[]`, false);
   if (!schema.properties) return [leaf(schema, path, required)];
   return Object.entries(schema.properties).flatMap(([key, value]) =>

@@ -13,15 +13,18 @@ import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
 import { rolesOf } from "../plan/roles.js";
+import { planCluster } from "../plan/cluster-plan.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
 import { apiPort, initDocuments, joinDocument } from "./documents.js";
 import { factsOf, joinerValues, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
+import { nodeMarks } from "./node-marks.js";
 import {
   controlPlaneScripts,
   farewellScripts,
-  snapshotsScripts,
+  marksScript,
   mintScript,
+  snapshotsScripts,
 } from "./node-scripts.js";
 
 export interface FormArgs {
@@ -112,7 +115,7 @@ export class ControlPlane extends NodeGroup {
     const prepare = this.prepare(
       member,
       access,
-      preparation(spec, member.plan.role, endpointTraits(spec).packages),
+      preparation(spec, member.plan.role, { ...this.plan, ...endpointTraits(spec) }),
     );
     const addresses = this.members.map(({ machine }) => machine.address);
     const names = endpoint.certificateNames.apply((more) => [spec.apiName, ...more]);
@@ -131,6 +134,9 @@ export class ControlPlane extends NodeGroup {
       MINT_SCRIPT: mintScript,
       NODE_RANGE: spec.network.nodes,
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
+      NODE_MARKS: nodeMarks(planCluster(spec).groups),
+      MARKS_SCRIPT: marksScript,
+      AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       KUBELET: prepare.result("kubelet"),
       ...(order && { AFTER: order.before.result("node", "") }),
       ...(!order && args.etcd && { AFTER: this.client(args, args.etcd).result("endings") }),

@@ -11,6 +11,7 @@ export const controlPlaneScripts = [
   read("scripts/frozen.sh"),
   read("scripts/certificate.sh"),
   read("scripts/offer.sh"),
+  read("scripts/keep-marks.sh"),
   read("../endpoint/scripts/virtual-ip.sh"),
   read("scripts/control-plane.sh"),
 ] as const;
@@ -20,6 +21,8 @@ export const farewellScripts = [common, read("scripts/farewell.sh")] as const;
 export const snapshotsScripts = [common, read("scripts/snapshots.sh")] as const;
 /** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */
 export const mintScript = read("scripts/mint.sh");
+/** Installed on control planes by keep-marks.sh; gives the nodes their labels and taints. */
+export const marksScript = read("scripts/marks.sh");
 
 /** What whoever joins reads (scripts/peers.sh, scripts/api-name.sh). */
 const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
@@ -39,6 +42,9 @@ export const controlPlaneValues = [
   "NODE_RANGE",
   "KUBELET",
   "SCHEDULABLE",
+  "NODE_MARKS",
+  "MARKS_SCRIPT",
+  "AFTER_KUBEADM",
   ...virtualIpValues,
 ] as const;
 /** What scripts/join.sh and what comes before it read. */
@@ -49,6 +55,7 @@ export const joinValues = [
   "CA_CERT_HASH",
   "API_ADDRESSES",
   "KUBELET",
+  "AFTER_KUBEADM",
 ] as const;
 /** What scripts/leave.sh reads. */
 export const leaveValues = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "FAREWELL"] as const;

@@ -59,7 +59,7 @@ export class WorkerPool extends NodeGroup {
 
   private member(member: Member, args: JoinArgs, leave: RemoteScript): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
-    const prepare = this.prepare(member, access, preparation(spec, member.plan.role));
+    const prepare = this.prepare(member, access, preparation(spec, member.plan.role, this.plan));
     const controlPlanes = controlPlane.members.map(({ machine }) => machine.address);
     return this.script(member, "join", {
       access,
@@ -73,6 +73,7 @@ export class WorkerPool extends NodeGroup {
         KUBEADM_JOIN: documentOf(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.result("kubelet"),
+        AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },
     });
   }

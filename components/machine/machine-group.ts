@@ -2,7 +2,6 @@ import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import type { Access } from "../access/access.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
-import { roleTable } from "../plan/roles.js";
 import { Component } from "../support/component.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
 import { Machine, type MachineSettings } from "./machine.js";
@@ -11,7 +10,6 @@ import { prepareScripts } from "./preparation.js";
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
   readonly machines: MachineSettings;
-  readonly flavorId: pulumi.Input<string>;
   readonly securityGroupIds: readonly pulumi.Input<string>[];
   /** Ranges and addresses that the machines may send from, besides their own and those of the settings. */
   readonly allowedAddresses?: readonly pulumi.Input<string>[];
@@ -34,6 +32,7 @@ interface ScriptArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> {
 /** The one way in which machines are made: a server group, and for each machine a port, a server and its scripts. */
 export abstract class MachineGroup extends Component {
   readonly members: readonly Member[];
+  protected readonly plan: PlannedGroup;
   readonly #failed: MachineSettings["failed"];
 
   protected constructor(
@@ -44,24 +43,26 @@ export abstract class MachineGroup extends Component {
   ) {
     super(type, name, opts);
     const { plan } = args;
+    this.plan = plan;
     this.#failed = args.machines.failed;
-    const serverGroup = this.make(openstack.compute.ServerGroup, "server-group", {
-      name: plan.name,
-      policies: [roleTable[plan.role].spread],
-    });
+    const serverGroupId = this.serverGroup(plan);
     this.members = plan.machines.map((planned) => ({
       plan: planned,
       machine: this.make(Machine, String(planned.position), {
         ...args.machines,
-        machine: planned.name,
-        flavorId: args.flavorId,
+        plan: planned,
         securityGroupIds: args.securityGroupIds,
         allowedAddresses: args.allowedAddresses ?? [],
-        serverGroupId: serverGroup.id,
-        ...(planned.zone !== undefined && { zone: planned.zone }),
+        ...(serverGroupId !== undefined && { serverGroupId }),
         generation: args.generationOf?.(planned) ?? planned.generation,
       }),
     }));
+  }
+
+  private serverGroup({ name, policy }: PlannedGroup): pulumi.Output<string> | undefined {
+    if (policy === undefined) return undefined;
+    return this.make(openstack.compute.ServerGroup, "server-group", { name, policies: [policy] })
+      .id;
   }
 
   /** Makes a machine ready for kubeadm. */
@@ -70,7 +71,10 @@ export abstract class MachineGroup extends Component {
     access: Access,
     values: RemoteScriptArgs["values"],
   ): RemoteScript {
-    return this.script(member, "prepare", { access, scripts: prepareScripts, values });
+    return this.script(member, "prepare", {
+      ...{ access, scripts: prepareScripts },
+      values: { ...values, VOLUMES: member.machine.volumes },
+    });
   }
 
   /** A script on a machine, with a sentence for each way in which the machine can be the reason of its failure. */

@@ -2,10 +2,14 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { metadataOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
+import type { PlannedMachine } from "../plan/cluster-plan.js";
+import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
+import type { CloudFacts } from "../support/catalog.js";
 import { Component } from "../support/component.js";
 import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
 import type { Connection, SshHop } from "../support/remote-script.js";
 import { userData } from "./user-data.js";
+import { blockDevices, type MachineVolume } from "./volumes.js";
 
 /** The metadata of a server that says in which generation it was made. */
 export const generationMark = "stackadm-generation";
@@ -14,7 +18,8 @@ export const generationMark = "stackadm-generation";
 export interface MachineSettings {
   /** Marks what belongs to the cluster. */
   readonly mark: ClusterMarkInput;
-  readonly imageId: pulumi.Input<string>;
+  /** What the images and flavors of the plan are in the cloud. */
+  readonly cloud: pulumi.Input<Pick<CloudFacts, "imageIds" | "flavorIds">>;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
   /** Ranges that each machine may send from and receive for, besides its own address: pods and services. */
@@ -28,18 +33,16 @@ export interface MachineSettings {
 }
 
 export interface MachineArgs extends MachineSettings {
-  /** Name of the server and of the node. Change: replaces the machine. */
-  readonly machine: string;
-  readonly flavorId: pulumi.Input<string>;
+  /** What the machine is. Change of its name: replaces the machine. */
+  readonly plan: PlannedMachine;
   readonly securityGroupIds: readonly pulumi.Input<string>[];
   /** More of the kind of `routedRanges`, for this machine. */
   readonly allowedAddresses: readonly pulumi.Input<string>[];
-  readonly serverGroupId: pulumi.Input<string>;
-  /** Availability zone. @default Nova chooses */
-  readonly zone?: string;
+  /** @default none: nothing keeps it away from others */
+  readonly serverGroupId?: pulumi.Input<string>;
   /**
-   * Another one replaces the machine; only then do image, flavor, zone, user data and login key change. Known when it is
-   * the machine's turn: until then its server stays as it is.
+   * Another one replaces the machine; only then does change what the plan says of its server, user data and login key. Known
+   * when it is the machine's turn: until then its server stays as it is.
    */
   readonly generation: pulumi.Input<number>;
 }
@@ -56,16 +59,22 @@ export class Machine extends Component {
   /** The public half of the host key: `ssh-ed25519 AAAA...`. */
   readonly hostKey: pulumi.Output<string>;
   readonly server: openstack.compute.Instance;
+  /** Its volumes, for scripts/volumes.sh. */
+  readonly volumes: pulumi.Output<string>;
   readonly #user: string;
 
   constructor(name: string, args: MachineArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Machine.type, name, opts);
     const key = pulumi
       .all([args.seed, args.generation])
-      .apply(([seed, generation]) => deriveKey(seed, hostKeyPurpose(args.machine, generation)));
+      .apply(([seed, generation]) => deriveKey(seed, hostKeyPurpose(args.plan.name, generation)));
     const port = this.port(args);
-    this.server = this.createServer(args, port, key);
-    this.machine = args.machine;
+    const volumes = args.plan.volumes.map((planned) => this.volume(planned, args));
+    this.server = this.createServer(args, { port, key, volumes });
+    this.volumes = pulumi
+      .all(volumes.map(({ volume }) => volume.id))
+      .apply((ids) => volumeLines(args.plan.volumes, ids));
+    this.machine = args.plan.name;
     this.#user = args.login.user;
     this.zone = this.server.availabilityZone;
     this.portId = port.id;
@@ -91,7 +100,7 @@ export class Machine extends Component {
 
   private port(args: MachineArgs): openstack.networking.Port {
     return this.make(openstack.networking.Port, "port", {
-      name: args.machine,
+      name: args.plan.name,
       networkId: args.networkId,
       adminStateUp: true,
       fixedIps: [{ subnetId: args.subnetId }],
@@ -107,29 +116,62 @@ export class Machine extends Component {
     });
   }
 
+  /** Comes and goes with the server: a raised generation begins with empty ones. */
+  private volume(planned: PlannedVolume, args: MachineArgs): MachineVolume {
+    const { purpose, name, size, type, zone } = planned;
+    const volume = this.make(
+      openstack.blockstorage.Volume,
+      `${purpose}-volume`,
+      {
+        ...{ name, size, metadata: metadataOf(args.mark) },
+        ...(type !== undefined && { volumeType: type }),
+        ...(zone !== undefined && { availabilityZone: zone }),
+        ...(purpose === "root" && { imageId: idOf(args, "imageIds", args.plan.image) }),
+      },
+      {
+        replacementTrigger: args.generation,
+        // Cinder notes there how a volume is attached.
+        ignoreChanges: ["imageId", "metadata"],
+        customTimeouts: { create: "20m" },
+      },
+    );
+    return { planned, volume };
+  }
+
   private createServer(
     args: MachineArgs,
-    port: openstack.networking.Port,
-    hostKey: pulumi.Output<ReturnType<typeof deriveKey>>,
+    { port, key: hostKey, volumes }: Parts,
   ): openstack.compute.Instance {
-    const { machine, login, failed } = args;
+    const { plan, login, failed } = args;
+    const machine = plan.name;
+    const imageId = idOf(args, "imageIds", plan.image);
+    const boots = volumes.some(({ planned }) => planned.purpose === "root");
     const replaces = failed.serverOf(machine);
     return this.make(
       openstack.compute.Instance,
       "server",
       {
         name: machine,
-        imageId: args.imageId,
-        flavorId: args.flavorId,
+        ...(!boots && { imageId }),
+        ...(volumes.length > 0 && { blockDevices: blockDevices(imageId, volumes) }),
+        flavorId: idOf(args, "flavorIds", plan.flavor),
         networks: [{ port: port.id }],
         configDrive: true,
-        ...(args.zone !== undefined && { availabilityZone: args.zone }),
-        schedulerHints: [{ group: args.serverGroupId }],
+        ...(plan.zone !== undefined && { availabilityZone: plan.zone }),
+        schedulerHints: hintsOf(args),
+        ...(plan.tags.length > 0 && { tags: [...plan.tags] }),
         metadata: pulumi
           .all([metadataOf(args.mark), args.generation])
-          .apply(([marks, generation]) => ({ ...marks, [generationMark]: String(generation) })),
+          .apply(([marks, generation]) => ({
+            ...plan.metadata,
+            ...marks,
+            [generationMark]: String(generation),
+          })),
         userData: hostKey.apply((key) =>
-          userData({ machine, login, hostKey: key, ...(replaces !== undefined && { replaces }) }),
+          userData({
+            ...{ machine, login, hostKey: key, more: plan.cloudInit },
+            ...(replaces !== undefined && { replaces }),
+          }),
         ),
       },
       {
@@ -140,7 +182,7 @@ export class Machine extends Component {
         replacementTrigger: args.generation,
         ignoreChanges: [
           ...["imageId", "imageName", "keyPair", "flavorId", "availabilityZone"],
-          ...["metadata", "powerState"],
+          ...["blockDevices", "metadata", "powerState", "schedulerHints", "tags"],
           ...(replaces === undefined ? ["userData"] : []),
         ],
         customTimeouts: { create: "10m" },
@@ -149,3 +191,30 @@ export class Machine extends Component {
     );
   }
 }
+
+/** What the machine's server is made with. */
+interface Parts {
+  readonly port: openstack.networking.Port;
+  readonly key: pulumi.Output<ReturnType<typeof deriveKey>>;
+  readonly volumes: readonly MachineVolume[];
+}
+
+const idOf = (
+  { cloud }: MachineArgs,
+  kind: "imageIds" | "flavorIds",
+  name: string,
+): pulumi.Output<string> => pulumi.output(cloud).apply((facts) => facts[kind][name] ?? "");
+
+const hintsOf = ({
+  serverGroupId,
+  plan: { schedulerHints: more },
+}: MachineArgs): openstack.types.input.compute.InstanceSchedulerHint[] => {
+  const asked = Object.keys(more).length > 0;
+  if (serverGroupId === undefined && !asked) return [];
+  return [
+    {
+      ...(serverGroupId !== undefined && { group: serverGroupId }),
+      ...(asked && { additionalProperties: { ...more } }),
+    },
+  ];
+};

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageTable } from "../../base/images.js";
 import type { ClusterSpec } from "../cluster-spec.js";
-import { rolesOf, type Role } from "../plan/roles.js";
+import { taintText, type OwnSteps, type Taint } from "../plan/cluster-plan.js";
+import { roleTable, rolesOf, type Role } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import { minorOf, packageSeries } from "../../base/versions.js";
 import { containerdConfig, registryConfig, registryHost } from "./containerd-documents.js";
@@ -26,12 +27,16 @@ export const prepareValues = [
   "NODE_RANGE",
   "KERNEL_MODULES",
   "ETCD_DISK",
+  "REGISTER_TAINTS",
+  "VOLUMES",
+  "BEFORE_KUBEADM",
 ] as const;
 
 /** The script that makes a machine ready for kubeadm. */
 export const prepareScripts = [
   readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),
   readFileSync(join(__dirname, "../support/scripts/apt.sh"), "utf8"),
+  readFileSync(join(__dirname, "scripts/volumes.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/disk.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/prepare.sh"), "utf8"),
 ] as const;
@@ -62,12 +67,21 @@ function kubeadmImages(spec: Pick<ClusterSpec, "etcd">, role: Role): string {
 export const cgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>
   kubelet["cgroupDriver"] === "cgroupfs" ? "cgroupfs" : "systemd";
 
-/** The values for {@link prepareScripts}. `extra`: packages of the distribution. */
+/** What not all machines of a role have. */
+export interface Additions {
+  /** Of the distribution. */
+  readonly packages?: readonly string[];
+  /** Of the node, besides those of its role. */
+  readonly taints?: readonly Taint[];
+  readonly steps?: Pick<OwnSteps, "beforeKubeadm">;
+}
+
+/** The values for {@link prepareScripts}, but those that only a machine that exists has. */
 export function preparation(
   spec: Pick<ClusterSpec, "kubernetes" | "network" | "podNetwork" | "etcd">,
   role: Role,
-  extra: readonly string[] = [],
-): Record<(typeof prepareValues)[number], string> {
+  { packages: extra = [], taints = [], steps }: Additions = {},
+): Record<Exclude<(typeof prepareValues)[number], "VOLUMES">, string> {
   const { kubernetes, network, podNetwork } = spec;
   const { version, packages, registry } = kubernetes;
   const series = packageSeries(version);
@@ -89,5 +103,8 @@ export function preparation(
     NODE_RANGE: network.nodes,
     KERNEL_MODULES: podNetworkTraits(podNetwork).kernelModules.join(" "),
     ETCD_DISK: rolesOf(spec)[role].runsEtcd ? "/var/lib/etcd" : "",
+    BEFORE_KUBEADM: steps?.beforeKubeadm ?? "",
+    REGISTER_TAINTS:
+      taints.length === 0 ? "" : [...roleTable[role].taints, ...taints.map(taintText)].join(","),
   };
 }

@@ -1,4 +1,5 @@
 import type { SshKey } from "../identity/host-keys.js";
+import { beginningOf, partBoundary, partTypes } from "../spec/own-parts.js";
 import { toYaml } from "../../base/yaml.js";
 
 export interface UserData {
@@ -10,6 +11,8 @@ export interface UserData {
   readonly hostKey: SshKey;
   /** Server that this one replaces because it never came up; makes the data, and so the server, a new one. */
   readonly replaces?: string;
+  /** Parts of the user's own. @default none */
+  readonly more?: readonly string[];
 }
 
 /** Room for all machines to log in through this one at once; a connection that died is noticed after a minute. */
@@ -23,7 +26,7 @@ const sshd = [
 ].join("\n");
 
 /** cloud-init's configuration of a machine. The host key is the only secret in it. */
-export function userData({ machine, login, hostKey, replaces }: UserData): string {
+export function userData({ machine, login, hostKey, replaces, more = [] }: UserData): string {
   const config = {
     hostname: machine,
     prefer_fqdn_over_hostname: false,
@@ -48,5 +51,22 @@ export function userData({ machine, login, hostKey, replaces }: UserData): strin
     ],
   };
   const reason = replaces === undefined ? "" : `# replaces ${replaces}\n`;
-  return `#cloud-config\n${reason}${toYaml(config)}`;
+  const own = `#cloud-config\n${reason}${toYaml(config)}`;
+  return more.length === 0 ? own : multipart(own, more);
+}
+
+/** Several parts as cloud-init reads them. What is ours comes first, and no other part takes it away. */
+function multipart(own: string, more: readonly string[]): string {
+  const part = (text: string, ...headers: readonly string[]): string => {
+    const type = partTypes[beginningOf(text) ?? "#cloud-config"];
+    const head = [`Content-Type: ${type}; charset="utf-8"`, "MIME-Version: 1.0", ...headers];
+    return `--${partBoundary}\n${head.join("\n")}\n\n${text.replace(/\n?$/, "\n")}`;
+  };
+  const merge = "Merge-Type: list(append)+dict(no_replace,recurse_list)+str()";
+  return [
+    `Content-Type: multipart/mixed; boundary="${partBoundary}"\nMIME-Version: 1.0\n\n`,
+    part(own),
+    ...more.map((text) => part(text, merge)),
+    `--${partBoundary}--\n`,
+  ].join("");
 }

@@ -1,6 +1,18 @@
 import type { ClusterSpec } from "../cluster-spec.js";
 import { zoneAt } from "../network/address-plan.js";
+import type { Spread } from "../spec/group-options.js";
+import { volumesOf, type PlannedVolume, type WrittenVolumes } from "./volumes.js";
 import { roleTable, type Role, type RoleRow } from "./roles.js";
+
+/** A taint of a node. */
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: string;
+}
+
+/** As kubectl and kubelet read it. */
+export const taintText = ({ key, value, effect }: Taint): string => `${key}=${value}:${effect}`;
 
 /** A machine before it exists. */
 export interface PlannedMachine {
@@ -15,17 +27,39 @@ export interface PlannedMachine {
   readonly zone?: string;
   /** Name or ID. */
   readonly flavor: string;
+  /** Name or ID. */
+  readonly image: string;
   readonly generation: number;
+  /** Of the server, besides the cluster's marks. */
+  readonly tags: readonly string[];
+  readonly metadata: Texts;
+  /** For Nova's scheduler, besides the server group. */
+  readonly schedulerHints: Texts;
+  readonly volumes: readonly PlannedVolume[];
+  /** More parts for cloud-init. */
+  readonly cloudInit: readonly string[];
 }
+
+/** Scripts of the user's own, for bash; empty: none. */
+export interface OwnSteps {
+  readonly beforeKubeadm: string;
+  readonly afterKubeadm: string;
+}
+
+type Texts = Readonly<Record<string, string>>;
 
 /** Machines that are made alike and kept apart from each other. */
 export interface PlannedGroup {
   readonly pool: string;
   readonly role: Role;
-  /** Name of the server group. */
+  /** Name of the server group; with a dash and the position, of each machine. */
   readonly name: string;
-  /** Name or ID. */
-  readonly flavor: string;
+  /** Policy of the server group; absent: there is none. */
+  readonly policy?: "soft-anti-affinity" | "anti-affinity";
+  /** Of the nodes. */
+  readonly labels: Texts;
+  readonly taints: readonly Taint[];
+  readonly steps: OwnSteps;
   readonly machines: readonly PlannedMachine[];
 }
 
@@ -66,40 +100,82 @@ export const bastionPool = "bastion";
 /** The pool of etcd's own machines. */
 export const etcdPool = "etcd";
 
-interface Size {
+/** What single machines have otherwise than their group. */
+interface Override {
+  readonly flavor?: string | undefined;
+  readonly image?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly generation?: number | undefined;
+}
+
+/** A group as it is written. */
+export interface WrittenGroup
+  extends
+    Pick<PlannedMachine, "tags" | "metadata" | "schedulerHints" | "cloudInit">,
+    WrittenVolumes {
   readonly flavor: string;
   readonly count: number;
   readonly generation?: number;
+  readonly image?: string | undefined;
+  readonly zones?: readonly string[] | undefined;
+  readonly labels: Texts;
+  readonly taints: readonly Taint[];
+  readonly spread: Spread;
+  readonly steps: OwnSteps;
+  readonly nodes: Readonly<Record<string, Override>>;
 }
 
-type Planned = Pick<ClusterSpec, "name" | "zones" | "workers"> & {
-  readonly controlPlane: Size;
+const policies = { soft: "soft-anti-affinity", hard: "anti-affinity", none: undefined } as const;
+
+type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
+  readonly controlPlane: WrittenGroup;
+  readonly workers: Readonly<Record<string, WrittenGroup>>;
   readonly bastion?: ClusterSpec["bastion"];
-  readonly etcd?: Size | undefined;
+  readonly etcd?: Pick<WrittenGroup, "flavor" | "count"> | undefined;
   readonly network?: Pick<ClusterSpec["network"], "portSecurity">;
 };
 
 function group(
-  { name, zones }: Pick<ClusterSpec, "name" | "zones">,
+  { name, image, zones }: Pick<ClusterSpec, "name" | "image" | "zones">,
   role: Role,
   pool: string,
-  { flavor, count, generation = 0 }: Size,
+  written: WrittenGroup,
 ): PlannedGroup {
-  const machines = Array.from({ length: count }, (_, position): PlannedMachine => {
-    const zone = zoneAt(zones, position);
+  const { labels, taints, steps, tags, metadata, schedulerHints, cloudInit } = written;
+  const machines = Array.from({ length: written.count }, (_, position): PlannedMachine => {
+    const own: Override = written.nodes[String(position)] ?? {};
+    const machine = `${name}-${pool}-${String(position)}`;
+    const zone = own.zone ?? zoneAt(written.zones ?? zones, position);
     return {
-      ...{ name: `${name}-${pool}-${String(position)}`, role, pool, position, flavor, generation },
+      ...{ name: machine, role, pool, position },
+      flavor: own.flavor ?? written.flavor,
+      image: own.image ?? written.image ?? image,
+      generation: own.generation ?? written.generation ?? 0,
+      ...{ tags, metadata, schedulerHints, cloudInit },
+      volumes: volumesOf(machine, written),
       ...(zone !== undefined && { zone }),
     };
   });
-  return { pool, role, name: `${name}-${pool}`, flavor, machines };
+  const policy = policies[written.spread];
+  return {
+    ...{ pool, role, name: `${name}-${pool}`, labels, taints, steps, machines },
+    ...(policy !== undefined && { policy }),
+  };
 }
 
+/** A group in which nothing is chosen. */
+const plain = {
+  ...{ labels: {}, taints: [], tags: [], metadata: {}, schedulerHints: {}, nodes: {} },
+  ...{ cloudInit: [], steps: { beforeKubeadm: "", afterKubeadm: "" } },
+  spread: "soft",
+} as const;
+
 const bastionOf = (
-  { name, zones }: Planned,
+  { name, image, zones }: Planned,
   { zone, ...size }: NonNullable<Planned["bastion"]>,
 ): PlannedGroup =>
-  group({ name, zones: zone === undefined ? zones : [zone] }, "bastion", bastionPool, {
+  group({ name, image, zones: zone === undefined ? zones : [zone] }, "bastion", bastionPool, {
+    ...plain,
     ...size,
     count: 1,
   });
@@ -111,7 +187,7 @@ export function planCluster(
 ): ClusterPlan {
   const { name, controlPlane, workers } = spec;
   const bastion = spec.bastion && bastionOf(spec, spec.bastion);
-  const etcd = spec.etcd && group(spec, "etcd", etcdPool, spec.etcd);
+  const etcd = spec.etcd && group(spec, "etcd", etcdPool, { ...plain, ...spec.etcd });
   const apart = [bastion, etcd].flatMap((one) => one ?? []);
   return {
     cluster: name,

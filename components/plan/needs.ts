@@ -4,15 +4,23 @@ import type { Wanted } from "../support/catalog.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { groupsOf, machinesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
 
+/** Each once. */
+const namesIn = (names: readonly (string | undefined)[]): string[] => [
+  ...new Set(names.flatMap((name) => name ?? [])),
+];
+
 /** What has to be looked up for a cluster. */
-export const wantedOf = (spec: ClusterSpec): Wanted => ({
-  image: spec.image,
-  ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
-  ...(spec.network.existing && {
-    network: { ...spec.network.existing, nodes: spec.network.nodes },
-  }),
-  flavors: [...new Set(groupsOf(planCluster(spec)).map(({ flavor }) => flavor))],
-});
+export const wantedOf = (spec: ClusterSpec): Wanted => {
+  const machines = machinesOf(planCluster(spec));
+  return {
+    images: namesIn(machines.map(({ image }) => image)),
+    ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
+    ...(spec.network.existing && {
+      network: { ...spec.network.existing, nodes: spec.network.nodes },
+    }),
+    flavors: namesIn(machines.map(({ flavor }) => flavor)),
+  };
+};
 
 type Counts = Readonly<Record<CountedResource, number>>;
 
@@ -29,6 +37,7 @@ const usesOctavia = ({ loadBalancer, cloudController, endpoint }: ClusterSpec): 
 /** How many of each the cluster holds: what the program registers, and what others make for it. */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const endpoint = endpointTraits(spec);
+  const volumes = machinesOf(plan).flatMap((machine) => machine.volumes);
   // The samples: load balancers with a port and a group each, one floating IP of the cloud's, one volume of 1 GiB.
   const { external = true, address } = spec.sampleServices;
   const [services, one] = spec.samples ? [external ? 2 : 1, 1] : [0, 0];
@@ -43,10 +52,10 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     ports: machinesOf(plan).length + endpoint.ports + 2 * made + services,
     "floating IPs": endpoint.floatingIps + entryAddresses(spec) + floatingIps,
     "security groups": plan.securityGroups.length + services,
-    volumes: one,
-    "volume gigabytes": one,
+    volumes: one + volumes.length,
+    "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),
     "load balancers": endpoint.loadBalancers + services,
-    "server groups": groupsOf(plan).length,
+    "server groups": groupsOf(plan).filter(({ policy }) => policy !== undefined).length,
   };
 }
 
@@ -54,18 +63,24 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
+  const volumes = machines.flatMap((machine) => machine.volumes);
   const flavors: Record<string, number> = {};
   for (const { flavor } of machines) flavors[flavor] = (flavors[flavor] ?? 0) + 1;
   return {
     cluster: spec.name,
-    images: [spec.image],
+    images: namesIn(machines.map(({ image }) => image)),
     ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
     ...(spec.network.existing && { network: spec.network.existing.network }),
     flavors,
-    nodeFlavors: plan.groups.map(({ flavor }) => flavor),
-    volumeTypes: spec.storageClasses.flatMap(({ type }) => (type === undefined ? [] : [type])),
-    zones: spec.zones,
-    volumeZones: spec.storageClasses.flatMap(({ availability: zone }) => zone ?? []),
+    nodeFlavors: namesIn(
+      plan.groups.flatMap((group) => group.machines.map(({ flavor }) => flavor)),
+    ),
+    volumeTypes: namesIn([...spec.storageClasses, ...volumes].map(({ type }) => type)),
+    zones: namesIn([...spec.zones, ...machines.map(({ zone }) => zone)]),
+    volumeZones: namesIn([
+      ...spec.storageClasses.map(({ availability }) => availability),
+      ...volumes.map(({ zone }) => zone),
+    ]),
     volumesFollowZones:
       spec.blockStorage.topology !== false &&
       spec.storageClasses.some(({ availability: zone }) => zone === undefined),

@@ -24,8 +24,8 @@ export interface RoleRow {
   /** What a machine that joins is given (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh). */
   readonly grant: "token" | "certificates" | "membership" | "nothing";
   readonly leaves: readonly Farewell[];
-  /** Policy of the server group that its machines are in, one group per pool. */
-  readonly spread: "soft-anti-affinity";
+  /** Taints that kubeadm gives to its node. */
+  readonly taints: readonly string[];
 }
 
 /** One row per role. */
@@ -39,7 +39,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "certificates",
     leaves: ["drain", "remove-etcd-member"],
-    spread: "soft-anti-affinity",
+    taints: ["node-role.kubernetes.io/control-plane=:NoSchedule"],
   },
   worker: {
     title: "worker",
@@ -50,7 +50,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: true,
     grant: "token",
     leaves: ["drain"],
-    spread: "soft-anti-affinity",
+    taints: [],
   },
   bastion: {
     title: "bastion",
@@ -61,7 +61,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "nothing",
     leaves: [],
-    spread: "soft-anti-affinity",
+    taints: [],
   },
   etcd: {
     title: "etcd",
@@ -72,7 +72,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "membership",
     leaves: [],
-    spread: "soft-anti-affinity",
+    taints: [],
   },
 };
 

@@ -90,9 +90,17 @@ export function frozenValues(spec: ClusterSpec): Frozen {
   return Object.fromEntries(found.filter(([path, value]) => unwritten[path] !== value));
 }
 
-/** The same for kubeadm/scripts/frozen.sh: a line each, `path value`, in an order that no schema changes: no script runs again for it. */
+/** The group of machines that keeps a value, if it is one's and not the cluster's: `workers.gpu` of `workers.gpu.rootVolume.size`. */
+export const groupOf = (path: string): string | undefined =>
+  /^(?:cluster\.)?(controlPlane|workers\.[^.]+)\.[a-z]+Volume\./.exec(path)?.[1];
+
+/**
+ * The same for kubeadm/scripts/frozen.sh, a line each: `path value`, in an order that no schema changes: no script runs again for
+ * it. Without what a group keeps, which may go and come again otherwise.
+ */
 export const frozenLines = (values: Frozen): string =>
   Object.entries(values)
+    .filter(([path]) => groupOf(path) === undefined)
     .map(([path, value]) => `${path} ${value}`)
     .sort()
     .join("\n");
@@ -113,3 +121,35 @@ export function compareFrozen(
     return kept === value ? [] : [{ path: `cluster.${path}`, message }];
   });
 }
+
+/** The components that make the groups of machines (cluster.ts), by the path of the group. */
+export const groupNames = ({
+  workers,
+}: Pick<ClusterSpec, "workers">): Readonly<Record<string, string>> => ({
+  controlPlane: "control-plane",
+  ...Object.fromEntries(Object.keys(workers).map((pool) => [`workers.${pool}`, `workers-${pool}`])),
+});
+
+/**
+ * What a group of machines has, or had, on one side only: its machines were made with it, or without. Nothing that a release
+ * freezes for the first time is among it, as every group keeps only what is written.
+ */
+export const compareGroups = (
+  before: Frozen,
+  now: Frozen,
+): { readonly path: string; readonly message: string }[] => {
+  const oneSided = (some: Frozen, others: Frozen): string[] =>
+    Object.keys(some).filter((path) => groupOf(path) !== undefined && !(path in others));
+  const another =
+    "or make another pool, move the pods there and remove this one; control planes keep what they were made with";
+  return [
+    ...oneSided(before, now).map((path) => ({
+      path: `cluster.${path}`,
+      message: `${before[path] ?? ""} cannot be taken from machines that live; write it again, ${another}`,
+    })),
+    ...oneSided(now, before).map((path) => ({
+      path: `cluster.${path}`,
+      message: `${now[path] ?? ""} cannot be given to machines that live; leave it out, ${another}`,
+    })),
+  ];
+};

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { groupOptions, nodeGeneration, nodesOf } from "./group-options.js";
 import { doc, label, list, present, record, shown, text, truth, whole } from "./values.js";
+import { controlPlaneVolumes, machineVolumes } from "./volumes.js";
 
 export const generation = whole(0, "a generation")
   .default(0)
@@ -49,6 +51,9 @@ export const controlPlane = record({
         "`false`; `true` with the topology `single`",
       ),
     ),
+  ...groupOptions,
+  ...controlPlaneVolumes,
+  nodes: nodesOf({}),
 });
 
 /** Groups of equal workers by name; the name is part of the machines' names. */
@@ -63,6 +68,9 @@ const pools = z.record(
       ),
     ),
     generation,
+    ...groupOptions,
+    ...machineVolumes,
+    nodes: nodesOf({ generation: nodeGeneration }),
   }),
   {
     error: ({ code }) =>

@@ -19,7 +19,7 @@ export interface CloudScope {
 
 /** What a cluster needs to find in the cloud, each by name or by ID. */
 export interface Wanted {
-  readonly image: string;
+  readonly images: readonly string[];
   /** Absent: no floating IPs. */
   readonly externalNetwork?: string;
   readonly flavors: readonly string[];
@@ -29,7 +29,8 @@ export interface Wanted {
 
 /** What was found: everything that decides whether the cluster can be made at all. */
 export interface CloudFacts {
-  readonly imageId: string;
+  /** By what the image was called: its name or its ID. */
+  readonly imageIds: Readonly<Record<string, string>>;
   /** Empty: none was asked for. */
   readonly externalNetworkId: string;
   /** OpenStack's provider asks for floating IPs by it. */
@@ -102,8 +103,8 @@ export async function lookUpCloud(
   wanted: Wanted,
   opts: pulumi.InvokeOptions = {},
 ): Promise<CloudFacts> {
-  const { image, externalNetwork, network } = wanted;
-  const flavors = [...new Set(wanted.flavors)];
+  const { externalNetwork, network } = wanted;
+  const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
   // Whatever is wrong with the credential is told once, by the lookup that everybody may make.
   const operator = await scope.then(scopeOf).catch((error: unknown) => {
@@ -116,18 +117,20 @@ export async function lookUpCloud(
       : find("external network", externalNetwork, networkLookups(externalNetwork, opts));
   const inside = network && findNetwork(network, { outside, opts });
   const things = await Promise.all([
-    find("image", image, imageLookups(image, opts)),
+    ...images.map((image) => find("image", image, imageLookups(image, opts))),
     outside ?? none,
     ...flavors.map((flavor) => find("flavor", flavor, flavorLookups(flavor, opts))),
   ]);
   const place = await inside;
-  const [imageFound = none, external = none, ...flavorsFound] = requireAll(things, place);
-  const ids = flavors.map((flavor, index) => [flavor, (flavorsFound[index] ?? none).id] as const);
+  const found = requireAll(things, place);
+  const external = found[images.length] ?? none;
+  const idsOf = (names: readonly string[], all: readonly Thing[]): Record<string, string> =>
+    Object.fromEntries(names.map((name, index) => [name, (all[index] ?? none).id]));
   return {
-    imageId: imageFound.id,
+    imageIds: idsOf(images, found),
     externalNetworkId: external.id,
     externalNetworkName: external.name ?? "",
-    flavorIds: Object.fromEntries(ids),
+    flavorIds: idsOf(flavors, found.slice(images.length + 1)),
     scope: operator,
     ...(place && "networkId" in place && { network: place }),
   };

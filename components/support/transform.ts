@@ -9,6 +9,7 @@ const kinds = {
   floatingIp: "openstack:networking/floatingIp:FloatingIp",
   securityGroup: "openstack:networking/secGroup:SecGroup",
   server: "openstack:compute/instance:Instance",
+  volume: "openstack:blockstorage/volume:Volume",
   serverGroup: "openstack:compute/serverGroup:ServerGroup",
   loadBalancer: "openstack:loadbalancer/loadBalancer:LoadBalancer",
   daemonSet: "kubernetes:apps/v1:DaemonSet",

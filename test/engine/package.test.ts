@@ -36,7 +36,8 @@ const args: ClusterArgs = {
 };
 const scope = { authUrl: "https://keystone.example/v3", region: "one", projectId: "p", roles: [] };
 const external = { externalNetworkId: "external", externalNetworkName: "public" };
-const cloud: CloudFacts = { imageId: "image", flavorIds: { medium: "m" }, ...external, scope };
+const ids = { imageIds: { "debian-12": "image" }, flavorIds: { medium: "m" } };
+const cloud: CloudFacts = { ...ids, ...external, scope };
 // @ts-expect-error: the types are there, not any.
 const wrong: ClusterArgs = { ...args, image: 7 };
 export const endpoint: pulumi.Output<string> = new Cluster("dev", { ...args, cloud }).apiEndpoint;

@@ -5,7 +5,7 @@ import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields } from "../support/graph.js";
 
 describe("the catalog", () => {
-  const wanted = { image: "debian", externalNetwork: "public", flavors: ["m", "l", "m"] };
+  const wanted = { images: ["debian"], externalNetwork: "public", flavors: ["m", "l", "m"] };
   const look = async (
     lookups: typeof cloudAnswers.lookups,
     changes: Partial<Wanted> = {},
@@ -56,9 +56,9 @@ describe("the catalog", () => {
         [network]: (inputs) => (asked.push(inputs), { id, name: "public" }),
         [flavor]: (inputs) => (asked.push(inputs), { id }),
       },
-      { image: id, externalNetwork: id, flavors: [id] },
+      { images: [id], externalNetwork: id, flavors: [id] },
     );
-    assert.equal(facts.imageId, id);
+    assert.deepEqual(facts.imageIds, { [id]: id });
     assert.equal(facts.externalNetworkId, id);
     assert.equal(facts.externalNetworkName, "public");
     assert.deepEqual(facts.flavorIds, { [id]: id });

@@ -110,8 +110,8 @@ describe("the graph", () => {
         assert.deepEqual(row.replaceOnChanges, ["#initerror"]);
         assert.ok(row.deleteBeforeReplace);
         assert.deepEqual([...row.ignoreChanges].sort(), [
-          ...["availabilityZone", "flavorId", "imageId", "imageName", "keyPair"],
-          ...["metadata", "powerState", "userData"],
+          ...["availabilityZone", "blockDevices", "flavorId", "imageId", "imageName", "keyPair"],
+          ...["metadata", "powerState", "schedulerHints", "tags", "userData"],
         ]);
         assert.equal(row.inputs["configDrive"], true);
       }

@@ -112,7 +112,7 @@ describe("a network that exists", () => {
 });
 
 describe("the look-up of a network that exists", () => {
-  const wanted = { image: "debian", flavors: ["m"], externalNetwork: "public" };
+  const wanted = { images: ["debian"], flavors: ["m"], externalNetwork: "public" };
   const look = async (network: object, changes: Lookups = {}): Promise<CloudFacts> => {
     let found: Promise<CloudFacts> | undefined;
     const asked = { network: "office", nodes: "10.0.0.0/24", ...network };

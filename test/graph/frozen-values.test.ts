@@ -28,7 +28,10 @@ async function update(before: Values | undefined, now: Values, state: State): Pr
     const outputs = Object.entries(state).map(([name, type]) => [`urn::${name}`, { type }]);
     return { outputs: Object.fromEntries(outputs) as Fields };
   };
-  const args = { cluster: "dev", values: {} };
+  const args = {
+    ...{ cluster: "dev", values: {} },
+    groups: { controlPlane: "control-plane", "workers.gpu": "workers-gpu" },
+  };
   const lookups = { "pulumi:pulumi:readStackResourceOutputs": lookup };
   await graph(
     async () => {
@@ -68,6 +71,42 @@ describe("frozen values", () => {
     await update({ a: "1" }, { a: "2" }, others);
     await update({ a: "1" }, { a: "2" }, {});
     await assert.rejects(update({ a: "1" }, { a: "2" }, { "dev-x": "kubernetes:core/v1:Secret" }));
+  });
+
+  describe("of a group of machines", () => {
+    const size = (gib: string): Values => ({ "workers.gpu.runtimeVolume.size": gib });
+    const server = "openstack:compute/instance:Instance";
+    const made: State = { "dev-workers-gpu-0-server": server };
+
+    it("are none to give to, to take from or to change on machines that live, whether the cluster answered or not", async () => {
+      const path = "cluster.workers.gpu.runtimeVolume.size";
+      for (const [before, now, sentence] of [
+        [{}, size("25"), `${path}: 25 cannot be given to machines that live; leave it out, or `],
+        [size("25"), {}, `${path}: 25 cannot be taken from machines that live; write it again, or`],
+        [size("25"), size("50"), `${path}: 25 cannot become 50`],
+      ] as const)
+        for (const state of [made, { ...living, ...made }, undefined])
+          await assert.rejects(update(before, now, state), (error: Error) =>
+            error.message.includes(sentence),
+          );
+    });
+
+    it("are free while the group has no machine, also one of a similar name", async () => {
+      const others = {
+        "dev-workers-gpu-big-0-server": server,
+        "dev-control-plane-0-server": server,
+      };
+      for (const [before, now] of [
+        ...[[{}, size("25")] as const, [size("25"), {}] as const],
+        [size("25"), size("50")] as const,
+      ])
+        await update(before, now, { ...living, ...others });
+    });
+
+    it("go with the group", async () => {
+      const gone = { "workers.former.runtimeVolume.size": "25" };
+      await update(gone, {}, { ...living, "dev-workers-former-0-server": server });
+    });
   });
 
   it("belong to a living cluster when the state cannot be asked", async () => {
@@ -118,6 +157,17 @@ describe("the frozen values of a cluster", () => {
       ["dev-frozen"],
     );
     assert.deepEqual(named(rows, "dev-frozen").dependencies, []);
+  });
+
+  it("have what is written for a group, by its path, which the machines do not compare: another group may come", async () => {
+    const pool = { flavor: "medium", count: 1, runtimeVolume: { size: 25, type: "fast" } };
+    const some = await build({ workers: { gpu: pool } });
+    const { "workers.gpu.runtimeVolume.size": size, "workers.gpu.runtimeVolume.type": type } =
+      values(some);
+    assert.deepEqual([size, type], ["25", "fast"]);
+    const read = plain(named(some, "dev-control-plane-0-init").inputs["stdin"]);
+    assert.ok(!read.includes("runtimeVolume"));
+    assert.ok(!Object.keys(values(rows)).some((path) => path.includes("Volume")));
   });
 
   it("are what the machine compares again", () => {

@@ -20,6 +20,7 @@ function counted(rows: readonly Row[], { externalNetwork }: Partial<ClusterArgs>
   );
   const dhcp = count("openstack:networking/subnet:Subnet");
   const claims = count("kubernetes:core/v1:PersistentVolumeClaim");
+  const volumes = rows.filter(({ type }) => type === "openstack:blockstorage/volume:Volume");
   return {
     networks: count("openstack:networking/network:Network"),
     subnets: count("openstack:networking/subnet:Subnet"),
@@ -33,8 +34,8 @@ function counted(rows: readonly Row[], { externalNetwork }: Partial<ClusterArgs>
       count("openstack:networking/floatingIp:FloatingIp") +
       (externalNetwork === undefined ? 0 : balanced.length - internal.length),
     "security groups": count("openstack:networking/secGroup:SecGroup") + balanced.length,
-    volumes: claims,
-    "volume gigabytes": claims,
+    volumes: claims + volumes.length,
+    "volume gigabytes": volumes.reduce((sum, { inputs }) => sum + Number(inputs["size"]), claims),
     "load balancers": count("openstack:loadbalancer/loadBalancer:LoadBalancer") + balanced.length,
     "server groups": count("openstack:compute/serverGroup:ServerGroup"),
   };
@@ -52,6 +53,14 @@ describe("what a cluster asks of its cloud", () => {
       etcd: { kind: "dedicated", flavor: "large", count: 5 },
     },
     "three control planes with a virtual IP": { topology: "ha", endpoint: { kind: "virtual-ip" } },
+    "machines with volumes": {
+      controlPlane: { flavor: "medium", rootVolume: { size: 20 }, etcdVolume: { size: 5 } },
+      workers: { general: { flavor: "medium", count: 2, runtimeVolume: { size: 25 } } },
+    },
+    "pools that nothing keeps apart": {
+      controlPlane: { flavor: "medium", spread: "none" },
+      workers: { general: { flavor: "medium", count: 1, spread: "none" } },
+    },
     "one behind a bastion": { access: "bastion", bastion: { flavor: "tiny" } },
     "three behind a bastion": {
       topology: "ha",

@@ -230,10 +230,13 @@ describe("a machine that never answered", () => {
       () =>
         new Machine("m", {
           mark,
-          machine: "dev-general-0",
+          plan: {
+            ...{ name: "dev-general-0", role: "worker", pool: "general", position: 0 },
+            ...{ flavor: "f", image: "i", generation: 0 },
+            ...{ tags: [], metadata: {}, schedulerHints: {}, volumes: [], cloudInit: [] },
+          },
           generation: 0,
-          imageId: "i",
-          flavorId: "f",
+          cloud: { imageIds: { i: "image" }, flavorIds: { f: "flavor" } },
           networkId: "n",
           subnetId: "s",
           securityGroupIds: ["g"],

@@ -60,6 +60,12 @@ describe("control-plane.sh", () => {
     assert.deepEqual(of(run({ SCHEDULABLE: "no" })), []);
   });
 
+  it("runs what the user wants to run when the API answers, at last", () => {
+    const { code, calls } = run({ AFTER_KUBEADM: "kubectl own step" });
+    assert.equal(code, 0);
+    assert.equal(calls.filter((call) => call.startsWith("kubectl")).at(-1), "kubectl own step");
+  });
+
   it("hands out the name that the cluster was made under, quoted or not: its load balancers have it", () => {
     for (const [written, name] of [
       ["old", "old"],

@@ -12,8 +12,9 @@ describe("join.sh", () => {
     CA_CERT_HASH: "sha256:abc123",
     API_ADDRESSES: "10.0.0.7\n10.0.0.8",
     KUBELET: "1.36.3",
+    AFTER_KUBEADM: "",
   };
-  const run = () => machine.run(joinScripts, values);
+  const run = (over: object = {}) => machine.run(joinScripts, { ...values, ...over });
   beforeEach(() => {
     machine = new Sandbox({
       ...nodeCommands,
@@ -38,6 +39,25 @@ describe("join.sh", () => {
     assert.equal(again.code, 0);
     assert.deepEqual(wishes(again.calls), ["10.0.0.7 joined"]);
     assert.ok(!again.calls.some((call) => call.startsWith("kubeadm")));
+  });
+
+  it("runs what the user wants to run when the node is there, each time", () => {
+    const step = "if [ $1 ]; then exit 1; fi\necho $(ssh own step)\n";
+    for (const _ of [1, 2]) {
+      const { code, calls, stdout } = run({ AFTER_KUBEADM: step });
+      assert.equal(code, 0);
+      assert.equal(calls.at(-1), "ssh own step");
+      assert.equal(stdout, '{"node": "dev-general-0"}\n');
+    }
+  });
+
+  it("fails with the user's step, and says where its output is", () => {
+    const { code, stderr } = run({ AFTER_KUBEADM: "echo why >&2\nexit 7\n" });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /\nwhy\nreason: steps\.afterKubeadm ended with code 7 on machine; its out/,
+    );
   });
 
   it("fails while its node is not Ready, and looks again the next time without joining again", () => {

@@ -34,7 +34,9 @@ const wanted = (file: string): string[] => {
   const set = [...text.matchAll(/(?:^|[\s;])(?:local |readonly |export )?([A-Z][A-Z0-9_]+)=/gm)];
   const own = [
     "SECONDS",
+    "ARGV", // perl's
     "KUBECONFIG",
+    "SERVER_ID",
     "SSH_ORIGINAL_COMMAND",
     ...set.map(([, name]) => name ?? ""),
   ];
@@ -71,11 +73,16 @@ describe("scripts for machines", () => {
     "kubeadm/scripts/frozen.sh",
     "kubeadm/scripts/certificate.sh",
     offer,
+    "kubeadm/scripts/keep-marks.sh",
     "endpoint/scripts/virtual-ip.sh",
     "kubeadm/scripts/control-plane.sh",
   ];
   const contracts = [
-    ["prepare", prepareValues, ["machine/scripts/disk.sh", "machine/scripts/prepare.sh"]],
+    [
+      "prepare",
+      prepareValues,
+      ["machine/scripts/volumes.sh", "machine/scripts/disk.sh", "machine/scripts/prepare.sh"],
+    ],
     ["control-plane", controlPlaneValues, [...joining, ...controlPlane]],
     ["member", memberValues, [asking, offer, "etcd/scripts/member.sh"]],
     ["client", clientValues, [asking, "etcd/scripts/client.sh"]],

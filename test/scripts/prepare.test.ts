@@ -10,7 +10,7 @@ import { smallest } from "../support/spec.js";
 const values = (over: object = {}): Record<string, string> => {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result);
-  return preparation(result.spec, "worker");
+  return { ...preparation(result.spec, "worker"), VOLUMES: "" };
 };
 
 describe("prepare.sh", () => {
@@ -74,6 +74,31 @@ describe("prepare.sh", () => {
     machine.stub("containerd", "echo containerd containerd.io v2.1.0 abc");
     const install = run().calls.find((call) => call.includes(" install ")) ?? "";
     assert.doesNotMatch(install, /containerd/);
+  });
+
+  it("has the node registered with its taints, and keeps what else kubelet is told", () => {
+    const file = "etc/default/kubelet";
+    run();
+    assert.equal(machine.file(file), undefined);
+    const flag = "KUBELET_EXTRA_ARGS=--register-with-taints=";
+    run({ REGISTER_TAINTS: "a=b:NoSchedule,c=:NoExecute" });
+    assert.equal(machine.file(file), `${flag}a=b:NoSchedule,c=:NoExecute\n`);
+    const { calls } = run();
+    assert.equal(machine.file(file), "");
+    assert.ok(!calls.some((call) => /restart.*kubelet/.test(call)));
+    machine.put(file, "KUBELET_EXTRA_ARGS=--v=2\n");
+    run();
+    assert.equal(machine.file(file), "KUBELET_EXTRA_ARGS=--v=2\n");
+  });
+
+  it("runs what the user wants to run before kubeadm, when everything is there", () => {
+    const { code, calls, stderr } = run({ BEFORE_KUBEADM: "crictl own step" });
+    assert.equal(code, 0, stderr);
+    const own = calls.indexOf("crictl own step");
+    assert.ok(own > calls.findIndex((call) => / install /.test(call)) && own > 0);
+    assert.equal(machine.file("var/lib/stackadm/steps/beforeKubeadm"), "crictl own step\n");
+    const failed = run({ BEFORE_KUBEADM: "exit 3" });
+    assert.match(failed.stderr, /\nreason: steps\.beforeKubeadm ended with code 3 on machine; /);
   });
 
   it("says what apt says when it fails", () => {

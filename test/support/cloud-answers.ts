@@ -41,7 +41,9 @@ const addressOf = (port: string): string => {
 /** A cloud on which everything succeeds, as far as the program looks at what it answers. */
 export const cloudAnswers: GraphOptions = {
   lookups: {
-    "openstack:images/getImageIds:getImageIds": () => ({ ids: ["image-id"] }),
+    "openstack:images/getImageIds:getImageIds": ({ name }) => ({
+      ids: [name === "debian-12" ? "image-id" : `image-${String(name)}`],
+    }),
     "openstack:compute/getFlavor:getFlavor": ({ name }) => ({ id: `flavor-${String(name)}` }),
     "openstack:networking/getNetwork:getNetwork": ({ external }) =>
       external === true

@@ -12,5 +12,6 @@ export const object = (fields: Partial<CloudObject>): CloudObject => ({
   owner: "",
   network: "",
   members: [],
+  gigabytes: 0,
   ...fields,
 });

@@ -1,5 +1,9 @@
 /** A machine on which control-plane.sh runs, with kubeadm and kubectl that do as if. */
-import { controlPlaneScripts, mintScript } from "../../components/kubeadm/node-scripts.js";
+import {
+  controlPlaneScripts,
+  marksScript,
+  mintScript,
+} from "../../components/kubeadm/node-scripts.js";
 import { joinerValues, nodeCommands } from "./joining.js";
 import { Sandbox, type Outcome } from "./sandbox.js";
 
@@ -18,6 +22,9 @@ export const controlPlaneValues = {
   NODE_RANGE: "10.0.0.0/24",
   KUBELET: "1.36.3",
   SCHEDULABLE: "no",
+  NODE_MARKS: "",
+  MARKS_SCRIPT: marksScript,
+  AFTER_KUBEADM: "",
   VIRTUAL_IP: "",
   VIRTUAL_IP_CONFIG: "",
 };

@@ -10,3 +10,10 @@ export const smallest = {
   workers: { general: { flavor: "medium", count: 2 } },
   ssh: { publicKey: "ssh-ed25519 AAAALOGIN" },
 } satisfies ClusterArgs;
+
+/** A group of machines in which nothing is chosen. */
+export const plainGroup = {
+  ...{ labels: {}, taints: [], tags: [], metadata: {}, schedulerHints: {}, nodes: {} },
+  ...{ cloudInit: [], steps: { beforeKubeadm: "", afterKubeadm: "" } },
+  spread: "soft",
+} as const;

@@ -21,11 +21,13 @@ control_plane() {
   poll 240 answers || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   converge_certificate
   let_machines_ask
+  keep_marks
   poll 30 take_pods || die "the API server of $NODE_NAME does not take whether pods may run on it"
   await_virtual_ip
   # What the API does not say is asked again: an empty name or UID must never leave this machine.
   poll 60 facts || die "the API server of $NODE_NAME does not say what the cluster is called"
   keep_growable
+  own_step afterKubeadm "$AFTER_KUBEADM"
   printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s"}\n' \
     "$(authority_of /etc/kubernetes/pki/ca.crt)" "$(base64 -w0 "$admin")" "$name" "$NODE_NAME" "$uid" >&4
 }

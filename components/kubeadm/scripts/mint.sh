@@ -158,6 +158,8 @@ case $verb in
   member) is_member || exit 3 ;;
   joined)
     forget_token "$token_id"
+    # A node that is not there yet is marked in a minute.
+    [[ ! -x /usr/local/sbin/stackadm-marks ]] || /usr/local/sbin/stackadm-marks >&2 || :
     await_ready "$node" || exit 1
     # One unit of that name at a time: several machines join at once, and one replica is to move.
     systemd-run --quiet --collect --unit stackadm-spread -p RuntimeMaxSec=900 /bin/bash "$0" spread 2>/dev/null || :

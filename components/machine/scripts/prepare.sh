@@ -10,10 +10,13 @@ prepare() {
   wait_for_cloud_init
   keep_version
   settings
+  volumes
   packages
   runtime
+  registration
   guard
   measure_disk
+  own_step beforeKubeadm "$BEFORE_KUBEADM"
   pull_images
   printf '{"kubelet": "%s"}\n' "$KUBERNETES_VERSION" >&4
 }
@@ -161,6 +164,17 @@ runtime() {
 
 kubeadm_images() {
   kubeadm config images list --kubernetes-version "v$KUBERNETES_VERSION" --image-repository "$IMAGE_REPOSITORY"
+}
+
+# Taints that the node has from its first moment on, so that no pod is faster. kubelet reads them when it registers, so a living one
+# is not restarted for them.
+registration() {
+  local file=/etc/default/kubelet
+  if [[ -n $REGISTER_TAINTS ]]; then
+    write "$file" <<<"KUBELET_EXTRA_ARGS=--register-with-taints=$REGISTER_TAINTS"
+  elif [[ -e $file ]]; then
+    sed '/^KUBELET_EXTRA_ARGS=--register-with-taints=/d' "$file" | write "$file"
+  fi
 }
 
 # Pods must reach neither the instance metadata, which holds the machine's host key, nor SSH, etcd, kubelets and the control

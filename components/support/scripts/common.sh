@@ -105,6 +105,16 @@ because() {
   printf '%s' "${said:+: $said}"
 }
 
+# own_step NAME SCRIPT: what the user wants to run here, if anything. It stays where it can be looked at; /run takes no programs.
+own_step() {
+  local file=$state/steps/$1 code=0
+  [[ -n $2 ]] || return 0
+  say "$(hostname): $1"
+  write "$file" 0700 <<<"$2"
+  timeout 900 bash "$file" || code=$?
+  ((code == 0)) || die "steps.$1 ended with code $code on $(hostname); its output is in $log"
+}
+
 # The last line of a step that failed is its reason: what `die` was given, else the command that failed.
 failed() {
   local code=$? reason=''

@@ -1,6 +1,8 @@
 """Nova driver: servers are system containers of this machine.
 
-Not there: boot from volume, snapshots to images, rescue, pause, live migration.
+A server that boots from a volume gets the tree of the image that the volume was made of; what it
+writes there is kept with the server, not on the volume.
+Not there: snapshots to images, rescue, pause, live migration.
 """
 import os
 
@@ -12,6 +14,7 @@ from nova.api.metadata import base as instance_metadata
 from nova.compute import power_state
 from nova.image import glance
 from nova.virt import configdrive, driver, event, hardware
+from nova.volume import cinder
 from oslo_config import cfg
 from oslo_log import log as logging
 
@@ -143,12 +146,11 @@ class LabDriver(Operations, driver.ComputeDriver):
         fault = faults.take(CONF.lab.faults_dir, instance.display_name)
         if fault == faults.ERROR:
             raise ImageError('fault injected by a test: the hypervisor refuses this server')
-        if not image_meta.obj_attr_is_set('id') or not image_meta.id:
-            raise ImageError('servers without an image (boot from volume) are not supported')
+        image_id = self._image_id(context, image_meta, block_device_info)
         server = self._server(instance)
         with self._vifs_plugged(instance, network_info):
             self.plug_vifs(instance, network_info)
-            server.create(self.host, self._image(context, image_meta.id))
+            server.create(self.host, self._image(context, image_id))
             if configdrive.required_by(instance):
                 server.write_config_drive(self._metadata(
                     instance, injected_files, admin_password, network_info))
@@ -160,6 +162,20 @@ class LabDriver(Operations, driver.ComputeDriver):
         names = [('network-vif-plugged', vif['id']) for vif in network_info
                  if vif.get('active') is False]
         return VifsPlugged(self.virtapi, instance, names if CONF.vif_plugging_timeout else [])
+
+    @staticmethod
+    def _image_id(context, image_meta, block_device_info):
+        """Image of a server, or of the volume that it boots from."""
+        if image_meta.obj_attr_is_set('id') and image_meta.id:
+            return image_meta.id
+        for mapping in driver.block_device_info_get_mapping(block_device_info):
+            if mapping.get('boot_index') == 0:
+                volume_id = mapping['connection_info']['data']['volume_id']
+                volume = cinder.API().get(context, volume_id)
+                image_id = volume.get('volume_image_metadata', {}).get('image_id')
+                if image_id:
+                    return image_id
+        raise ImageError('the server boots from nothing that was made of an image')
 
     def _image(self, context, image_id):
         return self.images.ensure(

@@ -56,6 +56,7 @@ def nova_stubs(directory):
         'nova.image': {'glance': mock.Mock()},
         'nova.virt': {'configdrive': mock.Mock(), 'driver': driver, 'event': mock.Mock(),
                       'hardware': SimpleNamespace(InstanceInfo=lambda state: state)},
+        'nova.volume': {'cinder': mock.Mock()},
         'nova': {'exception': errors('InstanceNotFound', 'BuildAbortException',
                                      'VirtualInterfaceCreateException')},
         'oslo_config': {'cfg': mock.Mock()},
@@ -165,7 +166,7 @@ class SpawnTest(NovaTest):
         self.image.id = ''
         with self.assertRaises(self.nova.exception.BuildAbortException) as caught:
             self.spawn()
-        self.assertIn('boot from volume', caught.exception.facts['reason'])
+        self.assertIn('boots from nothing', caught.exception.facts['reason'])
 
     def test_fault_error(self):
         self.ask_fault('error')

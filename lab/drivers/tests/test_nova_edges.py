@@ -53,6 +53,28 @@ class HalfDoneSpawnTest(NovaTest):
         self.server.create.assert_not_called()
         self.server.plug.assert_not_called()
 
+    def boot_from_volume(self, **volume):
+        """Boot from a volume that Cinder describes so; another one is attached too."""
+        self.image.id = ''
+        self.nova.cinder.API.return_value.get.return_value = volume
+        mappings = [{'boot_index': index, 'mount_device': device,
+                     'connection_info': {'data': {'path': '/v', 'volume_id': name}}}
+                    for index, device, name in ((None, '/dev/vdb', 'other'),
+                                                (0, '/dev/vda', VOLUME))]
+        self.spawn(block_device_info={'block_device_mapping': mappings})
+
+    def test_server_that_boots_from_a_volume_has_the_image_of_the_volume(self):
+        self.boot_from_volume(volume_image_metadata={'image_id': 'image of the volume'})
+        self.nova.cinder.API.return_value.get.assert_called_once_with(None, VOLUME)
+        self.assertEqual(self.driver.images.ensure.call_args[0][0], 'image of the volume')
+        disks, = self.server.set_disks.call_args[0]
+        self.assertEqual([disk.device for disk in disks], ['/dev/vdb', '/dev/vda'])
+
+    def test_server_does_not_boot_from_a_volume_without_an_image(self):
+        with self.assertRaises(self.nova.exception.BuildAbortException) as caught:
+            self.boot_from_volume()
+        self.assertIn('boots from nothing', caught.exception.facts['reason'])
+
     def test_an_unknown_fault_fails_the_spawn_and_names_itself(self):
         self.ask_fault('explode')
         with self.assertRaises(self.nova.exception.BuildAbortException) as caught:

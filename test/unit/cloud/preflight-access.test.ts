@@ -54,7 +54,7 @@ describe("the questions before the first write, about who asks and what for", ()
       assert.deepEqual(await ask({ zones, blockStorage: { topology: false } }), []);
       const classes = ["nova", "other"].map((name) => ({ name, availability: name }));
       assert.deepEqual(await ask({ zones, storageClasses: classes }), [
-        "problem: storageClasses: Cinder has no zone 'other', or it is closed; there are: nova, zone-a",
+        "problem: volumes: Cinder has no zone 'other', or it is closed; there are: nova, zone-a",
       ]);
     } finally {
       await cloud.close();

@@ -20,10 +20,7 @@ const needs: ClusterNeeds = {
   externalNetwork: "public",
   flavors: { big: 1, small: 2 },
   nodeFlavors: ["big", "small"],
-  volumeTypes: ["fast"],
-  zones: ["a"],
-  volumeZones: [],
-  volumesFollowZones: false,
+  ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
   loadBalancerProvider: "amphora",
   makesCredential: true,
   names: [
@@ -31,16 +28,10 @@ const needs: ClusterNeeds = {
     { kind: "network", name: "dev" },
   ],
   counts: {
-    networks: 1,
-    subnets: 1,
-    routers: 1,
-    ports: 6,
-    "floating IPs": 2,
-    "security groups": 4,
-    volumes: 1,
-    "volume gigabytes": 1,
-    "load balancers": 2,
-    "server groups": 2,
+    ...{ networks: 1, subnets: 1, routers: 1, ports: 6 },
+    ...{ "floating IPs": 2, "security groups": 4 },
+    ...{ volumes: 1, "volume gigabytes": 1 },
+    ...{ "load balancers": 2, "server groups": 2 },
   },
 };
 
@@ -78,6 +69,9 @@ function wellEquipped(cloud: FakeCloud): void {
         { zoneName: "closed", zoneState: { available: false } },
       ],
     },
+  });
+  cloud.on("GET /volumev3/os-availability-zone", {
+    body: { availabilityZoneInfo: [{ zoneName: "store", zoneState: { available: true } }] },
   });
   limits(cloud, { maxTotalCores: 20, totalCoresUsed: 0 });
   cloud.on("GET /volumev3/limits", {
@@ -139,6 +133,7 @@ describe("the questions before the first write", () => {
       externalNetwork: "nowhere",
       network: "home",
       zones: ["b", "closed"],
+      volumeZones: ["a", "store"],
       volumeTypes: ["gold"],
     });
     assert.deepEqual(findings, [
@@ -149,6 +144,7 @@ describe("the questions before the first write", () => {
       "problem: zone: 'b' does not exist or is closed; there are: a",
       "problem: zone: 'closed' does not exist or is closed; there are: a",
       "problem: volume type: 'gold' does not exist; there are: fast",
+      "problem: volumes: Cinder has no zone 'a', or it is closed; there are: store",
     ]);
   });
 
@@ -282,12 +278,12 @@ describe("the questions before the first write", () => {
     assert.ok(cloud.seen.every(({ path }) => !path.includes("providers")));
   });
 
-  it("miss block storage only when volume types are asked for", async () => {
+  it("miss block storage only when volumes or their types are asked for", async () => {
     await cloud.close();
     cloud = await startFakeCloud({ services: ["compute", "network", "image", "load-balancer"] });
     wellEquipped(cloud);
-    assert.match((await ask()).join(), /the cloud offers no block storage/);
-    assert.deepEqual(await ask({ volumeTypes: [] }), []);
+    assert.equal((await ask()).join().match(/offers no block storage/g)?.length, 2);
+    assert.deepEqual(await ask({ volumeTypes: [], counts: { ...needs.counts, volumes: 0 } }), []);
   });
 
   it("read every service's quota", async () => {

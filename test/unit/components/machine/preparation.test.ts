@@ -22,7 +22,8 @@ const spec = (kubernetes: object = {}) => {
 
 describe("preparation", () => {
   it("gives the script every value that it reads", () => {
-    assert.deepEqual(Object.keys(preparation(spec(), "worker")).sort(), [...prepareValues].sort());
+    const given = [...Object.keys(preparation(spec(), "worker")), "VOLUMES"];
+    assert.deepEqual(given.sort(), [...prepareValues].sort());
   });
 
   it("puts the minor version into the repository's address", () => {
@@ -66,6 +67,18 @@ describe("preparation", () => {
     const routes = { kind: "flannel", backend: "host-gw" };
     assert.deepEqual(needs(routes), ["flannel-cni-plugin", "flannel", ""]);
     assert.deepEqual(needs("none"), [""]);
+  });
+
+  it("registers a node with the taints of its group beside those of its role, or leaves it to kubeadm", () => {
+    const taints = [{ key: "gpu", value: "", effect: "NoSchedule" }];
+    const of = (role: "worker" | "control-plane", more: object) =>
+      preparation(spec(), role, more).REGISTER_TAINTS;
+    assert.equal(of("worker", { taints }), "gpu=:NoSchedule");
+    assert.equal(
+      of("control-plane", { taints }),
+      "node-role.kubernetes.io/control-plane=:NoSchedule,gpu=:NoSchedule",
+    );
+    assert.equal(of("control-plane", {}), "");
   });
 
   it("tells containerd the cgroup driver of kubelet", () => {

@@ -55,4 +55,12 @@ describe("user data", () => {
   it("names no version, so that an upgrade replaces no machine", () => {
     assert.doesNotMatch(text, /\d+\.\d+\.\d+/);
   });
+
+  it("has the user's own parts after ours, which they add to and take nothing from", () => {
+    const more = ["#cloud-config\npackages: [htop]", "#!/bin/sh\nexit 0\n"];
+    const parts = userData({ machine: "dev-general-0", login, hostKey, more });
+    assert.ok(parts.includes(text));
+    golden("user-data-parts.txt", parts.replace(text, "OURS\n"));
+    assert.equal(userData({ machine: "dev-general-0", login, hostKey, more: [] }), text);
+  });
 });

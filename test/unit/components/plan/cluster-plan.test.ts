@@ -8,20 +8,39 @@ import {
   securityGroupsOf,
 } from "../../../../components/plan/cluster-plan.js";
 import { roleTable } from "../../../../components/plan/roles.js";
+import { plainGroup } from "../../../support/spec.js";
 
 const spec = {
   name: "dev",
+  image: "debian-12",
   zones: ["zone-a", "zone-b"],
-  controlPlane: { flavor: "big", count: 3 },
+  controlPlane: { ...plainGroup, flavor: "big", count: 3 },
   workers: {
-    general: { flavor: "small", count: 2, generation: 4 },
-    none: { flavor: "small", count: 0, generation: 0 },
+    general: { ...plainGroup, flavor: "small", count: 2, generation: 4 },
+    none: { ...plainGroup, flavor: "small", count: 0, generation: 0 },
   },
 };
 
+const override = fc.record(
+  {
+    flavor: fc.constantFrom("huge", "tiny"),
+    image: fc.constant("debian-13"),
+    zone: fc.constant("z"),
+    generation: fc.nat(3),
+  },
+  { requiredKeys: [] },
+);
+const fixed = {
+  ...{ labels: fc.constant({}), taints: fc.constant([]), tags: fc.constant([]) },
+  ...{ cloudInit: fc.constant([]), steps: fc.constant(plainGroup.steps) },
+  ...{ metadata: fc.constant({}), schedulerHints: fc.constant({}) },
+  spread: fc.constantFrom("soft" as const, "hard" as const, "none" as const),
+  nodes: fc.dictionary(fc.constantFrom("0", "1", "2"), override, { noNullPrototype: true }),
+};
 const pools = fc.dictionary(
   fc.stringMatching(/^[a-z][a-z0-9-]{0,8}[a-z0-9]$/),
   fc.record({
+    ...fixed,
     flavor: fc.constant("small"),
     count: fc.nat(5),
     generation: fc.nat(3),
@@ -31,7 +50,12 @@ const pools = fc.dictionary(
 const specs = fc.record({
   name: fc.constant("dev"),
   zones: fc.uniqueArray(fc.constantFrom("a", "b", "c")),
-  controlPlane: fc.record({ flavor: fc.constant("big"), count: fc.constantFrom(1, 3, 5) }),
+  image: fc.constant("debian-12"),
+  controlPlane: fc.record({
+    ...fixed,
+    flavor: fc.constant("big"),
+    count: fc.constantFrom(1, 3, 5),
+  }),
   workers: pools,
 });
 
@@ -86,6 +110,58 @@ describe("the plan of a cluster", () => {
     );
   });
 
+  it("gives a machine what is written for it, else what its group has, else what the cluster has", () => {
+    const chosen = {
+      ...plainGroup,
+      ...{ flavor: "small", count: 3, generation: 1, image: "debian-13", zones: ["zone-c"] },
+      nodes: { "1": { flavor: "huge", zone: "zone-d" }, "2": { image: "other", generation: 2 } },
+    };
+    const { groups } = planCluster({ ...spec, workers: { gpu: chosen } });
+    assert.deepEqual(
+      groups.map(({ machines }) =>
+        machines.map(({ flavor, image, zone, generation }) => [flavor, image, zone, generation]),
+      ),
+      [
+        ["zone-a", "zone-b", "zone-a"].map((zone) => ["big", "debian-12", zone, 0]),
+        [
+          ["small", "debian-13", "zone-c", 1],
+          ["huge", "debian-13", "zone-d", 1],
+          ["small", "other", "zone-c", 2],
+        ],
+      ],
+    );
+  });
+
+  it("changes no other machine when one gets something of its own", () => {
+    fc.assert(
+      fc.property(specs, override, fc.nat(4), (one, own, position) => {
+        const [before, after] = [
+          one,
+          {
+            ...one,
+            controlPlane: {
+              ...one.controlPlane,
+              nodes: { ...one.controlPlane.nodes, [String(position)]: own },
+            },
+          },
+        ].map((each) =>
+          machinesOf(planCluster(each)).filter(
+            ({ name }) => name !== `dev-control-plane-${String(position)}`,
+          ),
+        );
+        assert.deepEqual(before, after);
+      }),
+    );
+  });
+
+  it("spreads softly, strictly or not at all", () => {
+    const policyOf = (spread: "soft" | "hard" | "none") =>
+      planCluster({ ...spec, controlPlane: { ...spec.controlPlane, spread } }).groups[0].policy;
+    assert.deepEqual((["soft", "hard", "none"] as const).map(policyOf), [
+      ...["soft-anti-affinity", "anti-affinity", undefined],
+    ]);
+  });
+
   it("puts every machine into the group of all and that of its role", () => {
     assert.deepEqual(securityGroupsOf("worker"), ["node", "worker"]);
     assert.deepEqual(
@@ -99,7 +175,8 @@ describe("the plan of a cluster", () => {
     assert.deepEqual(plan.bastion?.machines, [
       {
         ...{ name: "dev-bastion-0", role: "bastion", pool: "bastion", position: 0 },
-        ...{ zone: "c", flavor: "tiny", generation: 2 },
+        ...{ zone: "c", flavor: "tiny", generation: 2, image: "debian-12" },
+        ...{ tags: [], metadata: {}, schedulerHints: {}, volumes: [], cloudInit: [] },
       },
     ]);
     assert.equal(machinesOf(plan).at(-1)?.name, "dev-bastion-0");

@@ -62,4 +62,33 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual(needs.zones, ["a"]);
     assert.deepEqual(needs.volumeTypes, ["fast"]);
   });
+
+  it("names what single groups and machines have of their own, once", () => {
+    const own = { flavor: "huge", image: "debian-13", zone: "z" };
+    const needs = needsOf(
+      spec({
+        ...minimal,
+        zones: ["a"],
+        workers: {
+          gpu: { flavor: "big", count: 2, image: "gpu", zones: ["b"], nodes: { "1": own } },
+        },
+      }),
+    );
+    assert.deepEqual(needs.images, ["debian-12", "gpu", "debian-13"]);
+    assert.deepEqual(needs.zones, ["a", "b", "z"]);
+    assert.deepEqual(needs.flavors, { big: 2, huge: 1 });
+  });
+
+  it("counts volumes, and names their types and zones once", () => {
+    const disk = { size: 20, type: "fast", zone: "store" };
+    const needs = needsOf(
+      spec({
+        ...minimal,
+        controlPlane: { flavor: "big", rootVolume: disk, etcdVolume: { size: 5 } },
+        workers: { general: { flavor: "small", count: 2, runtimeVolume: disk } },
+      }),
+    );
+    assert.deepEqual([needs.counts.volumes, needs.counts["volume gigabytes"]], [4, 65]);
+    assert.deepEqual([needs.volumeTypes, needs.volumeZones], [["fast"], ["store"]]);
+  });
 });

@@ -29,9 +29,12 @@ describe("what a living cluster keeps", () => {
   it("is what the documentation calls refused, and its name", () => {
     const refused = leaves(jsonSchema()).filter(({ change }) => change === "refused");
     const existing = { network: "office", subnet: "machines", router: "gateway" };
+    const disk = { size: 20, type: "fast", zone: "store" };
+    const volumes = { rootVolume: disk, runtimeVolume: disk };
     const said = specOf({
-      network: { existing },
-      cloudController: { enabled: false },
+      ...{ network: { existing }, cloudController: { enabled: false } },
+      controlPlane: { ...smallest.controlPlane, ...volumes, etcdVolume: disk },
+      workers: { pool: { flavor: "medium", count: 1, ...volumes } },
       etcd: { kind: "dedicated", flavor: "medium" },
     });
     assert.deepEqual(
@@ -40,7 +43,9 @@ describe("what a living cluster keeps", () => {
       [
         ...new Set([
           "name",
-          ...refused.map(({ path }) => path.replace(/^podNetwork\..*/, "podNetwork")),
+          ...refused.map(({ path }) =>
+            path.replace(/^podNetwork\..*/, "podNetwork").replace("<pool>", "pool"),
+          ),
         ]),
       ].sort(),
     );

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { parseClusterSpec, type ClusterSpec } from "../../../../components/cluster-spec.js";
 import { topologies } from "../../../../components/spec/topology.js";
-import { smallest } from "../../../support/spec.js";
+import { plainGroup, smallest } from "../../../support/spec.js";
 
 const { workers: general, ...without } = smallest;
 const flavor = "medium";
@@ -47,7 +47,7 @@ describe("a topology", () => {
       ...{ topology: "ha", controlPlane: five, workers: pool(2) },
       endpoint: { kind: "virtual-ip" },
     });
-    assert.deepEqual([controlPlane, endpoint.kind], [five, "virtual-ip"]);
+    assert.deepEqual([controlPlane, endpoint.kind], [{ ...five, ...plainGroup }, "virtual-ip"]);
   });
 
   it("refuses what contradicts it, all at once, and says what to write", () => {

@@ -1,0 +1,50 @@
+# shellcheck shell=bash disable=SC2154
+# The labels and taints of the groups are kept by the cluster: in a ConfigMap, so that all control planes know the same at any
+# time, and by marks.sh, which each of them runs at once, for every machine that joins (mint.sh), and every minute.
+# Read by control-plane.sh. Values: NODE_MARKS, MARKS_SCRIPT.
+
+keep_marks() {
+  local program=/usr/local/sbin/stackadm-marks
+  if [[ -z $NODE_MARKS ]]; then
+    [[ -e $program ]] || return 0
+  else
+    printf '%s' "$MARKS_SCRIPT" | write "$program" 0755
+  fi
+  poll 60 tell_marks || die "the API server of $NODE_NAME does not take the labels and taints of the nodes"
+  poll 60 "$program" || die "the labels and taints of the nodes cannot be set: $NODE_MARKS"
+  if [[ -n $NODE_MARKS ]]; then watch_marks; else forget_marks; fi
+}
+
+tell_marks() {
+  if [[ -n $NODE_MARKS ]]; then
+    printf '%s' "$NODE_MARKS" >"$volatile/marks" &&
+      kubectl_admin -n kube-system create configmap stackadm-marks --from-file=rows="$volatile/marks" --dry-run=client -o yaml >"$volatile/marks.yaml" &&
+      kubectl_admin apply -f "$volatile/marks.yaml"
+  else
+    kubectl_admin -n kube-system delete configmap stackadm-marks --ignore-not-found
+  fi
+}
+
+watch_marks() {
+  write /etc/systemd/system/stackadm-marks.service <<'UNIT'
+[Service]
+Type=oneshot
+ExecStart=/usr/local/sbin/stackadm-marks
+TimeoutStartSec=300
+UNIT
+  write /etc/systemd/system/stackadm-marks.timer <<'UNIT'
+[Timer]
+OnActiveSec=60
+OnUnitInactiveSec=60
+[Install]
+WantedBy=timers.target
+UNIT
+  systemctl daemon-reload
+  systemctl enable --now stackadm-marks.timer
+}
+
+forget_marks() {
+  systemctl disable --now stackadm-marks.timer || :
+  rm -f /usr/local/sbin/stackadm-marks /etc/systemd/system/stackadm-marks.service /etc/systemd/system/stackadm-marks.timer
+  systemctl daemon-reload
+}

@@ -1,0 +1,89 @@
+# shellcheck shell=bash disable=SC2154
+# The machine's volumes: each is formatted when it is empty, never again, and mounted before what keeps its data there starts.
+# Put before prepare.sh. Values: VOLUMES, a line `PURPOSE ID PATH MODE UNIT` for each, or `root ID`.
+
+volumes() {
+  local lines line purpose id path mode unit device link where
+  mapfile -t lines <<<"$VOLUMES"
+  for line in "${lines[@]}"; do
+    read -r purpose id path mode unit <<<"$line"
+    case $purpose in
+      '') ;;
+      root) same_server "$id" ;;
+      *) mount_volume ;;
+    esac
+  done
+}
+
+# A server that was deleted behind the program's back leaves its disk to the next one, with a node that is another by now.
+same_server() {
+  local file=$state/server
+  if [[ -e $file && $(<"$file") != "$SERVER_ID" ]]; then
+    die "$(hostname) boots from the volume $1, on which a former server $(<"$file") was a node. Take what you need from it, then delete server and volume and run \`npx stackadm up --refresh\`: the machine is made anew"
+  fi
+  write "$file" <<<"$SERVER_ID"
+}
+
+mount_volume() {
+  poll 60 find_volume || die "the volume $id for $path is not attached to $(hostname); detach it from elsewhere, or delete the server and run \`npx stackadm up --refresh\`"
+  # containerd and kubelet never start on the machine's own disk instead. The machine itself does, so that it can be looked at.
+  write "/etc/systemd/system/$unit.service.d/10-stackadm-$purpose.conf" <<UNIT
+[Unit]
+RequiresMountsFor=$path
+UNIT
+  where=$(systemd-escape -p --suffix=mount "$path")
+  write "/etc/systemd/system/$where" <<UNIT
+[Mount]
+What=$link
+Where=$path
+Type=ext4
+Options=noatime
+UNIT
+  systemctl daemon-reload
+  if mountpoint -q "$path"; then return; fi
+  format_volume
+  mkdir -p "$path"
+  bring_over
+  if ! { systemctl start "$where" && mountpoint -q "$path"; }; then
+    die "the volume $id cannot be mounted at $path on $(hostname)"
+  fi
+  # kubeadm wants an empty directory for etcd.
+  if [[ -d $path/lost+found ]]; then rmdir "$path/lost+found"; fi
+  chmod "$mode" "$path"
+}
+
+# By its serial number, which is its ID, as Cinder CSI does it.
+find_volume() {
+  local name
+  udevadm trigger --subsystem-match=block || :
+  for name in "virtio-${id:0:20}" "virtio-$id" "scsi-0QEMU_QEMU_HARDDISK_${id:0:20}" "scsi-0QEMU_QEMU_HARDDISK_$id" "wwn-0x${id//-/}"; do
+    link=/dev/disk/by-id/$name
+    if device=$(readlink -e "$link"); then return 0; fi
+  done
+  return 1
+}
+
+# blkid ends with 2 where there is nothing at all.
+format_volume() {
+  local code=0 label=stackadm-$purpose found
+  found=$(blkid -p -o value -s LABEL "$device") || code=$?
+  case $code:$found in
+    2:)
+      say "$(hostname): formatting the volume for $path"
+      mkfs.ext4 -q -L "$label" "$device" || die "the volume $id cannot be formatted on $(hostname)"
+      ;;
+    "0:$label") ;;
+    *) die "the volume $id for $path on $(hostname) holds data of somebody else, and is left as it is" ;;
+  esac
+}
+
+# What a prebaked image has there, like images of containers.
+bring_over() {
+  local inside=$volatile/volume
+  [[ -n $(ls -A "$path") ]] || return 0
+  systemctl stop "$unit" || :
+  mkdir -p "$inside"
+  if ! { mount "$device" "$inside" && cp -a "$path/." "$inside/" && umount "$inside"; }; then
+    die "what is in $path on $(hostname) cannot be copied to the volume $id"
+  fi
+}

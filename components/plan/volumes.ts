@@ -1,0 +1,48 @@
+import type { WrittenVolume } from "../spec/volumes.js";
+
+/** Where a volume is mounted, with which mode, and what must not start without it. */
+interface Mount {
+  readonly path: string;
+  readonly mode: string;
+  /** Without its `.service`. */
+  readonly unit: string;
+}
+
+/** What a volume of a machine is for: one row each. The one that it boots from is mounted nowhere by us. */
+export const volumePurposes = {
+  root: undefined,
+  runtime: { path: "/var/lib/containerd", mode: "0711", unit: "containerd" },
+  // kubelet starts etcd, which would begin with nothing on the machine's own disk.
+  etcd: { path: "/var/lib/etcd", mode: "0700", unit: "kubelet" },
+} as const satisfies Readonly<Record<string, Mount | undefined>>;
+export type VolumePurpose = keyof typeof volumePurposes;
+
+export interface PlannedVolume extends WrittenVolume {
+  readonly purpose: VolumePurpose;
+  /** Name in Cinder. */
+  readonly name: string;
+}
+
+/** The volumes of a group, as they are written. */
+export interface WrittenVolumes {
+  readonly rootVolume?: WrittenVolume | undefined;
+  readonly runtimeVolume?: WrittenVolume | undefined;
+  readonly etcdVolume?: WrittenVolume | undefined;
+}
+
+/** The volumes of one machine; the one that it boots from first. */
+export const volumesOf = (machine: string, written: WrittenVolumes): readonly PlannedVolume[] =>
+  (Object.keys(volumePurposes) as VolumePurpose[]).flatMap((purpose) => {
+    const volume = written[`${purpose}Volume`];
+    return volume ? [{ ...volume, purpose, name: `${machine}-${purpose}` }] : [];
+  });
+
+/** What scripts/volumes.sh reads of a volume: `PURPOSE ID PATH MODE UNIT`, or `root ID`. */
+export function volumeLine(purpose: VolumePurpose, id: string): string {
+  const mount = volumePurposes[purpose];
+  return [purpose, id, ...(mount ? [mount.path, mount.mode, mount.unit] : [])].join(" ");
+}
+
+/** The same of all volumes of a machine, whose IDs are in the same order. */
+export const volumeLines = (volumes: readonly PlannedVolume[], ids: readonly string[]): string =>
+  volumes.map(({ purpose }, index) => volumeLine(purpose, ids[index] ?? "")).join("\n");

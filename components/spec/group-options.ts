@@ -1,0 +1,182 @@
+import { z } from "zod";
+import { ownParts } from "./own-parts.js";
+import { doc, list, present, record, shown, text, whole } from "./values.js";
+
+const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+/** What the API server takes as a key of labels and taints: `gpu`, `example.org/gpu`. */
+const isKey = (value: string): boolean => {
+  const [last = "", first, ...more] = value.split("/").reverse();
+  return more.length === 0 && name.test(last) && (first === undefined || prefix.test(first));
+};
+
+/** Set by kubelet, by kubeadm or by this program; another value would fight with theirs. */
+const reservedKeys =
+  /^(kubernetes\.io\/(hostname|os|arch)|topology\.kubernetes\.io\/.*|stackadm\.io\/.*|node-role\.kubernetes\.io\/control-plane)$/;
+
+const key = text(
+  (value) => isKey(value) && !reservedKeys.test(value),
+  "is no key that is free; write one like example.org/gpu, none that Kubernetes or stackadm sets",
+);
+const value = text(
+  (one) => one === "" || name.test(one),
+  "is not a value of a label; use at most 63 letters, digits, dashes, underscores and dots",
+);
+
+export const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
+
+const taint = record({
+  key: key.meta(doc("in place", "Key of the taint, like `example.org/gpu`.")),
+  value: value.default("").meta(doc("in place", "Value of the taint.")),
+  effect: z
+    .enum(taintEffects, {
+      error: ({ input }) =>
+        `${shown(input)} is not an effect of a taint; write ${taintEffects.join(", ")}`,
+    })
+    .meta(
+      doc(
+        "in place",
+        "Effect: `NoSchedule`, `PreferNoSchedule` or `NoExecute`, which evicts running pods that do not tolerate it.",
+      ),
+    ),
+});
+
+/** A map of text that Nova keeps; `mine` are the keys that the program needs itself. */
+const texts = (of: string, mine: RegExp, instead: string) =>
+  z
+    .record(
+      z.string().refine((one) => one !== "" && !mine.test(one)),
+      z.string({ error: ({ input }) => `${shown(input)} is no text; put it between quotes` }),
+      {
+        error: ({ code, input }) =>
+          code === "invalid_key"
+            ? `is a key that the program needs itself; ${instead}`
+            : `${shown(input)} is not a map of ${of}; write one like \`key: value\``,
+      },
+    )
+    .default({});
+
+const image = present("an image").optional();
+const zone = present("an availability zone").optional();
+
+/** How strictly Nova keeps the machines of a group on different hosts. */
+export const spreads = ["soft", "hard", "none"] as const;
+export type Spread = (typeof spreads)[number];
+
+/** What every group of machines has, control planes and workers alike. */
+export const groupOptions = {
+  image: image.meta(
+    doc("replaces nodes", "Image of these machines, by name or ID.", "the cluster's `image`"),
+  ),
+  zones: list(present("an availability zone"), 0, "a list of availability zones")
+    .optional()
+    .meta(
+      doc(
+        "replaces nodes",
+        "Availability zones over which these machines are spread in turn.",
+        "the cluster's `zones`",
+      ),
+    ),
+  labels: z
+    .record(key, value, {
+      error: ({ code, input }) =>
+        code === "invalid_key"
+          ? "is no key of a label that is free; write one like example.org/gpu, none that Kubernetes or stackadm sets"
+          : `${shown(input)} is not a map of labels; write one like \`example.org/gpu: a100\``,
+    })
+    .default({})
+    .meta(
+      doc(
+        "in place",
+        "Labels of the nodes, also those that kubelet may not set itself, like `node-role.kubernetes.io/gpu`. A node that registers anew gets them again.",
+      ),
+    ),
+  taints: list(taint, 0, "a list of taints")
+    .refine((all) => new Set(all.map((one) => `${one.key}:${one.effect}`)).size === all.length, {
+      error: "has one key twice with the same effect; leave one of them out",
+    })
+    .default([]),
+  tags: list(
+    text(
+      (one) => /^[^,/]{1,60}$/.test(one),
+      "is not a tag; use at most 60 characters without comma and slash",
+    ),
+    0,
+    "a list of tags",
+  )
+    .default([])
+    .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
+  metadata: texts("metadata", /^stackadm-/, "choose one that does not begin with stackadm-").meta(
+    doc("replaces nodes", "Metadata of the servers in Nova, besides the cluster's marks."),
+  ),
+  schedulerHints: texts("hints", /^group$/, "write `spread` instead").meta(
+    doc("replaces nodes", "Hints for Nova's scheduler, besides the server group."),
+  ),
+  ...ownParts,
+  spread: z
+    .enum(spreads, {
+      error: ({ input }) => `${shown(input)} is not a way to spread; write ${spreads.join(", ")}`,
+    })
+    .default("soft")
+    .meta(
+      doc(
+        "replaces nodes",
+        "Whether the machines are kept on different hosts: `soft`, as far as possible; `hard`, or not made at all; `none`, no server group.",
+      ),
+    ),
+} as const;
+
+const position = z.string().regex(/^(0|[1-9]\d{0,3})$/);
+
+/** What single machines of a group have otherwise, by their position. `more`: what only some groups let them have. */
+export const nodesOf = <Shape extends z.core.$ZodLooseShape>(more: Shape) =>
+  z
+    .record(
+      position,
+      record({
+        flavor: present("a flavor")
+          .optional()
+          .meta(doc("replaces nodes", "Flavor of this machine.", "the group's `flavor`")),
+        image: image.meta(doc("replaces nodes", "Image of this machine.", "the group's `image`")),
+        zone: zone.meta(
+          doc("replaces nodes", "Availability zone of this machine.", "the group's, in turn"),
+        ),
+        ...more,
+      }),
+      {
+        error: ({ code, input }) =>
+          code === "invalid_key"
+            ? "is not the position of a machine; write a whole number, from 0"
+            : `${shown(input)} is not a map of machines; write one like \`"0": {flavor: ...}\``,
+      },
+    )
+    .default({})
+    .meta({ entries: "position" });
+
+/** The generation of one machine. */
+export const nodeGeneration = whole(0, "a generation")
+  .optional()
+  .meta(
+    doc("replaces nodes", "Raise it to replace this machine only.", "the group's `generation`"),
+  );
+
+interface Counted {
+  readonly count?: number | undefined;
+  readonly nodes: Readonly<Record<string, unknown>>;
+}
+
+/** Overrides of machines that the group does not have. */
+export const missingNodes = (
+  groups: readonly { readonly path: readonly string[]; readonly group: Counted }[],
+): z.core.$ZodRawIssue[] =>
+  groups.flatMap(({ path, group: { count = 1, nodes } }) =>
+    Object.keys(nodes)
+      .filter((one) => Number(one) >= count)
+      .map((one) => ({
+        code: "custom" as const,
+        path: [...path, "nodes", one],
+        input: nodes[one],
+        message: `is not one of the ${String(count)} machines, which count from 0; raise count, or leave it out`,
+      })),
+  );

@@ -1,0 +1,107 @@
+import { strict as assert } from "node:assert";
+import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { golden } from "../../../support/golden.js";
+import { smallest } from "../../../support/spec.js";
+
+const parse = (pool: object, first: object = {}) =>
+  parseClusterSpec({
+    ...smallest,
+    controlPlane: { flavor: "medium", ...first },
+    workers: { gpu: { flavor: "medium", count: 2, ...pool } },
+  });
+
+const taint = { key: "example.org/gpu", effect: "NoSchedule" };
+const accepted = {
+  ...{ image: "debian-13", zones: ["zone-b"], spread: "hard", tags: ["gpu"] },
+  labels: { "example.org/gpu": "a100", "node-role.kubernetes.io/gpu": "" },
+  taints: [taint, { ...taint, effect: "NoExecute", value: "yes" }],
+  ...{ cloudInit: ["#cloud-config\n"], steps: { beforeKubeadm: "exit 0" } },
+  ...{ metadata: { owner: "me" }, schedulerHints: { different_host: "0b1c2d3e" } },
+  nodes: { "1": { flavor: "huge", image: "other", zone: "zone-c", generation: 1 } },
+};
+
+/** One wrong value each, and where it is. */
+const mistakes: readonly (readonly [string, object])[] = [
+  ["image", { image: "" }],
+  ["zones.0", { zones: [""] }],
+  ["labels", { labels: ["gpu"] }],
+  ["labels.-gpu", { labels: { "-gpu": "yes" } }],
+  ["labels.kubernetes.io/hostname", { labels: { "kubernetes.io/hostname": "x" } }],
+  ["labels.gpu", { labels: { gpu: "a,b" } }],
+  ["taints", { taints: [taint, { ...taint, value: "other" }] }],
+  ["taints.0.key", { taints: [{ ...taint, key: "stackadm.io/x" }] }],
+  ["taints.0.effect", { taints: [{ ...taint, effect: "Never" }] }],
+  ["tags.0", { tags: ["a,b"] }],
+  ["metadata.stackadm-identity", { metadata: { "stackadm-identity": "x" } }],
+  ["metadata.size", { metadata: { size: 1 } }],
+  ["schedulerHints.group", { schedulerHints: { group: "x" } }],
+  ["spread", { spread: "wide" }],
+  ["rootVolume.size", { rootVolume: { size: 1 } }],
+  ["runtimeVolume.size", { runtimeVolume: {} }],
+  ["runtimeVolume.type", { runtimeVolume: { size: 25, type: "" } }],
+  ["cloudInit.0", { cloudInit: ["packages: [htop]"] }],
+  ["cloudInit.0", { cloudInit: ["#!/bin/sh\n--==stackadm==--\n"] }],
+  ["cloudInit", { cloudInit: [`#!/bin/sh\n${"x".repeat(40_000)}`] }],
+  ["steps", { steps: { afterInit: "exit 0" } }],
+  ["steps.afterKubeadm", { steps: { afterKubeadm: ["exit 0"] } }],
+  ["nodes.first", { nodes: { first: { flavor: "huge" } } }],
+  ["nodes.2", { nodes: { "2": { flavor: "huge" } } }],
+  ["nodes.0", { nodes: { "0": { count: 3 } } }],
+];
+
+describe("what a group of machines may have", () => {
+  it("is nothing special unless it is written", () => {
+    const result = parse({});
+    assert.ok("spec" in result);
+    const { labels, taints, tags, metadata, schedulerHints, nodes, spread, image, zones } =
+      result.spec.workers["gpu"] ?? assert.fail();
+    assert.deepEqual(
+      { labels, metadata, schedulerHints, nodes },
+      {
+        ...{ labels: {}, metadata: {}, schedulerHints: {}, nodes: {} },
+      },
+    );
+    assert.deepEqual([taints, tags, spread, image, zones], [[], [], "soft", undefined, undefined]);
+  });
+
+  it("is taken for workers, and but for the generation of one machine for control planes", () => {
+    assert.ok("spec" in parse(accepted));
+    const { nodes, ...rest } = accepted;
+    const { generation, ...node } = nodes["1"];
+    assert.ok("spec" in parse({}, { ...rest, count: 3, nodes: { "2": node } }));
+    const refused = parse({}, { nodes: { "0": { generation } } });
+    assert.ok("problems" in refused);
+    assert.match(refused.problems[0]?.message ?? "", /does not know \["generation"\]/);
+  });
+
+  it("counts the control planes of a topology that nobody counted", () => {
+    const first = { nodes: { "2": { flavor: "huge" } } };
+    assert.ok("problems" in parse({}, first));
+    const three = parseClusterSpec({
+      ...smallest,
+      ...{ topology: "ha", controlPlane: { flavor: "medium", ...first } },
+    });
+    assert.ok("spec" in three);
+  });
+
+  for (const [path, over] of mistakes) {
+    it(`is not ${JSON.stringify(over)}`, () => {
+      const result = parse(over);
+      assert.ok("problems" in result);
+      const paths = result.problems.map((problem) => problem.path);
+      assert.deepEqual(paths, [`cluster.workers.gpu.${path}`]);
+    });
+  }
+
+  it("is refused with a sentence that says what to write", () => {
+    const sentences = mistakes.flatMap(([, over]) => {
+      const result = parse(over);
+      return "problems" in result
+        ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+        : [];
+    });
+    golden("spec-errors-of-groups.txt", `${sentences.join("\n")}\n`);
+    for (const sentence of sentences)
+      assert.match(sentence, /; .*(write|use|choose|it has|leave|put|raise|begin)/);
+  });
+});
