@@ -152,29 +152,36 @@ const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) =>
   };
 };
 
+/** What must fit together, and of which values. */
+interface Comparison {
+  readonly of: readonly (keyof Checked)[];
+  readonly find: (value: Checked) => readonly z.core.$ZodRawIssue[];
+}
+
+const outside = ["network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer"] as const;
+const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "samples"] as const;
+
+const comparisons: readonly Comparison[] = [
+  { of: ["network"], find: overlapsFound },
+  { of: ["storageClasses"], find: ({ storageClasses: classes }) => wrongClasses(classes) },
+  { of: ["workers"], find: reservedPools },
+  { of: ["workers", "access", "bastion"], find: wayIn },
+  { of: ["topology", "controlPlane", "workers"], find: contradictions },
+  { of: ["etcd", "topology", "workers"], find: besideEtcd },
+  { of: ["topology", "controlPlane", "workers"], find: (value) => missingNodes(groupsOf(value)) },
+  { of: ["network", "endpoint"], find: foreignAddress },
+  { of: ["samples", "podNetwork"], find: samplesAlone },
+  { of: outside, find: (value) => outOfPlace({ ...value, ...withDefaults(value) }) },
+  { of: ["endpoint", "apiName"], find: unknownName },
+  { of: balanced, find: withoutLoadBalancers },
+];
+
 export const clusterSchema = clusterShape
   .check(({ value, issues }) => {
     // What is compared has to be well-formed by itself; what is wrong elsewhere hides nothing.
     const wrong = new Set(issues.map(({ path = [] }) => path[0]));
-    const sound = (...keys: readonly string[]): boolean => !keys.some((key) => wrong.has(key));
-    issues.push(
-      ...(sound("network") ? overlapsFound(value) : []),
-      ...(sound("storageClasses") ? wrongClasses(value.storageClasses) : []),
-      ...(sound("workers") ? reservedPools(value) : []),
-      ...(sound("workers", "access", "bastion") ? wayIn(value) : []),
-      ...(sound("topology", "controlPlane", "workers") ? contradictions(value) : []),
-      ...(sound("etcd", "topology", "workers") ? besideEtcd(value) : []),
-      ...(sound("topology", "controlPlane", "workers") ? missingNodes(groupsOf(value)) : []),
-      ...(sound("network", "endpoint") ? foreignAddress(value) : []),
-      ...(sound("samples", "podNetwork") ? samplesAlone(value) : []),
-      ...(sound("network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer")
-        ? outOfPlace({ ...value, ...withDefaults(value) })
-        : []),
-      ...(sound("endpoint", "apiName") ? unknownName(value) : []),
-      ...(sound("loadBalancer", "cloudController", "endpoint", "topology", "samples")
-        ? withoutLoadBalancers(value)
-        : []),
-    );
+    const sound = comparisons.filter(({ of }) => !of.some((key) => wrong.has(key)));
+    issues.push(...sound.flatMap(({ find }) => find(value)));
   })
   .transform((value) => ({ ...value, ...controlPlaneOf(value), ...withDefaults(value) }));
 

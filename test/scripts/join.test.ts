@@ -43,8 +43,7 @@ describe("join.sh", () => {
 
   it("runs what the user wants to run when the node is there, each time", () => {
     const step = "if [ $1 ]; then exit 1; fi\necho $(ssh own step)\n";
-    for (const _ of [1, 2]) {
-      const { code, calls, stdout } = run({ AFTER_KUBEADM: step });
+    for (const { code, calls, stdout } of [1, 2].map(() => run({ AFTER_KUBEADM: step }))) {
       assert.equal(code, 0);
       assert.equal(calls.at(-1), "ssh own step");
       assert.equal(stdout, '{"node": "dev-general-0"}\n');
