@@ -17,23 +17,23 @@ describe("disk.sh", () => {
   const notes = (stderr: string): string[] =>
     stderr.split("\n").filter((line) => /^note: /.test(line));
   beforeEach(() => {
-    machine = new Sandbox({ hostname: "echo machine", perl: 'exec /usr/bin/perl "$@"' });
+    machine = new Sandbox({ hostname: "echo machine", python3: 'exec /usr/bin/python3 "$@"' });
   });
   afterEach(() => {
     machine.close();
   });
 
   it("measures where etcd will write, and leaves nothing there", () => {
-    machine.stub("perl", 'touch $root/perl; exec /usr/bin/perl "$@" | tee $root/took');
+    machine.stub("python3", 'exec /usr/bin/python3 "$@" | tee $root/took');
     machine.stub("tee", 'exec /usr/bin/tee "$@"');
     const { code, stderr } = machine.run(scripts, { ETCD_DISK: `${machine.root}/var/lib/etcd` });
     assert.equal(code, 0, stderr);
-    assert.match(machine.file("took") ?? "", /^\d+$/);
+    assert.match(machine.file("took") ?? "", /^\d+\n$/);
     assert.equal(machine.file("var/lib/etcd/.latency"), undefined);
   });
 
   it("says that a disk is slow, and goes on", () => {
-    machine.stub("perl", "printf 34");
+    machine.stub("python3", "printf 34");
     const { code, stdout, stderr } = run(`${machine.root}/etcd`);
     assert.deepEqual([code, stdout], [0, "done\n"]);
     assert.match(
@@ -44,7 +44,7 @@ describe("disk.sh", () => {
 
   it("says nothing of a fast one, nor where it cannot be measured", () => {
     for (const body of ["printf 10", "exit 1", "echo nonsense"]) {
-      machine.stub("perl", body);
+      machine.stub("python3", body);
       const { code, stderr } = run(`${machine.root}/etcd`);
       assert.deepEqual([code, notes(stderr)], [0, []], body);
     }
@@ -53,6 +53,6 @@ describe("disk.sh", () => {
   it("writes nothing beside an etcd that has data, nor where none will be", () => {
     machine.put("etcd/member/wal");
     for (const disk of [`${machine.root}/etcd`, ""])
-      assert.ok(!run(disk).calls.some((call) => call.startsWith("perl")), disk);
+      assert.ok(!run(disk).calls.some((call) => call.startsWith("python3")), disk);
   });
 });
