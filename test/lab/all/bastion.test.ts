@@ -1,24 +1,13 @@
 import assert from "node:assert/strict";
-import { connect } from "node:net";
 import { whoAnswers, type SshTarget } from "../../../cloud/ssh.js";
 import { entryTarget, hostKeyOf } from "../../../automation/verify/outputs.js";
 import { takeInventory } from "../../../cloud/inventory.js";
 import { networkBeside, type NetworkBeside } from "../support/beside.js";
 import { changes } from "../support/lab-cluster.js";
+import { answers } from "../support/reach.js";
 import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
-
-/** Whether somebody takes a connection within three seconds. */
-const answers = (host: string, port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 3_000 });
-    const end = (open: boolean) => (): void => {
-      socket.destroy();
-      resolve(open);
-    };
-    socket.once("connect", end(true)).once("timeout", end(false)).once("error", end(false));
-  });
 
 describe("a cluster behind a bastion, in a network that was there before, on the lab", function () {
   this.timeout(10 * minutes);

@@ -32,11 +32,16 @@ export const podRange = (range: string): Point => ({
 });
 
 /** A DaemonSet that is ready on as many machines. */
-export const onEveryMachine = (text: string, daemonSet: string, machines: number): Point => ({
+export const onEveryMachine = (
+  text: string,
+  daemonSet: string,
+  machines: number,
+  namespace = "kube-system",
+): Point => ({
   text,
   see: async (stack) => {
     const path = "{.status.numberReady} of {.status.desiredNumberScheduled}";
-    const found = await field(stack, `${system} daemonset ${daemonSet}`, path);
+    const found = await field(stack, `-n ${namespace} daemonset ${daemonSet}`, path);
     assert.equal(found, `${String(machines)} of ${String(machines)}`);
     return `${daemonSet} ${found}`;
   },

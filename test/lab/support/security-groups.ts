@@ -17,11 +17,11 @@ const ruleSchema = z.object({
 export async function openings(cloud: CloudClient, name: string): Promise<string[]> {
   const list = <T>(path: string, key: string, schema: z.ZodType<T>): Promise<T[]> =>
     listAll(cloud, "network", path, { key, schema });
-  const groups = await list("/v2.0/security-groups", "security_groups", groupSchema);
+  const groups = await list("/security-groups", "security_groups", groupSchema);
   const group = groups.find((one) => one.name === name);
   if (!group) throw new Error(`there is no security group ${name}`);
   const cluster = name.replace(/-(node|control-plane|etcd|worker|bastion)$/, "-");
-  const path = `/v2.0/security-group-rules?security_group_id=${group.id}`;
+  const path = `/security-group-rules?security_group_id=${group.id}`;
   const rules = await list(path, "security_group_rules", ruleSchema);
   const source = (rule: z.infer<typeof ruleSchema>): string => {
     const other = groups.find(({ id }) => id === rule.remote_group_id)?.name;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { takeInventory, type CloudObject } from "../../cloud/inventory.js";
-import { kubectlOn } from "./support/kubectl.js";
-import { changes } from "./support/lab-cluster.js";
-import { inServer } from "./support/machines.js";
-import { Stack } from "./support/stack.js";
+import { takeInventory, type CloudObject } from "../../../cloud/inventory.js";
+import { kubectlOn } from "../support/kubectl.js";
+import { changes } from "../support/lab-cluster.js";
+import { inServer } from "../support/machines.js";
+import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
 const role = "node-role.kubernetes.io/edge";
