@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly onLine?: (line: string) => void;
   /** Aborting it ends the command with SIGTERM. */
   readonly signal?: AbortSignal;
+  /** Lines that tell of progress and never why a command failed: the error leaves them out. */
+  readonly isProgress?: (line: string) => boolean;
   /** Exit codes that are not a failure. Default: 0. */
   readonly accept?: readonly number[];
 }
@@ -23,8 +25,16 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-const tail = (text: string, lines: number): string =>
-  text.trimEnd().split("\n").slice(-lines).join("\n");
+/** How many lines of a command that failed are shown. */
+const shown = 8;
+
+const tail = (text: string, { isProgress = () => false }: RunOptions): string =>
+  text
+    .trimEnd()
+    .split("\n")
+    .filter((line) => !isProgress(line))
+    .slice(-shown)
+    .join("\n");
 
 /** Node says ENOENT for a missing command and for a missing directory alike. */
 const missing = (command: string, cwd: string | undefined): Failure =>
@@ -63,7 +73,7 @@ export async function run(
     });
   });
   if (!(options.accept ?? [0]).includes(code)) {
-    const said = tail(text.stderr, 8) || tail(text.stdout, 8);
+    const said = tail(text.stderr, options) || tail(text.stdout, options);
     throw new UserError(
       `'${command} ${args.slice(0, 3).join(" ")}' ended with code ${code}: ${said}`,
     );

@@ -116,6 +116,8 @@ async function compile(component: Component, part: string, options: CompileOptio
     cwd: source,
     env: { ...goEnvironment(component.cgo === true), GOCACHE: options.goCache },
     signal: options.signal,
+    // `go build -v` names each package that it begins with: a path, without a blank in it.
+    isProgress: (line) => !line.includes(" "),
     onLine: (line) => {
       if (line.startsWith("go: ")) options.step.update(line.slice(4));
       else options.step.update(`${++packages} packages compiled, now ${line}`);

@@ -82,6 +82,13 @@ describe("a command that is run", () => {
     assert.match(message, /^'sh -c .*' ended with code 7: the reason$/s);
   });
 
+  it("leaves out of its error what only tells of progress", async () => {
+    const script =
+      "echo a.go:1: the reason >&2; for i in 1 2 3 4 5 6 7 8 9; do echo p/$i >&2; done; exit 1";
+    const work = run("sh", ["-c", script], { isProgress: (line) => line.startsWith("p/") });
+    await assert.rejects(work, /ended with code 1: a\.go:1: the reason$/);
+  });
+
   it("that said nothing on standard error is told by the end of its output", async () => {
     const { message } = await refusal(shell("seq 100; exit 1"));
     assert.ok(message.endsWith(": 93\n94\n95\n96\n97\n98\n99\n100"), message);
