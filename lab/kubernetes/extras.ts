@@ -104,14 +104,19 @@ function calico(): Extra {
 
 function snapshots(): Extra {
   const { csiSnapshotter, snapshotController } = imageTags(defaultKubernetesVersion);
-  const module = "github.com/kubernetes-csi/external-snapshotter/v8";
+  const project = "github.com/kubernetes-csi/external-snapshotter";
+  const module = `${project}/v8`;
   const component = "external-snapshotter";
   return {
     components: [
       {
         name: component,
         version: csiSnapshotter,
-        source: { kind: "module", module },
+        // Its own tree's client, which Go would otherwise take the newest of.
+        source: {
+          ...{ kind: "module", module },
+          replace: { [`${project}/client/v8`]: `${project}/client/v8 ${csiSnapshotter}` },
+        },
         programs: {
           "csi-snapshotter": `${module}/cmd/csi-snapshotter`,
           "snapshot-controller": `${module}/cmd/snapshot-controller`,
