@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -72,7 +73,7 @@ export class Sandbox {
     mkdirSync(this.#bin);
     for (const name of harmless) {
       const path = ["/usr/bin", "/bin"].map((place) => join(place, name)).find(existsSync);
-      if (path !== undefined) this.#write(name, `exec ${path} "$@"`, false);
+      if (path !== undefined) symlinkSync(path, join(this.#bin, name));
     }
     for (const [name, body] of Object.entries(stubs)) this.stub(name, body);
   }
@@ -80,7 +81,12 @@ export class Sandbox {
   /** A command that is recorded and then does `body`, a shell script; `$root` is the sandbox. */
   stub(name: string, body: string): void {
     this.#bodies.set(name, body);
-    this.#write(name, body, true);
+    const file = join(this.#bin, name);
+    const record = `echo "${name} $*" >>${this.#calls}`;
+    // What is harmless otherwise may be a stub: its link must not be followed.
+    rmSync(file, { force: true });
+    writeFileSync(file, `#!/bin/bash\nroot=${this.root}\n${record}\n${this.#inside(body)}\n`);
+    chmodSync(file, 0o755);
   }
 
   /** What a stub does. */
@@ -90,18 +96,8 @@ export class Sandbox {
     return body;
   }
 
-  #write(name: string, body: string, recorded: boolean): void {
-    const record = recorded ? `echo "${name} $*" >>${this.#calls}\n` : "";
-    const file = join(this.#bin, name);
-    writeFileSync(
-      file,
-      `#!/bin/bash\nroot=${this.root}\n${record}${this.#inside(body, recorded)}\n`,
-    );
-    chmodSync(file, 0o755);
-  }
-
-  #inside(text: string, apply = true): string {
-    return apply ? text.replaceAll(places, `${this.root}/$1/`) : text;
+  #inside(text: string): string {
+    return text.replaceAll(places, `${this.root}/$1/`);
   }
 
   file(path: string): string | undefined {
