@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { packageRoot } from "../../../base/paths.js";
 import { Checkout } from "../tools/support/checkout.js";
 
 const there = "exports.main = async () => process.stdout.write('there\\n');";
@@ -32,4 +34,17 @@ describe("the entry of an installed package", function () {
       assert.deepEqual(checkout.calls(), []);
       assert.ok(!existsSync(join(checkout.root, "node_modules")));
     });
+});
+
+describe("the program's entry", function () {
+  this.timeout(60_000);
+
+  it("has at most thirty lines, exports a function and does nothing else", () => {
+    const root = packageRoot();
+    assert.ok(readFileSync(join(root, "index.ts"), "utf8").split("\n").length <= 31);
+    const script = 'import program from "./index.js"; console.log(typeof program)';
+    const words = ["--import", "tsx", "--input-type=module", "-e", script];
+    const said = execFileSync("node", words, { cwd: root, encoding: "utf8" });
+    assert.equal(said.trim(), "function");
+  });
 });
