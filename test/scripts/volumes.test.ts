@@ -15,6 +15,8 @@ const disks = {
   readlink: `case "$*" in */virtio-${id.slice(0, 20)}) echo /dev/vdb ;; *) exit 1 ;; esac`,
   blkid: "cat $root/label 2>/dev/null || exit 2",
   "mkfs.ext4": "echo $3 >$root/label",
+  dd: "exit 0",
+  e2label: "echo $2 >$root/label",
   mountpoint: "grep -qx -- $2 $root/mounts",
   mount: "exit 0",
   umount: "exit 0",
@@ -51,7 +53,10 @@ describe("volumes.sh", () => {
   it("formats and mounts an empty volume before containerd is there, and then never again", () => {
     const first = run(runtime);
     assert.equal(first.code, 0, first.stderr);
-    const order = ["blkid", "mkfs.ext4 -q -L stackadm-runtime /dev/vdb", "systemctl start var-lib"];
+    const order = [
+      ...["blkid", "mkfs.ext4 -q -L stackadm-new /dev/vdb", "e2label /dev/vdb stackadm-runtime"],
+      "systemctl start var-lib",
+    ];
     const found = [...order, "apt-get"].map((text) => at(first, text));
     assert.deepEqual(
       found,
@@ -107,7 +112,7 @@ describe("volumes.sh", () => {
     assert.deepEqual(
       began(done).map((call) => call.replaceAll(machine.root, "")),
       [
-        ...["mkfs.ext4 -q -L stackadm-runtime /dev/vdb", "systemctl stop containerd"],
+        ...["mkfs.ext4 -q -L stackadm-new /dev/vdb", "systemctl stop containerd"],
         ...[
           "mount /dev/vdb /run/stackadm/volume",
           "cp -a /var/lib/containerd/. /run/stackadm/volume/",
@@ -115,6 +120,54 @@ describe("volumes.sh", () => {
         "systemctl start var-lib-x.mount",
       ],
     );
+  });
+
+  it("takes it along once, and again only when that was interrupted", () => {
+    machine.stub("ls", "echo image");
+    machine.stub("cp", "exit 1");
+    const broken = run(runtime);
+    assert.match(
+      broken.stderr,
+      /\nreason: what is in \S+ on machine cannot be copied to the volume/,
+    );
+    assert.ok(
+      broken.calls.some((call) => call.startsWith("umount")),
+      "nothing stays in the way",
+    );
+    assert.equal(machine.file("label"), "stackadm-new\n");
+    machine.stub("cp", "exit 0");
+    const next = run(runtime);
+    assert.equal(next.code, 0, next.stderr);
+    assert.ok(next.calls.some((call) => call.startsWith("cp")));
+    assert.ok(!next.calls.some((call) => call.startsWith("mkfs")));
+    machine.put("mounts");
+    const rebooted = run(runtime);
+    assert.equal(rebooted.code, 0, rebooted.stderr);
+    assert.ok(!rebooted.calls.some((call) => /^(cp|mkfs|e2label)/.test(call)));
+  });
+
+  it("formats nothing that cannot be read, and nothing that it formatted before", () => {
+    machine.stub("dd", "exit 1");
+    assert.match(run(runtime).stderr, /\nreason: the volume \S+ for \S+ cannot be read on machine/);
+    machine.stub("dd", "exit 0");
+    assert.equal(run(runtime).code, 0);
+    for (const file of ["mounts", "label"]) machine.put(file);
+    machine.stub("blkid", "exit 2");
+    const { code, stderr, calls } = run(runtime);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /\nreason: the volume \S+ for \S+ on machine had data and seems to be empty/,
+    );
+    assert.ok(!calls.some((call) => call.startsWith("mkfs")));
+  });
+
+  it("makes the directory as kubeadm wants it, also when the last run ended between", () => {
+    machine.put("mounts", `${machine.root}/var/lib/containerd\n`);
+    machine.put("var/lib/containerd/lost+found/x");
+    const done = run(runtime);
+    assert.ok(done.calls.some((call) => call.startsWith("rmdir")));
+    assert.ok(!done.calls.some((call) => call.startsWith("mkfs")));
   });
 
   it("says that it could not be mounted, and installs nothing then", () => {

@@ -40,12 +40,12 @@ Type=ext4
 Options=noatime
 UNIT
   systemctl daemon-reload
-  if mountpoint -q "$path"; then return; fi
-  format_volume
-  mkdir -p "$path"
-  bring_over
-  if ! { systemctl start "$where" && mountpoint -q "$path"; }; then
-    die "the volume $id cannot be mounted at $path on $(hostname)"
+  if ! mountpoint -q "$path"; then
+    mkdir -p "$path"
+    fill_volume
+    if ! { systemctl start "$where" && mountpoint -q "$path"; }; then
+      die "the volume $id cannot be mounted at $path on $(hostname)"
+    fi
   fi
   # kubeadm wants an empty directory for etcd.
   if [[ -d $path/lost+found ]]; then rmdir "$path/lost+found"; fi
@@ -63,27 +63,36 @@ find_volume() {
   return 1
 }
 
-# blkid ends with 2 where there is nothing at all.
-format_volume() {
-  local code=0 label=stackadm-$purpose found
+# An empty volume is formatted under a passing name. It gets its own when what the image had in its place is on it as well: with
+# that, and on a machine that remembers it, neither is ever done again.
+fill_volume() {
+  local code=0 label=stackadm-$purpose found done=$state/volumes/$id
+  # blkid ends with 2 where there is nothing at all, and where it cannot read.
+  timeout 60 dd if="$device" of=/dev/null bs=1M count=4 || die "the volume $id for $path cannot be read on $(hostname)"
   found=$(blkid -p -o value -s LABEL "$device") || code=$?
   case $code:$found in
-    2:)
-      say "$(hostname): formatting the volume for $path"
-      mkfs.ext4 -q -L "$label" "$device" || die "the volume $id cannot be formatted on $(hostname)"
-      ;;
-    "0:$label") ;;
+    "0:$label") return ;;
+    2: | 0:stackadm-new) ;;
     *) die "the volume $id for $path on $(hostname) holds data of somebody else, and is left as it is" ;;
   esac
+  [[ ! -e $done ]] || die "the volume $id for $path on $(hostname) had data and seems to be empty; it is left as it is. Look at it with blkid"
+  if [[ $code == 2 ]]; then
+    say "$(hostname): formatting the volume for $path"
+    mkfs.ext4 -q -L stackadm-new "$device" || die "the volume $id cannot be formatted on $(hostname)"
+  fi
+  bring_over
+  e2label "$device" "$label" || die "the volume $id cannot be given its name on $(hostname)"
+  write "$done" <<<"$path"
 }
 
 # What a prebaked image has there, like images of containers.
 bring_over() {
-  local inside=$volatile/volume
+  local inside=$volatile/volume copied=yes
   [[ -n $(ls -A "$path") ]] || return 0
   systemctl stop "$unit" || :
   mkdir -p "$inside"
-  if ! { mount "$device" "$inside" && cp -a "$path/." "$inside/" && umount "$inside"; }; then
-    die "what is in $path on $(hostname) cannot be copied to the volume $id"
-  fi
+  mountpoint -q "$inside" || mount "$device" "$inside" || die "the volume $id cannot be mounted on $(hostname)"
+  cp -a "$path/." "$inside/" || copied=no
+  umount "$inside" || copied=no
+  [[ $copied == yes ]] || die "what is in $path on $(hostname) cannot be copied to the volume $id"
 }
