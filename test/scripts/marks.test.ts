@@ -13,8 +13,12 @@ describe("marks.sh", () => {
   const run = (rows: string, nodes: readonly string[], more = ""): Outcome => {
     machine.stub(
       "kubectl",
-      `case "$*" in ${more} *configmap*) printf '${rows}' ;; "get nodes"*) printf '${nodes.map((node) => `${node}\\n`).join("")}' ;; esac`,
+      `case "$*" in ${more} *configmap*) printf '${rows}' ;; "get nodes"*) cat $root/nodes ;; esac`,
     );
+    const quoted = nodes.map((line) =>
+      line.replace(/ ([^]+)$/, (_, given: string) => ` ${JSON.stringify(given)}`),
+    );
+    machine.put("nodes", quoted.map((line) => `${line}\n`).join(""));
     return machine.execute(marksScript);
   };
   beforeEach(() => {
@@ -50,6 +54,21 @@ describe("marks.sh", () => {
       "label node dev-gpu-0 --overwrite a-",
       "annotate node dev-gpu-0 stackadm.io/marks-",
     ]);
+  });
+
+  it("believes no annotation that is not like its own: a node may write what it likes there", () => {
+    for (const forged of [
+      "- -\ndev-control-plane-0 a=1 -",
+      "--all=1 -",
+      "a=1",
+      "a=1 - b",
+      "a=$(id) -",
+    ]) {
+      const done = written(run("", [`dev-gpu-0 ${forged}`, "dev-general-0 "]));
+      assert.deepEqual(done, [], forged);
+      const [first] = written(run(gpu, [`dev-gpu-0 ${forged}`]));
+      assert.equal(first, "label node dev-gpu-0 --overwrite a=1 b=2", forged);
+    }
   });
 
   it("takes nothing away when the cluster does not say what is wanted", () => {

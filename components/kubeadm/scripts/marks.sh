@@ -54,10 +54,14 @@ ask() { timeout 20 kubectl "$@" >/dev/null; }
 
 # Who cannot be asked has not said that nothing is wanted.
 rows=$(timeout 20 kubectl -n kube-system get configmap stackadm-marks --ignore-not-found -o 'jsonpath={.data.rows}')
-nodes=$(timeout 20 kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}{" "}{.metadata.annotations.stackadm\.io/marks}{"\n"}{end}')
+# A node may write what it likes into its annotations: quoted, it is one line, and only what a mark can look like counts.
+nodes=$(timeout 20 kubectl get nodes -o 'go-template={{range .items}}{{.metadata.name}} {{if .metadata.annotations}}{{with index .metadata.annotations "stackadm.io/marks"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}')
+readonly one_mark='[A-Za-z0-9][A-Za-z0-9._/=:-]*'
+readonly list="(-|$one_mark(,$one_mark)*)"
 code=0
 while read -r node former; do
   [[ -n $node ]] || continue
+  [[ $former =~ ^\"($list\ $list)\"$ ]] && former=${BASH_REMATCH[1]} || former=
   present=$(wanted_on "$node")
   # In a shell of its own: one node that goes away at this moment keeps no other from its marks.
   if [[ $former != "$present" ]]; then (change "$node" "$former" "$present") </dev/null || code=1; fi
