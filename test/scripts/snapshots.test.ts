@@ -15,13 +15,13 @@ describe("snapshots.sh", () => {
     }
   });
 
-  it("deletes all snapshots and waits until the driver has let them go", () => {
+  it("deletes the snapshots that Cinder keeps, and no other driver's, and waits until the driver has let them go", () => {
     const machine = new Sandbox({
       ...common,
       kubectl: [
         'case "$*" in',
-        '  "delete volumesnapshots"*) touch $root/asked ;;',
-        '  "get volumesnapshotcontents"*) [ -e $root/gone ] || echo "snapcontent-1"; [ ! -e $root/asked ] || touch $root/gone ;;',
+        '  *"delete volumesnapshot first"*) touch $root/asked ;;',
+        '  "get volumesnapshotcontents"*) [ -e $root/gone ] || echo "default first"; [ ! -e $root/asked ] || touch $root/gone ;;',
         "esac",
       ].join("\n"),
     });
@@ -30,8 +30,9 @@ describe("snapshots.sh", () => {
       const { code, stdout, stderr, calls } = machine.run(snapshotsScripts, {});
       assert.equal(code, 0, stderr);
       assert.equal(stdout, '{"released": "yes"}\n');
-      assert.ok(
-        calls.includes("kubectl delete volumesnapshots --all --all-namespaces --wait=false"),
+      assert.deepEqual(
+        calls.filter((call) => call.includes("delete")),
+        ["kubectl -n default delete volumesnapshot first --ignore-not-found --wait=false"],
       );
     } finally {
       machine.close();
@@ -41,13 +42,13 @@ describe("snapshots.sh", () => {
   it("says which are left", () => {
     const machine = new Sandbox({
       ...common,
-      kubectl: 'case "$*" in "get volumesnapshotcontents"*) echo snapcontent-1 ;; esac',
+      kubectl: 'case "$*" in "get volumesnapshotcontents"*) echo default first ;; esac',
     });
     try {
       machine.put("etc/kubernetes/admin.conf");
       const { code, stderr } = machine.run(soon, {});
       assert.equal(code, 1);
-      assert.match(stderr, /reason: snapshots are left: snapcontent-1/);
+      assert.match(stderr, /reason: snapshots are left: default first/);
     } finally {
       machine.close();
     }
