@@ -65,6 +65,9 @@ export class Run {
     const worker = this.#worker;
     this.#worker = undefined;
     if (worker?.connected === true) worker.disconnect();
+    // It may wait to write what nobody reads.
+    worker?.stdout?.destroy();
+    worker?.stderr?.destroy();
   }
 
   /** The cluster that the settings describe, if wanted with a look at the files that they name; all problems in one error. */

@@ -121,7 +121,11 @@ process.once("message", (message) => {
     void serve(requestSchema.parse(message));
     return;
   }
+  // Nobody will ask for an operation any more, whatever the program holds open.
+  const leave = (): never => process.exit(0);
+  process.once("disconnect", leave);
   process.once("message", (request) => {
+    process.off("disconnect", leave);
     void serve(requestSchema.parse(request));
   });
   // What is wrong with the program is said when it is wanted.
