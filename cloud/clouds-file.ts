@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { Failure } from "../base/failure.js";
 import { CloudError } from "./cloud-error.js";
 
 /** How to reach one cloud: what clouds.yaml or the OS_* variables say, in one shape. */
@@ -163,6 +164,21 @@ function credentialOf(
   };
 }
 
+/** The authority's certificate of a file; `~` is the operator's home. */
+function certificateIn(file: string | undefined): string | undefined {
+  if (file === undefined || file === "") return undefined;
+  try {
+    return readFileSync(file.replace(/^~(?=\/)/, homedir()), "utf8");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure(
+      "INVALID_CONFIG",
+      `The cloud's certificate (cacert) cannot be read: ${reason}`,
+      "Name a readable file of PEM certificates, or leave cacert out.",
+    );
+  }
+}
+
 function settingsFromEntry(name: string, entry: Entry, where: string): CloudSettings {
   const auth = Object.fromEntries(
     Object.entries(entry.auth ?? {}).map(([key, value]) => [key, value ?? undefined]),
@@ -173,7 +189,7 @@ function settingsFromEntry(name: string, entry: Entry, where: string): CloudSett
     region: entry.region_name,
     interface: (entry.interface ?? entry.endpoint_type ?? "public").replace(/URL$/, ""),
     verify: (entry.verify ?? true) && entry.insecure !== true,
-    ca: entry.cacert === undefined ? undefined : readFileSync(entry.cacert, "utf8"),
+    ca: certificateIn(entry.cacert),
     credential: credentialOf(auth, entry.auth_type, where),
   };
 }
