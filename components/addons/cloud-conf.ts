@@ -66,7 +66,12 @@ type Section = Readonly<Record<string, Value | readonly string[] | undefined>>;
 
 /** A section as it was written, under the keys of the file. */
 const told = (section: Section = {}): Section =>
-  Object.fromEntries(Object.entries(section).map(([key, value]) => [confKey(key), value]));
+  Object.fromEntries(
+    Object.entries(section)
+      // A key without a value says nothing: it takes no default away.
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [confKey(key), value]),
+  );
 
 /** Ranges are one value with commas; names of networks are one line each. */
 const networking = ({ addressSortOrder, ...rest }: CloudSettings["networking"] = {}): Section => ({
@@ -117,6 +122,17 @@ export function renderNodeConf({ metadata, blockStorage }: CloudSettings): strin
     : render(aboutNodes({ metadata, blockStorage }));
 }
 
+/** Whether some service can have an address outside. */
+const hasFloatingIps = (
+  { floatingNetworkId }: CloudConf,
+  { loadBalancer: all, loadBalancerClasses: classes = {} }: CloudSettings,
+): boolean =>
+  [
+    floatingNetworkId,
+    all?.floatingNetworkId,
+    ...Object.values(classes).map((one) => one.floatingNetworkId),
+  ].some((id) => id !== undefined);
+
 const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
   "lb-provider": conf.loadBalancerProvider,
   "lb-method": loadBalancerMethod(conf.loadBalancerProvider),
@@ -125,7 +141,7 @@ const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
   "member-subnet-id": conf.subnetId,
   "network-id": conf.networkId,
   "floating-network-id": conf.floatingNetworkId,
-  "internal-lb": conf.floatingNetworkId === undefined ? true : undefined,
+  "internal-lb": hasFloatingIps(conf, settings) ? undefined : true,
   // Without a monitor, `externalTrafficPolicy: Local` sends clients to nodes without a pod.
   "create-monitor": true,
   "monitor-delay": "5s",
