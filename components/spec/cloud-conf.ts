@@ -93,7 +93,7 @@ export const loadBalancerKeys = {
   ...monitor,
   internalLb: optional(
     truth(),
-    "Services get no floating IP unless they ask for one: for a cloud whose floating IPs cannot be used.",
+    "Services get no floating IP, and those that have one lose it: for a cloud whose floating IPs cannot be used.",
     "`false`",
   ),
   nodeSelector: optional(

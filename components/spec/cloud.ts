@@ -12,7 +12,7 @@ export const loadBalancer = record(
       .optional()
       .meta(
         doc(
-          "in place",
+          "refused",
           "Whether there are load balancers. Without, for a cloud that has no Octavia, services of type LoadBalancer get no address, and the API has another endpoint than `load-balancer`.",
           "`true`",
         ),

@@ -78,16 +78,24 @@ const nothing = "nothing";
  * down, so that no script runs again for a new path.
  */
 export const unwritten: Frozen = {
+  externalNetwork: nothing,
+  "loadBalancer.enabled": "true",
+  "network.portSecurity": "true",
   "cloudController.enabled": "true",
   "etcd.kind": nothing,
   "network.existing.network": nothing,
 };
 
+/** What a cluster can get while it lives and not lose, and how it is without. */
+const gained: Frozen = { "blockStorage.snapshots": "false" };
+
 /** What a cluster keeps while it lives. A name of something in the cloud stands for its ID: give the ID where it is known. */
 export function frozenValues(spec: ClusterSpec): Frozen {
   const schema = z.toJSONSchema(clusterShape, { io: "output", unrepresentable: "any" });
   const found = frozenIn(schema as Schema, spec, "");
-  return Object.fromEntries(found.filter(([path, value]) => unwritten[path] !== value));
+  return Object.fromEntries(
+    found.filter(([path, value]) => ({ ...unwritten, ...gained })[path] !== value),
+  );
 }
 
 /** The group of machines that keeps a value, if it is one's and not the cluster's: `workers.gpu` of `workers.gpu.rootVolume.size`. */
@@ -114,7 +122,9 @@ export function compareFrozen(
   now: Frozen,
 ): { readonly path: string; readonly message: string }[] {
   const was = new Map(Object.entries({ ...unwritten, ...before }));
-  return Object.entries({ ...unwritten, ...now }).flatMap(([path, value]) => {
+  const lost = Object.entries(gained).filter(([path]) => was.has(path));
+  const is = { ...unwritten, ...Object.fromEntries(lost), ...now };
+  return Object.entries(is).flatMap(([path, value]) => {
     const kept = was.get(path) ?? value;
     const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
     const message = `${kept} cannot become ${value} while the cluster lives; ${again}, or destroy the cluster and make it anew`;

@@ -61,7 +61,7 @@ export const network = record({
     .default(true)
     .meta(
       doc(
-        "in place",
+        "refused",
         "Whether Neutron filters at the machines' ports. Without it there are no security groups and no allowed address pairs: whoever reaches the network reaches every port of every machine.",
       ),
     ),

@@ -9,8 +9,8 @@ export const blockStorage = record({
     .optional()
     .meta(
       doc(
-        "in place",
-        "Whether volumes can have snapshots: their kinds, the snapshot controller and the class `cinder`. Going back deletes every snapshot that goes with its object.",
+        "refused",
+        "Whether volumes can have snapshots: their kinds, the snapshot controller and the class `cinder`. A living cluster can get them, and keeps them.",
         "`false`",
       ),
     ),

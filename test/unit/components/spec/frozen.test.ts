@@ -32,7 +32,8 @@ describe("what a living cluster keeps", () => {
     const disk = { size: 20, type: "fast", zone: "store" };
     const volumes = { rootVolume: disk, runtimeVolume: disk };
     const said = specOf({
-      ...{ network: { existing }, cloudController: { enabled: false } },
+      ...{ network: { existing, portSecurity: false }, cloudController: { enabled: false } },
+      ...{ loadBalancer: { enabled: false }, blockStorage: { snapshots: true } },
       controlPlane: { ...smallest.controlPlane, ...volumes, etcdVolume: disk },
       workers: { pool: { flavor: "medium", count: 1, ...volumes } },
       etcd: { kind: "dedicated", flavor: "medium" },
@@ -93,6 +94,22 @@ describe("what a living cluster keeps", () => {
     const [left] = compareFrozen(existing, made);
     assert.equal(left?.path, `cluster.${path}`);
     assert.match(left.message, /^n cannot become nothing .*; write n again, or/);
+  });
+
+  it("includes what a cluster can get and not lose", () => {
+    const [without, having] = [{ a: "1" }, { a: "1", "blockStorage.snapshots": "true" }];
+    assert.deepEqual(compareFrozen(without, having), []);
+    const [lost] = compareFrozen(having, without);
+    assert.match(lost?.message ?? "", /^true cannot become false .*; write true again, or/);
+  });
+
+  it("includes the way outside: it does not come or go", () => {
+    const [inside, outside] = [{ a: "1" }, { a: "1", externalNetwork: "id" }];
+    for (const [before, now] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const)
+      assert.equal(compareFrozen(before, now)[0]?.path, "cluster.externalNetwork");
   });
 
   it("does not include what another value leaves alone", () => {
