@@ -1,5 +1,6 @@
 import { Agent, request as httpsRequest } from "node:https";
 import type { RequestOptions } from "node:https";
+import { setTimeout as pause } from "node:timers/promises";
 import { textAt } from "./json.js";
 import type { Connection } from "./kubeconfig.js";
 import { isObject } from "../plugin/values.js";
@@ -70,11 +71,22 @@ export interface KubeRequest {
 /** Milliseconds without an answer until a request counts as failed; client-go's discovery uses the same. */
 const requestTimeout = 32_000;
 
+const readRetries = 10;
+
+interface Answer {
+  readonly code: number;
+  readonly text: string;
+}
+
 /** A small Kubernetes client: JSON over HTTPS with the credentials of one kubeconfig context. */
 export class KubeClient {
   private readonly agent: Agent;
 
-  constructor(readonly connection: Connection) {
+  /** @param interval milliseconds between two tries of a read whose connection was cut */
+  constructor(
+    readonly connection: Connection,
+    private readonly interval = 1_000,
+  ) {
     this.agent = new Agent({
       keepAlive: true,
       maxSockets: 32,
@@ -96,9 +108,9 @@ export class KubeClient {
     for (const [key, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(key, value);
     }
-    let answer: { code: number; text: string };
+    let answer: Answer;
     try {
-      answer = await this.send(url, method, request);
+      answer = await this.sendAgain(url, method, request);
     } catch (error) {
       if (request.signal?.aborted) throw error;
       throw new UnreachableError(method, url.href, error as Error);
@@ -106,6 +118,19 @@ export class KubeClient {
     const parsed = parseBody(answer.text);
     if (answer.code >= 200 && answer.code < 300) return parsed;
     throw new ApiError(answer.code, parsed);
+  }
+
+  /** As client-go does it (rest/request.go): a read whose connection was cut is asked again, ten times. */
+  private async sendAgain(url: URL, method: string, request: KubeRequest): Promise<Answer> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await this.send(url, method, request);
+      } catch (error) {
+        const cut = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+        if (!cut || method !== "GET" || tries >= readRetries) throw error;
+        await pause(this.interval, undefined, { signal: request.signal });
+      }
+    }
   }
 
   private headers(type: string | undefined, body: Buffer | undefined): Record<string, string> {
@@ -125,11 +150,7 @@ export class KubeClient {
     };
   }
 
-  private send(
-    url: URL,
-    method: string,
-    request: KubeRequest,
-  ): Promise<{ code: number; text: string }> {
+  private send(url: URL, method: string, request: KubeRequest): Promise<Answer> {
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const options: RequestOptions = {
       method,

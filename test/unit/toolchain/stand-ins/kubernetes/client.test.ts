@@ -1,4 +1,6 @@
 import { strict as assert } from "node:assert";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo } from "node:net";
 import {
   ApiError,
   isAlreadyExists,
@@ -100,6 +102,40 @@ describe("kubernetes stand-in: client", () => {
       return true;
     });
     dead.close();
+  });
+
+  /** Stands before the API server and cuts the first connections. */
+  const cutting = async (first: number) => {
+    const { port } = new URL(client.connection.server);
+    let count = 0;
+    const door = createServer((socket) => {
+      count += 1;
+      if (count <= first) socket.destroy();
+      else socket.pipe(connect(Number(port), "127.0.0.1")).pipe(socket);
+    }).listen(0, "127.0.0.1");
+    await once(door, "listening");
+    const { port: open } = door.address() as AddressInfo;
+    return {
+      behind: new KubeClient(connectionOf(loadKubeconfig(api.kubeconfig(open)), {}), 1),
+      connections: () => count,
+      close: () => door.close(),
+    };
+  };
+
+  it("reads again where a connection was cut, as client-go does, and writes nothing twice", async () => {
+    const some = await cutting(2);
+    await some.behind.request({ path: "/version" });
+    assert.equal(some.connections(), 3);
+    some.behind.close();
+    some.close();
+    const all = await cutting(Infinity);
+    await assert.rejects(all.behind.request({ path: "/version" }), UnreachableError);
+    assert.equal(all.connections(), 11);
+    const write = all.behind.request({ method: "POST", path: "/api/v1/namespaces", body: {} });
+    await assert.rejects(write, UnreachableError);
+    assert.equal(all.connections(), 12);
+    all.behind.close();
+    all.close();
   });
 
   it("ends a request when it is cancelled", async () => {
