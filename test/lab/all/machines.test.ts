@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { takeInventory, type CloudObject } from "../../../cloud/inventory.js";
+import { until } from "../support/foreign.js";
 import { kubectlOn } from "../support/kubectl.js";
 import { changes } from "../support/lab-cluster.js";
 import { inServer } from "../support/machines.js";
@@ -99,8 +100,7 @@ describe("machines that are not all alike, on the lab", function () {
   it("get their labels and taints again when they register anew, also those that kubelet may not set", async () => {
     await ask("delete node machines-edge-0");
     await inServer(stack.serverOf("edge-0"), "systemctl restart kubelet");
-    for (let tries = 0; tries < 120 && !(await ask(`get nodes -l ${role} -o name`)); tries += 1)
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+    await until(async () => (await ask(`get nodes -l ${role} -o name`)) !== "");
     assert.equal(await ask(`get nodes -l ${role} -o name`), "node/machines-edge-0");
     assert.match(await taints(), /example\.org\/edge/);
   });
