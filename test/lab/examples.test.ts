@@ -1,13 +1,20 @@
 import assert from "node:assert/strict";
 import { exampleCluster } from "../support/examples.js";
 import { externalAndInternalLb } from "./examples/external-and-internal-lb.js";
+import { haKubeRouter } from "./examples/ha-kube-router.js";
 import { oneControlPlane } from "./examples/one-control-plane.js";
+import { productionHa } from "./examples/production-ha.js";
 import { chosenExamples, evidence, onLab, type Example } from "./support/examples.js";
 import { changes } from "./support/lab-cluster.js";
 import { Stack } from "./support/stack.js";
 
 const minutes = 60_000;
-const examples: readonly Example[] = [oneControlPlane, externalAndInternalLb];
+const examples: readonly Example[] = [
+  oneControlPlane,
+  externalAndInternalLb,
+  productionHa,
+  haKubeRouter,
+];
 
 for (const { name, points } of chosenExamples(examples))
   describe(`the example ${name}, on the lab`, function () {

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { entryTarget, hostKeyOf } from "../../../automation/verify/outputs.js";
+import { takeInventory } from "../../../cloud/inventory.js";
+import { whoAnswers } from "../../../cloud/ssh.js";
+import type { Example } from "../support/examples.js";
+import { inServer } from "../support/machines.js";
+import { answers } from "../support/reach.js";
+import {
+  allReady,
+  ask,
+  linesOf,
+  onEveryMachine,
+  podRange,
+  podsConnect,
+  systemRuns,
+} from "./common.js";
+
+const workers = (count: number) => ({
+  workers: { general: { flavor: "k8s-worker", count, runtimeVolume: { size: 50 } } },
+});
+
+/** The infrastructure of a production cluster: its topology, its sizes, its bastion. */
+export const productionHa: Example = {
+  name: "production-ha",
+  sources: [
+    "components/access",
+    "components/machine",
+    "components/network",
+    "examples/production-ha",
+  ],
+  points: [
+    {
+      text: "one word makes three control planes, each with an API server and a vote in etcd, and two workers",
+      see: async (stack) => {
+        await stack.prove(3);
+        assert.equal(stack.outputs.nodes.length, 5);
+        return "3 vote, 2 work";
+      },
+    },
+    {
+      text: "a private network 10.0.0.0/16 with a router to the floating network",
+      see: async ({ cluster: { cloud }, name }) => {
+        const of = (answer: unknown) =>
+          Object.values(answer as Record<string, Record<string, unknown>[]>).flat();
+        const [subnet] = of(await cloud.request("network", "GET", `/subnets?name=${name}`));
+        const [router] = of(await cloud.request("network", "GET", `/routers?name=${name}`));
+        assert.equal(subnet?.["cidr"], "10.0.0.0/16");
+        assert.ok(router?.["external_gateway_info"]);
+        return "10.0.0.0/16, gateway outside";
+      },
+    },
+    {
+      text: "a volume of 25 or 50 GB for each machine, where the container runtime keeps its data",
+      see: async (stack) => {
+        const volumes = (await takeInventory(stack.cluster.cloud))
+          .filter(({ kind, name }) => kind === "volume" && name.endsWith("-runtime"))
+          .map(({ gigabytes }) => gigabytes)
+          .sort((one, other) => one - other);
+        assert.deepEqual(volumes, [25, 25, 25, 50, 50]);
+        for (const { serverId, name } of stack.outputs.nodes) {
+          const mount = await inServer(serverId, "findmnt -n -o FSTYPE /var/lib/containerd");
+          assert.equal(mount.trim(), "ext4", name);
+        }
+        return `${volumes.join(", ")} GB mounted`;
+      },
+    },
+    {
+      text: "a bastion is the only machine that takes SSH from outside",
+      see: async ({ outputs: { apiEndpoint, bastion, nodes } }) => {
+        const api = new URL(apiEndpoint).hostname;
+        assert.equal(await answers(api, 22), false);
+        assert.equal(await answers(bastion?.sshHost ?? "", 22), true);
+        assert.ok(nodes.every(({ sshHost }) => sshHost === undefined));
+        return `${bastion?.sshHost ?? ""} answers, ${api} does not`;
+      },
+    },
+    {
+      text: "every other machine is reached through it, and proves who it is",
+      see: async ({ outputs, cluster }) => {
+        const login = { user: "debian", agentSocket: cluster.surroundings.agent?.socket ?? "" };
+        const entry = entryTarget(outputs, login);
+        assert.ok(entry);
+        const seen = await Promise.all(
+          outputs.nodes.map(({ address: host }) =>
+            whoAnswers(entry, { host, hostKey: hostKeyOf(outputs.hostKeys, host) ?? "", ...login }),
+          ),
+        );
+        assert.deepEqual([...new Set(seen)], ["itself"]);
+        return `${String(seen.length)} machines`;
+      },
+    },
+    podRange("10.244.0.0/16"),
+    onEveryMachine("flannel on every machine", "kube-flannel", 5, "kube-flannel"),
+    allReady,
+    systemRuns,
+    podsConnect,
+    {
+      text: "workers are scaled up and down later",
+      see: async (stack) => {
+        const count = async (): Promise<number> =>
+          linesOf(await ask(stack, "get nodes -o name")).length;
+        await stack.up(workers(3));
+        assert.equal(await count(), 6);
+        await stack.up();
+        assert.equal(await count(), 5);
+        return "2, 3, 2";
+      },
+    },
+  ],
+};
