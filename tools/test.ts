@@ -10,8 +10,10 @@ import { table } from "../automation/render/table.js";
 import { followTests, type Evidence, type TestFailure, type TierResult } from "./follow-tests.js";
 
 /*
- * `npm test [tiers] [--all]`: the tiers in order, each in a mocha of its own. What a tier needs is installed or started first; when that fails, the tier fails with the name of what is missing. Nothing is skipped.
+ * `npm test [tiers] [--all]`: the tiers in order, each in a mocha of its own, the quick ones beside each other. What a tier needs is installed or started first; when that fails, the tier fails with the name of what is missing. Nothing is skipped.
  */
+
+type Environment = Readonly<Record<string, string>>;
 
 interface Tier {
   readonly name: string;
@@ -19,8 +21,10 @@ interface Tier {
   readonly expected: number;
   /** How many files mocha runs at once: more than processors where many of them wait, only where no file minds another beside it. Default: 1. */
   readonly jobs?: number;
+  /** Starts nothing and minds nobody: runs beside the other quick ones, so that no processor waits for the last file of one. */
+  readonly quick?: true;
   /** Gets what the tier needs; returns variables for its environment. */
-  readonly prepare?: (session: Session) => Promise<Readonly<Record<string, string>>>;
+  readonly prepare?: (session: Session) => Promise<Environment>;
 }
 
 async function prepareToolchain({ progress, signal }: Session): Promise<Record<string, string>> {
@@ -49,15 +53,17 @@ const needs =
 export const tiers: readonly Tier[] = [
   {
     name: "unit",
-    expected: 40,
-    jobs: 3,
+    expected: 60,
+    jobs: 2,
+    quick: true,
     prepare: needs({ python3: "python3", "ssh-agent": "openssh-client" }),
   },
-  { name: "graph", expected: 15, jobs: 2 },
+  { name: "graph", expected: 40, jobs: 2, quick: true },
   {
     name: "scripts",
-    expected: 16,
-    jobs: 3,
+    expected: 40,
+    jobs: 2,
+    quick: true,
     prepare: needs({ shellcheck: "shellcheck", shfmt: "shfmt" }),
   },
   { name: "commands", expected: 60, jobs: 3 },
@@ -114,7 +120,7 @@ export interface TestRun {
 function runFiles(
   { name, jobs = 1 }: Tier,
   { root, all, session }: TestRun,
-  environment: Readonly<Record<string, string>>,
+  environment: Environment,
 ): ChildProcess {
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
   const reporter = join(__dirname, "line-reporter.ts");
@@ -142,11 +148,15 @@ function runFiles(
 const summary = ({ passed, failures }: TierResult): string =>
   `${passed} passed, ${failures.length} failed`;
 
-async function runTier(tier: Tier, run: TestRun): Promise<TierResult> {
+async function runTier(
+  tier: Tier,
+  run: TestRun,
+  prepared: Promise<Environment>,
+): Promise<TierResult> {
   const { session } = run;
   const step = session.progress.step(`Tests: ${tier.name}`, tier.expected);
   try {
-    const environment = (await tier.prepare?.(session)) ?? {};
+    const environment = await prepared;
     session.signal.throwIfAborted();
     const child = runFiles(tier, run, environment);
     const result = await followTests(tier.name, child, (test) => {
@@ -179,14 +189,36 @@ function show(failures: readonly TestFailure[], { progress }: Session): void {
     progress.note(`\nx ${title}\n${message.trim().replaceAll(/^/gm, "    ")}`);
 }
 
+/** What runs at the same time: neighbours that are quick, and every other tier by itself. */
+function rounds(wanted: readonly Tier[]): Tier[][] {
+  const found: Tier[][] = [];
+  for (const tier of wanted) {
+    const last = found.at(-1);
+    if (tier.quick && last?.[0]?.quick) last.push(tier);
+    else found.push([tier]);
+  }
+  return found;
+}
+
+/** Runs tiers beside each other. What they need comes one after the other: two apt-get are in each other's way. */
+function runRound(round: readonly Tier[], run: TestRun): Promise<TierResult[]> {
+  let before: Promise<unknown> = Promise.resolve();
+  const running = round.map((tier) => {
+    const prepared = before.then(() => tier.prepare?.(run.session) ?? {});
+    before = prepared.catch(() => undefined);
+    return runTier(tier, run, prepared);
+  });
+  return Promise.all(running);
+}
+
 /** Runs the tiers that are named, or all; returns the exit code. */
 export async function runTests(names: readonly string[], run: TestRun): Promise<number> {
   const { session } = run;
   const results: TierResult[] = [];
   try {
-    for (const tier of chosen(names)) {
+    for (const round of rounds(chosen(names))) {
       if (session.signal.aborted) break;
-      results.push(await runTier(tier, run));
+      results.push(...(await runRound(round, run)));
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -8,7 +8,7 @@ import { ended, recordedSession, Repository } from "./support/repository.js";
 
 /** Stands for mocha: notes how it was called, and reports one test of each file that passes unless its name says otherwise. */
 const mocha = `
-const { appendFileSync, writeFileSync } = require("node:fs");
+const { appendFileSync, readFileSync, writeFileSync } = require("node:fs");
 const args = process.argv.slice(2);
 const files = args.slice(args.indexOf("--reporter") + 2);
 const jobs = args.includes("--parallel") ? args[args.indexOf("--jobs") + 1] : "1";
@@ -19,6 +19,9 @@ for (const title of files) {
   say({ type: "begin", title });
   const hangs = /hangs-\\d/.exec(title);
   if (hangs) { writeFileSync(hangs[0], process.pid + "\\n"); return setInterval(() => {}, 1000); }
+  const meets = /meets-([a-z]+)/.exec(title);
+  for (const end = Date.now() + 20_000; meets && !readFileSync("calls", "utf8").includes("/" + meets[1] + "/"); )
+    if (Date.now() > end) throw new Error("nobody came");
   if (title.includes("shows")) say({ type: "evidence", example: "one", point: "it works", seen: "yes" });
   say(title.includes("fails") ? { type: "fail", title, message: "1 !== 2" } : { type: "pass", title });
 }
@@ -85,7 +88,7 @@ describe("`npm test`", function () {
     assert.deepEqual([code, printed, steps], [0, ["2 passed, 0 failed"], ["Tests: unit"]]);
     const call = { cwd: repository.root, NO_COLOR: "1", STACKADM_TEST_ALL: "1" };
     const files = ["a.test.ts", "b.test.ts"].map(unit);
-    assert.deepEqual(calls(), [{ ...call, jobs: "3", files }]);
+    assert.deepEqual(calls(), [{ ...call, jobs: "2", files }]);
   });
 
   it("runs a tier's files in its folder `all` only when it is asked for all", async () => {
@@ -121,6 +124,15 @@ describe("`npm test`", function () {
     assert.deepEqual(printed, [table, "1 passed, 0 failed"]);
   });
 
+  it("runs the quick tiers beside each other, and any other by itself", async () => {
+    for (const file of ["unit/meets-scripts", "scripts/meets-unit", "commands/c"])
+      repository.put(`test/${file}.test.ts`);
+    const { printed, steps } = await test(["unit", "scripts", "commands"]);
+    assert.deepEqual(printed, ["5 passed, 0 failed"]);
+    assert.deepEqual(steps, ["Tests: unit", "Tests: scripts", "Tests: commands"]);
+    assert.match(calls().at(-1)?.files.join() ?? "", /commands\/c\.test\.ts$/);
+  });
+
   it("runs the tiers that are named in their own order, and all after one that fails", async () => {
     repository.put("test/scripts/c.test.ts");
     const { code, printed, notes, steps } = await test(["scripts", "graph"]);
@@ -150,7 +162,7 @@ describe("`npm test`", function () {
 
   it("is stopped by Ctrl-C with what it runs: exit code 130, and the sum of what ran", async () => {
     repository.put("test/unit/hangs-1.test.ts");
-    const child = repository.chores("test", "unit", "graph");
+    const child = repository.chores("test", "unit", "commands");
     const all = ended(child);
     const pid = await repository.appears("hangs-1");
     child.kill("SIGINT");
@@ -160,7 +172,7 @@ describe("`npm test`", function () {
       err,
       /\nx unit: the test runner\n {4}ended with SIGINT after '\S+hangs-1\.test\.ts'/,
     );
-    assert.doesNotMatch(err, /Tests: graph/);
+    assert.doesNotMatch(err, /Tests: commands/);
     assert.throws(() => process.kill(Number(pid), 0), { code: "ESRCH" });
   });
 });
