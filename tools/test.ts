@@ -66,7 +66,12 @@ export const tiers: readonly Tier[] = [
     quick: true,
     prepare: needs({ shellcheck: "shellcheck", shfmt: "shfmt" }),
   },
-  { name: "commands", expected: 60, jobs: 3 },
+  {
+    name: "commands",
+    expected: 60,
+    jobs: 3,
+    prepare: needs({ "ssh-agent": "openssh-client" }),
+  },
   { name: "engine", expected: 300, prepare: prepareToolchain },
   { name: "lab", expected: 2200, prepare: prepareLab },
 ];

@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { agentKeys, ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
-import { until } from "../../../engine/support/until.js";
+import { agentKeys, ensureAgent, type Agent } from "../../../automation/setup/ssh-agent.js";
+import { until } from "../../engine/support/until.js";
 
 /** The processes in whose command line the socket is: the agent and what keeps it. */
 const processesAt = (socket: string): string[] =>
@@ -84,7 +84,7 @@ describe("the login key's agent", () => {
 
   describe("in a command of its own", function () {
     this.timeout(60_000);
-    const module = join(__dirname, "../../../../automation/setup/ssh-agent.ts");
+    const module = join(__dirname, "../../../automation/setup/ssh-agent.ts");
     /** Starts Node, which asks for an agent and then does `then`; ends in its process and the agent's socket. */
     const start = async (then: string): Promise<{ child: ChildProcess; socket: string }> => {
       const keyFile = join(directory, "ssh", "id_ed25519");
