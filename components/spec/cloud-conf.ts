@@ -143,7 +143,14 @@ const className = text(
 );
 const members = "the machines' own subnet, which the program knows; leave it out";
 export const loadBalancerClasses = z
-  .record(className, record(places, { memberSubnetId: members }))
+  .record(
+    className,
+    // The subnet of all load balancers would win over another network.
+    record(places, { memberSubnetId: members }).refine(
+      ({ networkId, subnetId }) => networkId === undefined || subnetId !== undefined,
+      { path: ["networkId"], error: "does not say which subnet of it; write subnetId, too" },
+    ),
+  )
   .optional();
 
 const osEndpointType = z.enum(["public", "internal", "admin"], {

@@ -134,6 +134,13 @@ describe("what cannot be said in cloud.conf", () => {
     );
   });
 
+  it("is a class in another network that does not say which subnet: that of all load balancers would win", () => {
+    const classes = { elsewhere: { networkId: "n" }, complete: { networkId: "n", subnetId: "s" } };
+    assert.deepEqual(problems({ loadBalancer: { classes } }), [
+      "cluster.loadBalancer.classes.elsewhere.networkId: does not say which subnet of it; write subnetId, too",
+    ]);
+  });
+
   it("is named, with what is known, when it is mistyped", () => {
     const [found = ""] = problems({ loadBalancer: { floatingSubnetID: "x" } });
     assert.match(
