@@ -263,7 +263,9 @@ export class Cluster extends Component {
       return through(machine, endpoint.outside);
     const wanted = { ...network.outside, portId: machine.portId, after: endpoint.madeBefore };
     // Without an external network, who reaches the machines' network reaches their addresses.
-    const { address } = entryAddresses(spec) ? this.make(EntryAddress, "access", wanted) : machine;
+    // A name for each: machines that leave when the way changes go by the old one, which ends after them.
+    const name = bastion ? "bastion-access" : "access";
+    const { address } = entryAddresses(spec) ? this.make(EntryAddress, name, wanted) : machine;
     return bastion ? bastion.at(address) : through(machine, address);
   }
 
