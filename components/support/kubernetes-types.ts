@@ -7,6 +7,8 @@ import type {
   apiregistration,
   apps,
   core,
+  networking,
+  policy,
   rbac,
   storage,
   types,
@@ -44,10 +46,15 @@ export type ApiService = Named<apiregistration.v1.APIServiceArgs>;
 export type CustomResourceDefinition = Named<apiextensions.v1.CustomResourceDefinitionArgs>;
 export type JsonSchema = types.input.apiextensions.v1.JSONSchemaProps;
 
+export type Ingress = Named<networking.v1.IngressArgs>;
+export type IngressClass = Named<networking.v1.IngressClassArgs>;
+export type PodDisruptionBudget = Named<policy.v1.PodDisruptionBudgetArgs>;
+
 export type CsiDriver = Named<storage.v1.CSIDriverArgs>;
 export type StorageClass = Named<storage.v1.StorageClassArgs>;
 
 export type Container = types.input.core.v1.Container;
+export type DeploymentStrategy = types.input.apps.v1.DeploymentStrategy;
 export type EnvVar = types.input.core.v1.EnvVar;
 export type PodSpec = types.input.core.v1.PodSpec;
 export type SecurityContext = types.input.core.v1.SecurityContext;

@@ -1,7 +1,8 @@
 /** metrics-server: what nodes and pods use, for `kubectl top` and autoscalers (pure). */
 import type { ClusterSpec } from "../../cluster-spec.js";
 import { access, reading, rule, systemNamespace, type Access } from "./access.js";
-import { appLabel, container, controlPlaneSelector, onControlPlane, readyWithPods } from "./pod.js";
+import { confined, deployment, systemPod } from "./deployment.js";
+import { appLabel, container, readyWithPods } from "./pod.js";
 import type {
   ApiService,
   ClusterRole,
@@ -102,32 +103,19 @@ export function metricsServer({
   signedKubelets,
   awaited,
 }: MetricsServerSettings): Deployment {
-  const labels = appLabel(name);
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: readyWithPods({ name, namespace: systemNamespace, labels }, awaited),
-    spec: {
-      replicas: 1,
-      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } },
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: name,
-          priorityClassName: "system-cluster-critical",
-          nodeSelector: controlPlaneSelector,
-          tolerations: [onControlPlane],
-          securityContext: {
-            ...{ runAsNonRoot: true, runAsUser: 1000 },
-            seccompProfile: { type: "RuntimeDefault" },
-          },
-          containers: [serverContainer(image, signedKubelets)],
-          volumes: [{ name: "tmp", emptyDir: {} }],
-        },
+  return deployment({
+    ...{ name, awaited },
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } },
+    pod: {
+      ...systemPod,
+      securityContext: {
+        ...{ runAsNonRoot: true, runAsUser: 1000 },
+        seccompProfile: { type: "RuntimeDefault" },
       },
+      containers: [serverContainer(image, signedKubelets)],
+      volumes: [{ name: "tmp", emptyDir: {} }],
     },
-  };
+  });
 }
 
 function serverContainer(image: string, signedKubelets: boolean): Container {
@@ -153,10 +141,6 @@ function serverContainer(image: string, signedKubelets: boolean): Container {
     livenessProbe: probe("/livez"),
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
     resources: { requests: { cpu: "50m", memory: "100Mi" } },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    },
+    securityContext: confined,
   });
 }

@@ -5,11 +5,11 @@ import {
   leaderElectionTimes,
   reading,
   rule,
-  systemNamespace,
   writingEvents,
   type Access,
 } from "./access.js";
-import { appLabel, container, controlPlaneSelector, onControlPlane, readyWithPods } from "./pod.js";
+import { confined, deployment, systemPod } from "./deployment.js";
+import { container } from "./pod.js";
 import { cinderDriver } from "./storage-class.js";
 import type {
   CustomResourceDefinition,
@@ -209,47 +209,30 @@ export function snapshotControllerAccess(): Access {
 
 /** Binds snapshots to their content; it does not call the cloud. */
 export function snapshotController(image: string, awaited?: boolean): Deployment {
-  const labels = appLabel(name);
   const { lease, renew, retry } = leaderElectionTimes;
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: readyWithPods({ name, namespace: systemNamespace, labels }, awaited),
-    spec: {
-      replicas: 1,
-      strategy: { type: "Recreate" },
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: name,
-          priorityClassName: "system-cluster-critical",
-          nodeSelector: controlPlaneSelector,
-          tolerations: [onControlPlane],
-          securityContext: { runAsNonRoot: true, runAsUser: 65532 },
-          containers: [
-            container({
-              name,
-              image,
-              args: [
-                "--v=2",
-                "--leader-election=true",
-                `--leader-election-lease-duration=${lease.toString()}s`,
-                `--leader-election-renew-deadline=${renew.toString()}s`,
-                `--leader-election-retry-period=${retry.toString()}s`,
-              ],
-              resources: { requests: { cpu: "10m", memory: "20Mi" } },
-              securityContext: {
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ["ALL"] },
-              },
-            }),
+  return deployment({
+    ...{ name, awaited },
+    strategy: { type: "Recreate" },
+    pod: {
+      ...systemPod,
+      securityContext: { runAsNonRoot: true, runAsUser: 65532 },
+      containers: [
+        container({
+          name,
+          image,
+          args: [
+            "--v=2",
+            "--leader-election=true",
+            `--leader-election-lease-duration=${lease.toString()}s`,
+            `--leader-election-renew-deadline=${renew.toString()}s`,
+            `--leader-election-retry-period=${retry.toString()}s`,
           ],
-        },
-      },
+          resources: { requests: { cpu: "10m", memory: "20Mi" } },
+          securityContext: confined,
+        }),
+      ],
     },
-  };
+  });
 }
 
 /** The class that snapshots get which name none; also of volumes that a pod uses, as a power cut would leave them. */
