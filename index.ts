@@ -17,6 +17,7 @@ async function program(): Promise<Record<string, unknown>> {
     ...(spec.etcd && { etcd: cluster.etcd }),
     hostKeys: cluster.hostKeys,
     samples: cluster.samples,
+    ...(spec.ingress && { ingress: cluster.ingress }),
     clusterName: cluster.clusterName,
     clusterId: cluster.clusterId,
     identity: cluster.identity,

@@ -28,6 +28,7 @@ const imagesEverywhere = {
   csiNodeDriverRegistrar: "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.15.0",
   livenessProbe: "registry.k8s.io/sig-storage/livenessprobe:v2.17.0",
   metricsServer: "registry.k8s.io/metrics-server/metrics-server:v0.9.0",
+  traefik: "docker.io/library/traefik:v3.7.13",
   kubeRouter: "docker.io/cloudnativelabs/kube-router:v2.10.0",
   flannel: "ghcr.io/flannel-io/flannel:v0.26.7",
   // The one that the manifest of that flannel names.

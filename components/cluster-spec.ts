@@ -4,6 +4,7 @@ import { access, bastion, wayIn } from "./spec/access.js";
 import { besideEtcd, etcd } from "./spec/etcd.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import { cloudController, credential, loadBalancer, withoutLoadBalancers } from "./spec/cloud.js";
+import { ingress, wrongIngress } from "./spec/ingress.js";
 import { missingNodes } from "./spec/group-options.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
@@ -58,6 +59,7 @@ export const clusterShape = record({
   blockStorage,
   storageClasses,
   metricsServer,
+  ingress,
   samples,
   sampleServices,
 });
@@ -161,6 +163,8 @@ interface Comparison {
 const outside = ["network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer"] as const;
 const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "samples"] as const;
 
+const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
+
 const comparisons: readonly Comparison[] = [
   { of: ["network"], find: overlapsFound },
   { of: ["storageClasses"], find: ({ storageClasses: classes }) => wrongClasses(classes) },
@@ -173,6 +177,7 @@ const comparisons: readonly Comparison[] = [
   { of: ["samples", "podNetwork"], find: samplesAlone },
   { of: outside, find: (value) => outOfPlace({ ...value, ...withDefaults(value) }) },
   { of: ["endpoint", "apiName"], find: unknownName },
+  { of: ["ingress", "workers", ...around], find: wrongIngress },
   { of: balanced, find: withoutLoadBalancers },
 ];
 

@@ -3,8 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { direct, EntryAddress, through, type Access } from "./access/access.js";
 import { Bastion } from "./access/bastion.js";
 import { Addons } from "./addons/addons.js";
-import { addonsOf } from "./addons/from-spec.js";
-import { cloudSettings } from "./addons/cloud-conf.js";
+import { addonsOf, cloudAccess } from "./addons/from-spec.js";
 import { checkClusterSpec } from "./checked-spec.js";
 import type { ClusterArgs, ClusterSpec } from "./cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
@@ -14,6 +13,7 @@ import { Etcd } from "./etcd/etcd.js";
 import { frozenIds, FrozenValues } from "./frozen-values.js";
 import { ApplicationCredential, type CloudCredential } from "./identity/application-credential.js";
 import type { ClusterMarkInput } from "./identity/cluster-mark.js";
+import { IngressBalancer } from "./ingress/ingress-balancer.js";
 import { ControlPlane } from "./kubeadm/control-plane.js";
 import type { ClusterFacts } from "./kubeadm/joining.js";
 import { Readiness } from "./kubeadm/readiness.js";
@@ -24,7 +24,7 @@ import { Turns } from "./machine/turns.js";
 import { Firewall } from "./network/firewall.js";
 import { rulesOf } from "./network/firewall-rules.js";
 import { Network } from "./network/network.js";
-import { hostKeysOf, nodesOf, samplesOf, type NodeOutput, type SamplesOutput } from "./outputs.js";
+import * as outputs from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
 import { podNetworkTraits } from "./pod-network/kinds.js";
 import { frozenValues, groupNames } from "./spec/frozen.js";
@@ -78,6 +78,8 @@ interface Kubernetes {
   /** Done means that each worker's node is there. */
   readonly joins: readonly pulumi.Resource[];
   readonly readiness: Readiness;
+  /** What leads to the ingress controller, where that is on the machines of one pool. */
+  readonly balancer: IngressBalancer | undefined;
 }
 
 /**
@@ -101,11 +103,11 @@ export class Cluster extends Component {
   readonly clusterName: string;
   /** 12 random hexadecimal digits on everything that the cluster has in the cloud: whose an object is, whatever its name. */
   readonly identity: pulumi.Output<string>;
-  readonly nodes: pulumi.Output<NodeOutput[]>;
+  readonly nodes: pulumi.Output<outputs.NodeOutput[]>;
   /** The machine that is nothing but the way to the nodes. Absent when there is none. */
-  readonly bastion: pulumi.Output<NodeOutput | undefined>;
+  readonly bastion: pulumi.Output<outputs.NodeOutput | undefined>;
   /** Machines that run etcd and nothing else; none where it runs on the control planes. */
-  readonly etcd: pulumi.Output<NodeOutput[]>;
+  readonly etcd: pulumi.Output<outputs.NodeOutput[]>;
   /** IDs in Neutron, for what stands beside the cluster in its network. */
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
@@ -118,7 +120,9 @@ export class Cluster extends Component {
   /** Lines for a known_hosts file. */
   readonly hostKeys: pulumi.Output<string[]>;
   /** Absent when no samples are asked for. */
-  readonly samples: pulumi.Output<SamplesOutput | undefined>;
+  readonly samples: pulumi.Output<outputs.SamplesOutput | undefined>;
+  /** Where clients reach the ingress controller. Absent when none is asked for. */
+  readonly ingress: pulumi.Output<outputs.IngressOutput | undefined>;
 
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
     const { cloud: found, operator, transforms, ...written } = args;
@@ -139,21 +143,19 @@ export class Cluster extends Component {
     this.apiEndpoint = readiness.apiEndpoint;
     this.clusterId = facts.uid;
     this.clusterName = spec.name;
-    this.nodes = nodesOf(members, access);
-    this.bastion = nodesOf(bastion, access).apply(([machine]) => machine);
-    this.etcd = nodesOf(etcd, access);
-    this.hostKeys = hostKeysOf([...bastion, ...members, ...etcd], access);
+    this.nodes = outputs.nodesOf(members, access);
+    this.bastion = outputs.nodesOf(bastion, access).apply(([machine]) => machine);
+    this.etcd = outputs.nodesOf(etcd, access);
+    this.hostKeys = outputs.hostKeysOf([...bastion, ...members, ...etcd], access);
     this.networkId = ground.network.networkId;
     this.subnetId = ground.network.subnetId;
     this.routerId = ground.network.routerId;
     this.securityGroupIds = ground.firewall.ids;
     this.provider = addons.provider;
-    this.samples = samplesOf(addons.samples);
-    this.registerOutputs({
-      apiEndpoint: this.apiEndpoint,
-      clusterId: this.clusterId,
-      identity: this.identity,
-    });
+    this.samples = outputs.samplesOf(addons.samples);
+    this.ingress = outputs.ingressOf(addons.ingress, spec.ingress);
+    const { apiEndpoint, clusterId, identity } = this;
+    this.registerOutputs({ apiEndpoint, clusterId, identity });
   }
 
   private check(name: string, args: ClusterArgs): ClusterSpec {
@@ -169,7 +171,6 @@ export class Cluster extends Component {
     return this.makeFirst(FrozenValues, "frozen", { cluster, values, groups: groupNames(spec) });
   }
 
-  /** What stands before any machine does. */
   private ground(spec: ClusterSpec, given: Pick<Ground, "cloud" | "frozen" | "operator">): Ground {
     const { cloud } = given;
     const plan = planCluster(spec);
@@ -180,11 +181,8 @@ export class Cluster extends Component {
       ...spec.network,
       ...networksFound(spec, cloud),
     });
-    const firewall = this.make(Firewall, "firewall", {
-      mark,
-      groups: plan.securityGroups,
-      rules: rulesOf(spec),
-    });
+    const filters = { mark, groups: plan.securityGroups, rules: rulesOf(spec) };
+    const firewall = this.make(Firewall, "firewall", filters);
     return { ...given, spec, plan, mark, network, firewall };
   }
 
@@ -233,8 +231,23 @@ export class Cluster extends Component {
       facts,
     });
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
+    const balancer = this.balancer(ground, members, after);
     const apart = { bastion: bastion?.members ?? [], etcd: etcd?.members ?? [] };
-    return { controlPlane, members, ...apart, access, facts, joins, readiness };
+    return { controlPlane, members, ...apart, access, facts, joins, readiness, balancer };
+  }
+
+  /** What leads to the ingress controller, before the machines of its pool. */
+  private balancer(
+    { spec: { ingress, loadBalancer }, plan, network, operator }: Ground,
+    members: readonly Member[],
+    opts: pulumi.ComponentResourceOptions,
+  ): IngressBalancer | undefined {
+    if (ingress?.kind !== "workers") return undefined;
+    const machines = members.filter((member) => member.plan.pool === ingress.pool);
+    const { outside, subnetId } = network;
+    const given = { ...outside, name: plan.ingressName, subnetId, operator, machines };
+    const kind = { provider: loadBalancer.provider, public: ingress.public };
+    return this.make(IngressBalancer, "ingress", { ...given, ...kind }, opts);
   }
 
   private machineSettings({ spec, cloud, mark, network, operator }: Ground): MachineSettings {
@@ -271,26 +284,15 @@ export class Cluster extends Component {
 
   private addons(
     { spec, cloud, network, operator }: Ground,
-    { controlPlane, access, facts, joins, readiness }: Kubernetes,
+    { controlPlane, access, facts, joins, readiness, balancer }: Kubernetes,
     credential: CloudCredential,
   ): Addons {
     return this.make(Addons, "addons", {
-      ...addonsOf(spec),
+      ...addonsOf(spec, balancer?.address),
       nameInCloud: facts.name,
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,
-      cloud: {
-        authUrl: cloud.scope.authUrl,
-        region: cloud.scope.region,
-        applicationCredentialId: credential.id,
-        applicationCredentialSecret: credential.secret,
-        subnetId: network.subnetId,
-        networkId: network.networkId,
-        ...(spec.externalNetwork !== undefined && { floatingNetworkId: cloud.externalNetworkId }),
-        loadBalancerProvider: spec.loadBalancer.provider,
-        caCertificate: operator?.caCertificate,
-        settings: cloudSettings(spec),
-      },
+      cloud: cloudAccess(spec, cloud, { network, credential, operator }),
       deletedWith: controlPlane.first.machine.server,
       farewell: ({ workloads }) =>
         controlPlane.farewell(access, [...workloads, ...joins], spec.blockStorage.snapshots),

@@ -2,7 +2,7 @@
 export { Cluster, type ClusterComponentArgs } from "./cluster.js";
 export { wantedOf } from "./plan/needs.js";
 export type { ChildKind, Transform, Transforms } from "./support/transform.js";
-export type { NodeOutput, SamplesOutput } from "./outputs.js";
+export type { IngressOutput, NodeOutput, SamplesOutput } from "./outputs.js";
 export { clusterSchema, type ClusterArgs, type ClusterSpec } from "./cluster-spec.js";
 export { lookUpCloud, type CloudFacts } from "./support/catalog.js";
 export { operatorOf, type Operator } from "./support/operator.js";

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Access } from "./access/access.js";
+import type { IngressController } from "./addons/ingress-controller.js";
 import type { Samples } from "./addons/samples.js";
 import type { Member } from "./machine/machine-group.js";
 
@@ -22,8 +23,17 @@ export interface SamplesOutput {
   readonly external?: string;
   /** Address inside the private network that answers HTTP. */
   readonly internal: string;
+  /** Name by which the ingress controller knows the web server; absent where there is none. */
+  readonly host?: string;
   readonly claim: string;
   readonly writerPod: string;
+}
+
+/** The ingress controller, as DNS and clients want to know it. */
+export interface IngressOutput {
+  readonly address: string;
+  /** Whether the address is a floating IP; otherwise only the machines' network reaches it. */
+  readonly public: boolean;
 }
 
 export const nodesOf = (members: readonly Member[], access: Access): pulumi.Output<NodeOutput[]> =>
@@ -57,7 +67,14 @@ export const samplesOf = (samples?: Samples): pulumi.Output<SamplesOutput | unde
       namespace: samples.namespace,
       ...(samples.externalAddress && { external: samples.externalAddress }),
       internal: samples.internalAddress,
+      ...(samples.host !== undefined && { host: samples.host }),
       claim: samples.claim,
       writerPod: samples.writerPod,
     },
   );
+
+export const ingressOf = (
+  controller: IngressController | undefined,
+  spec: { readonly public: boolean } | undefined,
+): pulumi.Output<IngressOutput | undefined> =>
+  pulumi.output(controller && spec && { address: controller.address, public: spec.public });

@@ -56,6 +56,7 @@ const ofResource: Rows = [
 /** Everything else belongs where the innermost component that has a row belongs. */
 const ofComponent: Rows = [
   ["stackadm:addons:Samples", "samples"],
+  ["stackadm:addons:IngressController", "samples"],
   ["stackadm:addons:BlockStorage", "storage"],
   ["stackadm:addons:", "cloud and pod network"],
   ["stackadm:pod-network:", "cloud and pod network"],
@@ -63,6 +64,7 @@ const ofComponent: Rows = [
   ["stackadm:network:Firewall", "security"],
   ["stackadm:network:", "network"],
   ["stackadm:endpoint:", "network"],
+  ["stackadm:ingress:", "network"],
   ["stackadm:access:", "network"],
   ["stackadm:machine:", "servers"],
   ["stackadm:kubeadm:WorkerPool", "workers"],

@@ -5,6 +5,7 @@ import { BlockStorage, type BlockStorageArgs } from "./block-storage.js";
 import { CloudConfig } from "./cloud-config.js";
 import { CloudController } from "./cloud-controller.js";
 import { imageTable } from "../../base/images.js";
+import { IngressController, type IngressControllerArgs } from "./ingress-controller.js";
 import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
 import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
@@ -51,6 +52,8 @@ export interface AddonsArgs {
   readonly storageClasses: readonly StorageClassSettings[];
   /** metrics-server, told whether kubelets' certificates are the cluster's. Change: in place. @default none */
   readonly metricsServer?: Pick<MetricsServerArgs, "signedKubelets">;
+  /** The ingress controller, and the address of the load balancer before it, if it is none of a Service. Change: in place. @default none */
+  readonly ingress?: Pick<IngressControllerArgs, "spec" | "taints" | "address">;
   /** Sample services and a sample claim. Change: in place. */
   readonly samples: boolean;
   /** How the sample services reach their clients. Change: in place. @default one has a floating IP */
@@ -93,6 +96,8 @@ export class Addons extends Component {
   readonly provider: kubernetes.Provider;
   /** Absent when no samples are asked for. */
   readonly samples?: Samples;
+  /** Absent when none is asked for. */
+  readonly ingress?: IngressController;
 
   constructor(name: string, args: AddonsArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Addons.type, name, opts);
@@ -121,12 +126,21 @@ export class Addons extends Component {
       this.make(MetricsServer, "metrics-server", metrics, inside);
     }
     const farewell = args.farewell?.({ provider: this.provider, workloads });
+    const after = farewell === undefined ? workloads : [...workloads, farewell];
+    if (args.ingress) {
+      const { traefik: image } = images;
+      const awaited = network !== undefined;
+      const controller = { ...args.ingress, image, awaited, after, deletedWith };
+      this.ingress = this.make(IngressController, "ingress", controller, inside);
+    }
     if (args.samples) {
-      const after = farewell === undefined ? workloads : [...workloads, farewell];
       this.samples = this.make(
         Samples,
         "samples",
-        { image: images.agnhost, services: args.sampleServices, after, deletedWith },
+        {
+          ...{ image: images.agnhost, services: args.sampleServices, after, deletedWith },
+          ingress: this.ingress?.parts,
+        },
         inside,
       );
     }

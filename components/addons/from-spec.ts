@@ -1,9 +1,20 @@
-/** What a specification says of the add-ons (pure). */
+/** What a specification says of the add-ons. */
+import type * as pulumi from "@pulumi/pulumi";
+import { cloudSettings } from "./cloud-conf.js";
 import { metricsServerOf } from "./manifests/metrics-server.js";
 import type { ClusterSpec } from "../cluster-spec.js";
+import type { Network } from "../network/network.js";
+import type { CloudCredential } from "../identity/application-credential.js";
+import type { CloudFacts } from "../support/catalog.js";
+import type { Operator } from "../support/operator.js";
+import type { CloudAccess } from "./cloud-config.js";
 
-/** The arguments of the add-ons that depend on nothing but the specification. */
-export const addonsOf = (spec: ClusterSpec) => ({
+/**
+ * The arguments of the add-ons that depend on nothing but the specification.
+ *
+ * @param balancer address of the load balancer before the ingress controller's machines; default: there is none
+ */
+export const addonsOf = (spec: ClusterSpec, balancer?: pulumi.Output<string>) => ({
   clusterName: spec.name,
   kubernetesVersion: spec.kubernetes.version,
   registry: spec.kubernetes.registry,
@@ -14,6 +25,33 @@ export const addonsOf = (spec: ClusterSpec) => ({
   blockStorage: spec.blockStorage,
   storageClasses: spec.storageClasses,
   metricsServer: metricsServerOf(spec),
+  ingress: spec.ingress && { spec: spec.ingress, taints: taintsOf(spec), address: balancer },
   samples: spec.samples,
   sampleServices: spec.sampleServices,
+});
+
+/** Of the machines on which the ingress controller runs. */
+const taintsOf = ({ ingress, workers }: Pick<ClusterSpec, "ingress" | "workers">) =>
+  ingress?.kind === "workers" ? workers[ingress.pool]?.taints : undefined;
+
+/** How the cluster's controllers reach the cloud, and what they are told of it. */
+export const cloudAccess = (
+  spec: ClusterSpec,
+  cloud: pulumi.Output<CloudFacts>,
+  given: {
+    readonly network: Network;
+    readonly credential: CloudCredential;
+    readonly operator: Operator | undefined;
+  },
+): CloudAccess => ({
+  authUrl: cloud.scope.authUrl,
+  region: cloud.scope.region,
+  applicationCredentialId: given.credential.id,
+  applicationCredentialSecret: given.credential.secret,
+  subnetId: given.network.subnetId,
+  networkId: given.network.networkId,
+  ...(spec.externalNetwork !== undefined && { floatingNetworkId: cloud.externalNetworkId }),
+  loadBalancerProvider: spec.loadBalancer.provider,
+  caCertificate: given.operator?.caCertificate,
+  settings: cloudSettings(spec),
 });

@@ -2,14 +2,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon } from "./addon.js";
+import { Addon, balancerTimeouts } from "./addon.js";
 import {
   dataClaim,
   sampleClaim,
+  sampleHost,
   samplesNamespace,
   samplesNamespaceObject,
   sampleWriterPod,
   webDeployment,
+  webIngress,
   webService,
   writerScript,
   writerStatefulSet,
@@ -23,12 +25,12 @@ export interface SamplesArgs extends AddonArgs {
   readonly image: string;
   /** How the services reach their clients. Change: in place. @default one has a floating IP, one has none */
   readonly services?: SampleServices;
+  /** What serves an Ingress for the web server. Change: in place. @default there is none */
+  readonly ingress?: readonly pulumi.Resource[];
   /** What must work before the samples begin, and stay until they are gone. */
   readonly after: readonly pulumi.Resource[];
 }
 
-/** Load balancers take a while on real clouds: amphorae boot, deletion is serial. */
-const serviceTimeouts = { create: "5m", update: "5m", delete: "5m" };
 const volumeTimeouts = { create: "5m", update: "5m", delete: "5m" };
 
 /** An external and an internal load balancer in front of a web server, and a volume with data. */
@@ -39,6 +41,8 @@ export class Samples extends Addon {
   readonly claim = sampleClaim;
   /** Pod whose log holds the line that was read back. */
   readonly writerPod = sampleWriterPod;
+  /** Name by which the ingress controller knows the web server; absent where there is none. */
+  readonly host?: string;
   /** Floating IP of the external load balancer; absent where there is none. */
   readonly externalAddress?: pulumi.Output<string>;
   /** Address of the internal load balancer in the network of the nodes. */
@@ -58,6 +62,10 @@ export class Samples extends Addon {
     if (services?.external !== false)
       this.externalAddress = this.#createService("external", web, services);
     this.internalAddress = this.#createService("internal", web, services);
+    if (args.ingress) {
+      this.host = sampleHost;
+      this.#createIngress(args.ingress, namespace);
+    }
     this.#createWriter(args, namespace);
     this.registerOutputs({
       externalAddress: this.externalAddress,
@@ -83,9 +91,17 @@ export class Samples extends Addon {
     const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, manifest, {
       // order: the service is ready when a pod answers behind it.
       dependsOn: [web],
-      customTimeouts: serviceTimeouts,
+      customTimeouts: balancerTimeouts,
     });
     return service.status.loadBalancer.ingress.apply(([first]) => first?.ip ?? "");
+  }
+
+  #createIngress(serving: readonly pulumi.Resource[], namespace: pulumi.Resource) {
+    this.object(kubernetes.networking.v1.Ingress, "web-ingress", webIngress(), {
+      // order: objects need their namespace, and an Ingress is ready when it shows an address.
+      dependsOn: [namespace, ...serving],
+      customTimeouts: { create: "5m", update: "5m" },
+    });
   }
 
   #createWriter(args: SamplesArgs, namespace: pulumi.Resource) {

@@ -4,7 +4,7 @@ import { tagsOf } from "../identity/cluster-mark.js";
 import { apiPort } from "../kubeadm/documents.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 import { isOvn, listenerRanges } from "./endpoint-plan.js";
-import { clearFailed } from "./failed-balancer.js";
+import { balancerOptions, customTimeouts, monitoring } from "./octavia.js";
 
 type Args = EndpointArgs<"load-balancer">;
 
@@ -15,11 +15,6 @@ interface Vip {
 
 /** An hour in milliseconds: watches and `kubectl logs -f` are silent for long, Octavia's default is 50 s. */
 const silence = 3_600_000;
-/** Seconds. A control plane is out after three questions without an answer, and in again with the first one. */
-const monitoring = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
-/** Octavia takes one change of a load balancer at a time, and an amphora takes minutes to boot. */
-const customTimeouts = { create: "15m", update: "15m", delete: "15m" };
-
 /**
  * A load balancer of Octavia in the machines' subnet. Whatever changes in it locks all of it until it is done, so its parts
  * are made one after the other. Nothing of `kubeadm init` waits for it, except with OVN.
@@ -118,12 +113,7 @@ export class LoadBalancerEndpoint extends Endpoint {
         loadbalancerProvider: spec.provider,
         tags: tagsOf(mark),
       },
-      {
-        // Two cannot have the same address.
-        deleteBeforeReplace: true,
-        customTimeouts,
-        hooks: { onError: operator ? [clearFailed(mark, name, operator)] : [] },
-      },
+      balancerOptions(mark, name, operator),
     );
   }
 

@@ -1,4 +1,5 @@
 import { toYaml } from "../../base/yaml.js";
+import { poolLabel } from "../plan/roles.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -73,7 +74,7 @@ const registration = (node: Node, settings: NodeSettings): Fields => ({
     { name: "node-ip", value: node.address },
     ...(node.pool === undefined
       ? []
-      : [{ name: "node-labels", value: `stackadm.io/pool=${node.pool}` }]),
+      : [{ name: "node-labels", value: `${poolLabel}=${node.pool}` }]),
   ],
 });
 

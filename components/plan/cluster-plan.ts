@@ -76,6 +76,8 @@ export interface ClusterPlan {
   readonly networkName: string;
   /** Names of what makes the API's endpoint. */
   readonly endpointName: string;
+  /** Name of what leads to the ingress controller. */
+  readonly ingressName: string;
   readonly securityGroups: readonly PlannedSecurityGroup[];
 }
 
@@ -199,6 +201,7 @@ export function planCluster(
     ...(etcd && { etcd }),
     networkName: name,
     endpointName: `${name}-api`,
+    ingressName: `${name}-ingress`,
     securityGroups: spec.network?.portSecurity === false ? [] : groupsFor(name, roles, apart),
   };
 }

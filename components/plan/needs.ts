@@ -2,6 +2,7 @@ import type { ClusterNeeds, CountedResource } from "../../cloud/needs.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { Wanted } from "../support/catalog.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import { ingressTraits } from "../ingress/ingress-plan.js";
 import { groupsOf, machinesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
 
 /** Each once. */
@@ -30,13 +31,15 @@ export const entryAddresses = ({ access, endpoint, externalNetwork }: ClusterSpe
   return externalNetwork === undefined || access === "direct" || shared ? 0 : 1;
 };
 
-const usesOctavia = ({ loadBalancer, cloudController, endpoint }: ClusterSpec): boolean =>
+const usesOctavia = ({ loadBalancer, cloudController, endpoint, ingress }: ClusterSpec): boolean =>
   endpoint.kind === "load-balancer" ||
+  ingress?.kind === "workers" ||
   (loadBalancer.enabled !== false && cloudController.enabled !== false);
 
 /** How many of each the cluster holds: what the program registers, and what others make for it. */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const endpoint = endpointTraits(spec);
+  const ingress = ingressTraits(spec);
   const volumes = machinesOf(plan).flatMap((machine) => machine.volumes);
   // The samples: load balancers with a port and a group each, one floating IP of the cloud's, one volume of 1 GiB.
   const { external = true, address } = spec.sampleServices;
@@ -49,12 +52,12 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     subnets: made,
     routers: made,
     // Besides: the router's interface, DHCP, the load balancers' addresses.
-    ports: machinesOf(plan).length + endpoint.ports + 2 * made + services,
-    "floating IPs": endpoint.floatingIps + entryAddresses(spec) + floatingIps,
-    "security groups": plan.securityGroups.length + services,
+    ports: machinesOf(plan).length + endpoint.ports + ingress.ports + 2 * made + services,
+    "floating IPs": endpoint.floatingIps + ingress.floatingIps + entryAddresses(spec) + floatingIps,
+    "security groups": plan.securityGroups.length + ingress.securityGroups + services,
     volumes: one + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),
-    "load balancers": endpoint.loadBalancers + services,
+    "load balancers": endpoint.loadBalancers + ingress.loadBalancers + services,
     "server groups": groupsOf(plan).filter(({ policy }) => policy !== undefined).length,
   };
 }

@@ -4,6 +4,9 @@ import type { ImageName } from "../../base/images.js";
 export const roles = ["control-plane", "worker", "bastion", "etcd"] as const;
 export type Role = (typeof roles)[number];
 
+/** Label of the nodes of a pool of workers: the pool. */
+export const poolLabel = "stackadm.io/pool";
+
 /** What a leaving machine's survivors do for it, before its server is deleted. */
 export type Farewell = "drain" | "remove-etcd-member";
 

@@ -13,7 +13,8 @@ const id = (what: string): z.ZodType<string, string> => present(`the ID of ${wha
 const milliseconds = (what: string) =>
   on(whole(0, "a number of milliseconds"), `Milliseconds that ${what}.`);
 
-export const annotations = {
+/** Those that a program behind the service need not know of. */
+const before = {
   class: on(present("a class of `loadBalancer.classes`"), "A class of `loadBalancer.classes`."),
   floatingNetworkId: on(id("an external network"), "ID of the network of the floating IP."),
   floatingSubnetId: on(id("a subnet"), "ID of the subnet of the floating IP."),
@@ -25,8 +26,13 @@ export const annotations = {
   loadBalancerId: on(id("a load balancer"), "ID of a load balancer that is shared."),
   keepFloatingip: on(truth(), "Whether the floating IP outlives the service."),
   connectionLimit: on(whole(-1, "a number of connections"), "Connections at once; -1 is no limit."),
+};
+/** Those by which clients' addresses are told, to a program that trusts who tells it. */
+const telling = {
   proxyProtocol: on(z.enum(["true", "v1", "v2"]), "Version of the proxy protocol to the pods."),
   xForwardedFor: on(truth(), "Whether pods are told the client's address by an HTTP header."),
+};
+const others = {
   lbMethod: on(present("a method of Octavia"), "How connections are spread."),
   timeoutClientData: milliseconds("a client may be silent"),
   timeoutMemberConnect: milliseconds("a connection to a machine may take"),
@@ -42,9 +48,11 @@ export const annotations = {
   defaultTlsContainerRef: on(present("a container of Barbican"), "Barbican container for TLS."),
   hostname: on(present("a DNS name"), "Name that is shown instead of the address."),
   nodeSelector: on(present("labels"), "Labels of the machines behind it."),
-} as const;
+};
+export const annotations = { ...before, ...telling, ...others };
+export const unknowing = { ...before, ...others };
 
-const memberSubnetId = "is the machines' own subnet, which the program knows; leave it out";
+export const memberSubnetId = "is the machines' own subnet, which the program knows; leave it out";
 
 export const sampleServices = record({
   external: truth()

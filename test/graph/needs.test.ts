@@ -20,6 +20,11 @@ function counted(rows: readonly Row[], { externalNetwork }: Partial<ClusterArgs>
   );
   const dhcp = count("openstack:networking/subnet:Subnet");
   const claims = count("kubernetes:core/v1:PersistentVolumeClaim");
+  // Octavia makes the port of a load balancer that is given none.
+  const balancers = rows.filter(
+    ({ type }) => type === "openstack:loadbalancer/loadBalancer:LoadBalancer",
+  );
+  const own = balancers.filter(({ inputs }) => inputs["vipSubnetId"] !== undefined).length;
   const volumes = rows.filter(({ type }) => type === "openstack:blockstorage/volume:Volume");
   return {
     networks: count("openstack:networking/network:Network"),
@@ -29,6 +34,7 @@ function counted(rows: readonly Row[], { externalNetwork }: Partial<ClusterArgs>
       count("openstack:networking/port:Port") +
       count("openstack:networking/routerInterface:RouterInterface") +
       dhcp +
+      own +
       balanced.length,
     "floating IPs":
       count("openstack:networking/floatingIp:FloatingIp") +
@@ -36,7 +42,7 @@ function counted(rows: readonly Row[], { externalNetwork }: Partial<ClusterArgs>
     "security groups": count("openstack:networking/secGroup:SecGroup") + balanced.length,
     volumes: claims + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { inputs }) => sum + Number(inputs["size"]), claims),
-    "load balancers": count("openstack:loadbalancer/loadBalancer:LoadBalancer") + balanced.length,
+    "load balancers": balancers.length + balanced.length,
     "server groups": count("openstack:compute/serverGroup:ServerGroup"),
   };
 }
@@ -74,6 +80,20 @@ describe("what a cluster asks of its cloud", () => {
       samples: true,
       externalNetwork: undefined,
       endpoint: { kind: "private" },
+    },
+    "one with an ingress controller behind a Service": {
+      ingress: { kind: "service" },
+      samples: true,
+    },
+    "one with an ingress controller that is internal": {
+      ingress: { kind: "service", public: false },
+    },
+    "one with an ingress controller on a pool": {
+      ingress: { kind: "workers", pool: "general" },
+      samples: true,
+    },
+    "one with an ingress controller on a pool, internal": {
+      ingress: { kind: "workers", pool: "general", public: false },
     },
     "one with a sample service that is internal only": {
       samples: true,

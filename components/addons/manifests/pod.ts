@@ -14,11 +14,15 @@ export function container(
 }
 
 /** What names an object that is ready only with the pod network. Where nobody here knows when that is, nothing waits for it. */
-export const readyWithPods = <Metadata extends object>(
+export const readyWithPods = <
+  Metadata extends { name: string; annotations?: Record<string, string> | undefined },
+>(
   metadata: Metadata,
   awaited = true,
 ): Metadata =>
-  awaited ? metadata : { ...metadata, annotations: { "pulumi.com/skipAwait": "true" } };
+  awaited
+    ? metadata
+    : { ...metadata, annotations: { ...metadata.annotations, "pulumi.com/skipAwait": "true" } };
 
 /** An environment variable filled from a field of the pod. */
 export function fromField(name: string, fieldPath: string): EnvVar {
@@ -37,6 +41,16 @@ export const onControlPlane: Toleration = {
 
 /** Label of control planes (kubeadm). */
 export const controlPlaneSelector = { "node-role.kubernetes.io/control-plane": "" };
+
+/** On different nodes, where there are some. */
+export const spreadOverNodes = (matchLabels: Record<string, string>) => [
+  {
+    maxSkew: 1,
+    topologyKey: "kubernetes.io/hostname",
+    whenUnsatisfiable: "ScheduleAnyway",
+    labelSelector: { matchLabels },
+  },
+];
 
 /** Label that names the add-on in selectors and for people. */
 export function appLabel(name: string): { "app.kubernetes.io/name": string } {

@@ -1,10 +1,12 @@
 /** Sample workloads that show load balancers and volumes at work (pure). */
-import { confKey } from "../../spec/cloud-conf.js";
-import { appLabel, container, fromField } from "./pod.js";
+import { balanced } from "./balanced.js";
+import { appLabel, container, fromField, spreadOverNodes } from "./pod.js";
+import { ingressClassName } from "./traefik.js";
 import type { SampleServices } from "../../spec/sample-services.js";
 import type {
   ConfigMap,
   Deployment,
+  Ingress,
   Namespace,
   PersistentVolumeClaim,
   PodSpec,
@@ -17,6 +19,8 @@ export const samplesNamespace = "stackadm-samples";
 export const sampleClaim = "data";
 /** The writer is a StatefulSet of one, so that its pod has a name to ask the log of. */
 export const sampleWriterPod = "writer-0";
+/** The name by which an ingress controller knows the web servers; nobody resolves it. */
+export const sampleHost = "web.stackadm-samples.internal";
 
 const webPort = 8080;
 const dataDirectory = "/data";
@@ -66,14 +70,7 @@ export function webDeployment(image: string): Deployment {
         metadata: { labels },
         spec: {
           ...unprivileged,
-          topologySpreadConstraints: [
-            {
-              maxSkew: 1,
-              topologyKey: "kubernetes.io/hostname",
-              whenUnsatisfiable: "ScheduleAnyway",
-              labelSelector: { matchLabels: labels },
-            },
-          ],
+          topologySpreadConstraints: spreadOverNodes(labels),
           containers: [webServer(image)],
         },
       },
@@ -105,30 +102,34 @@ function webServer(image: string) {
  * @param settings what is told the cloud controller besides; default: nothing
  */
 export function webService(reach: "external" | "internal", settings: SampleServices = {}): Service {
-  const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
-  const annotations = {
-    ...(reach === "internal" && { [internal]: "true" }),
-    ...Object.fromEntries(
-      Object.entries(settings.annotations ?? {}).map(([key, value]) => [
-        `loadbalancer.openstack.org/${confKey(key)}`,
-        String(value),
-      ]),
-    ),
-  };
+  const { metadata, spec } = balanced(reach, settings);
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: {
-      name: `web-${reach}`,
-      namespace: samplesNamespace,
-      ...(Object.keys(annotations).length > 0 && { annotations }),
-    },
+    metadata: { name: `web-${reach}`, namespace: samplesNamespace, ...metadata },
     spec: {
-      type: "LoadBalancer",
-      ...(reach === "external" &&
-        settings.address !== undefined && { loadBalancerIP: settings.address }),
+      ...spec,
       selector: appLabel("web"),
       ports: [{ name: "http", port: 80, targetPort: "http", protocol: "TCP" }],
+    },
+  };
+}
+
+/** Leads requests for {@link sampleHost} to the web servers. */
+export function webIngress(): Ingress {
+  const service = { name: "web-internal", port: { name: "http" } };
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    metadata: { name: "web", namespace: samplesNamespace },
+    spec: {
+      ingressClassName,
+      rules: [
+        {
+          host: sampleHost,
+          http: { paths: [{ path: "/", pathType: "Prefix", backend: { service } }] },
+        },
+      ],
     },
   };
 }

@@ -19,6 +19,7 @@ import {
   dataClaim,
   samplesNamespaceObject,
   webDeployment,
+  webIngress,
   webService,
   writerScript,
   writerStatefulSet,
@@ -30,6 +31,16 @@ import {
   metricsServerAccess,
   metricsService,
 } from "../../../../components/addons/manifests/metrics-server.js";
+import {
+  ingressClass,
+  ofAddress,
+  ofService,
+  traefik,
+  traefikAccess,
+  traefikBudget,
+  traefikNamespaceObject,
+  traefikService,
+} from "../../../../components/addons/manifests/traefik.js";
 import {
   snapshotClass,
   snapshotController,
@@ -58,6 +69,19 @@ export const exampleCloud: CloudConf = {
 const images = imageTable("1.36.3");
 const clusterName = "example-0123456789ab";
 const configChecksum = "0".repeat(64);
+
+/** On the machines of one pool. */
+export const pinned = {
+  ...{ kind: "workers", pool: "edge" },
+  ...{ replicas: 2, defaultClass: true, public: true },
+} as const;
+export const taints = [{ key: "edge", value: "yes", effect: "NoSchedule" }];
+/** Anywhere, behind a Service. */
+export const balanced = {
+  ...{ kind: "service", replicas: 3, defaultClass: false, public: false },
+  annotations: { flavorId: "small" },
+} as const;
+export const anywhere = traefik({ image: images.traefik, spec: balanced, shown: ofService });
 
 const made: Readonly<Record<string, readonly object[]>> = {
   "cloud-controller": [
@@ -97,11 +121,20 @@ const made: Readonly<Record<string, readonly object[]>> = {
     metricsApi(),
     metricsServer({ image: images.metricsServer, signedKubelets: false }),
   ],
+  traefik: [
+    traefikNamespaceObject(),
+    ...accessObjects(traefikAccess()),
+    ingressClass(pinned),
+    traefik({ image: images.traefik, spec: pinned, taints, shown: `${ofAddress}203.0.113.8` }),
+    traefikService(pinned),
+    traefikBudget(),
+  ],
   samples: [
     samplesNamespaceObject(),
     webDeployment(images.agnhost),
     webService("external"),
     webService("internal"),
+    webIngress(),
     dataClaim(),
     writerScript("#!/bin/sh\necho example\n"),
     writerStatefulSet(images.agnhost),

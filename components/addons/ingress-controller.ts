@@ -1,0 +1,79 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { Addon, balancerTimeouts } from "./addon.js";
+import {
+  ingressClass,
+  ofAddress,
+  ofService,
+  traefik,
+  traefikAccess,
+  traefikBudget,
+  traefikNamespaceObject,
+  traefikService,
+  type TraefikSettings,
+} from "./manifests/traefik.js";
+import type { AddonArgs } from "./addon.js";
+
+/** Arguments of {@link IngressController}. Change: in place. */
+export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, "shown"> {
+  /** Address of the load balancer before its machines. Absent: the Service has one. */
+  readonly address?: pulumi.Input<string>;
+  /** What must work before it begins, and stay until its Service is gone. */
+  readonly after: readonly pulumi.Resource[];
+}
+
+/** What answers for the Ingresses of the cluster. */
+export class IngressController extends Addon {
+  static readonly type = "stackadm:addons:IngressController";
+
+  /** Where clients reach it. */
+  readonly address: pulumi.Output<string>;
+  /** What an Ingress needs to be served. */
+  readonly parts: readonly pulumi.Resource[];
+
+  constructor(name: string, args: IngressControllerArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(IngressController.type, name, args, opts);
+    const { address, after, spec, awaited } = args;
+    const namespace = this.object(
+      kubernetes.core.v1.Namespace,
+      "namespace",
+      traefikNamespaceObject(),
+      // order: no Service with a load balancer without what makes it, and the sweep at the end.
+      { dependsOn: [...after] },
+    );
+    const access = this.access(traefikAccess(), namespace);
+    const shown = address === undefined ? ofService : pulumi.interpolate`${ofAddress}${address}`;
+    const deployment = this.object(
+      kubernetes.apps.v1.Deployment,
+      "deployment",
+      traefik({ ...args, shown }),
+      {
+        // order: pods without their account are refused, without its rights they fail.
+        dependsOn: [namespace, ...access],
+        // Its pods wait for the pod network and for workers.
+        customTimeouts: { create: "5m", update: "5m" },
+      },
+    );
+    const { PodDisruptionBudget } = kubernetes.policy.v1;
+    // order: objects need their namespace.
+    this.object(PodDisruptionBudget, "budget", traefikBudget(), { dependsOn: [namespace] });
+    const { IngressClass } = kubernetes.networking.v1;
+    const ofTraefik = this.object(IngressClass, "class", ingressClass(spec));
+    // May own a load balancer, so it is always deleted and never just goes with the cluster.
+    const service = this.make(
+      kubernetes.core.v1.Service,
+      "service",
+      traefikService(spec, awaited),
+      {
+        // order: the service is ready when a pod answers behind it.
+        dependsOn: [deployment],
+        customTimeouts: balancerTimeouts,
+      },
+    );
+    this.address = pulumi.output(
+      address ?? service.status.loadBalancer.ingress.apply(([first]) => first?.ip ?? ""),
+    );
+    this.parts = [service, ofTraefik];
+    this.registerOutputs({ address: this.address });
+  }
+}

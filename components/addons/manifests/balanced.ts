@@ -1,0 +1,27 @@
+/** Services of type LoadBalancer, as a person would write them for cloud-provider-openstack (pure). */
+import { confKey } from "../../spec/cloud-conf.js";
+import type { SampleServices } from "../../spec/sample-services.js";
+
+type Settings = Pick<SampleServices, "address" | "annotations">;
+
+/** Annotations and fields of such a Service: with a floating IP, or reached from the network of the nodes only. */
+export function balanced(reach: "external" | "internal", settings: Settings) {
+  const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
+  const annotations: Record<string, string> = {
+    ...(reach === "internal" && { [internal]: "true" }),
+    ...Object.fromEntries(
+      Object.entries(settings.annotations ?? {}).map(([key, value]) => [
+        `loadbalancer.openstack.org/${confKey(key)}`,
+        String(value),
+      ]),
+    ),
+  };
+  return {
+    metadata: Object.keys(annotations).length > 0 ? { annotations } : {},
+    spec: {
+      type: "LoadBalancer" as const,
+      ...(reach === "external" &&
+        settings.address !== undefined && { loadBalancerIP: settings.address }),
+    },
+  };
+}

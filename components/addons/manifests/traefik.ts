@@ -1,0 +1,198 @@
+/** Traefik as the controller of Ingresses, and of nothing else (pure). */
+import { entrances } from "../../ingress/ingress-plan.js";
+import { poolLabel } from "../../plan/roles.js";
+import type { IngressSpec } from "../../spec/ingress.js";
+import type {
+  Container,
+  Deployment,
+  IngressClass,
+  Late,
+  Namespace,
+  PodDisruptionBudget,
+  PodSpec,
+  Service,
+  Toleration,
+} from "../../support/kubernetes-types.js";
+import { access, rule, type Access } from "./access.js";
+import { balanced } from "./balanced.js";
+import { confined, deployment } from "./deployment.js";
+import { appLabel, container, readyWithPods, spreadOverNodes } from "./pod.js";
+
+const name = "traefik";
+/** Namespace of everything of Traefik's. */
+export const traefikNamespace = name;
+/** The class that an Ingress names. */
+export const ingressClassName = name;
+const user = 65532;
+const pingPort = 8080;
+/** Traefik's own names of what leads to it. */
+const entryPoints = { http: "web", https: "websecure" } as const;
+
+/** The namespace; nothing in it may have more rights than a pod needs. */
+export function traefikNamespaceObject(): Namespace {
+  return {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: {
+      name: traefikNamespace,
+      labels: { "pod-security.kubernetes.io/enforce": "restricted" },
+    },
+  };
+}
+
+/** What its provider for Ingresses watches. Certificates are in Secrets of any namespace, so it reads all of them. */
+export function traefikAccess(): Access {
+  const watching = ["list", "watch"];
+  return access({
+    account: name,
+    home: traefikNamespace,
+    cluster: [
+      rule("", ["services", "secrets", "nodes"], watching),
+      rule("discovery.k8s.io", ["endpointslices"], watching),
+      rule("networking.k8s.io", ["ingresses", "ingressclasses"], watching),
+      rule("networking.k8s.io", ["ingresses/status"], ["update"]),
+    ],
+  });
+}
+
+export function ingressClass({ defaultClass }: Pick<IngressSpec, "defaultClass">): IngressClass {
+  const annotations = { "ingressclass.kubernetes.io/is-default-class": String(defaultClass) };
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "IngressClass",
+    metadata: { name: ingressClassName, annotations },
+    spec: { controller: "traefik.io/ingress-controller" },
+  };
+}
+
+/** A taint of the nodes on which it runs. */
+type Tolerated = Pick<Toleration, "key" | "value" | "effect">;
+
+/** Arguments of {@link traefik}. */
+export interface TraefikSettings {
+  readonly image: string;
+  readonly spec: IngressSpec;
+  /** Of the machines of the pool, where it runs on one. */
+  readonly taints?: readonly Tolerated[];
+  /** Which address Ingresses show: {@link ofService}, or an argument like it with an address. */
+  readonly shown: Late;
+  /** Whether there is a pod network to wait for. @default true */
+  readonly awaited?: boolean | undefined;
+}
+
+const endpointOf = "--providers.kubernetesIngress.ingressEndpoint";
+/** Ingresses show the address of the Service. */
+export const ofService = `${endpointOf}.publishedService=${traefikNamespace}/${name}`;
+/** Begins the argument by which they show an address. */
+export const ofAddress = `${endpointOf}.ip=`;
+
+/** Where its pods run: each on a machine of the pool that has none, or anywhere. */
+function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
+  const matchLabels = appLabel(name);
+  if (spec.kind === "service") return { topologySpreadConstraints: spreadOverNodes(matchLabels) };
+  return {
+    nodeSelector: { [poolLabel]: spec.pool },
+    tolerations: taints.map((taint) => ({ ...taint, operator: "Equal" })),
+    affinity: {
+      podAntiAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels } },
+        ],
+      },
+    },
+  };
+}
+
+export function traefik(settings: TraefikSettings): Deployment {
+  const { spec, awaited } = settings;
+  // A machine of the pool has room for one pod: the old one goes first.
+  const rollingUpdate =
+    spec.kind === "workers"
+      ? { maxSurge: 0, maxUnavailable: 1 }
+      : { maxSurge: 1, maxUnavailable: 0 };
+  return deployment({
+    ...{ name, namespace: traefikNamespace, replicas: spec.replicas, awaited },
+    strategy: { type: "RollingUpdate", rollingUpdate },
+    pod: {
+      ...placed(settings),
+      securityContext: {
+        ...{ runAsNonRoot: true, runAsUser: user, runAsGroup: user },
+        seccompProfile: { type: "RuntimeDefault" },
+      },
+      containers: [proxy(settings)],
+      volumes: [{ name: "tmp", emptyDir: {} }],
+    },
+  });
+}
+
+function proxy({ image, shown }: TraefikSettings): Container {
+  const probe = { httpGet: { path: "/ping", port: "ping" }, failureThreshold: 3 };
+  return container({
+    name,
+    image,
+    args: [
+      "--global.checkNewVersion=false",
+      "--global.sendAnonymousUsage=false",
+      ...entrances.map(
+        (entrance) =>
+          `--entryPoints.${entryPoints[entrance.name]}.address=:${String(entrance.containerPort)}/tcp`,
+      ),
+      // Each Ingress answers by TLS, too: with its Secret, or with a certificate that Traefik signs itself.
+      `--entryPoints.${entryPoints.https}.http.tls=true`,
+      `--entryPoints.traefik.address=:${String(pingPort)}/tcp`,
+      "--ping=true",
+      "--providers.kubernetesIngress=true",
+      `--providers.kubernetesIngress.ingressClass=${ingressClassName}`,
+      "--providers.kubernetesIngress.strictPrefixMatching=true",
+      shown,
+    ],
+    ports: [
+      ...entrances.map(({ name: entrance, containerPort }) => ({
+        ...{ name: entrance, containerPort, protocol: "TCP" },
+      })),
+      { name: "ping", containerPort: pingPort, protocol: "TCP" },
+    ],
+    readinessProbe: { ...probe, periodSeconds: 5 },
+    livenessProbe: { ...probe, periodSeconds: 10 },
+    // Where it keeps bodies that are too large for memory.
+    volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
+    resources: { requests: { cpu: "100m", memory: "100Mi" } },
+    securityContext: confined,
+  });
+}
+
+/** What leads to it: a load balancer of the cloud controller's, or the node ports of the machines that have a pod. */
+export function traefikService(spec: IngressSpec, awaited?: boolean): Service {
+  const { metadata, spec: way } = wayOf(spec);
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: readyWithPods(
+      { name, namespace: traefikNamespace, labels: appLabel(name), ...metadata },
+      awaited,
+    ),
+    spec: {
+      ...way,
+      selector: appLabel(name),
+      ports: entrances.map(({ name: entrance, port, nodePort }) => ({
+        ...{ name: entrance, port, targetPort: entrance, protocol: "TCP" },
+        ...(spec.kind === "workers" && { nodePort }),
+      })),
+    },
+  };
+}
+
+const wayOf = (spec: IngressSpec) =>
+  spec.kind === "service"
+    ? balanced(spec.public ? "external" : "internal", spec)
+    : { metadata: {}, spec: { type: "NodePort", externalTrafficPolicy: "Local" } };
+
+/** Whoever drains machines leaves all pods but one. */
+export function traefikBudget(): PodDisruptionBudget {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name, namespace: traefikNamespace },
+    spec: { maxUnavailable: 1, selector: { matchLabels: appLabel(name) } },
+  };
+}

@@ -1,0 +1,107 @@
+import * as openstack from "@pulumi/openstack";
+import type * as pulumi from "@pulumi/pulumi";
+import { balancerOptions, customTimeouts, monitoring } from "../endpoint/octavia.js";
+import { isOvn } from "../endpoint/endpoint-plan.js";
+import { tagsOf } from "../identity/cluster-mark.js";
+import {
+  floatingAddress,
+  floatingAddressOptions,
+  type Outside,
+} from "../network/floating-address.js";
+import type { Member } from "../machine/machine-group.js";
+import { Component } from "../support/component.js";
+import type { Operator } from "../support/operator.js";
+import { entrances, type Entrance } from "./ingress-plan.js";
+
+/** Arguments of {@link IngressBalancer}. */
+export interface IngressBalancerArgs extends Outside {
+  /** Name of what is made in the cloud. Change: replaces the load balancer. */
+  readonly name: string;
+  /** Subnet of the machines. Change: refused. */
+  readonly subnetId: pulumi.Input<string>;
+  /** Octavia provider. Change: replaces the load balancer; its floating IP stays. */
+  readonly provider: string;
+  /** Whether it has a floating IP. Change: in place. */
+  readonly public: boolean;
+  /** All machines of the pool. Change: in place. */
+  readonly machines: readonly Member[];
+  /** Who may clear away what the cloud could not make. */
+  readonly operator: Operator | undefined;
+}
+
+/**
+ * A load balancer of Octavia in front of the node ports of the ingress controller. Whatever changes in it locks all of it until
+ * it is done, so its parts are made one after the other. A machine without a pod of Traefik answers nobody: the monitor keeps it out.
+ */
+export class IngressBalancer extends Component {
+  static readonly type = "stackadm:ingress:IngressBalancer";
+  /** Where clients reach it: the floating IP, or the address in the machines' network. */
+  readonly address: pulumi.Output<string>;
+  readonly #args: IngressBalancerArgs;
+  /** What was made last of the load balancer. */
+  #last: pulumi.Resource;
+
+  constructor(name: string, args: IngressBalancerArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(IngressBalancer.type, name, opts);
+    this.#args = args;
+    const { mark, subnetId, provider, operator } = args;
+    const balancer = this.make(
+      openstack.loadbalancer.LoadBalancer,
+      "load-balancer",
+      {
+        name: args.name,
+        description: `Ingress of cluster ${mark.name}`,
+        vipSubnetId: subnetId,
+        loadbalancerProvider: provider,
+        tags: tagsOf(mark),
+      },
+      balancerOptions(mark, args.name, operator),
+    );
+    this.#last = balancer;
+    for (const entrance of entrances) this.open(entrance, balancer.id);
+    this.address = args.public ? this.floatingIp(balancer.vipPortId) : balancer.vipAddress;
+    this.registerOutputs({ address: this.address });
+  }
+
+  private floatingIp(portId: pulumi.Input<string>): pulumi.Output<string> {
+    return this.make(
+      openstack.networking.FloatingIp,
+      "floating-ip",
+      floatingAddress(this.#args, portId, "Ingress"),
+      floatingAddressOptions(this.#args),
+    ).address;
+  }
+
+  private open(entrance: Entrance, loadbalancerId: pulumi.Input<string>): void {
+    const { name, port, nodePort } = entrance;
+    const { mark, machines, subnetId, provider } = this.#args;
+    const called = `${this.#args.name}-${name}`;
+    const protocol = "TCP";
+    const listener = this.part(openstack.loadbalancer.Listener, `listener-${name}`, {
+      ...{ name: called, loadbalancerId, protocol, protocolPort: port, tags: tagsOf(mark) },
+    });
+    const pool = this.part(openstack.loadbalancer.Pool, `pool-${name}`, {
+      ...{ name: called, listenerId: listener.id, protocol },
+      lbMethod: isOvn(provider) ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS",
+    });
+    this.part(openstack.loadbalancer.Monitor, `monitor-${name}`, {
+      ...{ name: called, poolId: pool.id, type: protocol, ...monitoring },
+    });
+    for (const { plan, machine } of machines)
+      this.part(openstack.loadbalancer.Member, `member-${name}-${String(plan.position)}`, {
+        ...{ name: plan.name, poolId: pool.id, subnetId, address: machine.address },
+        protocolPort: nodePort,
+      });
+  }
+
+  private part<Made extends pulumi.Resource, Args>(
+    constructor: new (name: string, args: Args, opts?: pulumi.CustomResourceOptions) => Made,
+    role: string,
+    args: Args,
+  ): Made {
+    // order: one change at a time.
+    const made = this.make(constructor, role, args, { dependsOn: [this.#last], customTimeouts });
+    this.#last = made;
+    return made;
+  }
+}

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { Cluster } from "../../components/cluster.js";
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
+import { value } from "../support/value.js";
+import { named, reaches } from "./addons-example.js";
+
+const answers = {
+  ...cloudAnswers,
+  outputs: {
+    ...cloudAnswers.outputs,
+    "openstack:loadbalancer/loadBalancer:LoadBalancer": () => ({
+      ...{ vipAddress: "10.0.0.200", vipPortId: "vip-port" },
+    }),
+  },
+};
+const workers = {
+  general: { flavor: "medium", count: 1 },
+  edge: {
+    flavor: "medium",
+    count: 2,
+    taints: [{ key: "edge", value: "yes", effect: "NoSchedule" }],
+  },
+} satisfies ClusterArgs["workers"];
+const edge = { kind: "workers", pool: "edge" } as const;
+
+interface Built {
+  readonly rows: readonly Row[];
+  readonly cluster: Cluster;
+}
+
+async function build(over: Partial<ClusterArgs>, preview = false): Promise<Built> {
+  let cluster: Cluster | undefined;
+  const rows = await graph(
+    () => (cluster = new Cluster("dev", { ...smallest, workers, ...over })),
+    { ...answers, preview },
+  );
+  assert.ok(cluster);
+  return { rows, cluster };
+}
+
+const parts = [
+  "load-balancer",
+  ...["http", "https"].flatMap((name) => [
+    ...["listener", "pool", "monitor"].map((part) => `${part}-${name}`),
+    ...["0", "1"].map((position) => `member-${name}-${position}`),
+  ]),
+];
+const own = (rows: readonly Row[], role: string): Row => named(rows, `dev-ingress-${role}`);
+
+describe("graph: an ingress controller on the machines of a pool", () => {
+  it("has a load balancer, whose parts are made one after the other", async () => {
+    const { rows } = await build({ ingress: edge });
+    const made = rows.filter(({ urn, custom }) => custom && urn.includes("IngressBalancer$"));
+    assert.deepEqual(
+      made.map(({ name }) => name.replace("dev-ingress-", "")).sort(),
+      [...parts, "floating-ip"].sort(),
+    );
+    for (const [index, part] of parts.entries()) {
+      const before = parts[index - 1];
+      if (before !== undefined)
+        assert.ok(own(rows, part).dependencies.includes(own(rows, before).urn), part);
+    }
+  });
+
+  it("passes ports 80 and 443 on to node ports of that pool's machines alone", async () => {
+    const { rows } = await build({ ingress: edge });
+    const ports = ["http", "https"].map(
+      (name) => own(rows, `listener-${name}`).inputs["protocolPort"],
+    );
+    assert.deepEqual(ports, [80, 443]);
+    const members = rows.filter(({ name }) => name.startsWith("dev-ingress-member-"));
+    assert.deepEqual(members.map(({ inputs }) => [inputs["name"], inputs["protocolPort"]]).sort(), [
+      ["dev-edge-0", 30043],
+      ["dev-edge-0", 30080],
+      ["dev-edge-1", 30043],
+      ["dev-edge-1", 30080],
+    ]);
+    const service = named(rows, "dev-addons-ingress-service").inputs["spec"] as {
+      ports: { nodePort: number }[];
+    };
+    assert.deepEqual(
+      service.ports.map(({ nodePort }) => nodePort),
+      [30080, 30043],
+    );
+  });
+
+  it("tells Ingresses and users the address of the load balancer", async () => {
+    const shown = (rows: readonly Row[]) =>
+      /ingressEndpoint\.[^"]*/.exec(
+        JSON.stringify(named(rows, "dev-addons-ingress-deployment").inputs),
+      )?.[0];
+    const open = await build({ ingress: edge });
+    assert.equal(own(open.rows, "floating-ip").inputs["portId"], "vip-port");
+    assert.deepEqual(await value(open.cluster.ingress), { address: "203.0.113.7", public: true });
+    assert.equal(shown(open.rows), "ingressEndpoint.ip=203.0.113.7");
+    const inside = await build({ ingress: { ...edge, public: false } });
+    assert.ok(!inside.rows.some(({ name }) => name === "dev-ingress-floating-ip"));
+    assert.deepEqual(await value(inside.cluster.ingress), { address: "10.0.0.200", public: false });
+    assert.equal(shown(inside.rows), "ingressEndpoint.ip=10.0.0.200");
+  });
+
+  it("takes its address after one that was chosen", async () => {
+    const endpoint = { kind: "virtual-ip", address: "10.0.0.100" } as const;
+    const { rows } = await build({ ingress: edge, endpoint });
+    const chosen = rows.find(({ inputs }) =>
+      JSON.stringify(inputs["fixedIps"] ?? "").includes("10.0.0.100"),
+    );
+    assert.ok(chosen);
+    assert.ok(reaches(rows, named(rows, "dev-ingress").urn, chosen.urn));
+  });
+});
+
+describe("graph: an ingress controller behind a Service", () => {
+  it("has a load balancer of the cloud controller's, and none of the program's", async () => {
+    const { rows, cluster } = await build({ ingress: { kind: "service" } });
+    assert.ok(!rows.some(({ type }) => type.startsWith("openstack:loadbalancer/")));
+    const { inputs } = named(rows, "dev-addons-ingress-service");
+    assert.equal((inputs["spec"] as { type: string }).type, "LoadBalancer");
+    assert.deepEqual(await value(cluster.ingress), { address: "203.0.113.8", public: true });
+  });
+
+  it("begins when load balancers can be made, and goes before they cannot be released", async () => {
+    const { rows } = await build({ ingress: { kind: "service" } });
+    const { urn } = named(rows, "dev-addons-ingress-service");
+    for (const before of ["dev-addons-cloud-controller-daemon-set", "dev-control-plane-farewell"])
+      assert.ok(reaches(rows, urn, named(rows, before).urn), before);
+    assert.equal(named(rows, "dev-addons-ingress-service").deletedWith, "");
+  });
+});
+
+describe("graph: an ingress controller and the samples", () => {
+  it("serves the sample web server by a name, once it is there", async () => {
+    const { rows, cluster } = await build({ ingress: edge, samples: true });
+    const { urn } = named(rows, "dev-addons-samples-web-ingress");
+    for (const before of ["service", "class"])
+      assert.ok(reaches(rows, urn, named(rows, `dev-addons-ingress-${before}`).urn), before);
+    const samples = await value(cluster.samples);
+    assert.equal(samples?.host, "web.stackadm-samples.internal");
+  });
+
+  it("are each without the other, too", async () => {
+    const { rows, cluster } = await build({ samples: true });
+    assert.ok(!rows.some(({ name }) => name.includes("ingress")));
+    assert.equal((await value(cluster.samples))?.host, undefined);
+    assert.equal(await value(cluster.ingress), undefined);
+  });
+
+  it("are previewed as they are made", async () => {
+    const names = async (preview: boolean): Promise<readonly string[]> =>
+      (await build({ ingress: edge, samples: true }, preview)).rows.map(({ urn }) => urn).sort();
+    assert.deepEqual(await names(true), await names(false));
+  });
+});
