@@ -29,10 +29,13 @@ const outputsSchema = z.looseObject({
       namespace: z.string(),
       external: z.string().optional(),
       internal: z.string(),
+      host: z.string().optional(),
       claim: z.string(),
       writerPod: z.string(),
     })
     .nullish(),
+  /** Where the ingress controller is reached. */
+  ingress: z.looseObject({ address: z.string(), public: z.boolean() }).nullish(),
 });
 export type ClusterOutputs = z.infer<typeof outputsSchema>;
 

@@ -33,20 +33,17 @@ export interface Fetched {
   readonly body: string;
 }
 
-async function get(channel: Duplex, address: string, port: number): Promise<Fetched> {
+async function get(channel: Duplex, host: string, port: number): Promise<Fetched> {
   return new Promise<Fetched>((resolve, reject) => {
-    const call = request(
-      { host: address, port, path: "/", createConnection: () => channel },
-      (answer) => {
-        let body = "";
-        answer.setEncoding("utf8");
-        answer.on("data", (part: string) => (body += part));
-        answer.once("error", reject);
-        answer.once("end", () => {
-          resolve({ status: answer.statusCode ?? 0, body });
-        });
-      },
-    );
+    const call = request({ host, port, path: "/", createConnection: () => channel }, (answer) => {
+      let body = "";
+      answer.setEncoding("utf8");
+      answer.on("data", (part: string) => (body += part));
+      answer.once("error", reject);
+      answer.once("end", () => {
+        resolve({ status: answer.statusCode ?? 0, body });
+      });
+    });
     call.once("error", reject);
     call.end();
   });
@@ -55,12 +52,21 @@ async function get(channel: Duplex, address: string, port: number): Promise<Fetc
 /** How long one fetch may take, the log-in included, in milliseconds. */
 const fetchTimeout = 15_000;
 
+/** What is asked for besides the address. */
+export interface FetchOptions {
+  /** @default 80 */
+  readonly port?: number;
+  /** Milliseconds. @default 15 000 */
+  readonly timeout?: number;
+  /** Name that the request is for. @default the address */
+  readonly host?: string | undefined;
+}
+
 /** GETs `http://<address>:<port>/` from the machine: the connection begins there, the answer is read here. */
 export async function fetchThrough(
   target: SshTarget,
   address: string,
-  port = 80,
-  timeout = fetchTimeout,
+  { port = 80, timeout = fetchTimeout, host = address }: FetchOptions = {},
 ): Promise<Fetched> {
   const client = await connect(target);
   let timer: NodeJS.Timeout | undefined;
@@ -70,7 +76,7 @@ export async function fetchThrough(
     }, timeout);
   });
   try {
-    const work = open(client, address, port).then((channel) => get(channel, address, port));
+    const work = open(client, address, port).then((channel) => get(channel, host, port));
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);

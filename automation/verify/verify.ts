@@ -83,26 +83,60 @@ async function check(
   }
 }
 
-const checkOutside = (url: string, options: VerifyOptions): Promise<Check> =>
-  check("external service", url, {
+/** Something that answers HTTP, and by which name it is asked. */
+interface Asked {
+  readonly name: string;
+  readonly address: string;
+  readonly host?: string;
+}
+
+const whereOf = ({ address, host }: Asked): string =>
+  host === undefined ? `http://${address}/` : `http://${host}/ at ${address}`;
+
+/** From here. */
+const checkOutside = (asked: Asked, options: VerifyOptions): Promise<Check> =>
+  check(asked.name, whereOf(asked), {
     options,
-    attempt: async () => accepted(await exchange(url, { timeout: 10_000 })),
+    attempt: async () => {
+      const headers: Record<string, string> = asked.host === undefined ? {} : { host: asked.host };
+      return accepted(await exchange(`http://${asked.address}/`, { timeout: 10_000, headers }));
+    },
   });
+
+/** From a machine of the cluster. */
+const checkInside = (asked: Asked, options: VerifyOptions): Promise<Check> =>
+  check(asked.name, whereOf(asked), {
+    options,
+    attempt: async () => {
+      const { address, host } = asked;
+      const { entry } = options;
+      if (!entry) throw new Error("no machine of the cluster can be reached by SSH");
+      const fetched = await fetchThrough(entry, address, { host });
+      return `${accepted(fetched)} (asked on ${entry.host})`;
+    },
+  });
+
+/** The sample web server by its name, through the ingress controller. */
+async function checkIngress(options: VerifyOptions): Promise<Check[]> {
+  const { ingress, samples } = options.outputs;
+  if (!ingress || samples?.host === undefined) return [];
+  const asked = { name: "ingress", address: ingress.address, host: samples.host };
+  return [await (ingress.public ? checkOutside : checkInside)(asked, options)];
+}
 
 async function checkServices(options: VerifyOptions): Promise<Check[]> {
   const { samples } = options.outputs;
   if (!samples) return [];
   const external =
-    samples.external === undefined ? [] : [checkOutside(`http://${samples.external}/`, options)];
-  const { entry } = options;
-  const internal = check("internal service", `http://${samples.internal}/`, {
-    options,
-    attempt: async () => {
-      if (!entry) throw new Error("no machine of the cluster can be reached by SSH");
-      return `${accepted(await fetchThrough(entry, samples.internal))} (asked on ${entry.host})`;
-    },
-  });
-  return Promise.all([...external, internal]);
+    samples.external === undefined
+      ? []
+      : [checkOutside({ name: "external service", address: samples.external }, options)];
+  const internal = checkInside({ name: "internal service", address: samples.internal }, options);
+  const [services, ingress] = await Promise.all([
+    Promise.all([...external, internal]),
+    checkIngress(options),
+  ]);
+  return [...services, ...ingress];
 }
 
 async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<Check[]> {

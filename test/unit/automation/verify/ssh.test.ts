@@ -55,6 +55,7 @@ describe("a fetch through a machine", () => {
     directory = mkdtempSync(join(tmpdir(), "ssh-"));
     agent = await ensureAgent({}, join(directory, "id_ed25519"));
     web = createServer((request, response) => {
+      asked.push(request.headers.host);
       response.writeHead(request.url === "/" ? 200 : 404);
       response.end("web-1");
     });
@@ -68,6 +69,7 @@ describe("a fetch through a machine", () => {
   afterEach(() => {
     for (const server of servers.splice(0)) server.close();
   });
+  const asked: (string | undefined)[] = [];
   const webPort = (): number => (web.address() as AddressInfo).port;
   const start = async (silent = false) => {
     const made = sshServer(silent);
@@ -86,18 +88,22 @@ describe("a fetch through a machine", () => {
 
   it("logs in with the agent's key and reads the answer", async () => {
     const { target, logins } = await start();
-    assert.deepEqual(await fetchThrough(target, "127.0.0.1", webPort()), {
+    assert.deepEqual(await fetchThrough(target, "127.0.0.1", { port: webPort() }), {
       status: 200,
       body: "web-1",
     });
     assert.ok(logins.includes("debian"));
+    const host = "web.example";
+    const named = await fetchThrough(target, "127.0.0.1", { port: webPort(), host });
+    assert.equal(named.status, 200);
+    assert.equal(asked.at(-1), `${host}:${String(webPort())}`);
   });
 
   it("refuses another host key before anything is sent", async () => {
     const { target, logins } = await start();
     const other = keyPair().public;
     await assert.rejects(
-      fetchThrough({ ...target, hostKey: other }, "127.0.0.1", webPort()),
+      fetchThrough({ ...target, hostKey: other }, "127.0.0.1", { port: webPort() }),
       (error: unknown) =>
         error instanceof Failure &&
         error.code === "HOST_KEY_MISMATCH" &&
@@ -108,13 +114,16 @@ describe("a fetch through a machine", () => {
 
   it("names the address that the machine does not reach", async () => {
     const { target } = await start();
-    await assert.rejects(fetchThrough(target, "127.0.0.1", 1), /127\.0\.0\.1:1 cannot be reached/);
+    await assert.rejects(
+      fetchThrough(target, "127.0.0.1", { port: 1 }),
+      /127\.0\.0\.1:1 cannot be reached/,
+    );
   });
 
   it("gives up on a machine that stays silent", async () => {
     const { target } = await start(true);
     await assert.rejects(
-      fetchThrough(target, "127.0.0.1", webPort(), 200),
+      fetchThrough(target, "127.0.0.1", { port: webPort(), timeout: 200 }),
       /does not answer to 127\.0\.0\.1/,
     );
   });

@@ -97,6 +97,33 @@ describe("the look at a finished cluster", () => {
     assert.match(services[1]?.answer ?? "", /no machine of the cluster can be reached/);
   });
 
+  it("asks the ingress controller for the web server by its name", async () => {
+    answers["/"] = "web-1";
+    const asked: (string | undefined)[] = [];
+    server.on("request", ({ url, headers }) => {
+      if (url === "/") asked.push(headers.host);
+    });
+    const { samples, ...others } = outputs();
+    assert.ok(samples);
+    const named = { ...samples, external: undefined, host: "web.example" };
+    const look = (open: boolean) =>
+      verifyCluster({
+        outputs: { ...others, samples: named, ingress: { address: origin(), public: open } },
+        timeout: 50,
+      });
+    const [, outside] = (await look(true)).services;
+    assert.deepEqual(outside, {
+      name: "ingress",
+      where: `http://web.example/ at ${origin()}`,
+      ok: true,
+      answer: "HTTP 200: web-1",
+    });
+    assert.deepEqual(asked, ["web.example"]);
+    const [, inside] = (await look(false)).services;
+    assert.match(inside?.answer ?? "", /no machine of the cluster can be reached/);
+    assert.equal(asked.length, 1);
+  });
+
   it("asks for no service outside where there is none", async () => {
     const { samples, ...others } = outputs();
     assert.ok(samples);
