@@ -68,7 +68,7 @@ function registerAdd(lab: Command): void {
   lab
     .command("add <what>")
     .description(
-      "build what few clusters need, for its registry: calico (Canal too), metrics-server, snapshots",
+      "build what few clusters need, for its registry: calico (Canal too), metrics-server, snapshots, traefik",
     )
     .action(async (what: string, _options, command: Command) => {
       await runCommand(command, async (session) => {

@@ -157,11 +157,41 @@ function metricsServer(): Extra {
   };
 }
 
+/** What the modules of later releases need is not all published: DNS providers' clients, and a part of Traefik's own. */
+const traefikBuilt = "v3.6.12";
+
+function traefik(): Extra {
+  const { traefik: version } = imageTags(defaultKubernetesVersion);
+  const module = "github.com/traefik/traefik/v3";
+  const name = "traefik";
+  const deviation = `Traefik ${traefikBuilt}, the newest that can be built of published modules; without its dashboard`;
+  return {
+    components: [
+      {
+        ...{ name, version: traefikBuilt, source: { kind: "module", module } },
+        programs: { [name]: `${module}/cmd/${name}` },
+        link: { [`${module}/pkg/version.Version`]: traefikBuilt.slice(1) },
+        expectedSeconds: 300,
+        deviation,
+      },
+    ],
+    images: [
+      image("docker.io/library/traefik", [version], {
+        files: { "/traefik": `${name}/${name}` },
+        entrypoint: ["/traefik"],
+        deviation,
+      }),
+    ],
+    manifests: {},
+  };
+}
+
 /** By the name that one asks for. */
 export const extras = {
   calico,
   snapshots,
   "metrics-server": metricsServer,
+  traefik,
 } as const satisfies Readonly<Record<string, () => Extra>>;
 export type ExtraName = keyof typeof extras;
 export const extraNames = Object.keys(extras) as readonly ExtraName[];

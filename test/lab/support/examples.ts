@@ -50,10 +50,11 @@ export function chosenExamples(
   return most ? [most] : [];
 }
 
-/** The same cluster with what the lab has in place of upstream's: the newest manifest that it can build the images of. */
+/** The same cluster with what the lab has in place of upstream's: the newest manifest that it can build the images of. The rest it builds as it is. */
 export async function onLab(
   described: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
+  if (described["ingress"] !== undefined) await labAdd("traefik", { progress: silent });
   const podNetwork = podNetworkOf(described["podNetwork"]);
   if (!("manifest" in podNetwork)) return described;
   const manifests = await labAdd("calico", { progress: silent });
