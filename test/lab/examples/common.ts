@@ -12,6 +12,15 @@ import type { Stack } from "../support/stack.js";
 export const ask = async (stack: Stack, line: string): Promise<string> =>
   (await kubectlOn(stack.serverOf("control-plane-0"), line)).trim();
 
+/** What `status` saw of a sample. */
+export async function answerOf(stack: Stack, name: string): Promise<string> {
+  const { verification } = await stack.cluster.service.status(stack.name);
+  const checks = [...(verification?.services ?? []), ...(verification?.claims ?? [])];
+  const found = checks.find((check) => check.name === name);
+  assert.ok(found?.ok === true, name);
+  return `${found.where}: ${found.answer}`;
+}
+
 /** A ConfigMap's or another object's field. */
 export const field = (stack: Stack, what: string, path: string): Promise<string> =>
   ask(stack, `get ${what} -o jsonpath='${path}'`);

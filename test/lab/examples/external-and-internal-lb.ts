@@ -5,6 +5,7 @@ import { inServer } from "../support/machines.js";
 import type { Stack } from "../support/stack.js";
 import {
   allReady,
+  answerOf,
   ask,
   field,
   linesOf,
@@ -17,15 +18,6 @@ import {
 
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 const flags = "cat /var/lib/kubelet/kubeadm-flags.env";
-
-/** What `status` saw of a sample. */
-async function answerOf(stack: Stack, name: string): Promise<string> {
-  const { verification } = await stack.cluster.service.status(stack.name);
-  const checks = [...(verification?.services ?? []), ...(verification?.claims ?? [])];
-  const found = checks.find((check) => check.name === name);
-  assert.ok(found?.ok === true, name);
-  return `${found.where}: ${found.answer}`;
-}
 
 /** Canal, the cloud controller, and services that are reached from outside and from inside. */
 export const externalAndInternalLb: Example = {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { entryTarget, hostKeyOf } from "../../../automation/verify/outputs.js";
+import { exchange } from "../../../cloud/http.js";
 import { takeInventory } from "../../../cloud/inventory.js";
 import { whoAnswers } from "../../../cloud/ssh.js";
 import type { Example } from "../support/examples.js";
@@ -7,7 +8,9 @@ import { inServer } from "../support/machines.js";
 import { answers } from "../support/reach.js";
 import {
   allReady,
+  answerOf,
   ask,
+  field,
   linesOf,
   onEveryMachine,
   podRange,
@@ -24,6 +27,7 @@ export const productionHa: Example = {
   name: "production-ha",
   sources: [
     "components/access",
+    "components/ingress",
     "components/machine",
     "components/network",
     "examples/production-ha",
@@ -91,6 +95,42 @@ export const productionHa: Example = {
     },
     podRange("10.244.0.0/16"),
     onEveryMachine("flannel on every machine", "kube-flannel", 5, "kube-flannel"),
+    {
+      text: "an ingress controller answers for the sample web server by its name, from outside, and for no other",
+      see: async (stack) => {
+        const seen = await answerOf(stack, "ingress");
+        const { address = "" } = stack.outputs.ingress ?? {};
+        const headers = { host: "nobody.example" };
+        const { status } = await exchange(`http://${address}/`, { headers, timeout: 10_000 });
+        assert.equal(status, 404);
+        return seen;
+      },
+    },
+    {
+      text: "its pods run on machines of the chosen pool alone, two on different ones",
+      see: async (stack) => {
+        const names = await field(stack, "-n traefik pods", "{.items[*].spec.nodeName}");
+        const found = names.split(" ");
+        const pool = linesOf(await ask(stack, "get nodes -l stackadm.io/pool=general -o name"));
+        assert.equal(new Set(found).size, 2);
+        for (const node of found) assert.ok(pool.includes(`node/${node}`), node);
+        return found.sort().join(", ");
+      },
+    },
+    {
+      text: "a load balancer that the program itself makes passes ports 80 and 443 on to these machines",
+      see: async (stack) => {
+        const { cloud } = stack.cluster;
+        const answer = await cloud.request("load-balancer", "GET", "/lbaas/listeners");
+        const { listeners } = answer as { listeners: { name: string; protocol_port: number }[] };
+        const own = listeners.filter(({ name }) => name.startsWith(`${stack.name}-ingress-`));
+        const ports = own.map((one) => one.protocol_port).sort((one, other) => one - other);
+        assert.deepEqual(ports, [80, 443]);
+        const address = stack.outputs.ingress?.address ?? "";
+        for (const port of ports) assert.equal(await answers(address, port), true, String(port));
+        return `${address}: ${ports.join(", ")}`;
+      },
+    },
     allReady,
     systemRuns,
     podsConnect,
