@@ -19,6 +19,8 @@ export interface ClusterNeeds {
   readonly volumesFollowZones: boolean;
   /** Name of the Octavia provider. Absent: the cluster has no load balancers. */
   readonly loadBalancerProvider?: string;
+  /** Whether the router gets routes to the machines' pods. */
+  readonly routes: boolean;
   /** Whether an application credential has to be made for the cluster. */
   readonly makesCredential: boolean;
   /** Names the cluster will use; nothing else in the project may carry them. */

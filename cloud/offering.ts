@@ -137,6 +137,19 @@ async function checkNetwork(
   ];
 }
 
+async function checkRoutes(client: CloudClient, { routes }: ClusterNeeds): Promise<Finding[]> {
+  if (!routes) return [];
+  const schema = z.looseObject({ alias: z.string() });
+  const found = await listAll(client, "network", "/extensions", { key: "extensions", schema });
+  return found.some(({ alias }) => alias === "extraroute" || alias === "extraroute-atomic")
+    ? []
+    : [
+        problem(
+          "podNetwork: cloud-routes needs routers that take routes (Neutron's extension extraroute), which the cloud does not offer; write another one, like kube-router",
+        ),
+      ];
+}
+
 async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
   if (!client.offers("volumev3")) return withoutBlockStorage(needs);
   if (needs.volumeTypes.length === 0) return [];
@@ -239,6 +252,7 @@ export async function checkOffering(
     Promise.resolve(checkFlavors(flavors, needs)),
     checkExternalNetwork(client, needs),
     checkNetwork(client, needs),
+    checkRoutes(client, needs),
     checkZones(client, needs),
     checkVolumeTypes(client, needs),
     checkVolumeZones(client, needs),

@@ -88,6 +88,16 @@ export const gone = async (work: Promise<unknown>): Promise<boolean> => {
   }
 };
 
+/** Over routes that a cloud controller left, an interface cannot go. A Neutron without such routes shows none. */
+async function clearRoutes(client: CloudClient, { id }: CloudObject): Promise<void> {
+  const answer = await client.request("network", "GET", `/routers/${id}`);
+  const { router } = z
+    .object({ router: z.looseObject({ routes: z.array(z.unknown()).default([]) }) })
+    .parse(answer);
+  if (router.routes.length === 0) return;
+  await client.request("network", "PUT", `/routers/${id}`, { router: { routes: [] } });
+}
+
 /** A router holds interfaces that must go before it does. */
 async function detachRouter(client: CloudClient, router: CloudObject): Promise<void> {
   const answer = await client.request("network", "GET", `/ports?device_id=${router.id}`);
@@ -126,7 +136,10 @@ export async function deleteObject(
   options: DeleteOptions = {},
 ): Promise<void> {
   const { service, path } = deletions[object.kind];
-  if (object.kind === "router") await detachRouter(client, object);
+  if (object.kind === "router") {
+    await gone(clearRoutes(client, object));
+    await detachRouter(client, object);
+  }
   const target = path(object, client);
   if (await whileInUse(() => gone(client.request(service, "DELETE", target)), options)) return;
   const end = Date.now() + (options.timeout ?? 180_000);

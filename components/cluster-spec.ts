@@ -16,7 +16,7 @@ import {
   outOfPlace,
   serviceCidrs,
 } from "./spec/network.js";
-import { podNetwork } from "./spec/pod-network.js";
+import { podNetwork, withoutRoutes } from "./spec/pod-network.js";
 import { sampleServices } from "./spec/sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
 import { contradictions, nowhereToRun, presetOf, topology } from "./spec/topology.js";
@@ -164,6 +164,7 @@ const outside = ["network", "endpoint", "externalNetwork", "allowedCidrs", "load
 const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "samples"] as const;
 
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
+const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
 
 const comparisons: readonly Comparison[] = [
   { of: ["network"], find: overlapsFound },
@@ -179,6 +180,7 @@ const comparisons: readonly Comparison[] = [
   { of: ["endpoint", "apiName"], find: unknownName },
   { of: ["ingress", "workers", ...around], find: wrongIngress },
   { of: balanced, find: withoutLoadBalancers },
+  { of: routed, find: withoutRoutes },
 ];
 
 export const clusterSchema = clusterShape

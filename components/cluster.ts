@@ -26,7 +26,7 @@ import { rulesOf } from "./network/firewall-rules.js";
 import { Network } from "./network/network.js";
 import * as outputs from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
-import { podNetworkTraits } from "./pod-network/kinds.js";
+import { podNetworkTraits, routedByCloud } from "./pod-network/kinds.js";
 import { frozenValues, groupNames } from "./spec/frozen.js";
 import { entryAddresses, wantedOf } from "./plan/needs.js";
 import { lookUpCloud, networksFound, type CloudFacts } from "./support/catalog.js";
@@ -178,6 +178,7 @@ export class Cluster extends Component {
     const network = this.make(Network, "network", {
       mark,
       name: plan.networkName,
+      routesOfCloud: routedByCloud(spec.podNetwork),
       ...spec.network,
       ...networksFound(spec, cloud),
     });
@@ -257,6 +258,7 @@ export class Cluster extends Component {
       networkId: network.networkId,
       subnetId: network.subnetId,
       portSecurity: spec.network.portSecurity,
+      routesOfCloud: routedByCloud(spec.podNetwork),
       routedRanges: podNetworkTraits(spec.podNetwork).routedRanges.map(
         (range) => spec.network[range],
       ),

@@ -50,7 +50,10 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
       status.addresses.find((entry) => entry.type === type)?.address ?? "";
     const condition = status.conditions.find(({ type }) => type === "Ready");
     const waiting = spec.taints?.some(({ key }) => key === uninitialized) === true;
-    const ready = condition?.status === "True" && !waiting;
+    // Routes of the cloud to the node's pods; what needs none says nothing here, or that all is well.
+    const network = status.conditions.find(({ type }) => type === "NetworkUnavailable");
+    const cut = network?.status === "True";
+    const ready = condition?.status === "True" && !waiting && !cut;
     const controlPlane = "node-role.kubernetes.io/control-plane" in metadata.labels;
     return {
       name: metadata.name,
@@ -65,7 +68,9 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
         ? ""
         : waiting
           ? "the cloud controller has not seen it"
-          : (condition?.message ?? "no Ready condition"),
+          : condition?.status === "True"
+            ? (network?.message ?? "its pods' network is not there")
+            : (condition?.message ?? "no Ready condition"),
     };
   });
   const rank = (role: string): number => (role === "control plane" ? 0 : 1);

@@ -7,6 +7,7 @@ import { CloudController } from "./cloud-controller.js";
 import { imageTable } from "../../base/images.js";
 import { IngressController, type IngressControllerArgs } from "./ingress-controller.js";
 import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
+import { routedByCloud } from "../pod-network/kinds.js";
 import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
 import type { SampleServices } from "../spec/sample-services.js";
@@ -70,6 +71,8 @@ export interface AddonsArgs {
    */
   readonly deletedWith?: pulumi.Resource;
 }
+
+const usualNetwork: PodNetworkSpec = { kind: "kube-router" };
 
 /** What the parts that know the cloud have in common. */
 interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith"> {
@@ -150,7 +153,9 @@ export class Addons extends Component {
   #cloudController(args: AddonsArgs, common: Common, inside: Inside): pulumi.Resource[] {
     if (args.cloudController === false) return [];
     const image = common.images.cloudControllerManager;
-    const made = this.make(CloudController, "cloud-controller", { ...common, image }, inside);
+    const routedPods = routedByCloud(args.podNetwork ?? usualNetwork) ? args.podCidr : undefined;
+    const settings = { ...common, image, routedPods };
+    const made = this.make(CloudController, "cloud-controller", settings, inside);
     return [made.daemonSet];
   }
 
@@ -173,7 +178,7 @@ export class Addons extends Component {
 
   /** Nothing, where the user brings the pod network along. */
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
-    const { podNetwork: spec = { kind: "kube-router" }, podCidr, networkMtu, registry } = args;
+    const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry } = args;
     const { serviceCidr = "10.96.0.0/12", deletedWith } = args;
     if (!isDeployed(spec)) return undefined;
     return this.make(

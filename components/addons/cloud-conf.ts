@@ -53,6 +53,8 @@ export interface CloudConf {
   readonly networkId: string;
   /** External network that services get their floating IPs from. @default services have none: the network is the outside */
   readonly floatingNetworkId?: string;
+  /** Router that the cloud controller keeps a route to each node's pods on. @default none: the pod network needs no routes */
+  readonly routerId?: string | undefined;
   /** Octavia provider, `amphora`, `ovn` or the name that the cloud's operator gave. */
   readonly loadBalancerProvider: string;
   /** File inside the containers with the certificate of the cloud's own authority. @default none */
@@ -109,6 +111,7 @@ export function renderCloudConf(conf: CloudConf): string {
         { "member-subnet-id": conf.subnetId, ...told(place) },
       ]),
     ),
+    Route: { "router-id": conf.routerId },
     Networking: networking(settings.networking),
     ...aboutNodes(settings),
     KeyManager: told(settings.keyManager),

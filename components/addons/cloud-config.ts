@@ -21,6 +21,8 @@ export interface CloudAccess {
   readonly networkId: pulumi.Input<string>;
   /** External network of the services' floating IPs. Change: in place, for new load balancers. @default none */
   readonly floatingNetworkId?: pulumi.Input<string>;
+  /** Router for routes to the nodes' pods. Change: refused. @default none: the pod network needs no routes */
+  readonly routerId?: pulumi.Input<string | undefined>;
   /** Octavia provider. Change: in place, for new load balancers. */
   readonly loadBalancerProvider: string;
   /** PEM certificate of the cloud's own authority. Change: in place. @default the public authorities */

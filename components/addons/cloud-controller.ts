@@ -11,11 +11,13 @@ export interface CloudControllerArgs extends AddonArgs {
   readonly image: string;
   /** Unique in the project; part of the name of every load balancer. Change: refused. */
   readonly nameInCloud: pulumi.Input<string>;
+  /** Range of the pods to whose nodes it keeps routes. Change: refused. @default none: the pod network needs no routes */
+  readonly routedPods?: string | undefined;
   /** The configuration that it reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
 }
 
-/** Names, addresses and zones of nodes from Nova, load balancers from Octavia. */
+/** Names, addresses and zones of nodes from Nova, load balancers from Octavia, routes on a router of Neutron. */
 export class CloudController extends Addon {
   static readonly type = "stackadm:addons:CloudController";
 
@@ -31,6 +33,7 @@ export class CloudController extends Addon {
       cloudControllerDaemonSet({
         image: args.image,
         clusterName: pulumi.interpolate`--cluster-name=${args.nameInCloud}`,
+        routedPods: args.routedPods,
         configChecksum: args.cloudConfig.checksum,
       }),
       {

@@ -4,6 +4,7 @@ import { cloudSettings } from "./cloud-conf.js";
 import { metricsServerOf } from "./manifests/metrics-server.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { Network } from "../network/network.js";
+import { routedByCloud } from "../pod-network/kinds.js";
 import type { CloudCredential } from "../identity/application-credential.js";
 import type { CloudFacts } from "../support/catalog.js";
 import type { Operator } from "../support/operator.js";
@@ -50,6 +51,7 @@ export const cloudAccess = (
   applicationCredentialSecret: given.credential.secret,
   subnetId: given.network.subnetId,
   networkId: given.network.networkId,
+  ...(routedByCloud(spec.podNetwork) && { routerId: given.network.routerId }),
   ...(spec.externalNetwork !== undefined && { floatingNetworkId: cloud.externalNetworkId }),
   loadBalancerProvider: spec.loadBalancer.provider,
   caCertificate: given.operator?.caCertificate,

@@ -24,6 +24,8 @@ export interface MachineSettings {
   readonly subnetId: pulumi.Input<string>;
   /** Ranges that each machine may send from and receive for, besides its own address: pods and services. */
   readonly routedRanges: readonly string[];
+  /** Whether it is the cloud controller that says what else the ports allow: a route's addresses, for as long as its node lives. */
+  readonly routesOfCloud: boolean;
   /** Whether Neutron filters at the ports. */
   readonly portSecurity: boolean;
   readonly login: { readonly user: string; readonly publicKey: string };
@@ -99,21 +101,28 @@ export class Machine extends Component {
   }
 
   private port(args: MachineArgs): openstack.networking.Port {
-    return this.make(openstack.networking.Port, "port", {
-      name: args.plan.name,
-      networkId: args.networkId,
-      adminStateUp: true,
-      fixedIps: [{ subnetId: args.subnetId }],
-      ...(args.portSecurity
-        ? {
-            securityGroupIds: [...args.securityGroupIds],
-            allowedAddressPairs: [...args.routedRanges, ...args.allowedAddresses].map(
-              (ipAddress) => ({ ipAddress }),
-            ),
-          }
-        : { portSecurityEnabled: false, noSecurityGroups: true }),
-      tags: tagsOf(args.mark),
-    });
+    return this.make(
+      openstack.networking.Port,
+      "port",
+      {
+        name: args.plan.name,
+        networkId: args.networkId,
+        adminStateUp: true,
+        fixedIps: [{ subnetId: args.subnetId }],
+        ...(args.portSecurity
+          ? {
+              securityGroupIds: [...args.securityGroupIds],
+              allowedAddressPairs: [...args.routedRanges, ...args.allowedAddresses].map(
+                (ipAddress) => ({ ipAddress }),
+              ),
+            }
+          : { portSecurityEnabled: false, noSecurityGroups: true }),
+        tags: tagsOf(args.mark),
+      },
+      // The controller adds an address with its route, and never again while the route is there: what `up` took back after a
+      // refresh would be lost.
+      args.routesOfCloud ? { ignoreChanges: ["allowedAddressPairs"] } : {},
+    );
   }
 
   /** Comes and goes with the server: a raised generation begins with empty ones. */

@@ -12,6 +12,8 @@ export interface NetworkArgs {
   /** Range of the machines. */
   readonly nodes: string;
   readonly dns: readonly string[];
+  /** Whether the router gets routes from the cluster's cloud controller: they go with its interface. */
+  readonly routesOfCloud: boolean;
   /** Bytes. @default Neutron's */
   readonly mtu?: number | undefined;
   readonly externalNetwork?: Outside["externalNetwork"];
@@ -72,6 +74,8 @@ export class Network extends Component {
     const routerInterface = this.make(openstack.networking.RouterInterface, "router-interface", {
       routerId: router.id,
       subnetId: subnet.id,
+      // Neutron does not let an interface go over which routes lead; the provider then takes these away first.
+      ...(args.routesOfCloud && { forceDestroy: true }),
     });
     return {
       ...{ networkId: network.id, subnetId: subnet.id, routerId: router.id },

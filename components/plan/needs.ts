@@ -3,6 +3,7 @@ import type { ClusterSpec } from "../cluster-spec.js";
 import type { Wanted } from "../support/catalog.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { ingressTraits } from "../ingress/ingress-plan.js";
+import { routedByCloud } from "../pod-network/kinds.js";
 import { groupsOf, machinesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
 
 /** Each once. */
@@ -90,6 +91,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     ...(usesOctavia(spec) && {
       loadBalancerProvider: spec.loadBalancer.provider,
     }),
+    routes: routedByCloud(spec.podNetwork),
     makesCredential: spec.credential === undefined,
     names: [
       ...machines.map(({ name }) => ({ kind: "server" as const, name })),

@@ -2,12 +2,15 @@ import type { ImageName } from "../../base/images.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 import { calico } from "./calico/traits.js";
 import { canal } from "./canal/traits.js";
+import { cloudRoutes } from "./cloud-routes/traits.js";
 import { flannel } from "./flannel/traits.js";
 import { kubeRouter } from "./kube-router/traits.js";
 import { none } from "./none/traits.js";
 
 /** The pod networks that a cluster can have. Each is a folder here, a row below and one in pod-network.ts. */
-export const podNetworkKinds = ["kube-router", "flannel", "calico", "canal", "none"] as const;
+export const podNetworkKinds = [
+  ...(["kube-router", "cloud-routes", "flannel", "calico", "canal", "none"] as const),
+] as const;
 export type PodNetworkKind = (typeof podNetworkKinds)[number];
 
 /** What has to pass between machines beside what all clusters' machines exchange. */
@@ -38,6 +41,12 @@ type Path =
       readonly routedRanges: readonly [Range, ...Range[]];
     }
   | {
+      readonly encapsulation: "none";
+      readonly overhead: 0;
+      readonly routedRanges: readonly [];
+      readonly routesOfCloud: true;
+    }
+  | {
       readonly encapsulation: "vxlan" | "ipip";
       /** Bytes that it adds to a packet: the pods' MTU is the network's without them. */
       readonly overhead: number;
@@ -57,6 +66,11 @@ export type PodNetworkTraits = Path & {
   readonly passages: readonly Passage[];
   /** None here does; one that does has to make kubeadm leave kube-proxy out. */
   readonly replacesKubeProxy: false;
+  /**
+   * Whether the cloud controller keeps a route to each node's pods on the router, and what a node's port allows: nobody else
+   * may then change that. @default others do not
+   */
+  readonly routesOfCloud?: true;
   /** Modules of the kernel that it needs, beside those that every node needs. */
   readonly kernelModules: readonly string[];
 };
@@ -74,6 +88,7 @@ export interface PodNetworkRow<Kind extends PodNetworkKind> {
 /** A kind without its row here is a type error. */
 export const podNetworks: { readonly [Kind in PodNetworkKind]: PodNetworkRow<Kind> } = {
   "kube-router": kubeRouter,
+  "cloud-routes": cloudRoutes,
   flannel,
   calico,
   canal,
@@ -83,3 +98,7 @@ export const podNetworks: { readonly [Kind in PodNetworkKind]: PodNetworkRow<Kin
 /** The traits of a pod network as it was specified. */
 export const podNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>
   (podNetworks[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);
+
+/** Whether routes on the cluster's router lead to the pods, see {@link PodNetworkTraits.routesOfCloud}. */
+export const routedByCloud = (spec: PodNetworkSpec): boolean =>
+  podNetworkTraits(spec).routesOfCloud === true;

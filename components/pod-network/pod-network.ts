@@ -46,6 +46,7 @@ type Component<Kind extends DeployedKind> = new (
 /** A kind without its row here is a type error. */
 const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
   "kube-router": KubeRouter,
+  "cloud-routes": KubeRouter,
   flannel: Flannel,
   calico: Calico,
   canal: Canal,

@@ -257,5 +257,5 @@ export const owned = {
     manageSecurityGroups:
       "puts security groups on the machines' ports, which are the program's; the node ports are open to load balancers anyway",
   },
-  route: { routerId: "comes with the pod network that needs it" },
+  route: { routerId: "is not written: `podNetwork: cloud-routes` takes the cluster's own router" },
 } as const;

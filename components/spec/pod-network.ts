@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { publishedManifests } from "../../base/manifests.js";
-import { podNetworkKinds, podNetworks } from "../pod-network/kinds.js";
+import { podNetworkKinds, podNetworks, routedByCloud } from "../pod-network/kinds.js";
 import { doc, kindOrWord, noKind, oneOf, present, record, text } from "./values.js";
 
 const kubeRouter = record({ kind: z.literal("kube-router") });
+
+const cloudRoutes = record({ kind: z.literal("cloud-routes") });
 
 const flannel = record({
   kind: z.literal("flannel"),
@@ -58,7 +60,7 @@ const none = record({ kind: z.literal("none") });
 
 /** What connects the pods. A closed union: components/pod-network has a folder per kind. */
 export const podNetwork = kindOrWord(
-  z.discriminatedUnion("kind", [kubeRouter, flannel, calico, canal, none], {
+  z.discriminatedUnion("kind", [kubeRouter, cloudRoutes, flannel, calico, canal, none], {
     error: noKind("pod network", podNetworkKinds),
   }),
 )
@@ -73,3 +75,36 @@ export const podNetwork = kindOrWord(
 
 /** A pod network with every default filled in. */
 export type PodNetworkSpec = z.output<typeof podNetwork>;
+
+interface Written {
+  readonly podNetwork: PodNetworkSpec;
+  readonly cloudController: { readonly enabled?: boolean | undefined };
+  readonly network: { readonly existing?: object | undefined };
+  readonly endpoint?: { readonly kind: string } | undefined;
+}
+
+/** What keeps the cloud from routing pods. */
+export function withoutRoutes(of: Written): z.core.$ZodRawIssue[] {
+  const { podNetwork: chosen, cloudController, network, endpoint } = of;
+  if (!routedByCloud(chosen)) return [];
+  const reasons = [
+    cloudController.enabled === false &&
+      "has its routes from the cloud controller, and cloudController.enabled is false",
+    network.existing !== undefined &&
+      "needs a router of the cluster's own for its routes, and of network.existing nothing is changed",
+    endpoint?.kind === "virtual-ip" &&
+      "leaves what the machines' ports allow to the cloud controller, and virtual-ip needs an address there",
+  ];
+  return reasons.flatMap((reason) =>
+    reason === false
+      ? []
+      : [
+          {
+            code: "custom",
+            path: ["podNetwork"],
+            input: chosen.kind,
+            message: `${chosen.kind} ${reason}; write another one, like kube-router`,
+          },
+        ],
+  );
+}

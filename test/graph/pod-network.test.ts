@@ -131,6 +131,24 @@ describe("graph: a cluster with another pod network", () => {
     assert.deepEqual([...new Set(pairs(wrapped))], ["[]"]);
   });
 
+  it("leaves routes and the addresses at the ports to the cloud controller, where it is told so", async () => {
+    const cloud = await build("cloud-routes");
+    const of = (rows: readonly Row[], type: string) =>
+      rows.filter((row) => row.type.endsWith(`:${type}`));
+    for (const { inputs, ignoreChanges } of of(cloud, "Port").filter(
+      ({ name }) => !/endpoint/.test(name),
+    )) {
+      assert.deepEqual(inputs["allowedAddressPairs"], []);
+      assert.deepEqual(ignoreChanges, ["allowedAddressPairs"]);
+    }
+    const [attached] = of(cloud, "RouterInterface");
+    assert.equal(attached?.inputs["forceDestroy"], true);
+    const conf = JSON.stringify(named(cloud, "dev-addons-cloud-config-secret").inputs);
+    assert.match(conf, /\[Route\]\\nrouter-id = /);
+    const args = JSON.stringify(named(cloud, "dev-addons-cloud-controller-daemon-set").inputs);
+    assert.match(args, /service,route".*"--cluster-cidr=10\.244\.0\.0\/16"/);
+  });
+
   it("leaves room for what wraps a packet in the pods' MTU", () => {
     const text = (rows: readonly Row[], name: string, key: string): unknown => {
       const { data } = named(rows, name).inputs as { data: Readonly<Record<string, string>> };

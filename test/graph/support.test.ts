@@ -242,6 +242,7 @@ describe("a machine that never answered", () => {
           securityGroupIds: ["g"],
           serverGroupId: "sg",
           routedRanges: [],
+          routesOfCloud: false,
           portSecurity: true,
           allowedAddresses: [],
           login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },

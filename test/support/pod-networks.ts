@@ -7,6 +7,7 @@ export const podNetworkOf = (written: unknown): PodNetworkSpec => podNetwork.par
 /** Each kind as its word alone, and each choice that changes what others depend on. */
 export const podNetworkExamples: readonly PodNetworkSpec[] = [
   "kube-router",
+  "cloud-routes",
   "flannel",
   { kind: "flannel", backend: "host-gw" },
   ...["vxlan", "vxlan-cross-subnet", "ipip", "none"].map((encapsulation) => ({

@@ -45,7 +45,7 @@ export function cloudConfigSecretObject(cloudConf: Late, caCertificate?: Late): 
 }
 
 /**
- * What the controllers cloud-node, cloud-node-lifecycle and service call (k8s.io/cloud-provider
+ * What the controllers cloud-node, cloud-node-lifecycle, service and route call (k8s.io/cloud-provider
  * 0.36, controllers/). Upstream's role also gives all secrets, service account tokens and
  * persistent volumes; they are used only with other arguments than ours.
  */
@@ -90,6 +90,8 @@ export interface CloudControllerSettings {
   readonly image: string;
   /** `--cluster-name=...`, unique among all clusters of the project: load balancers are named after it. */
   readonly clusterName: Late;
+  /** Range of the pods to whose nodes it keeps routes. @default none */
+  readonly routedPods?: string | undefined;
   /** Digest of cloud.conf and certificate: a changed one restarts the pods. */
   readonly configChecksum: Late;
 }
@@ -115,7 +117,7 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
           nodeSelector: controlPlaneSelector,
           tolerations: beforeNodesAreReady,
           securityContext: { runAsNonRoot: true, runAsUser: 1001 },
-          containers: [controllerContainer(settings.image, settings.clusterName)],
+          containers: [controllerContainer(settings)],
           volumes: [cloudConfigVolume.volume],
         },
       },
@@ -132,7 +134,15 @@ const ownApiServer = [
   { name: "KUBERNETES_SERVICE_PORT", value: apiPort.toString() },
 ];
 
-function controllerContainer(image: string, clusterName: Late) {
+/** The controllers that run, and what those need. A route of another range than the pods' is none of its business. */
+const controllersFor = (routedPods: string | undefined): readonly string[] => {
+  const controllers = "--controllers=cloud-node,cloud-node-lifecycle,service";
+  return routedPods === undefined
+    ? [controllers]
+    : [`${controllers},route`, "--configure-cloud-routes=true", `--cluster-cidr=${routedPods}`];
+};
+
+function controllerContainer({ image, clusterName, routedPods }: CloudControllerSettings) {
   const healthz = {
     path: "/healthz",
     port,
@@ -151,7 +161,7 @@ function controllerContainer(image: string, clusterName: Late) {
       "--cloud-provider=openstack",
       "--use-service-account-credentials=false",
       "--bind-address=127.0.0.1",
-      "--controllers=cloud-node,cloud-node-lifecycle,service",
+      ...controllersFor(routedPods),
       `--leader-elect-lease-duration=${lease.toString()}s`,
       `--leader-elect-renew-deadline=${renew.toString()}s`,
       `--leader-elect-retry-period=${retry.toString()}s`,

@@ -8,9 +8,10 @@ import {
   kubeRouterConfigMap,
   kubeRouterDaemonSet,
 } from "./manifests.js";
+import { routedByCloud } from "../kinds.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
-/** Pod network by BGP without encapsulation, and network policies. */
+/** Attaches pods to their machine, enforces network policies, and keeps the routes between machines by BGP, or has the cloud keep them. */
 export class KubeRouter extends Addon {
   static readonly type = "stackadm:addons:KubeRouter";
 
@@ -19,7 +20,7 @@ export class KubeRouter extends Addon {
 
   constructor(
     name: string,
-    args: PodNetworkSettings<"kube-router">,
+    args: PodNetworkSettings<"kube-router"> | PodNetworkSettings<"cloud-routes">,
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(KubeRouter.type, name, args, opts);
@@ -37,6 +38,7 @@ export class KubeRouter extends Addon {
       kubeRouterDaemonSet({
         image: args.images.kubeRouter,
         serviceCidr: args.serviceCidr,
+        exchangesRoutes: !routedByCloud(args.options),
         configChecksum: configuration.apply((text) => checksum(text)),
       }),
       {

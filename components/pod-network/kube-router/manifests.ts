@@ -60,13 +60,15 @@ export interface KubeRouterSettings {
   readonly image: string;
   /** Range of cluster IPs: what policies treat as services. */
   readonly serviceCidr: string;
+  /** Whether the routers tell each other by BGP which pods they lead to. */
+  readonly exchangesRoutes: boolean;
   /** Digest of the CNI configuration: a changed one restarts the pods, which install it. */
   readonly configChecksum: Late;
 }
 
 /**
- * One router per node: an iBGP mesh without encapsulation. All nodes are in one subnet and their
- * ports allow the pod range, so Neutron delivers pod addresses as they are.
+ * One router per node without encapsulation, in an iBGP mesh or alone. All nodes are in one subnet and their ports allow the
+ * addresses of their pods, so Neutron delivers these as they are.
  */
 export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
   const labels = appLabel(name);
@@ -85,7 +87,7 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
           priorityClassName: "system-node-critical",
           tolerations: everywhere,
           initContainers: [installConfiguration(settings.image)],
-          containers: [router(settings.image, settings.serviceCidr)],
+          containers: [router(settings)],
           volumes: [
             { name: "cni", hostPath: { path: cniDirectory, type: "DirectoryOrCreate" } },
             { name: "cni-configuration", configMap: { name: configMapName } },
@@ -113,7 +115,7 @@ function installConfiguration(image: string) {
   });
 }
 
-function router(image: string, serviceCidr: string) {
+function router({ image, serviceCidr, exchangesRoutes }: KubeRouterSettings) {
   const healthz = { path: "/healthz", port: healthPort, host: "127.0.0.1" };
   return container({
     name,
@@ -125,6 +127,8 @@ function router(image: string, serviceCidr: string) {
       "--run-service-proxy=false",
       "--enable-overlay=false",
       "--bgp-graceful-restart=true",
+      // Alone it still gives pods their addresses, and masquerades what they send outside.
+      ...(exchangesRoutes ? [] : ["--enable-ibgp=false"]),
       // The MTU is Neutron's, written into the CNI configuration.
       "--auto-mtu=false",
       // For another cloud's metadata service; here it would only wait for it.

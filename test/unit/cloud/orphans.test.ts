@@ -83,7 +83,7 @@ describe("what a cluster left", () => {
     );
   });
 
-  it("goes in an order in which nothing is in use: load balancers, servers, router, network", async () => {
+  it("goes in an order in which nothing is in use: load balancers, servers, router without its routes, network", async () => {
     const orphans = (
       [
         ["network", "n"],
@@ -105,6 +105,9 @@ describe("what a cluster left", () => {
     ])
       cloud.on(`DELETE /${path}`, { status: 204 });
     cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 204 });
+    const route = { destination: "10.244.0.0/24", nexthop: "10.0.0.5" };
+    cloud.on("GET /network/routers/r", { body: { router: { id: "r", routes: [route] } } });
+    cloud.on("PUT /network/routers/r", { body: {} });
     cloud.on("GET /network/ports", {
       body: {
         ports: [
@@ -125,6 +128,7 @@ describe("what a cluster left", () => {
     assert.deepEqual(written(), [
       "DELETE /load-balancer/lbaas/loadbalancers/l?cascade=true",
       "DELETE /compute/servers/s",
+      "PUT /network/routers/r",
       "PUT /network/routers/r/remove_router_interface",
       "DELETE /network/routers/r",
       "DELETE /network/ports/p",

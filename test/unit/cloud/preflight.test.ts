@@ -22,6 +22,7 @@ const needs: ClusterNeeds = {
   nodeFlavors: ["big", "small"],
   ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
   loadBalancerProvider: "amphora",
+  routes: false,
   makesCredential: true,
   names: [
     { kind: "server", name: "dev-control-plane-0" },
@@ -146,6 +147,17 @@ describe("the questions before the first write", () => {
       "problem: volume type: 'gold' does not exist; there are: fast",
       "problem: volumes: Cinder has no zone 'a', or it is closed; there are: store",
     ]);
+  });
+
+  it("find routers without routes only where the pod network needs them", async () => {
+    cloud.on("GET /network/extensions", { body: { extensions: [{ alias: "router" }] } });
+    assert.deepEqual(await ask({ routes: false }), []);
+    const [found = ""] = await ask({ routes: true });
+    assert.match(found, /^problem: podNetwork: cloud-routes needs .* extraroute/);
+    for (const alias of ["extraroute", "extraroute-atomic"]) {
+      cloud.on("GET /network/extensions", { body: { extensions: [{ alias }] } });
+      assert.deepEqual(await ask({ routes: true }), []);
+    }
   });
 
   it("take IDs where names are meant", async () => {

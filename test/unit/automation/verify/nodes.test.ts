@@ -103,6 +103,19 @@ describe("the nodes of a cluster", () => {
       );
     });
 
+  it("are not ready while the cloud has no route to their pods", async () => {
+    const network = (status: string) => ({
+      ...{
+        type: "NetworkUnavailable",
+        status,
+        message: "RouteController failed to create a route",
+      },
+    });
+    const cut = await only({ status: { conditions: [network("True"), ready] } });
+    assert.deepEqual([cut.ready, cut.reason], [false, "RouteController failed to create a route"]);
+    assert.equal((await only({ status: { conditions: [network("False"), ready] } })).ready, true);
+  });
+
   it("have no reason exactly when they are ready", async () => {
     for (const conditions of [[ready], [], [{ type: "Ready", status: "False" }]]) {
       const found = await only({ status: { conditions } });

@@ -109,6 +109,12 @@ describe("what can be said in cloud.conf", () => {
     assert.match(text, /address-sort-order = "10.0.0.0\/8,fd00::\/8"\n/);
   });
 
+  it("names the router where the cloud routes pods, and nothing otherwise", () => {
+    const routed = parseGcfg(renderCloudConf({ ...conf({}), routerId: "r" }));
+    assert.deepEqual(routed["Route"], { "router-id": "r" });
+    assert.equal(sectionsOf({})["Route"], undefined);
+  });
+
   it("tells the nodes how many volumes they take, and nothing of the cloud's API", () => {
     const { settings = {} } = conf({ blockStorage: { nodeVolumeAttachLimit: 20 } });
     const text = renderNodeConf(settings) ?? "";
@@ -129,7 +135,7 @@ describe("what cannot be said in cloud.conf", () => {
       [
         "cluster.loadBalancer: manageSecurityGroups puts security groups on the machines' ports, which are the program's; the node ports are open to load balancers anyway",
         "cluster.cloudController.global: password comes from the cloud and the credential that the program works with",
-        "cluster.cloudController: route comes with the pod network that needs it",
+        "cluster.cloudController: route is not written: `podNetwork: cloud-routes` takes the cluster's own router",
       ],
     );
   });

@@ -69,6 +69,22 @@ describe("addons/manifests/cloud-controller", () => {
     assert.ok(args.includes("--leader-elect-renew-deadline=30s"));
   });
 
+  it("keeps routes where the pod network has them from the cloud", () => {
+    const { spec } = unwrapped(
+      cloudControllerDaemonSet({
+        ...{ image: "image", clusterName: "--cluster-name=a", configChecksum: "b" },
+        routedPods: "10.244.0.0/16",
+      }),
+    );
+    const args = spec?.template.spec?.containers[0]?.args ?? [];
+    for (const expected of [
+      "--controllers=cloud-node,cloud-node-lifecycle,service,route",
+      "--configure-cloud-routes=true",
+      "--cluster-cidr=10.244.0.0/16",
+    ])
+      assert.ok(args.includes(expected), expected);
+  });
+
   it("listens on the node itself only, and is asked there", () => {
     const container = containerOf(controller, "openstack-cloud-controller-manager");
     assert.ok(container.args?.includes("--bind-address=127.0.0.1"));

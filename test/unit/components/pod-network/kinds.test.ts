@@ -4,10 +4,11 @@ import {
   podNetworkKinds,
   podNetworks,
   podNetworkTraits,
+  routedByCloud,
 } from "../../../../components/pod-network/kinds.js";
 import { containersOf } from "../../../support/kubernetes-objects.js";
 import { podNetworkExamples, podNetworkOf, titleOf } from "../../../support/pod-networks.js";
-import { objects, podSpecs } from "./objects.js";
+import { cloudRoutes, objects, podSpecs } from "./objects.js";
 
 describe("pod-network/kinds", () => {
   for (const spec of podNetworkExamples) {
@@ -18,9 +19,8 @@ describe("pod-network/kinds", () => {
     if (traits.images.length > 0)
       it(`${kind}: names the images that its pods run, so that machines pull them early`, () => {
         const images = imageTable("1.36.3");
-        const names = (objects[spec.kind] ?? []).map(
-          ({ metadata }) => `DaemonSet ${metadata.name}`,
-        );
+        const all: typeof objects = { ...objects, "cloud-routes": cloudRoutes };
+        const names = (all[spec.kind] ?? []).map(({ metadata }) => `DaemonSet ${metadata.name}`);
         const run = [...podSpecs()]
           .filter(([workload]) => names.includes(workload))
           .flatMap(([, pod]) => containersOf(pod).map(({ image }) => image));
@@ -29,9 +29,9 @@ describe("pod-network/kinds", () => {
       });
 
     it(`${kind}: has a passage for each way on which its packets enter a machine`, () => {
-      // What the ports route has the pods' addresses; what is wrapped has the machines'.
+      // What the ports or the cloud's router route has the pods' addresses; what is wrapped has the machines'.
       const ways = [
-        ...(traits.routedRanges.length > 0 ? ["pods"] : []),
+        ...(traits.routedRanges.length > 0 || routedByCloud(spec) ? ["pods"] : []),
         ...(traits.encapsulation === "none" ? [] : ["machines"]),
       ];
       assert.deepEqual([...new Set(traits.passages.map(({ from }) => from))].sort(), ways.sort());

@@ -3,8 +3,8 @@ import {
   cniConfiguration,
   kubeRouterAccess,
 } from "../../../../components/pod-network/kube-router/manifests.js";
-import { describeAccess } from "../../../support/kubernetes-objects.js";
-import { argsOf, containerOf, find } from "./objects.js";
+import { describeAccess, lookups } from "../../../support/kubernetes-objects.js";
+import { argsOf, cloudRoutes, containerOf, find } from "./objects.js";
 
 const router = "DaemonSet kube-router";
 
@@ -30,6 +30,18 @@ describe("pod-network/kube-router", () => {
     ]) {
       assert.ok(args.includes(expected), expected);
     }
+  });
+
+  it("keeps routes by BGP, or leaves them to the cloud and is otherwise the same", () => {
+    const alone = "--enable-ibgp=false";
+    const usual = argsOf(router, "kube-router");
+    assert.ok(!usual.includes(alone));
+    const args = lookups({ cloudRoutes }).argsOf(router, "kube-router");
+    assert.equal(args.length, usual.length + 1);
+    assert.deepEqual(
+      args.filter((arg) => arg !== alone),
+      usual,
+    );
   });
 
   it("gives pods the MTU of the network", () => {

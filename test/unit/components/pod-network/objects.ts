@@ -20,18 +20,21 @@ const images = imageTable("1.36.3");
 const configChecksum = "0".repeat(64);
 
 /** Those that come by a manifest are in manifests.test.ts. */
-type OwnKind = Exclude<DeployedKind, "calico" | "canal">;
+type OwnKind = Exclude<DeployedKind, "calico" | "canal" | "cloud-routes">;
+
+const router = (exchangesRoutes: boolean): readonly object[] => [
+  ...accessObjects(kubeRouterAccess()),
+  kubeRouterConfigMap(cniConfiguration(1350)),
+  kubeRouterDaemonSet({
+    image: images.kubeRouter,
+    serviceCidr: "10.96.0.0/12",
+    exchangesRoutes,
+    configChecksum,
+  }),
+];
 
 const made: Readonly<Record<OwnKind, readonly object[]>> = {
-  "kube-router": [
-    ...accessObjects(kubeRouterAccess()),
-    kubeRouterConfigMap(cniConfiguration(1350)),
-    kubeRouterDaemonSet({
-      image: images.kubeRouter,
-      serviceCidr: "10.96.0.0/12",
-      configChecksum,
-    }),
-  ],
+  "kube-router": router(true),
   flannel: [
     flannelNamespace(),
     ...accessObjects(flannelAccess()),
@@ -42,4 +45,6 @@ const made: Readonly<Record<OwnKind, readonly object[]>> = {
 
 /** All objects, by the name of their golden file. */
 export const objects = made as Readonly<Record<string, readonly AnyObject[]>>;
+/** Those of kube-router under the same names, one option apart. */
+export const cloudRoutes = router(false) as readonly AnyObject[];
 export const { find, podSpecs, podOf, containerOf, argsOf } = lookups(objects);

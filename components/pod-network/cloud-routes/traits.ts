@@ -1,0 +1,23 @@
+import type { PodNetworkRow } from "../kinds.js";
+
+/**
+ * A route to each machine's pods on the cluster's router, which the cloud controller keeps as nodes come and go; it allows the
+ * same addresses at their ports. kube-router, without its BGP, attaches pods to their machine and filters.
+ */
+export const cloudRoutes: PodNetworkRow<"cloud-routes"> = {
+  summary:
+    "routes their packets as they are, over the cluster's router, where the cloud controller keeps a route to each machine's pods, and enforces network policies",
+  traits: () => ({
+    encapsulation: "none",
+    overhead: 0,
+    routedRanges: [],
+    routesOfCloud: true,
+    images: ["kubeRouter"],
+    passages: [
+      { name: "pods", from: "pods", reason: "Pods reach each other without encapsulation" },
+    ],
+    replacesKubeProxy: false,
+    // Network policies are sets of addresses that iptables asks.
+    kernelModules: ["ip_set", "xt_set"],
+  }),
+};
