@@ -87,6 +87,7 @@ export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
     zones: [
       { name: "zone-a", host: "labcloud-a" },
       { name: "zone-b", host: "labcloud-b" },
+      { name: "zone-c", host: "labcloud-c" },
     ],
   };
 }

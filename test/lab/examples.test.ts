@@ -4,6 +4,7 @@ import { externalAndInternalLb } from "./examples/external-and-internal-lb.js";
 import { haKubeRouter } from "./examples/ha-kube-router.js";
 import { oneControlPlane } from "./examples/one-control-plane.js";
 import { productionHa } from "./examples/production-ha.js";
+import { zonesAndRoutes } from "./examples/zones-and-routes.js";
 import { chosenExamples, evidence, onLab, type Example } from "./support/examples.js";
 import { changes } from "./support/lab-cluster.js";
 import { Stack } from "./support/stack.js";
@@ -14,6 +15,7 @@ const examples: readonly Example[] = [
   externalAndInternalLb,
   productionHa,
   haKubeRouter,
+  zonesAndRoutes,
 ];
 
 for (const { name, points } of chosenExamples(examples))

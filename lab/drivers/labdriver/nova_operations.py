@@ -71,7 +71,7 @@ class Operations:
     def extend_volume(self, context, connection_info, instance, requested_size):
         loop_devices.grow(connection_info['data']['path'])
 
-    # -- resize: both compute hosts are on this machine and see the same directory
+    # -- resize: all compute hosts are on this machine and see the same directory
 
     def check_instance_shared_storage_local(self, context, instance):
         return {'directory': self._server(instance).directory}

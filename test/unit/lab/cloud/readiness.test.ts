@@ -58,10 +58,10 @@ describe("lab/cloud/readiness", () => {
     ]);
   });
 
-  it("expects both compute hosts, both volume backends and all four agents", () => {
+  it("expects every compute host, every volume backend and all four agents", () => {
     const expected = expectedWorkers(labSettings({}));
-    assert.equal(expected.length, 13);
-    assert.ok(expected.includes("nova-compute labcloud-b"));
+    assert.equal(expected.length, 16);
+    assert.ok(expected.includes("nova-compute labcloud-c"));
     assert.ok(expected.includes("cinder-volume labcloud@zone-b"));
     assert.equal(expected.filter((name) => name.startsWith("neutron-")).length, 4);
   });

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { listAll } from "../../../cloud/listing.js";
+import { listObjects } from "../../../cloud/inventory.js";
+import type { Example } from "../support/examples.js";
+import { until } from "../support/foreign.js";
+import { inServer } from "../support/machines.js";
+import type { Stack } from "../support/stack.js";
+import {
+  allReady,
+  ask,
+  field,
+  linesOf,
+  onEveryMachine,
+  podRange,
+  podsConnect,
+  policiesDeny,
+  systemRuns,
+} from "./common.js";
+
+const zones = ["zone-a", "zone-b", "zone-c"];
+const zoneLabel = "{.metadata.labels.topology\\.kubernetes\\.io/zone}";
+const regionLabel = "{.metadata.labels.topology\\.kubernetes\\.io/region}";
+
+const serverSchema = z.looseObject({
+  name: z.string(),
+  "OS-EXT-AZ:availability_zone": z.string(),
+});
+const portSchema = z.looseObject({
+  name: z.string(),
+  allowed_address_pairs: z.array(z.looseObject({ ip_address: z.string() })),
+});
+const routerSchema = z.object({
+  router: z.looseObject({
+    routes: z.array(z.object({ destination: z.string(), nexthop: z.string() })),
+  }),
+});
+const volumeSchema = z.looseObject({ id: z.string(), availability_zone: z.string() });
+
+/** A line for each node: `name value...`, of the fields at these paths. */
+const perNode = async (stack: Stack, ...paths: string[]): Promise<string[]> => {
+  const fields = ["{.metadata.name}", ...paths].join('{" "}');
+  return linesOf(await field(stack, "nodes", `{range .items[*]}${fields}{"\\n"}{end}`)).sort();
+};
+
+/** What the cloud has for the pods of each machine, as the nodes have it: `range via address`. */
+async function wantedRoutes(stack: Stack): Promise<string[]> {
+  const address = '{.status.addresses[?(@.type=="InternalIP")].address}';
+  const lines = await perNode(stack, "{.spec.podCIDR}", address);
+  return lines.map((line) => line.split(" ").slice(1).join(" via ")).sort();
+}
+
+async function routes({ cluster: { cloud } }: Stack): Promise<string[]> {
+  const [router] = await listObjects(cloud, "router");
+  const answer = await cloud.request("network", "GET", `/routers/${router?.id ?? ""}`);
+  return routerSchema
+    .parse(answer)
+    .router.routes.map(({ destination, nexthop }) => `${destination} via ${nexthop}`)
+    .sort();
+}
+
+/** What the machines' ports allow besides their own address: `name range`. */
+async function allowed({ cluster: { cloud }, outputs }: Stack): Promise<string[]> {
+  const ports = await listAll(cloud, "network", "/ports", { key: "ports", schema: portSchema });
+  return ports
+    .filter((port) => outputs.nodes.some(({ name }) => name === port.name))
+    .flatMap(({ name, allowed_address_pairs: pairs }) =>
+      pairs.map((pair) => `${name} ${pair.ip_address}`),
+    )
+    .sort();
+}
+
+/** The cloud has one route and one address for each node, and no other. */
+async function proveRoutes(stack: Stack): Promise<number> {
+  const wanted = await wantedRoutes(stack);
+  assert.equal(wanted.length, stack.outputs.nodes.length);
+  assert.deepEqual(await routes(stack), wanted);
+  assert.deepEqual(await allowed(stack), await perNode(stack, "{.spec.podCIDR}"));
+  return wanted.length;
+}
+
+/** Every connection point of the cloud's provider: instances, zones, load balancers, routes, volumes. */
+export const zonesAndRoutes: Example = {
+  name: "zones-and-routes",
+  sources: ["components/pod-network/cloud-routes", "examples/zones-and-routes"],
+  points: [
+    podRange("10.244.0.0/16"),
+    allReady,
+    {
+      text: "control planes and workers spread over three zones, with the labels of region and zone",
+      see: async (stack) => {
+        const path = "/servers/detail";
+        const servers = await listAll(stack.cluster.cloud, "compute", path, {
+          key: "servers",
+          schema: serverSchema,
+        });
+        const placed = servers
+          .filter(({ name }) => stack.outputs.nodes.some((node) => node.name === name))
+          .map((server) => `${server.name} lab ${server["OS-EXT-AZ:availability_zone"]}`)
+          .sort();
+        assert.deepEqual(await perNode(stack, regionLabel, zoneLabel), placed);
+        for (const group of ["control-plane", "general"]) {
+          const lines = placed.filter((line) => line.startsWith(`${stack.name}-${group}-`));
+          const used = lines.map((line) => line.split(" ").at(-1));
+          assert.deepEqual(used.sort(), zones, group);
+        }
+        return `${String(placed.length)} machines in ${String(zones.length)} zones`;
+      },
+    },
+    {
+      text: "a route on the router and an allowed address at the port for each node's pods, and no other",
+      see: async (stack) => `${String(await proveRoutes(stack))} routes`,
+    },
+    {
+      text: "nodes know that their routes are made",
+      see: async (stack) => {
+        const reason = '{.status.conditions[?(@.type=="NetworkUnavailable")].reason}';
+        const lines = await perNode(stack, reason);
+        assert.ok(lines.length > 0 && lines.every((line) => line.endsWith(" RouteCreated")));
+        return `${String(lines.length)} RouteCreated`;
+      },
+    },
+    onEveryMachine("kube-router on every machine", "kube-router", 6),
+    {
+      text: "no overlay: machines know no way to pods elsewhere but the router",
+      see: async (stack) => {
+        for (const { serverId, name } of stack.outputs.nodes) {
+          const known = linesOf(await inServer(serverId, "ip route show | grep '^10.244' || true"));
+          assert.ok(
+            known.every((line) => line.includes(" dev kube-bridge ")),
+            `${name}\n${known.join("\n")}`,
+          );
+          const links = await inServer(serverId, "ip -d link show");
+          assert.doesNotMatch(links, /\b(vxlan|geneve) id /, name);
+        }
+        return `${String(stack.outputs.nodes.length)} machines`;
+      },
+    },
+    podsConnect,
+    policiesDeny,
+    systemRuns,
+    {
+      text: "load balancers for services beside the API's, internal by an annotation and by no global key",
+      see: async (stack) => {
+        const balancers = await listObjects(stack.cluster.cloud, "load balancer");
+        const ofServices = balancers.filter(({ name }) => name.startsWith("kube_service_"));
+        assert.deepEqual([balancers.length, ofServices.length], [3, 2]);
+        const data = await field(
+          stack,
+          "-n kube-system secret cloud-config",
+          "{.data.cloud\\.conf}",
+        );
+        const conf = Buffer.from(data, "base64").toString("utf8");
+        assert.doesNotMatch(conf, /^internal-lb/m);
+        assert.match(conf, /^\[Route\]\nrouter-id = /m);
+        const { verification } = await stack.cluster.service.status(stack.name);
+        const services = verification?.services ?? [];
+        assert.ok(services.length === 2 && services.every(({ ok }) => ok));
+        return "2 answer HTTP";
+      },
+    },
+    {
+      text: "a volume in the zone of its pod",
+      see: async (stack) => {
+        const namespace = "-n stackadm-samples";
+        const claimed = await field(stack, `${namespace} pvc data`, "{.spec.volumeName}");
+        const handle = await field(stack, `pv ${claimed}`, "{.spec.csi.volumeHandle}");
+        const node = await field(stack, `${namespace} pod writer-0`, "{.spec.nodeName}");
+        const zone = await field(stack, `node ${node}`, zoneLabel);
+        const volumes = await listAll(stack.cluster.cloud, "volumev3", "/volumes/detail", {
+          key: "volumes",
+          schema: volumeSchema,
+        });
+        assert.equal(volumes.find(({ id }) => id === handle)?.availability_zone, zone);
+        return `both in ${zone}`;
+      },
+    },
+    {
+      text: "up with a refresh takes neither routes nor addresses away",
+      see: async (stack) => {
+        const before = [await routes(stack), await allowed(stack)];
+        await stack.up({}, true);
+        assert.deepEqual([await routes(stack), await allowed(stack)], before);
+        return `${String(await proveRoutes(stack))} still there`;
+      },
+    },
+    {
+      text: "a worker that comes gets its route, and one that goes takes it along",
+      see: async (stack) => {
+        await stack.up({ workers: { general: { flavor: "k8s-worker", count: 4 } } });
+        const settled = async (): Promise<boolean> =>
+          (await routes(stack)).join() === (await wantedRoutes(stack)).join();
+        await until(settled);
+        const more = await proveRoutes(stack);
+        await stack.up();
+        await until(settled);
+        assert.equal(linesOf(await ask(stack, "get nodes -o name")).length, 6);
+        return `${String(more)}, then ${String(await proveRoutes(stack))}`;
+      },
+    },
+  ],
+};
