@@ -15,6 +15,13 @@ import { preparation } from "../machine/preparation.js";
 import { rolesOf } from "../plan/roles.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
+import {
+  configurationFiles,
+  configurationText,
+  configuredBlocks,
+  kubeletText,
+  proxyText,
+} from "./configuration.js";
 import { apiPort, initDocuments, joinDocument } from "./documents.js";
 import { factsOf, joinerValues, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
@@ -42,6 +49,7 @@ export class ControlPlane extends NodeGroup {
   static readonly type = "stackadm:kubeadm:ControlPlane";
   /** The machine that the cluster begins on. It never leaves: the last ones go first. */
   readonly first: Member;
+  #complete: pulumi.Output<string> = pulumi.output("");
 
   constructor(name: string, args: MachineGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     super(ControlPlane.type, name, args, opts);
@@ -49,6 +57,11 @@ export class ControlPlane extends NodeGroup {
     if (!first) throw new RangeError("a cluster has a control plane");
     this.first = first;
     this.registerOutputs({});
+  }
+
+  /** Known when each of the machines is a control plane as it is to be. */
+  get complete(): pulumi.Output<string> {
+    return this.#complete;
   }
 
   /** Makes the cluster on the first machine and lets the others join, one after the other: etcd admits one at a time. */
@@ -61,6 +74,7 @@ export class ControlPlane extends NodeGroup {
       const leave = this.leave(member, { survivor: this.first, access: args.access, leaves });
       before = this.member(member, "join", args, { facts, before, leave });
     }
+    this.#complete = before.id;
     return facts;
   }
 
@@ -136,6 +150,10 @@ export class ControlPlane extends NodeGroup {
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
       NODE_MARKS: nodeMarks(planCluster(spec).groups),
       MARKS_SCRIPT: marksScript,
+      CONFIGURATION: configurationText(spec.kubernetes),
+      CONFIGURATION_FILES: configurationFiles(spec.kubernetes),
+      KUBELET_CONFIGURATION: kubeletText(spec.kubernetes.kubelet),
+      KUBE_PROXY_CONFIGURATION: proxyText(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       KUBELET: prepare.result("kubelet"),
       ...(order && { AFTER: order.before.result("node", "") }),
@@ -188,6 +206,7 @@ export class ControlPlane extends NodeGroup {
             cloudController: cloudController.enabled !== false,
             ignorePreflightErrors: kubernetes.ignorePreflightErrors,
             ...(etcdAddresses && { etcd: externalEtcd(etcdAddresses) }),
+            blocks: configuredBlocks(kubernetes),
             kubelet: kubernetes.kubelet,
             kubeProxy: kubernetes.kubeProxy,
           },

@@ -1,5 +1,6 @@
 import { toYaml } from "../../base/yaml.js";
 import { poolLabel } from "../plan/roles.js";
+import { kubeletConfiguration, proxyConfiguration } from "./configuration.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,6 +34,8 @@ export interface InitSettings extends NodeSettings {
   readonly certificateNames: readonly string[];
   /** What kubeadm is told of an etcd with machines of its own. @default etcd on the control planes */
   readonly etcd?: Fields;
+  /** Blocks of ClusterConfiguration that arguments decide, but for the names in the certificate. */
+  readonly blocks: Fields;
   /** Merged into KubeletConfiguration and KubeProxyConfiguration. */
   readonly kubelet: Fields;
   readonly kubeProxy: Fields;
@@ -101,20 +104,15 @@ export function initDocuments(node: Node, settings: InitSettings): string {
     ...(!upstream && { imageRepository: settings.imageRepository }),
     controlPlaneEndpoint: settings.endpoint,
     networking: { podSubnet: settings.pods, serviceSubnet: settings.services },
-    apiServer: { certSANs: [...settings.certificateNames] },
+    ...settings.blocks,
+    apiServer: {
+      certSANs: [...settings.certificateNames],
+      ...(settings.blocks["apiServer"] as Fields | undefined),
+    },
     ...(settings.etcd && { etcd: settings.etcd }),
   };
-  const kubelet = {
-    apiVersion: "kubelet.config.k8s.io/v1beta1",
-    kind: "KubeletConfiguration",
-    cgroupDriver: "systemd",
-    ...settings.kubelet,
-  };
-  const proxy = {
-    apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
-    kind: "KubeProxyConfiguration",
-    ...settings.kubeProxy,
-  };
+  const kubelet = kubeletConfiguration(settings.kubelet);
+  const proxy = proxyConfiguration(settings.kubeProxy);
   return documents([init, cluster, kubelet, proxy]);
 }
 

@@ -74,6 +74,36 @@ const canonical = (value: unknown): string =>
 const nothing = "nothing";
 
 /**
+ * Fields that a living cluster keeps of what may change otherwise, and what it has of one that it says nothing of: pods were
+ * started by them, or kubelet would not start again with another.
+ */
+const keptFields: Readonly<Record<string, Frozen>> = {
+  "kubernetes.kubelet": {
+    cgroupDriver: "systemd",
+    clusterDNS: nothing,
+    clusterDomain: nothing,
+    cpuManagerPolicy: nothing,
+    memoryManagerPolicy: nothing,
+  },
+  "kubernetes.kubeProxy": { clusterCIDR: nothing, mode: nothing },
+};
+
+const keptOfFields = (path: string, value: unknown): [string, string][] =>
+  Object.entries(keptFields[path] ?? {}).flatMap(([field, otherwise]) => {
+    const written = isFields(value) ? value[field] : undefined;
+    const kept = written === undefined ? otherwise : canonical(written);
+    return kept === otherwise ? [] : [[`${path}.${field}`, kept] as [string, string]];
+  });
+
+/** What a cluster has that was made when all these fields together were one value. */
+const byField = (values: Frozen): Frozen =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([path, value]): [string, string][] =>
+      Object.hasOwn(keptFields, path) ? keptOfFields(path, JSON.parse(value)) : [[path, value]],
+    ),
+  );
+
+/**
  * What a cluster has of a path that it says nothing of, as those do that were made before the path was known. It is not written
  * down, so that no script runs again for a new path.
  */
@@ -84,6 +114,12 @@ export const unwritten: Frozen = {
   "cloudController.enabled": "true",
   "etcd.kind": nothing,
   "network.existing.network": nothing,
+  "kubernetes.certificates.authorityValidity": nothing,
+  ...Object.fromEntries(
+    Object.entries(keptFields).flatMap(([path, fields]) =>
+      Object.entries(fields).map(([field, otherwise]) => [`${path}.${field}`, otherwise]),
+    ),
+  ),
 };
 
 /** What a cluster can get while it lives and not lose, and how it is without. */
@@ -92,7 +128,11 @@ const gained: Frozen = { "blockStorage.snapshots": "false" };
 /** What a cluster keeps while it lives. A name of something in the cloud stands for its ID: give the ID where it is known. */
 export function frozenValues(spec: ClusterSpec): Frozen {
   const schema = z.toJSONSchema(clusterShape, { io: "output", unrepresentable: "any" });
-  const found = frozenIn(schema as Schema, spec, "");
+  const found = [
+    ...frozenIn(schema as Schema, spec, ""),
+    ...keptOfFields("kubernetes.kubelet", spec.kubernetes.kubelet),
+    ...keptOfFields("kubernetes.kubeProxy", spec.kubernetes.kubeProxy),
+  ];
   return Object.fromEntries(
     found.filter(([path, value]) => ({ ...unwritten, ...gained })[path] !== value),
   );
@@ -121,9 +161,9 @@ export function compareFrozen(
   before: Frozen,
   now: Frozen,
 ): { readonly path: string; readonly message: string }[] {
-  const was = new Map(Object.entries({ ...unwritten, ...before }));
+  const was = new Map(Object.entries({ ...unwritten, ...byField(before) }));
   const lost = Object.entries(gained).filter(([path]) => was.has(path));
-  const is = { ...unwritten, ...Object.fromEntries(lost), ...now };
+  const is = { ...unwritten, ...Object.fromEntries(lost), ...byField(now) };
   return Object.entries(is).flatMap(([path, value]) => {
     const kept = was.get(path) ?? value;
     const again = kept === nothing ? "leave it out again" : `write ${kept} again`;

@@ -4,7 +4,16 @@ import {
   supportedMinors,
   upstreamPackages,
 } from "../../base/versions.js";
-import { doc, list, present, record, settings, text, truth } from "./values.js";
+import {
+  apiServer,
+  audit,
+  certificates,
+  controllerManager,
+  fieldsOf,
+  oidc,
+  scheduler,
+} from "./kubernetes-flags.js";
+import { doc, list, present, record, text, truth } from "./values.js";
 
 const version = text(
   (value) =>
@@ -58,17 +67,32 @@ export const kubernetes = record({
   version,
   packages,
   registry,
-  kubelet: settings("KubeletConfiguration")
+  apiServer,
+  controllerManager,
+  scheduler,
+  kubelet: fieldsOf("KubeletConfiguration", {
+    staticPodPath: "is where the control plane's pods are; leave it out",
+    healthzPort: "is where kubelet's health is asked; leave it out",
+    healthzBindAddress: "is where kubelet's health is asked; leave it out",
+  })
     .default({})
     .meta(
       doc(
-        "refused",
-        "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's.",
+        "restarts kubelet",
+        "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's; it, `clusterDNS`, `clusterDomain`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster lives, and are refused.",
       ),
     ),
-  kubeProxy: settings("KubeProxyConfiguration")
+  kubeProxy: fieldsOf("KubeProxyConfiguration", {})
     .default({})
-    .meta(doc("refused", "Fields merged into KubeProxyConfiguration.")),
+    .meta(
+      doc(
+        "in place",
+        "Fields merged into KubeProxyConfiguration; kube-proxy restarts on one node after another. `mode` and `clusterCIDR` cannot change while the cluster lives, and are refused.",
+      ),
+    ),
+  certificates,
+  oidc,
+  audit,
   ignorePreflightErrors: list(
     present("a preflight check"),
     0,

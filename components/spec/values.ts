@@ -5,6 +5,7 @@ import { z } from "zod";
  * What changing an argument does to a cluster that exists. Every leaf of the schema names one:
  * - `in place`: the next `up` applies it, nothing restarts
  * - `restarts kubelet`: the next `up` applies it on every machine
+ * - `restarts control plane`: the next `up` applies it on one control plane after another
  * - `replaces nodes`: takes effect when the `generation` of the machines is raised, which replaces them
  * - `replaces the cluster`: everything is made anew
  * - `refused`: a living cluster keeps its value; preview and `up` say so before anything changes (frozen.ts)
@@ -12,6 +13,7 @@ import { z } from "zod";
 export const changes = [
   "in place",
   "restarts kubelet",
+  "restarts control plane",
   "replaces nodes",
   "replaces the cluster",
   "refused",

@@ -25,6 +25,7 @@ const settings: InitSettings = {
   certificateNames: ["api.dev.internal", "203.0.113.7"],
   cloudController: true,
   ignorePreflightErrors: [],
+  blocks: {},
   kubelet: {},
   kubeProxy: {},
 };
@@ -111,6 +112,18 @@ describe("kubeadm documents", () => {
       certSANs: ["api.dev.internal", "203.0.113.7"],
     });
     assert.equal(document("ClusterConfiguration")["controlPlaneEndpoint"], "api.dev.internal:6443");
+  });
+
+  it("have the blocks that arguments decide, beside the names in the certificate", () => {
+    const extraArgs = [{ name: "v", value: "2" }];
+    const blocks = {
+      ...{ apiServer: { extraArgs }, scheduler: { extraArgs } },
+      certificateValidityPeriod: "720h0m0s",
+    };
+    const cluster = document("ClusterConfiguration", { blocks });
+    assert.deepEqual(cluster["apiServer"], { certSANs: settings.certificateNames, extraArgs });
+    assert.deepEqual(cluster["scheduler"], { extraArgs });
+    assert.equal(cluster["certificateValidityPeriod"], "720h0m0s");
   });
 
   it("leave no token behind that lives longer than a minute, and print none", () => {

@@ -37,6 +37,7 @@ describe("what a living cluster keeps", () => {
       controlPlane: { ...smallest.controlPlane, ...volumes, etcdVolume: disk },
       workers: { pool: { flavor: "medium", count: 1, ...volumes } },
       etcd: { kind: "dedicated", flavor: "medium" },
+      kubernetes: { certificates: { authorityValidity: "43800h" } },
     });
     assert.deepEqual(
       Object.keys(frozenValues(said)).sort(),
@@ -124,13 +125,56 @@ describe("what a living cluster keeps", () => {
     assert.deepEqual(frozenValues(specOf(more)), frozenValues(specOf()));
   });
 
+  it("includes of kubelet's and kube-proxy's fields those that pods were started by; the others may change", () => {
+    const having = (kubernetes: ClusterArgs["kubernetes"]) => frozenValues(specOf({ kubernetes }));
+    const loose = having({ kubelet: { maxPods: 50, cgroupDriver: "systemd" }, kubeProxy: {} });
+    assert.deepEqual(loose, frozenValues(specOf()));
+    const tight = having({
+      kubelet: { maxPods: 50, cgroupDriver: "cgroupfs", clusterDNS: ["10.96.0.9"] },
+      kubeProxy: { mode: "nftables" },
+    });
+    assert.deepEqual(Object.keys(compared(tight)).sort(), [
+      ...["cluster.kubernetes.kubeProxy.mode", "cluster.kubernetes.kubelet.cgroupDriver"],
+      "cluster.kubernetes.kubelet.clusterDNS",
+    ]);
+    assert.match(
+      compared(tight)["cluster.kubernetes.kubelet.cgroupDriver"] ?? "",
+      /^systemd cannot become cgroupfs .* write systemd again/,
+    );
+  });
+
+  it("reads what an earlier release kept of all fields as one value", () => {
+    const kubelet = { maxPods: 50, cgroupDriver: "cgroupfs" };
+    const before = { "kubernetes.kubelet": JSON.stringify(kubelet), "kubernetes.kubeProxy": "{}" };
+    const now = (fields: object) =>
+      frozenValues(specOf({ kubernetes: { kubelet: fields as never } }));
+    const was = { ...now({}), ...before };
+    assert.deepEqual(compareFrozen(was, now({ ...kubelet, maxPods: 60 })), []);
+    const [found] = compareFrozen(was, now({}));
+    assert.equal(found?.path, "cluster.kubernetes.kubelet.cgroupDriver");
+  });
+
+  it("includes how long the cluster's authorities are good: they are made once", () => {
+    const certificates = { authorityValidity: "43800h" };
+    const path = "cluster.kubernetes.certificates.authorityValidity";
+    assert.deepEqual(
+      Object.keys(compared(frozenValues(specOf({ kubernetes: { certificates } })))),
+      [path],
+    );
+    const validity = { certificates: { validity: "720h" } };
+    assert.deepEqual(compared(frozenValues(specOf({ kubernetes: validity }))), {});
+  });
+
   it("has one text, in whatever order fields were written", () => {
     const fields = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
       fc.property(fields, (written) => {
         const turned = Object.fromEntries(Object.entries(written).reverse());
         const [one, other] = [written, turned].map((kubelet) =>
-          frozenValues({ ...specOf(), kubernetes: { ...specOf().kubernetes, kubelet } as never }),
+          frozenValues({
+            ...specOf(),
+            kubernetes: { ...specOf().kubernetes, kubelet: { clusterDNS: kubelet } } as never,
+          }),
         );
         assert.deepEqual(one, other);
       }),
@@ -141,7 +185,6 @@ describe("what a living cluster keeps", () => {
   it("fits on lines, as earlier releases wrote them", () => {
     const lines = frozenLines(frozenValues(specOf())).split("\n");
     assert.ok(lines.includes("network.pods 10.244.0.0/16"));
-    assert.ok(lines.includes("kubernetes.kubelet {}"));
     assert.ok(lines.includes("podNetwork kube-router"));
   });
 });

@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import { toYaml } from "../../base/yaml.js";
+import type { ClusterSpec } from "../cluster-spec.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+type Kubernetes = Pick<
+  ClusterSpec["kubernetes"],
+  "apiServer" | "controllerManager" | "scheduler" | "certificates" | "oidc" | "audit"
+>;
+type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
+
+/** Where control planes have the files that their components read (scripts/configuration.sh). */
+const home = "/etc/kubernetes/stackadm";
+const auditLog = "/var/log/kubernetes/audit";
+
+/** A file whose name says what is in it: another text is another flag, with which the component starts again. */
+interface OwnFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+function ownFile(name: string, end: string, text: string): OwnFile {
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);
+  return { path: `${home}/${name}-${digest}.${end}`, text };
+}
+
+const metadataOnly = { omitStages: ["RequestReceived"], rules: [{ level: "Metadata" }] };
+
+const policyFile = ({ policy }: NonNullable<Kubernetes["audit"]>): OwnFile =>
+  ownFile(
+    "audit-policy",
+    "yaml",
+    toYaml({
+      ...(policy === "metadata" ? metadataOnly : policy),
+      apiVersion: "audit.k8s.io/v1",
+      kind: "Policy",
+    }),
+  );
+
+const authorityFile = ({ ca }: NonNullable<Kubernetes["oidc"]>): OwnFile | undefined =>
+  ca === undefined ? undefined : ownFile("oidc-ca", "crt", `${ca.trimEnd()}\n`);
+
+function oidcFlags(oidc: Kubernetes["oidc"]): Flags {
+  if (!oidc) return {};
+  const flags = {
+    "oidc-issuer-url": oidc.issuerUrl,
+    "oidc-client-id": oidc.clientId,
+    "oidc-username-claim": oidc.usernameClaim,
+    "oidc-username-prefix": oidc.usernamePrefix,
+    "oidc-groups-claim": oidc.groupsClaim,
+    "oidc-groups-prefix": oidc.groupsPrefix,
+    "oidc-ca-file": authorityFile(oidc)?.path,
+  };
+  return Object.fromEntries(
+    Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+function auditFlags(audit: Kubernetes["audit"]): Flags {
+  if (!audit) return {};
+  return {
+    "audit-policy-file": policyFile(audit).path,
+    "audit-log-path": `${auditLog}/audit.log`,
+    "audit-log-maxsize": audit.maxSize,
+    "audit-log-maxbackup": audit.maxBackups,
+    ...(audit.maxAge !== undefined && { "audit-log-maxage": audit.maxAge }),
+  };
+}
+
+/** Flags as kubeadm has them, in an order that does not depend on how they were written. */
+const argumentsOf = (flags: Flags): Fields[] =>
+  Object.entries(flags)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([name, written]) =>
+      [written].flat().map((value) => ({ name, value: String(value) })),
+    );
+
+const componentOf = (flags: Flags, more: Fields = {}): Fields => {
+  const extraArgs = argumentsOf(flags);
+  return { ...(extraArgs.length > 0 && { extraArgs }), ...more };
+};
+
+const volume = (name: string, path: string, more: Fields = {}): Fields => ({
+  ...{ name, hostPath: path, mountPath: path, pathType: "DirectoryOrCreate" },
+  ...more,
+});
+
+function apiServerOf({ apiServer, oidc, audit }: Kubernetes): Fields {
+  const extraVolumes = [
+    ...(audit || oidc?.ca !== undefined
+      ? [volume("stackadm-files", home, { readOnly: true })]
+      : []),
+    ...(audit ? [volume("audit-log", auditLog)] : []),
+  ];
+  const flags = { ...apiServer.extraArgs, ...oidcFlags(oidc), ...auditFlags(audit) };
+  return componentOf(flags, extraVolumes.length > 0 ? { extraVolumes } : {});
+}
+
+/**
+ * The blocks of kubeadm's ClusterConfiguration that arguments decide, but for the names in the API server's certificate.
+ * Empty where none of them is written.
+ */
+export function configuredBlocks(kubernetes: Kubernetes): Fields {
+  const { controllerManager, scheduler, certificates } = kubernetes;
+  const { validity, authorityValidity } = certificates;
+  const components = {
+    apiServer: apiServerOf(kubernetes),
+    controllerManager: componentOf(controllerManager.extraArgs),
+    scheduler: componentOf(scheduler.extraArgs),
+  };
+  return {
+    ...Object.fromEntries(
+      Object.entries(components).filter(([, block]) => Object.keys(block).length > 0),
+    ),
+    ...(validity !== undefined && { certificateValidityPeriod: duration(validity) }),
+    ...(authorityValidity !== undefined && {
+      caCertificateValidityPeriod: duration(authorityValidity),
+    }),
+  };
+}
+
+/** As Go writes it, and so kubeadm in the cluster. */
+const duration = (hours: string): string => `${hours}0m0s`;
+
+const textOf = (fields: Fields): string => (Object.keys(fields).length === 0 ? "" : toYaml(fields));
+
+/** The same for scripts/configuration.sh; nothing where nothing is asked for. */
+export const configurationText = (kubernetes: Kubernetes): string =>
+  textOf(configuredBlocks(kubernetes));
+
+/** The files that flags name, for the same script: a line `NAME BASE64` each. */
+export function configurationFiles({ oidc, audit }: Kubernetes): string {
+  const files = [audit && policyFile(audit), oidc && authorityFile(oidc)];
+  return files
+    .flatMap((one) => (one ? [one] : []))
+    .map(
+      ({ path, text }) => `${path.slice(home.length + 1)} ${Buffer.from(text).toString("base64")}`,
+    )
+    .join("\n");
+}
+
+const kubeletKind = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration" };
+const proxyKind = {
+  apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
+  kind: "KubeProxyConfiguration",
+};
+
+export const kubeletConfiguration = (own: Fields): Fields => ({
+  ...kubeletKind,
+  cgroupDriver: "systemd",
+  ...own,
+});
+
+export const proxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
+
+/** Without a field of the user's there is nothing to say: kubeadm's own holds. */
+const ifAny = (own: Fields, document: Fields): string =>
+  Object.keys(own).length === 0 ? "" : toYaml(document);
+
+/** For scripts/kubelet.sh and scripts/kube-proxy.sh; nothing where no field is asked for. */
+export const kubeletText = (own: Fields): string => ifAny(own, kubeletConfiguration(own));
+export const proxyText = (own: Fields): string => ifAny(own, proxyConfiguration(own));

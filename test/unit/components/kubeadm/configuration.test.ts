@@ -1,0 +1,168 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import { parse } from "yaml";
+import { parseClusterSpec, type ClusterArgs } from "../../../../components/cluster-spec.js";
+import {
+  configurationFiles,
+  configurationText,
+  configuredBlocks,
+  kubeletText,
+  proxyText,
+} from "../../../../components/kubeadm/configuration.js";
+import { smallest } from "../../../support/spec.js";
+
+type Written = NonNullable<ClusterArgs["kubernetes"]>;
+
+const kubernetes = (written: Written = {}) => {
+  const result = parseClusterSpec({ ...smallest, kubernetes: written });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec.kubernetes;
+};
+
+const flagsOf = (written: Written): Record<string, string[]> => {
+  const { apiServer } = configuredBlocks(kubernetes(written)) as {
+    apiServer: { extraArgs: { name: string; value: string }[] };
+  };
+  const flags: Record<string, string[]> = {};
+  for (const { name, value } of apiServer.extraArgs) (flags[name] ??= []).push(value);
+  return flags;
+};
+
+const certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
+const oidc = { issuerUrl: "https://id.example.org", clientId: "kubernetes" };
+
+describe("Kubernetes' own configuration", () => {
+  it("is nothing where nothing is written, so that nothing runs for it", () => {
+    assert.equal(configurationText(kubernetes()), "");
+    assert.equal(configurationFiles(kubernetes()), "");
+    assert.equal(kubeletText({}), "");
+    assert.equal(proxyText({}), "");
+  });
+
+  it("has flags as kubeadm lists them, in an order of its own, one for each value", () => {
+    const extraArgs = { "event-ttl": "2h", "api-audiences": ["a", "b"], profiling: false, v: 2 };
+    const turned = Object.fromEntries(Object.entries(extraArgs).reverse());
+    const blocks = configuredBlocks(kubernetes({ apiServer: { extraArgs } }));
+    assert.deepEqual(blocks, {
+      apiServer: {
+        extraArgs: [
+          { name: "api-audiences", value: "a" },
+          { name: "api-audiences", value: "b" },
+          { name: "event-ttl", value: "2h" },
+          { name: "profiling", value: "false" },
+          { name: "v", value: "2" },
+        ],
+      },
+    });
+    assert.deepEqual(configuredBlocks(kubernetes({ apiServer: { extraArgs: turned } })), blocks);
+  });
+
+  it("gives every component's flag the text that was written, to readers of YAML 1.1 and 1.2", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("apiServer", "controllerManager", "scheduler"),
+        fc.oneof(fc.string(), fc.constantFrom("off", "0x1f", "1_000", "1:30", "~", "=", "no")),
+        (component, value) => {
+          const text = configurationText(kubernetes({ [component]: { extraArgs: { v: value } } }));
+          for (const version of ["1.1", "1.2"] as const)
+            assert.deepEqual(parse(text, { version }), {
+              [component]: { extraArgs: [{ name: "v", value }] },
+            });
+        },
+      ),
+    );
+  });
+
+  it("lets no text of a flag leave its block: scripts replace whole blocks by their first column", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom("a", "\n", " ", ":", "-") }), (value) => {
+        const text = configurationText(kubernetes({ scheduler: { extraArgs: { v: value } } }));
+        const first = text.split("\n").filter((line) => /^[^ ]/.test(line));
+        assert.deepEqual(first, ["scheduler:"]);
+      }),
+    );
+  });
+
+  it("lets certificates last as long as is asked for, as Go writes it", () => {
+    const certificates = { validity: "720h", authorityValidity: "43800h" };
+    assert.deepEqual(configuredBlocks(kubernetes({ certificates })), {
+      certificateValidityPeriod: "720h0m0s",
+      caCertificateValidityPeriod: "43800h0m0s",
+    });
+  });
+
+  it("tells the API server of an issuer, with its authority in a file that it sees", () => {
+    const flags = flagsOf({ oidc: { ...oidc, groupsClaim: "groups", ca: certificate } });
+    assert.deepEqual(flags["oidc-issuer-url"], ["https://id.example.org"]);
+    assert.deepEqual(flags["oidc-groups-claim"], ["groups"]);
+    assert.equal(flags["oidc-username-claim"], undefined);
+    const files = configurationFiles(kubernetes({ oidc: { ...oidc, ca: certificate } }));
+    const [name, data] = files.split(" ");
+    assert.deepEqual(flags["oidc-ca-file"], [`/etc/kubernetes/stackadm/${name ?? ""}`]);
+    assert.equal(Buffer.from(data ?? "", "base64").toString(), `${certificate}\n`);
+  });
+
+  it("mounts only what is there: without a file of its own the API server sees no more than before", () => {
+    assert.doesNotMatch(configurationText(kubernetes({ oidc })), /extraVolumes/);
+    const volumes = (written: Written): unknown[] => {
+      const { apiServer } = configuredBlocks(kubernetes(written)) as {
+        apiServer: { extraVolumes: { name: string }[] };
+      };
+      return apiServer.extraVolumes.map(({ name }) => name);
+    };
+    assert.deepEqual(volumes({ oidc: { ...oidc, ca: certificate } }), ["stackadm-files"]);
+    assert.deepEqual(volumes({ audit: {} }), ["stackadm-files", "audit-log"]);
+  });
+
+  it("starts the API server again for another audit policy: its file has another name", () => {
+    const rules = { rules: [{ level: "Request" }] };
+    const [metadata, requests] = [{}, { policy: rules }].map((audit) => flagsOf({ audit }));
+    assert.notDeepEqual(metadata?.["audit-policy-file"], requests?.["audit-policy-file"]);
+    assert.deepEqual(metadata?.["audit-log-maxsize"], ["100"]);
+    assert.equal(metadata["audit-log-maxage"], undefined);
+    const [, data = ""] = configurationFiles(kubernetes({ audit: { policy: rules } })).split(" ");
+    assert.deepEqual(parse(Buffer.from(data, "base64").toString()), {
+      ...rules,
+      ...{ apiVersion: "audit.k8s.io/v1", kind: "Policy" },
+    });
+  });
+
+  it("refuses flags and fields that belong to another argument or to kubeadm, with what to write", () => {
+    const messages = (written: object): string[] => {
+      const result = parseClusterSpec({ ...smallest, kubernetes: written });
+      return "problems" in result
+        ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+        : [];
+    };
+    const extraArgs = {
+      "service-cluster-ip-range": "10.0.0.0/8",
+      "oidc-issuer-url": "x",
+      "audit-log-path": "-",
+      "advertise-address": "10.0.0.1",
+      "--v": 2,
+      "etcd-servers-overrides": "x",
+      "oidc-signing-algs": "RS256",
+    };
+    const path = "cluster.kubernetes.apiServer.extraArgs";
+    assert.deepEqual(messages({ apiServer: { extraArgs } }), [
+      `${path}.service-cluster-ip-range: follows an argument; write network.services instead`,
+      `${path}.oidc-issuer-url: follows an argument; write kubernetes.oidc instead`,
+      `${path}.audit-log-path: follows an argument; write kubernetes.audit instead`,
+      `${path}.advertise-address: is the machine's own address; leave it out`,
+      `${path}.--v: is not the name of a flag; write it without dashes before it, in small letters`,
+    ]);
+    assert.deepEqual(messages({ controllerManager: { extraArgs: { "cluster-cidr": "x" } } }), [
+      "cluster.kubernetes.controllerManager.extraArgs.cluster-cidr: follows an argument; write network.pods instead",
+    ]);
+    assert.deepEqual(messages({ kubelet: { staticPodPath: "/x" }, kubeProxy: { kind: "x" } }), [
+      "cluster.kubernetes.kubelet.staticPodPath: is where the control plane's pods are; leave it out",
+      "cluster.kubernetes.kubeProxy.kind: is kubeadm's; leave it out",
+    ]);
+    assert.match(
+      messages({ scheduler: { extraArgs: { v: {} } } }).join(),
+      /is not a flag's value; write text, a number, true, false or a list of them/,
+    );
+    assert.match(messages({ audit: { policy: "all" } }).join(), /is not an audit policy; write/);
+    assert.match(messages({ certificates: { validity: "1y" } }).join(), /write hours, like 8760h/);
+  });
+});
