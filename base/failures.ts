@@ -195,6 +195,12 @@ export const failures = {
       },
     ],
   },
+  CONFIGURATION_UNDONE: {
+    exitCode: 1,
+    sentence:
+      "a component of Kubernetes does not run with its new configuration, so the former one was put back",
+    hint: "Correct the argument that it complains about and run the same command again.",
+  },
   SSH_UNREACHABLE: {
     exitCode: 1,
     sentence: "the machine cannot be reached by SSH",

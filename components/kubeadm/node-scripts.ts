@@ -6,16 +6,22 @@ const read = (path: string): string => readFileSync(join(__dirname, path), "utf8
 const common = read("../support/scripts/common.sh");
 const joining = [common, read("scripts/peers.sh"), read("scripts/api-name.sh")];
 
+const kubelet = [read("scripts/converge.sh"), read("scripts/kubelet.sh")];
+
 export const controlPlaneScripts = [
   ...joining,
+  ...kubelet,
   read("scripts/frozen.sh"),
   read("scripts/certificate.sh"),
+  read("scripts/configuration.sh"),
+  read("scripts/cluster-kubelet.sh"),
+  read("scripts/kube-proxy.sh"),
   read("scripts/offer.sh"),
   read("scripts/keep-marks.sh"),
   read("../endpoint/scripts/virtual-ip.sh"),
   read("scripts/control-plane.sh"),
 ] as const;
-export const joinScripts = [...joining, read("scripts/join.sh")] as const;
+export const joinScripts = [...joining, ...kubelet, read("scripts/join.sh")] as const;
 export const leaveScripts = [common, read("scripts/leave.sh")] as const;
 export const farewellScripts = [common, read("scripts/farewell.sh")] as const;
 export const snapshotsScripts = [common, read("scripts/snapshots.sh")] as const;
@@ -44,6 +50,10 @@ export const controlPlaneValues = [
   "SCHEDULABLE",
   "NODE_MARKS",
   "MARKS_SCRIPT",
+  "CONFIGURATION",
+  "CONFIGURATION_FILES",
+  "KUBELET_CONFIGURATION",
+  "KUBE_PROXY_CONFIGURATION",
   "AFTER_KUBEADM",
   ...virtualIpValues,
 ] as const;
@@ -55,6 +65,7 @@ export const joinValues = [
   "CA_CERT_HASH",
   "API_ADDRESSES",
   "KUBELET",
+  "KUBELET_CONFIGURATION",
   "AFTER_KUBEADM",
 ] as const;
 /** What scripts/leave.sh reads. */

@@ -8,6 +8,7 @@ import { preparation } from "../machine/preparation.js";
 import type { Turns } from "../machine/turns.js";
 import { rolesOf } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
+import { kubeletText } from "./configuration.js";
 import type { ControlPlane } from "./control-plane.js";
 import { apiPort, joinDocument } from "./documents.js";
 import { joinerValues, type ClusterFacts } from "./joining.js";
@@ -73,6 +74,11 @@ export class WorkerPool extends NodeGroup {
         KUBEADM_JOIN: documentOf(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.result("kubelet"),
+        KUBELET_CONFIGURATION: this.#turns.inTurn(
+          member.plan.name,
+          kubeletText(spec.kubernetes.kubelet),
+          controlPlane.complete,
+        ),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },
     });

@@ -56,6 +56,29 @@ export class Turns {
     for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
   }
 
+  /**
+   * A text by which machines that exist change, known when it is the machine's turn: `first` is known, and those before it are
+   * done. Nobody waits for no text, and no machine that does not exist yet.
+   */
+  inTurn(machine: string, text: string, first: pulumi.Output<string>): pulumi.Input<string> {
+    if (text === "" || this.existing === undefined) return text;
+    return pulumi.output(this.after(machine, this.existing, first).then(() => text));
+  }
+
+  private async after(
+    machine: string,
+    asked: Promise<Existing | undefined>,
+    first: pulumi.Output<string>,
+  ): Promise<void> {
+    const existing = await asked;
+    const exists = (name: string): boolean => existing?.has(name) ?? true;
+    if (!exists(machine)) return;
+    await settled(first);
+    const position = this.#machines.findIndex((one) => one.machine === machine);
+    const before = this.#machines.slice(0, position).filter((one) => exists(one.machine));
+    await Promise.all(before.flatMap(({ joined }) => (joined ? [settled(joined)] : [])));
+  }
+
   private async turn(me: Waiting, asked: Promise<Existing | undefined>): Promise<number> {
     const existing = await asked;
     const waits = ({ machine, generation }: Waiting): boolean =>

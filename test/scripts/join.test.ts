@@ -12,6 +12,7 @@ describe("join.sh", () => {
     CA_CERT_HASH: "sha256:abc123",
     API_ADDRESSES: "10.0.0.7\n10.0.0.8",
     KUBELET: "1.36.3",
+    KUBELET_CONFIGURATION: "",
     AFTER_KUBEADM: "",
   };
   const run = (over: object = {}) => machine.run(joinScripts, { ...values, ...over });

@@ -67,11 +67,15 @@ describe("scripts for machines", () => {
   }
 
   const joining = ["kubeadm/scripts/peers.sh", "kubeadm/scripts/api-name.sh"];
+  const kubelet = ["kubeadm/scripts/converge.sh", "kubeadm/scripts/kubelet.sh"];
   const asking = "kubeadm/scripts/peers.sh";
   const offer = "kubeadm/scripts/offer.sh";
   const controlPlane = [
     "kubeadm/scripts/frozen.sh",
     "kubeadm/scripts/certificate.sh",
+    "kubeadm/scripts/configuration.sh",
+    "kubeadm/scripts/cluster-kubelet.sh",
+    "kubeadm/scripts/kube-proxy.sh",
     offer,
     "kubeadm/scripts/keep-marks.sh",
     "endpoint/scripts/virtual-ip.sh",
@@ -83,10 +87,10 @@ describe("scripts for machines", () => {
       prepareValues,
       ["machine/scripts/volumes.sh", "machine/scripts/disk.sh", "machine/scripts/prepare.sh"],
     ],
-    ["control-plane", controlPlaneValues, [...joining, ...controlPlane]],
+    ["control-plane", controlPlaneValues, [...joining, ...kubelet, ...controlPlane]],
     ["member", memberValues, [asking, offer, "etcd/scripts/member.sh"]],
     ["client", clientValues, [asking, "etcd/scripts/client.sh"]],
-    ["join", joinValues, [...joining, "kubeadm/scripts/join.sh"]],
+    ["join", joinValues, [...joining, ...kubelet, "kubeadm/scripts/join.sh"]],
     ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
     ["farewell", farewellValues, ["kubeadm/scripts/farewell.sh"]],
     ["snapshots", [], ["kubeadm/scripts/snapshots.sh"]],

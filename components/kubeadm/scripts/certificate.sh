@@ -41,10 +41,13 @@ converge_certificate() {
 }
 
 # The cluster's own configuration with the wanted names in place of those that it has.
-certificate_document() {
+certificate_document() { cluster_configuration | named; }
+
+# What kubeadm's phases take for this machine, of a ClusterConfiguration on standard input.
+named() {
   local names
   names=$(sed '/^$/d; s/.*/  - "&"/' <<<"$CERTIFICATE_NAMES") || return 1
-  cluster_configuration | NAMES=$names awk '
+  NAMES=$names awk '
     /^apiServer:/ { print "apiServer:"; print "  certSANs:"; print ENVIRON["NAMES"]; inside = 1; next }
     inside && /^  certSANs:/ { listed = 1; next }
     listed && /^  - / { next }

@@ -14,12 +14,18 @@ control_plane() {
   require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET SCHEDULABLE
   prepare_to_ask
   restore_certificate
+  restore_manifests
+  restore_kubelet
+  write_configuration_files
   virtual_ip
   is_member || become_member
   keep_frozen
   resolve_api "$ADDRESS"
   poll 240 answers || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   converge_certificate
+  converge_configuration
+  converge_kubelets
+  converge_proxy
   let_machines_ask
   keep_marks
   poll 30 take_pods || die "the API server of $NODE_NAME does not take whether pods may run on it"
@@ -69,7 +75,7 @@ begin_cluster() {
   fi
   wait_unit init 430
   rm -f "$volatile/kubeadm.yaml"
-  [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(because kubeadm)"
+  [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(because kubeadm)$(flags_fault)"
   poll 60 answers || die "the API server does not answer after kubeadm init"
   forget_tokens
 }

@@ -11,8 +11,10 @@ join() {
   prepare_to_ask
   mapfile -t addresses < <(printf '%s' "$API_ADDRESSES")
   resolve_api "${addresses[@]}"
+  restore_kubelet
   if ! in_cluster; then join_cluster; fi
   poll 120 systemctl is-active --quiet kubelet || die "kubelet of $NODE_NAME does not run"
+  converge_kubelet
   await_ready
   own_step afterKubeadm "$AFTER_KUBEADM"
   printf '{"node": "%s"}\n' "$NODE_NAME" >&4
@@ -28,6 +30,15 @@ join_cluster() {
   wait_unit join 310
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(because kubeadm)"
+  # The cluster's, which has come up on the control planes.
+  keep kubelet "$KUBELET_CONFIGURATION"
+}
+
+converge_kubelet() {
+  if is_kept kubelet "$KUBELET_CONFIGURATION"; then return 0; fi
+  begin kubelet
+  renew_kubelet :
+  keep kubelet "$KUBELET_CONFIGURATION"
 }
 
 start_join() {

@@ -1,0 +1,46 @@
+# shellcheck shell=bash disable=SC2154
+# The configuration that the cluster keeps for all kubelets, tried on this control plane's first.
+# Read by control-plane.sh. Values: KUBELET_CONFIGURATION, a KubeletConfiguration; nothing: kubeadm's own.
+
+readonly plain_kubelet=$'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\ncgroupDriver: systemd\n'
+readonly former_kubelets=$state/former-kubelet-config.yaml
+
+converge_kubelets() {
+  if is_kept kubelet "$KUBELET_CONFIGURATION"; then return 0; fi
+  begin kubelet
+  save_map kubelet-config "$former_kubelets"
+  tell_kubelets
+  renew_kubelet put_back "$former_kubelets"
+  rm -f "$former_kubelets"
+  keep kubelet "$KUBELET_CONFIGURATION"
+}
+
+tell_kubelets() {
+  local document=$volatile/kubelet.yaml present=$volatile/kubelet-present.yaml unknown
+  {
+    configuration_document || die "kubeadm's configuration cannot be read from the cluster"
+    printf -- '---\n%s' "${KUBELET_CONFIGURATION:-$plain_kubelet}"
+  } >"$document"
+  kubeadm init phase upload-config kubelet --config "$document" ||
+    die "kubeadm does not take kubernetes.kubelet$(because kubeadm)"
+  kubectl_admin -n kube-system get configmap kubelet-config -o jsonpath='{.data.kubelet}' >"$present" ||
+    die "the configuration of kubelet cannot be read from the cluster"
+  unknown=$(lacking "$present" <<<"$KUBELET_CONFIGURATION")
+  [[ -z $unknown ]] || {
+    put_back "$former_kubelets"
+    die_as INVALID_CONFIG "kubernetes.kubelet: KubeletConfiguration of this version has no field ${unknown% }; correct its name or leave it out"
+  }
+}
+
+# save_map NAME FILE: unless a run that was stopped has saved it: what is there now may be what that run tried.
+save_map() {
+  local map
+  [[ ! -e $2 ]] || return 0
+  map=$(kubectl_admin -n kube-system get configmap "$1" -o yaml) || die "the ConfigMap $1 cannot be read from the cluster"
+  sed '/^  resourceVersion: /d' <<<"$map" | write "$2" 0600
+}
+
+# put_back FILE
+put_back() {
+  if poll 60 kubectl_admin replace -f "$1"; then rm -f "$1"; else say "$1 on $NODE_NAME was not put back into the cluster"; fi
+}

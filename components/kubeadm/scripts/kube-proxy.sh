@@ -1,0 +1,70 @@
+# shellcheck shell=bash disable=SC2154
+# kube-proxy's configuration, which the cluster keeps for all nodes. Its pods restart one after another; when one does not come
+# up, all get the former configuration back. Read by control-plane.sh; the machine that the cluster began on does it.
+# Values: KUBE_PROXY_CONFIGURATION, a KubeProxyConfiguration; nothing: kubeadm's own.
+
+readonly plain_proxy=$'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n'
+# Without another pod that came up.
+readonly former_proxy=$state/former-kube-proxy.yaml proxies_within=300
+
+converge_proxy() {
+  local document=$volatile/kube-proxy.yaml before=$volatile/proxy-before.yaml present=$volatile/proxy-present.yaml unknown stopped=no
+  if [[ -z $KUBEADM_INIT ]] || is_kept proxy "$KUBE_PROXY_CONFIGURATION"; then return 0; fi
+  begin proxy
+  {
+    configuration_document || die "kubeadm's configuration cannot be read from the cluster"
+    printf -- '---\n%s' "${KUBE_PROXY_CONFIGURATION:-$plain_proxy}"
+  } >"$document"
+  # A run that was stopped may have changed it and restarted none.
+  [[ ! -e $former_proxy ]] || stopped=yes
+  save_map kube-proxy "$former_proxy"
+  proxy_fields >"$before" || die "the configuration of kube-proxy cannot be read from the cluster"
+  kubeadm init phase addon kube-proxy --config "$document" ||
+    die "kubeadm does not take kubernetes.kubeProxy$(because kubeadm)"
+  proxy_fields >"$present" || die "the configuration of kube-proxy cannot be read from the cluster"
+  unknown=$(lacking "$present" <<<"$KUBE_PROXY_CONFIGURATION")
+  [[ -z $unknown ]] || {
+    put_back "$former_proxy"
+    die_as INVALID_CONFIG "kubernetes.kubeProxy: KubeProxyConfiguration of this version has no field ${unknown% }; correct its name or leave it out"
+  }
+  if [[ $stopped == yes ]] || ! same_file "$before" "$present"; then restart_proxies; fi
+  rm -f "$former_proxy"
+  keep proxy "$KUBE_PROXY_CONFIGURATION"
+}
+
+proxy_fields() { kubectl_admin -n kube-system get configmap kube-proxy -o 'jsonpath={.data.config\.conf}'; }
+
+restart_proxies() {
+  local said
+  say "$NODE_NAME: kube-proxy restarts with its new configuration, on one node after another"
+  roll_proxies "$proxies_within" && return 0
+  said=$(proxy_words)
+  put_back "$former_proxy"
+  roll_proxies "$proxies_within" || say "kube-proxy does not come up everywhere with its former configuration either"
+  die_as CONFIGURATION_UNDONE "kubernetes.kubeProxy: kube-proxy does not come up with it and has its former configuration again${said:+; it said: $said}"
+}
+
+# roll_proxies SECONDS without another pod that came up.
+roll_proxies() {
+  local up now end=$((SECONDS + $1))
+  poll 60 kubectl_admin -n kube-system rollout restart daemonset kube-proxy || return 1
+  up=-1
+  while ((SECONDS < end)); do
+    kubectl_admin -n kube-system rollout status daemonset kube-proxy --timeout=15s && return 0
+    now=$(kubectl_admin -n kube-system get daemonset kube-proxy -o 'jsonpath={.status.updatedNumberScheduled}') || now=$up
+    if [[ $now != "$up" ]]; then
+      up=$now
+      end=$((SECONDS + $1))
+    fi
+  done
+  return 1
+}
+
+# Of the first pod that is not well.
+proxy_words() {
+  local pod
+  pod=$(kubectl_admin -n kube-system get pods -l k8s-app=kube-proxy \
+    -o 'jsonpath={range .items[*]}{.status.containerStatuses[0].ready} {.metadata.name}{"\n"}{end}' |
+    awk '$1 == "false" { print $2; exit }') || :
+  [[ -z $pod ]] || kubectl_admin -n kube-system logs "$pod" --tail=50 | complaint
+}

@@ -1,0 +1,46 @@
+# shellcheck shell=bash disable=SC2154
+# This machine's kubelet gets the configuration that the cluster keeps for all, as kubeadm writes it there. One that does not come
+# up with it gets its former one back. Read by the scripts that come after this one. Values: NODE_NAME, KUBELET_CONFIGURATION.
+
+readonly kubelet_file=/var/lib/kubelet/config.yaml former_kubelet=$state/kubelet-former.yaml
+
+# Where a run was stopped in between. Without this a machine of a single control plane might not answer any more.
+restore_kubelet() {
+  [[ -e $former_kubelet ]] || return 0
+  kubelet_back
+}
+
+# renew_kubelet [COMMAND...]: the command runs before this dies.
+renew_kubelet() {
+  local said
+  write "$former_kubelet" 0600 <"$kubelet_file"
+  if ! kubeadm upgrade node phase kubelet-config; then
+    said=$(because kubeadm)
+    kubelet_back
+    "$@"
+    die "kubeadm did not write the configuration of kubelet on $NODE_NAME$said"
+  fi
+  if ! same_file "$former_kubelet" "$kubelet_file"; then
+    say "$NODE_NAME: kubelet restarts with its new configuration"
+    systemctl restart kubelet || :
+    if ! comes_up kubelet_serves; then
+      said=$(journalctl --unit kubelet --lines 50 --output cat --no-pager | complaint)
+      kubelet_back
+      "$@"
+      die_as CONFIGURATION_UNDONE "kubernetes.kubelet: kubelet of $NODE_NAME does not come up with it and has its former configuration again${said:+; it said: $said}"
+    fi
+  fi
+  rm -f "$former_kubelet"
+}
+
+kubelet_serves() {
+  systemctl is-active --quiet kubelet &&
+    [[ $(curl --silent --max-time 3 http://127.0.0.1:10248/healthz) == ok ]]
+}
+
+kubelet_back() {
+  write "$kubelet_file" 0644 <"$former_kubelet"
+  rm -f "$former_kubelet"
+  systemctl restart kubelet || :
+  is_back kubelet_serves || say "$NODE_NAME: kubelet does not come up with its former configuration either"
+}

@@ -1,0 +1,82 @@
+/** A control plane with static pods that kubelet seems to run: each line of a file `containers` is a container, the newest first. */
+import { controlPlaneScripts } from "../../components/kubeadm/node-scripts.js";
+import { controlPlaneMachine, controlPlaneValues } from "./control-plane.js";
+import type { Outcome, Sandbox } from "./sandbox.js";
+
+const live =
+  'apiServer:\\n  certSANs:\\n  - old.example\\n  extraArgs:\\n  - name: v\\n    value: \\"2\\"\\nclusterName: dev\\nscheduler: {}\\n';
+
+/** kubeadm writes manifests of what the document says; the one of a flag named `broken` never comes up. */
+const kubeadm = [
+  'case "$*" in',
+  '"init phase control-plane"*) cp "$6" "$root/document"; cp "$6" "/etc/kubernetes/manifests/kube-$4.yaml" ;;',
+  '"upgrade node phase kubelet-config") cp "$root/kubelet-map" /var/lib/kubelet/config.yaml ;;',
+  '"init phase upload-config kubelet"*) sed "1,/kind: KubeletConfiguration/d" "$6" >"$root/kubelet-map" ;;',
+  '"init phase addon kube-proxy"*) sed "1,/kind: KubeProxyConfiguration/d" "$6" >"$root/proxy-map" ;;',
+  "esac",
+].join("\n");
+
+const kubectl = [
+  'case "$*" in',
+  // The API server answers unless its manifest is one that is broken.
+  "*readyz*) grep -q broken /etc/kubernetes/manifests/kube-apiserver.yaml || printf ok ;;",
+  `*kubeadm-config*) printf "${live}" ;;`,
+  "*namespace*) printf the-uid ;;",
+  '*"replace -f"*) echo "$*" >>"$root/replaced" ;;',
+  '*kubelet-config*yaml) echo "kind: ConfigMap" ;;',
+  '*kubelet-config*) cat "$root/kubelet-map" ;;',
+  '*"configmap kube-proxy"*yaml) echo "kind: ConfigMap" ;;',
+  '*"configmap kube-proxy"*) cat "$root/proxy-map" ;;',
+  '*"rollout status"*) [ ! -e "$root/stuck" ] || [ -e "$root/replaced" ] ;;',
+  '*"get pods"*) echo "false kube-proxy-x" ;;',
+  '*logs*) echo "E1122 10:00:00.000000 1 server.go:1] \\"command failed\\" err=\\"unknown mode\\"" ;;',
+  "esac",
+].join("\n");
+
+/** Another manifest is another container. */
+const crictl = [
+  'name=$(echo "$*" | sed "s/.*\\^//; s/\\\\$.*//")',
+  'case "$*" in',
+  'logs*) echo "I1122 10:00:00.000000 1 x.go:1] begins"; echo "Error: unknown flag: --broken"; echo "See usage" ;;',
+  "*--all*) echo newest; echo former ;;",
+  'ps*) file=/etc/kubernetes/manifests/$name.yaml; grep -q broken "$file" || cksum <"$file" ;;',
+  "esac",
+].join("\n");
+
+export function staticPods(): Sandbox {
+  const machine = controlPlaneMachine();
+  machine.put("var/lib/stackadm/init.done");
+  machine.put("etc/kubernetes/admin.conf", "CONF\n");
+  machine.put("etc/kubernetes/pki/ca.crt", "CA\n");
+  for (const name of ["apiserver", "controller-manager", "scheduler"])
+    machine.put(`etc/kubernetes/manifests/kube-${name}.yaml`, "former\n");
+  machine.put("var/lib/kubelet/config.yaml", "former: 1\n");
+  machine.put("proxy-map", "former: 1\n");
+  for (const [name, body] of Object.entries({ kubeadm, kubectl, crictl })) machine.stub(name, body);
+  machine.stub("cp", 'exec /bin/cp "$@"');
+  machine.stub("cksum", 'exec /usr/bin/cksum "$@"');
+  machine.stub("curl", "printf ok");
+  machine.stub(
+    "journalctl",
+    'echo "E1122 10:00:00.000000 1 run.go:74] \\"command failed\\" err=\\"bad\\""',
+  );
+  return machine;
+}
+
+/** As on a machine, with shorter bounds. */
+export const converge = (
+  machine: Sandbox,
+  over: Partial<typeof controlPlaneValues> = {},
+): Outcome =>
+  machine.run(
+    controlPlaneScripts.map((text) =>
+      text
+        .replace(
+          "well_for=5 well_within=180 back_within=240",
+          "well_for=0 well_within=1 back_within=1",
+        )
+        .replace("proxies_within=300", "proxies_within=1"),
+    ),
+    { ...controlPlaneValues, ...over },
+    "update",
+  );
