@@ -1,6 +1,8 @@
 import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { Turns } from "../../components/machine/turns.js";
 import { operatorOf } from "../../components/support/operator.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
@@ -16,6 +18,8 @@ interface BuildOptions extends GraphOptions {
   readonly project?: string;
   /** Nobody gives the program a way to ask. */
   readonly alone?: boolean;
+  /** Beside the pools. */
+  readonly over?: Partial<ClusterArgs>;
 }
 
 describe("machines whose generation was raised", () => {
@@ -48,7 +52,7 @@ describe("machines whose generation was raised", () => {
   /** Registers the cluster and notes in which order the engine gets to see servers and joins. */
   const build = async (
     workers: ClusterArgs["workers"],
-    { project = fakeProject, alone = false, ...more }: BuildOptions = {},
+    { project = fakeProject, alone = false, over = {}, ...more }: BuildOptions = {},
   ): Promise<readonly Row[]> => {
     const operator = alone ? undefined : operatorOf(cloud.environment(), "/nowhere");
     const note =
@@ -58,15 +62,18 @@ describe("machines whose generation was raised", () => {
         return cloudAnswers.outputs?.[type]?.(inputs, name) ?? {};
       };
     const { [authScope]: scope, ...lookups } = cloudAnswers.lookups ?? {};
-    return graph(() => new Cluster("dev", { ...smallest, workers, samples: true, operator }), {
-      ...cloudAnswers,
-      ...more,
-      outputs: { ...cloudAnswers.outputs, [instance]: note(instance), [script]: note(script) },
-      lookups: {
-        ...lookups,
-        [authScope]: (inputs) => ({ ...scope?.(inputs), projectId: project }),
+    return graph(
+      () => new Cluster("dev", { ...smallest, workers, samples: true, ...over, operator }),
+      {
+        ...cloudAnswers,
+        ...more,
+        outputs: { ...cloudAnswers.outputs, [instance]: note(instance), [script]: note(script) },
+        lookups: {
+          ...lookups,
+          [authScope]: (inputs) => ({ ...scope?.(inputs), projectId: project }),
+        },
       },
-    });
+    );
   };
   const precedes = (one: string, other: string): boolean => {
     assert.ok(made.includes(one) && made.includes(other), made.join(" "));
@@ -151,5 +158,47 @@ describe("machines whose generation was raised", () => {
     exists(...general.map((name) => ({ name, generation: "1" })));
     await build({ general: { flavor: "medium", count: 3 } });
     assert.ok(precedes("general-0-join", "general-1-server"));
+  });
+
+  describe("that get other fields of kubelet", () => {
+    const over = {
+      controlPlane: { flavor: "medium", count: 3 },
+      kubernetes: { kubelet: { maxPods: 50 } },
+    } as const;
+    const workers = { general: { flavor: "medium", count: 2 } };
+    const last = "dev-control-plane-2-join";
+
+    it("wait for all control planes, where the fields are tried first", async () => {
+      exists({ name: "dev-general-0", generation: "0" });
+      await build(workers, { over });
+      assert.ok(precedes(last, "general-0-join"));
+      assert.ok(precedes("general-1-join", last), "one that does not exist yet does not wait");
+    });
+
+    it("do not wait where no field is written", async () => {
+      exists({ name: "dev-general-0", generation: "0" });
+      await build(workers, { over: { controlPlane: over.controlPlane } });
+      assert.ok(precedes("general-0-join", last));
+    });
+
+    it("get them one after another", async () => {
+      const turns = new Turns(Promise.resolve(new Map(general.map((name) => [name, "0"]))));
+      for (const name of general) turns.next(name, 0);
+      let finish: (id: string) => void = assert.fail;
+      const joined = new Promise<string>((resolve) => (finish = resolve));
+      turns.done("dev-general-0", pulumi.output(joined));
+      const got: string[] = [];
+      const texts = general.slice(0, 2).map((name) =>
+        pulumi.output(turns.inTurn(name, "text", pulumi.output(""))).apply((text) => {
+          got.push(name);
+          return text;
+        }),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.deepEqual(got, ["dev-general-0"]);
+      finish("id");
+      await new Promise((resolve) => pulumi.all(texts).apply(resolve));
+      assert.deepEqual(got, general.slice(0, 2));
+    });
   });
 });

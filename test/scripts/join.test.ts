@@ -42,6 +42,55 @@ describe("join.sh", () => {
     assert.ok(!again.calls.some((call) => call.startsWith("kubeadm")));
   });
 
+  describe("with fields of kubelet", () => {
+    const file = "var/lib/kubelet/config.yaml";
+    const join = (text: string) =>
+      machine.run(
+        joinScripts.map((script) =>
+          script.replace(/well_for=5 well_within=180 back_within=240/, (found) =>
+            found.replaceAll(/=\d+/g, "=0"),
+          ),
+        ),
+        { ...values, KUBELET_CONFIGURATION: text },
+      );
+    beforeEach(() => {
+      machine.put(file, "former: 1\n");
+      machine.put("wanted", "former: 1\n");
+      machine.stub(
+        "kubeadm",
+        `case "$*" in "upgrade node phase kubelet-config") cp "$root/wanted" /${file} ;; *) ${machine.bodyOf("kubeadm")} ;; esac`,
+      );
+      machine.stub("curl", `grep -q broken /${file} || printf ok`);
+      machine.stub("journalctl", "echo 'Error: broken field'");
+    });
+    const restarted = (calls: readonly string[]): boolean =>
+      calls.includes("systemctl restart kubelet");
+
+    it("takes them as they are when it joins, and those that the cluster has later", () => {
+      const first = join("maxPods: 1\n");
+      assert.equal(first.code, 0, first.stderr);
+      assert.ok(!first.calls.some((call) => call.startsWith("kubeadm upgrade")));
+      machine.put("wanted", "maxPods: 2\n");
+      const later = join("maxPods: 2\n");
+      assert.equal(later.code, 0, later.stderr);
+      assert.ok(restarted(later.calls));
+      assert.equal(machine.file(file), "maxPods: 2\n");
+      assert.ok(!join("maxPods: 2\n").calls.some((call) => call.startsWith("kubeadm")));
+    });
+
+    it("keeps its own when kubelet does not come up with others, and says why", () => {
+      join("maxPods: 1\n");
+      machine.put("wanted", "broken\n");
+      const { code, stderr } = join("broken\n");
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /reason: \[CONFIGURATION_UNDONE\] kubernetes\.kubelet: kubelet of dev-general-0 .* it said: Error: broken field\n$/,
+      );
+      assert.equal(machine.file(file), "former: 1\n");
+    });
+  });
+
   it("runs what the user wants to run when the node is there, each time", () => {
     const step = "if [ $1 ]; then exit 1; fi\necho $(ssh own step)\n";
     for (const { code, calls, stdout } of [1, 2].map(() => run({ AFTER_KUBEADM: step }))) {

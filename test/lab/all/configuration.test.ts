@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { ClusterError } from "../../../automation/cluster/cluster-error.js";
+import { inServer } from "../support/machines.js";
+import { changes } from "../support/lab-cluster.js";
+import { kubectlOn } from "../support/kubectl.js";
+import { Stack } from "../support/stack.js";
+
+const minutes = 60_000;
+
+describe("Kubernetes' own configuration, on the lab", function () {
+  this.timeout(20 * minutes);
+  const stack = new Stack("configured");
+  const changed = (kubernetes: object): Record<string, unknown> => ({
+    controlPlane: { flavor: "k8s-control-plane", count: 1 },
+    workers: { general: { flavor: "k8s-worker", count: 1 } },
+    samples: false,
+    kubernetes,
+  });
+  const flags = (extraArgs: object): object => ({ apiServer: { extraArgs }, audit: {} });
+  before(async () => {
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
+  const onControlPlane = (line: string): Promise<string> =>
+    inServer(stack.serverOf("control-plane-0"), line);
+  const apiServer = (): Promise<string> =>
+    onControlPlane("tr '\\0' ' ' </proc/$(pgrep -o kube-apiserver)/cmdline");
+  const maxPods = async (machine: string): Promise<string> =>
+    (
+      await kubectlOn(
+        stack.serverOf("control-plane-0"),
+        `get node ${stack.name}-${machine} -o jsonpath={.status.capacity.pods}`,
+      )
+    ).trim();
+
+  it("is there from the beginning: a flag, and an audit log that says who asked", async () => {
+    await stack.up(changed(flags({ "event-ttl": "2h" })));
+    assert.match(await apiServer(), / --event-ttl=2h /);
+    const line = await onControlPlane("tail -n 1 /var/log/kubernetes/audit/audit.log");
+    assert.match(line, /"level":"Metadata".*"user":\{"username":/);
+    await stack.prove(1);
+  });
+
+  it("has nothing to do the second time", async () => {
+    await stack.up(changed(flags({ "event-ttl": "2h" })));
+    assert.deepEqual(changes(stack.cluster.seen.events), {});
+  });
+
+  it("changes while the cluster lives, and the API is away for a moment", async () => {
+    await onControlPlane(
+      "systemd-run --quiet --unit watch-api sh -c 'while sleep 0.5; do curl -skf -m 1 https://127.0.0.1:6443/livez >/dev/null || date +%s >>/run/api-away; done'",
+    );
+    await stack.up(changed({ ...flags({ "event-ttl": "3h" }), kubelet: { maxPods: 60 } }));
+    await onControlPlane("systemctl stop watch-api");
+    assert.match(await apiServer(), / --event-ttl=3h /);
+    for (const machine of ["control-plane-0", "general-0"])
+      assert.equal(await maxPods(machine), "60", machine);
+    const away = await onControlPlane("sed -n '1p;$p' /run/api-away");
+    const [from = 0, to = 0] = away.trim().split("\n").map(Number);
+    assert.ok(to - from < 90, away);
+    await stack.prove(1);
+  });
+
+  it("is undone where a flag is wrong: the run says what the API server said, and the API answers as before", async () => {
+    const kubelet = { maxPods: 60 };
+    await assert.rejects(
+      stack.up(changed({ ...flags({ "event-tll": "4h" }), kubelet })),
+      (error: unknown) =>
+        error instanceof ClusterError &&
+        error.code === "CONFIGURATION_UNDONE" &&
+        /kube-apiserver .* its former ones again; it said: .*event-tll/.test(error.message),
+    );
+    assert.match(await apiServer(), / --event-ttl=3h /);
+    await stack.up(changed({ ...flags({ "event-ttl": "3h" }), kubelet }));
+    await stack.prove(1);
+  });
+
+  it("goes away and leaves nothing", async () => {
+    await stack.destroyAndLookAround();
+  });
+});
