@@ -15,6 +15,7 @@ import {
   noWayOut,
   outOfPlace,
   serviceCidrs,
+  unfiltered,
 } from "./spec/network.js";
 import { podNetwork, withoutRoutes } from "./spec/pod-network.js";
 import { sampleServices } from "./spec/sample-services.js";
@@ -165,6 +166,7 @@ const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "sa
 
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
+const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
 
 const comparisons: readonly Comparison[] = [
   { of: ["network"], find: overlapsFound },
@@ -175,6 +177,7 @@ const comparisons: readonly Comparison[] = [
   { of: ["etcd", "topology", "workers"], find: besideEtcd },
   { of: ["topology", "controlPlane", "workers"], find: (value) => missingNodes(groupsOf(value)) },
   { of: ["network", "endpoint"], find: foreignAddress },
+  { of: grouped, find: unfiltered },
   { of: ["samples", "podNetwork"], find: samplesAlone },
   { of: outside, find: (value) => outOfPlace({ ...value, ...withDefaults(value) }) },
   { of: ["endpoint", "apiName"], find: unknownName },

@@ -1,7 +1,8 @@
 import * as openstack from "@pulumi/openstack";
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import type { Access } from "../access/access.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
+import { securityGroupIn } from "../support/catalog.js";
 import { Component } from "../support/component.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
 import { Machine, type MachineSettings } from "./machine.js";
@@ -10,6 +11,7 @@ import { prepareScripts } from "./preparation.js";
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
   readonly machines: MachineSettings;
+  /** Of the program's own; those of the plan come besides. */
   readonly securityGroupIds: readonly pulumi.Input<string>[];
   /** Ranges and addresses that the machines may send from, besides their own and those of the settings. */
   readonly allowedAddresses?: readonly pulumi.Input<string>[];
@@ -45,13 +47,18 @@ export abstract class MachineGroup extends Component {
     const { plan } = args;
     this.plan = plan;
     this.#failed = args.machines.failed;
+    const found = pulumi.output(args.machines.cloud);
+    const securityGroupIds = [
+      ...args.securityGroupIds,
+      ...plan.securityGroups.map((one) => found.apply((facts) => securityGroupIn(facts, one))),
+    ];
     const serverGroupId = this.serverGroup(plan);
     this.members = plan.machines.map((planned) => ({
       plan: planned,
       machine: this.make(Machine, String(planned.position), {
         ...args.machines,
         plan: planned,
-        securityGroupIds: args.securityGroupIds,
+        securityGroupIds,
         allowedAddresses: args.allowedAddresses ?? [],
         ...(serverGroupId !== undefined && { serverGroupId }),
         generation: args.generationOf?.(planned) ?? planned.generation,

@@ -18,8 +18,8 @@ export const generationMark = "stackadm-generation";
 export interface MachineSettings {
   /** Marks what belongs to the cluster. */
   readonly mark: ClusterMarkInput;
-  /** What the images and flavors of the plan are in the cloud. */
-  readonly cloud: pulumi.Input<Pick<CloudFacts, "imageIds" | "flavorIds">>;
+  /** What the images, flavors and security groups of the plan are in the cloud. */
+  readonly cloud: pulumi.Input<Pick<CloudFacts, "imageIds" | "flavorIds" | "securityGroupIds">>;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
   /** Ranges that each machine may send from and receive for, besides its own address: pods and services. */

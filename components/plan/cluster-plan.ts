@@ -60,6 +60,8 @@ export interface PlannedGroup {
   readonly labels: Texts;
   readonly taints: readonly Taint[];
   readonly steps: OwnSteps;
+  /** Of the machines' ports besides the program's own; names or IDs of what exists. */
+  readonly securityGroups: readonly string[];
   readonly machines: readonly PlannedMachine[];
 }
 
@@ -124,6 +126,7 @@ export interface WrittenGroup
   readonly taints: readonly Taint[];
   readonly spread: Spread;
   readonly steps: OwnSteps;
+  readonly securityGroups: readonly string[];
   readonly nodes: Readonly<Record<string, Override>>;
 }
 
@@ -133,12 +136,13 @@ type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
   readonly controlPlane: WrittenGroup;
   readonly workers: Readonly<Record<string, WrittenGroup>>;
   readonly bastion?: ClusterSpec["bastion"];
-  readonly etcd?: Pick<WrittenGroup, "flavor" | "count"> | undefined;
-  readonly network?: Pick<ClusterSpec["network"], "portSecurity">;
+  readonly etcd?: Pick<WrittenGroup, "flavor" | "count" | "securityGroups"> | undefined;
+  readonly network?: Partial<Pick<ClusterSpec["network"], "portSecurity" | "securityGroups">>;
 };
+type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
 
 function group(
-  { name, image, zones }: Pick<ClusterSpec, "name" | "image" | "zones">,
+  { name, image, zones, network }: Common,
   role: Role,
   pool: string,
   written: WrittenGroup,
@@ -159,8 +163,11 @@ function group(
     };
   });
   const policy = policies[written.spread];
+  const securityGroups = [
+    ...new Set([...(network?.securityGroups ?? []), ...written.securityGroups]),
+  ];
   return {
-    ...{ pool, role, name: `${name}-${pool}`, labels, taints, steps, machines },
+    ...{ pool, role, name: `${name}-${pool}`, labels, taints, steps, securityGroups, machines },
     ...(policy !== undefined && { policy }),
   };
 }
@@ -169,14 +176,15 @@ function group(
 const plain = {
   ...{ labels: {}, taints: [], tags: [], metadata: {}, schedulerHints: {}, nodes: {} },
   ...{ cloudInit: [], steps: { beforeKubeadm: "", afterKubeadm: "" } },
+  securityGroups: [],
   spread: "soft",
 } as const;
 
 const bastionOf = (
-  { name, image, zones }: Planned,
+  spec: Common,
   { zone, ...size }: NonNullable<Planned["bastion"]>,
 ): PlannedGroup =>
-  group({ name, image, zones: zone === undefined ? zones : [zone] }, "bastion", bastionPool, {
+  group({ ...spec, zones: zone === undefined ? spec.zones : [zone] }, "bastion", bastionPool, {
     ...plain,
     ...size,
     count: 1,

@@ -13,8 +13,10 @@ const namesIn = (names: readonly (string | undefined)[]): string[] => [
 
 /** What has to be looked up for a cluster. */
 export const wantedOf = (spec: ClusterSpec): Wanted => {
-  const machines = machinesOf(planCluster(spec));
+  const plan = planCluster(spec);
+  const machines = machinesOf(plan);
   return {
+    securityGroups: namesIn(groupsOf(plan).flatMap(({ securityGroups }) => securityGroups)),
     images: namesIn(machines.map(({ image }) => image)),
     ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
     ...(spec.network.existing && {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { generation } from "./machines.js";
-import { doc, present, record, shown } from "./values.js";
+import { doc, present, record, securityGroups, shown } from "./values.js";
 
 const ways = ["control-plane", "bastion", "direct"] as const;
 
@@ -36,6 +36,7 @@ export const bastion = record({
       ),
     ),
   generation: generation,
+  securityGroups: securityGroups("the bastion's port"),
 }).optional();
 
 interface Written {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, present, record, shown } from "./values.js";
+import { doc, present, record, securityGroups, shown } from "./values.js";
 
 /** Numbers of members that can lose none, one or two and go on; an even number would be worse than one less. */
 const counts = [1, 3, 5];
@@ -32,6 +32,7 @@ export const etcd = record({
     })
     .default(3)
     .meta(doc("refused", "How many machines etcd has: 1, 3 or 5, which can lose 0, 1 or 2.")),
+  securityGroups: securityGroups("the ports of etcd's machines"),
 }).optional();
 
 interface Written {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ownParts } from "./own-parts.js";
-import { doc, list, present, record, shown, text, whole } from "./values.js";
+import { doc, list, present, record, securityGroups, shown, text, whole } from "./values.js";
 
 const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
@@ -114,6 +114,7 @@ export const groupOptions = {
     doc("replaces nodes", "Hints for Nova's scheduler, besides the server group."),
   ),
   ...ownParts,
+  securityGroups: securityGroups("these machines' ports"),
   spread: z
     .enum(spreads, {
       error: ({ input }) => `${shown(input)} is not a way to spread; write ${spreads.join(", ")}`,

@@ -2,7 +2,18 @@ import { z } from "zod";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { isFields } from "./defaults.js";
 import type { EndpointSpec } from "./endpoint.js";
-import { address, doc, list, present, range, range4, record, truth, whole } from "./values.js";
+import {
+  address,
+  doc,
+  list,
+  present,
+  range,
+  range4,
+  record,
+  securityGroups,
+  truth,
+  whole,
+} from "./values.js";
 
 /** A network that is there already. Nothing of it is made, changed or deleted. */
 const existing = record({
@@ -65,6 +76,7 @@ export const network = record({
         "Whether Neutron filters at the machines' ports. Without it there are no security groups and no allowed address pairs: whoever reaches the network reaches every port of every machine.",
       ),
     ),
+  securityGroups: securityGroups("all machines' ports"),
   nodePorts: list(range("203.0.113.0/24"), 0, "ranges that may reach node ports")
     .default([])
     .meta(
@@ -128,6 +140,41 @@ export function outOfPlace(of: Written): z.core.$ZodRawIssue[] {
       ? []
       : [wrong(["network", "mtu"], "belongs to the network that exists; leave it out")]),
   ];
+}
+
+interface Grouped {
+  readonly securityGroups: readonly string[];
+}
+
+/** Security groups on ports at which Neutron does not filter. */
+export function unfiltered({
+  network: ranges,
+  controlPlane,
+  workers,
+  ...apart
+}: {
+  readonly network: Grouped & { readonly portSecurity: boolean };
+  readonly controlPlane: Grouped;
+  readonly workers: Readonly<Record<string, Grouped>>;
+  readonly bastion?: Grouped | undefined;
+  readonly etcd?: Grouped | undefined;
+}): z.core.$ZodRawIssue[] {
+  if (ranges.portSecurity) return [];
+  const groups: Readonly<Record<string, Grouped | undefined>> = {
+    ...{ network: ranges, controlPlane, bastion: apart.bastion, etcd: apart.etcd },
+    ...Object.fromEntries(
+      Object.entries(workers).map(([pool, group]) => [`workers.${pool}`, group]),
+    ),
+  };
+  return Object.entries(groups)
+    .filter(([, group]) => group && group.securityGroups.length > 0)
+    .map(([path, group]) => ({
+      code: "custom",
+      path: [...path.split("."), "securityGroups"],
+      input: group?.securityGroups,
+      message:
+        "opens nothing where network.portSecurity is false; leave it out, or let Neutron filter",
+    }));
 }
 
 export const allowedCidrs = list(

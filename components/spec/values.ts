@@ -163,6 +163,17 @@ export const list = <Item extends z.ZodType>(
   return z.array(item, { error }).min(least, { error: () => `is empty; write ${what}` });
 };
 
+/** Security groups of Neutron that exist, by name or ID. */
+export const securityGroups = (of: string): z.ZodDefault<z.ZodArray<z.ZodType<string, string>>> =>
+  list(present("a security group"), 0, "a list of security groups")
+    .default([])
+    .meta(
+      doc(
+        "in place",
+        `More security groups of ${of}, by name or ID: they exist, open what they open besides the program's own rules, and are neither changed nor deleted.`,
+      ),
+    );
+
 /** Settings that belong to somebody else's schema: any object that JSON can carry. */
 export const settings = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> =>
   z.record(z.string(), z.json(), {

@@ -25,6 +25,8 @@ export interface Wanted {
   readonly flavors: readonly string[];
   /** Absent: a network is made. */
   readonly network?: WantedNetwork;
+  /** That exist, besides those that are made. @default none */
+  readonly securityGroups?: readonly string[];
 }
 
 /** What was found: everything that decides whether the cluster can be made at all. */
@@ -39,6 +41,8 @@ export interface CloudFacts {
   readonly network?: FoundNetwork;
   /** By what the flavor was called: its name or its ID. */
   readonly flavorIds: Readonly<Record<string, string>>;
+  /** By what the security group was called: its name or its ID. Absent: none was asked for. */
+  readonly securityGroupIds?: Readonly<Record<string, string>>;
   readonly scope: CloudScope;
 }
 
@@ -52,6 +56,19 @@ export function networkIn({ network }: CloudFacts): FoundNetwork {
   throw new ProgramError(
     "INVALID_CONFIG",
     "The cloud's facts lack the network that exists; look them up with `lookUpCloud(wantedOf(spec))`.",
+  );
+}
+
+/** The ID of a security group that was looked up. */
+export function securityGroupIn(
+  { securityGroupIds }: Pick<CloudFacts, "securityGroupIds">,
+  reference: string,
+): string {
+  const id = securityGroupIds?.[reference];
+  if (id !== undefined) return id;
+  throw new ProgramError(
+    "INVALID_CONFIG",
+    `The cloud's facts lack the security group "${reference}"; look them up with \`lookUpCloud(wantedOf(spec))\`.`,
   );
 }
 
@@ -95,6 +112,16 @@ const flavorLookups = (reference: string, opts: pulumi.InvokeOptions): readonly 
   });
 };
 
+const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
+  const look = async (by: openstack.networking.GetSecGroupArgs): Promise<readonly Thing[]> => [
+    await openstack.networking.getSecGroup(by, opts),
+  ];
+  return inOrder(reference, {
+    byId: () => look({ secgroupId: reference }),
+    byName: () => look({ name: reference }),
+  });
+};
+
 /**
  * Looks up everything before anything is made. Throws one error with all that the cloud does not have, or
  * with the one reason why the cloud cannot be asked.
@@ -103,7 +130,7 @@ export async function lookUpCloud(
   wanted: Wanted,
   opts: pulumi.InvokeOptions = {},
 ): Promise<CloudFacts> {
-  const { externalNetwork, network } = wanted;
+  const { externalNetwork, network, securityGroups = [] } = wanted;
   const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
   // Whatever is wrong with the credential is told once, by the lookup that everybody may make.
@@ -120,6 +147,7 @@ export async function lookUpCloud(
     ...images.map((image) => find("image", image, imageLookups(image, opts))),
     outside ?? none,
     ...flavors.map((flavor) => find("flavor", flavor, flavorLookups(flavor, opts))),
+    ...securityGroups.map((one) => find("security group", one, securityGroupLookups(one, opts))),
   ]);
   const place = await inside;
   const found = requireAll(things, place);
@@ -131,6 +159,9 @@ export async function lookUpCloud(
     externalNetworkId: external.id,
     externalNetworkName: external.name ?? "",
     flavorIds: idsOf(flavors, found.slice(images.length + 1)),
+    ...(securityGroups.length > 0 && {
+      securityGroupIds: idsOf(securityGroups, found.slice(images.length + 1 + flavors.length)),
+    }),
     scope: operator,
     ...(place && "networkId" in place && { network: place }),
   };

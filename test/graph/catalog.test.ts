@@ -73,6 +73,19 @@ describe("the catalog", () => {
     assert.deepEqual(flavorIds, { "42": "42" });
   });
 
+  it("finds security groups by name or ID, and says which of them do not exist", async () => {
+    const group = "openstack:networking/getSecGroup:getSecGroup";
+    const known = ({ name, secgroupId }: Fields) =>
+      name === "office" || secgroupId === id ? { id: name ?? secgroupId } : nothing();
+    const facts = await look({ [group]: known }, { securityGroups: ["office", id] });
+    assert.deepEqual(facts.securityGroupIds, { office: "office", [id]: id });
+    assert.equal((await look({})).securityGroupIds, undefined);
+    await assert.rejects(
+      look({ [group]: known }, { securityGroups: ["office", "elsewhere"] }),
+      /needs:\n {2}the security group "elsewhere" does not exist; write the name or ID of another$/,
+    );
+  });
+
   it("finds by name what only looks like an ID", async () => {
     const { externalNetworkId } = await look(
       { [network]: (inputs) => ("name" in inputs ? { id: "e", name: id } : nothing()) },

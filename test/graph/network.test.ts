@@ -32,4 +32,25 @@ describe("the network of a cluster", () => {
       assert.ok(!("allowedAddressPairs" in inputs) && !("securityGroupIds" in inputs));
     }
   });
+
+  it("has security groups that exist on the ports they are written for, besides its own", async () => {
+    const written: Partial<ClusterArgs> = {
+      controlPlane: { flavor: "medium", securityGroups: ["monitored"] },
+      workers: { general: { flavor: "medium", count: 1, securityGroups: ["office", "web"] } },
+      access: "bastion",
+      bastion: { flavor: "tiny", securityGroups: ["vpn"] },
+    };
+    const rows = await build({ securityGroups: ["office"] }, written);
+    const own = (role: string): string => `dev-firewall-${role}-id`;
+    const groups = (name: string): unknown =>
+      rows.find((row) => row.name === name)?.inputs["securityGroupIds"];
+    assert.deepEqual(groups("dev-control-plane-0-port"), [
+      ...[own("node"), own("control-plane"), "group-office", "group-monitored"],
+    ]);
+    assert.deepEqual(groups("dev-workers-general-0-port"), [
+      ...[own("node"), own("worker"), "group-office", "group-web"],
+    ]);
+    assert.deepEqual(groups("dev-bastion-0-port"), [own("bastion"), "group-office", "group-vpn"]);
+    assert.equal(ofType(rows, ":SecGroup").length, 4);
+  });
 });

@@ -15,5 +15,6 @@ export const smallest = {
 export const plainGroup = {
   ...{ labels: {}, taints: [], tags: [], metadata: {}, schedulerHints: {}, nodes: {} },
   ...{ cloudInit: [], steps: { beforeKubeadm: "", afterKubeadm: "" } },
+  securityGroups: [],
   spread: "soft",
 } as const;

@@ -34,6 +34,7 @@ const fixed = {
   ...{ labels: fc.constant({}), taints: fc.constant([]), tags: fc.constant([]) },
   ...{ cloudInit: fc.constant([]), steps: fc.constant(plainGroup.steps) },
   ...{ metadata: fc.constant({}), schedulerHints: fc.constant({}) },
+  securityGroups: fc.constant([]),
   spread: fc.constantFrom("soft" as const, "hard" as const, "none" as const),
   nodes: fc.dictionary(fc.constantFrom("0", "1", "2"), override, { noNullPrototype: true }),
 };

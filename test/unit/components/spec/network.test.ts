@@ -38,6 +38,15 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["network.mtu", { network: { mtu: 500 } }],
   ["network.portSecurity", { network: { portSecurity: "no" } }],
   ["network.nodePorts.0", { network: { nodePorts: ["10.0.0.1/8"] } }],
+  ["network.securityGroups.0", { network: { securityGroups: [""] } }],
+  ["network.securityGroups", { network: { portSecurity: false, securityGroups: ["office"] } }],
+  [
+    "workers.a.securityGroups",
+    {
+      network: { portSecurity: false },
+      workers: { a: { flavor: "m", count: 1, securityGroups: ["office"] } },
+    },
+  ],
   ["serviceCidrs", { serviceCidrs: [] }],
   ["endpoint", { network: office, ...unrouted }],
   ["endpoint", { network: office, ...unrouted, topology: "ha" }],
@@ -71,7 +80,10 @@ describe("what a specification says of the network and the way in", () => {
   });
 
   it("takes a bastion, whose machine is made anew by its generation", () => {
-    assert.deepEqual(spec({ access: "bastion", bastion }).bastion, { ...bastion, generation: 0 });
+    assert.deepEqual(spec({ access: "bastion", bastion }).bastion, {
+      ...bastion,
+      ...{ generation: 0, securityGroups: [] },
+    });
     assert.deepEqual(problems({ workers: { bastion: { flavor: "m", count: 1 } } }), []);
   });
 });
