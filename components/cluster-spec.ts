@@ -172,7 +172,7 @@ const comparisons: readonly Comparison[] = [
   { of: ["network"], find: overlapsFound },
   { of: ["storageClasses"], find: ({ storageClasses: classes }) => wrongClasses(classes) },
   { of: ["workers"], find: reservedPools },
-  { of: ["workers", "access", "bastion"], find: wayIn },
+  { of: ["workers", "access", "bastion", "network"], find: wayIn },
   { of: ["topology", "controlPlane", "workers"], find: contradictions },
   { of: ["etcd", "topology", "workers"], find: besideEtcd },
   { of: ["topology", "controlPlane", "workers"], find: (value) => missingNodes(groupsOf(value)) },

@@ -1,6 +1,6 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { direct, EntryAddress, through, type Access } from "./access/access.js";
+import { EntryAddress, through, withoutHops, type Access } from "./access/access.js";
 import { Bastion } from "./access/bastion.js";
 import { Addons } from "./addons/addons.js";
 import { addonsOf, cloudAccess } from "./addons/from-spec.js";
@@ -21,6 +21,7 @@ import { WorkerPool } from "./kubeadm/worker-pool.js";
 import type { MachineSettings } from "./machine/machine.js";
 import type { MachineGroupArgs, Member } from "./machine/machine-group.js";
 import { Turns } from "./machine/turns.js";
+import { adminNetwork } from "./network/admin-network.js";
 import { Firewall } from "./network/firewall.js";
 import { rulesOf } from "./network/firewall-rules.js";
 import { Network } from "./network/network.js";
@@ -251,12 +252,13 @@ export class Cluster extends Component {
     return this.make(IngressBalancer, "ingress", { ...given, ...kind }, opts);
   }
 
-  private machineSettings({ spec, cloud, mark, network, operator }: Ground): MachineSettings {
+  private machineSettings(ground: Ground): MachineSettings {
+    const { spec, cloud, mark, network, operator } = ground;
     return {
+      admin: adminNetwork(ground),
       mark,
       cloud,
-      networkId: network.networkId,
-      subnetId: network.subnetId,
+      ...{ networkId: network.networkId, subnetId: network.subnetId },
       portSecurity: spec.network.portSecurity,
       routesOfCloud: routedByCloud(spec.podNetwork),
       routedRanges: podNetworkTraits(spec.podNetwork).routedRanges.map(
@@ -272,7 +274,8 @@ export class Cluster extends Component {
     { spec, network }: Ground,
     { first, bastion, endpoint }: { first: Member; bastion?: Bastion; endpoint: Endpoint },
   ): Access {
-    if (spec.access === "direct") return direct;
+    const alone = withoutHops[spec.access];
+    if (alone) return alone;
     const { machine } = bastion?.member ?? first;
     if (!bastion && endpoint instanceof FloatingIpEndpoint)
       return through(machine, endpoint.outside);

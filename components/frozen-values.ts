@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import type { ClusterSpec } from "./cluster-spec.js";
 import { compareFrozen, compareGroups, frozenLines, groupOf } from "./spec/frozen.js";
-import { networkIn, type CloudFacts } from "./support/catalog.js";
+import { adminNetworkIn, networkIn, type CloudFacts } from "./support/catalog.js";
 import { ConfigError } from "./support/errors.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
 
@@ -47,7 +47,7 @@ export class FrozenValues extends KeptValues {
 
 /** What is known by its ID, so that its name instead of its ID is no change. */
 export function frozenIds(
-  { externalNetwork, network: { existing } }: ClusterSpec,
+  { externalNetwork, network: { existing, admin } }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
 ): Record<string, pulumi.Output<string>> {
   const network = cloud.apply((facts) => (existing ? networkIn(facts) : undefined));
@@ -58,6 +58,10 @@ export function frozenIds(
     ...(existing && {
       "network.existing.network": idOf("networkId"),
       "network.existing.subnet": idOf("subnetId"),
+    }),
+    ...(admin && {
+      "network.admin.network": cloud.apply((facts) => adminNetworkIn(facts).networkId),
+      "network.admin.subnet": cloud.apply((facts) => adminNetworkIn(facts).subnetId),
     }),
     ...(existing?.router !== undefined && { "network.existing.router": idOf("routerId") }),
   };

@@ -11,6 +11,8 @@ export interface NodeOutput {
   readonly zone: string;
   /** Address in the private network. */
   readonly address: string;
+  /** Address of its second interface; absent where machines have one. */
+  readonly adminAddress?: string;
   /** Address for SSH from outside; machines without one are reached through the one that has it. */
   readonly sshHost?: string;
   readonly serverId: string;
@@ -45,6 +47,7 @@ export const nodesOf = (members: readonly Member[], access: Access): pulumi.Outp
         role: plan.role,
         zone: machine.zone,
         address: machine.address,
+        ...(machine.adminAddress && { adminAddress: machine.adminAddress }),
         ...(sshHost && { sshHost }),
         serverId: machine.serverId,
       };

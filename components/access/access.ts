@@ -17,10 +17,24 @@ export interface Access {
 }
 
 /** Each machine is reached at its own address: the program runs where the machines are. */
-export const direct: Access = {
+const direct: Access = {
   route: (machine) => machine.ssh(machine.address),
   hostOf: () => undefined,
 };
+
+const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<string> => {
+  if (!adminAddress) throw new RangeError(`${machine} has no interface in an admin network`);
+  return adminAddress;
+};
+
+/** Each machine is reached at its address in the admin network. */
+const admin: Access = {
+  route: (machine) => machine.ssh(inAdminNetwork(machine)),
+  hostOf: inAdminNetwork,
+};
+
+/** The ways on which no machine leads to another, by their name in a specification. */
+export const withoutHops: Readonly<Partial<Record<string, Access>>> = { direct, admin };
 
 /** One machine is reached at `host`, all others through it. */
 export const through = (entry: Machine, host: pulumi.Output<string>): Access => {

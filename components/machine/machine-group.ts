@@ -80,7 +80,10 @@ export abstract class MachineGroup extends Component {
   ): RemoteScript {
     return this.script(member, "prepare", {
       ...{ access, scripts: prepareScripts },
-      values: { ...values, VOLUMES: member.machine.volumes },
+      values: {
+        ...{ ...values, VOLUMES: member.machine.volumes },
+        ADMIN_ADDRESS: member.machine.adminAddress ?? "",
+      },
     });
   }
 

@@ -2,12 +2,14 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { metadataOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
+import type { AdminNetwork } from "../network/admin-network.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../support/catalog.js";
 import { Component } from "../support/component.js";
 import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
 import type { Connection, SshHop } from "../support/remote-script.js";
+import type { SecondInterface } from "./second-interface.js";
 import { userData } from "./user-data.js";
 import { blockDevices, type MachineVolume } from "./volumes.js";
 
@@ -26,6 +28,8 @@ export interface MachineSettings {
   readonly routedRanges: readonly string[];
   /** Whether it is the cloud controller that says what else the ports allow: a route's addresses, for as long as its node lives. */
   readonly routesOfCloud: boolean;
+  /** Absent: machines have one interface. */
+  readonly admin?: AdminNetwork | undefined;
   /** Whether Neutron filters at the ports. */
   readonly portSecurity: boolean;
   readonly login: { readonly user: string; readonly publicKey: string };
@@ -57,6 +61,8 @@ export class Machine extends Component {
   readonly portId: pulumi.Output<string>;
   /** Address in the private network; known before the server is. */
   readonly address: pulumi.Output<string>;
+  /** Address in the admin network; absent where there is none. */
+  readonly adminAddress?: pulumi.Output<string>;
   readonly serverId: pulumi.Output<string>;
   /** The public half of the host key: `ssh-ed25519 AAAA...`. */
   readonly hostKey: pulumi.Output<string>;
@@ -71,8 +77,9 @@ export class Machine extends Component {
       .all([args.seed, args.generation])
       .apply(([seed, generation]) => deriveKey(seed, hostKeyPurpose(args.plan.name, generation)));
     const port = this.port(args);
+    const adminPort = args.admin && this.adminPort(args, args.admin);
     const volumes = args.plan.volumes.map((planned) => this.volume(planned, args));
-    this.server = this.createServer(args, { port, key, volumes });
+    this.server = this.createServer(args, { port, adminPort, key, volumes });
     this.volumes = pulumi
       .all(volumes.map(({ volume }) => volume.id))
       .apply((ids) => volumeLines(args.plan.volumes, ids));
@@ -80,7 +87,8 @@ export class Machine extends Component {
     this.#user = args.login.user;
     this.zone = this.server.availabilityZone;
     this.portId = port.id;
-    this.address = port.allFixedIps.apply((addresses) => addresses[0] ?? "");
+    this.address = firstAddress(port);
+    if (adminPort) this.adminAddress = firstAddress(adminPort);
     this.serverId = this.server.id;
     this.hostKey = pulumi.unsecret(key.publicKey);
     this.registerOutputs({ address: this.address, serverId: this.serverId, hostKey: this.hostKey });
@@ -125,6 +133,18 @@ export class Machine extends Component {
     );
   }
 
+  private adminPort(
+    { plan, mark }: MachineArgs,
+    { found, securityGroupIds }: AdminNetwork,
+  ): openstack.networking.Port {
+    return this.make(openstack.networking.Port, "admin-port", {
+      ...{ name: `${plan.name}-admin`, networkId: found.networkId, adminStateUp: true },
+      fixedIps: [{ subnetId: found.subnetId }],
+      securityGroupIds: [...securityGroupIds],
+      tags: tagsOf(mark),
+    });
+  }
+
   /** Comes and goes with the server: a raised generation begins with empty ones. */
   private volume(planned: PlannedVolume, args: MachineArgs): MachineVolume {
     const { purpose, name, size, type, zone } = planned;
@@ -149,7 +169,7 @@ export class Machine extends Component {
 
   private createServer(
     args: MachineArgs,
-    { port, key: hostKey, volumes }: Parts,
+    { port, adminPort, key: hostKey, volumes }: Parts,
   ): openstack.compute.Instance {
     const { plan, login, failed } = args;
     const machine = plan.name;
@@ -164,7 +184,8 @@ export class Machine extends Component {
         ...(!boots && { imageId }),
         ...(volumes.length > 0 && { blockDevices: blockDevices(imageId, volumes) }),
         flavorId: idOf(args, "flavorIds", plan.flavor),
-        networks: [{ port: port.id }],
+        // The first one is where the default route leads.
+        networks: [port, ...(adminPort ? [adminPort] : [])].map(({ id }) => ({ port: id })),
         configDrive: true,
         ...(plan.zone !== undefined && { availabilityZone: plan.zone }),
         schedulerHints: hintsOf(args),
@@ -176,12 +197,14 @@ export class Machine extends Component {
             ...marks,
             [generationMark]: String(generation),
           })),
-        userData: hostKey.apply((key) =>
-          userData({
-            ...{ machine, login, hostKey: key, more: plan.cloudInit },
-            ...(replaces !== undefined && { replaces }),
-          }),
-        ),
+        userData: pulumi
+          .all([hostKey, secondInterface(adminPort, args.admin)])
+          .apply(([key, second]) =>
+            userData({
+              ...{ machine, login, hostKey: key, more: plan.cloudInit, second },
+              ...(replaces !== undefined && { replaces }),
+            }),
+          ),
       },
       {
         // A server has its node's name, so the old one has to be gone. One in ERROR is not mended, it is replaced. Nothing
@@ -204,9 +227,25 @@ export class Machine extends Component {
 /** What the machine's server is made with. */
 interface Parts {
   readonly port: openstack.networking.Port;
+  readonly adminPort: openstack.networking.Port | undefined;
   readonly key: pulumi.Output<ReturnType<typeof deriveKey>>;
   readonly volumes: readonly MachineVolume[];
 }
+
+const firstAddress = ({ allFixedIps }: openstack.networking.Port): pulumi.Output<string> =>
+  allFixedIps.apply(([address = ""]) => address);
+
+const secondInterface = (
+  port: openstack.networking.Port | undefined,
+  admin: AdminNetwork | undefined,
+): pulumi.Output<SecondInterface | undefined> =>
+  port && admin
+    ? pulumi
+        .all([port.macAddress, firstAddress(port), admin.found])
+        .apply(([mac, address, { range, mtu, gateway }]) => ({
+          ...{ mac: mac.toLowerCase(), address, range, mtu, gateway },
+        }))
+    : pulumi.output(undefined);
 
 const idOf = (
   { cloud }: MachineArgs,

@@ -29,6 +29,7 @@ export const prepareValues = [
   "ETCD_DISK",
   "REGISTER_TAINTS",
   "VOLUMES",
+  "ADMIN_ADDRESS",
   "BEFORE_KUBEADM",
 ] as const;
 
@@ -81,7 +82,7 @@ export function preparation(
   spec: Pick<ClusterSpec, "kubernetes" | "network" | "podNetwork" | "etcd">,
   role: Role,
   { packages: extra = [], taints = [], steps }: Additions = {},
-): Record<Exclude<(typeof prepareValues)[number], "VOLUMES">, string> {
+): Record<Exclude<(typeof prepareValues)[number], "VOLUMES" | "ADMIN_ADDRESS">, string> {
   const { kubernetes, network, podNetwork } = spec;
   const { version, packages, registry } = kubernetes;
   const series = packageSeries(version);

@@ -1,5 +1,6 @@
 import type { SshKey } from "../identity/host-keys.js";
 import { beginningOf, partBoundary, partTypes } from "../spec/own-parts.js";
+import { secondInterfaceCommand, type SecondInterface } from "./second-interface.js";
 import { toYaml } from "../../base/yaml.js";
 
 export interface UserData {
@@ -11,6 +12,8 @@ export interface UserData {
   readonly hostKey: SshKey;
   /** Server that this one replaces because it never came up; makes the data, and so the server, a new one. */
   readonly replaces?: string;
+  /** Its interface in the admin network. @default none */
+  readonly second?: SecondInterface | undefined;
   /** Parts of the user's own. @default none */
   readonly more?: readonly string[];
 }
@@ -26,7 +29,14 @@ const sshd = [
 ].join("\n");
 
 /** cloud-init's configuration of a machine. The host key is the only secret in it. */
-export function userData({ machine, login, hostKey, replaces, more = [] }: UserData): string {
+export function userData({
+  machine,
+  login,
+  hostKey,
+  replaces,
+  second,
+  more = [],
+}: UserData): string {
   const config = {
     hostname: machine,
     prefer_fqdn_over_hostname: false,
@@ -44,6 +54,7 @@ export function userData({ machine, login, hostKey, replaces, more = [] }: UserD
         ssh_authorized_keys: [login.publicKey],
       },
     ],
+    ...(second && { bootcmd: [secondInterfaceCommand(second)] }),
     write_files: [
       { path: "/etc/ssh/sshd_config.d/10-stackadm.conf", permissions: "0600", content: sshd },
       // unattended-upgrades would hold the package lock while the machine is prepared.

@@ -41,6 +41,8 @@ export interface FirewallPlan {
   readonly serviceCidrs: readonly string[];
   /** Clients of node ports themselves. */
   readonly nodePorts: readonly string[];
+  /** Clients of SSH at second interfaces. */
+  readonly adminCidrs: readonly string[];
   /** What the kinds that were chosen open besides, such as the endpoint's. */
   readonly more: readonly FirewallRow[];
 }
@@ -58,6 +60,7 @@ const rows = (plan: FirewallPlan): readonly FirewallRow[] => [
   ...(plan.dedicatedEtcd ? etcdRows(plan) : stackedEtcdRows),
   ...nodeRows(plan),
   ...balancerRows(plan),
+  ...adminRows(plan),
 ];
 
 const controlPlaneRows = ({ allowedCidrs, reached }: FirewallPlan): readonly FirewallRow[] => {
@@ -89,6 +92,16 @@ const controlPlaneRows = ({ allowedCidrs, reached }: FirewallPlan): readonly Fir
       ports: [22, 22],
       reason: "A joining worker asks for its token",
     },
+  ];
+};
+
+/** All that a second interface is for. */
+const adminRows = ({ adminCidrs }: FirewallPlan): readonly FirewallRow[] => {
+  const opened = { group: "admin", from: adminCidrs.map((range) => ({ range })) } as const;
+  if (adminCidrs.length === 0) return [];
+  return [
+    { ...opened, name: "ssh", protocol: "tcp", ports: [22, 22], reason: "SSH of the operator" },
+    { ...opened, name: "ping", protocol: "icmp", reason: "Path MTU discovery, ping" },
   ];
 };
 
@@ -235,6 +248,12 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
     })),
   );
 
+/** The roles of the machines that SSH from outside reaches in the cluster's network. */
+function reachedRoles({ access, etcd }: ClusterSpec, entry: Role): readonly Role[] {
+  if (access === "admin") return [];
+  return access === "direct" ? [...nodeRoles, ...(etcd ? ["etcd" as const] : [])] : [entry];
+}
+
 /** What a specification says of it. */
 function firewallPlan(spec: ClusterSpec): FirewallPlan {
   const entry = entryRole(planCluster(spec));
@@ -244,19 +263,21 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     pods: spec.network.pods,
     podNetwork: spec.podNetwork,
     entry,
-    reached:
-      spec.access === "direct" ? [...nodeRoles, ...(spec.etcd ? ["etcd" as const] : [])] : [entry],
+    reached: reachedRoles(spec, entry),
     dedicatedEtcd: spec.etcd !== undefined,
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs ?? spec.allowedCidrs,
     nodePorts: spec.network.nodePorts,
+    adminCidrs: spec.network.admin?.allowedCidrs ?? [],
     more: endpointTraits(spec).firewall,
   };
 }
 
-/** The rules of a specification; none where Neutron does not filter. */
+/** The rules of a specification; where Neutron does not filter, those of second interfaces alone. */
 export const rulesOf = (spec: ClusterSpec): readonly FirewallRule[] =>
-  spec.network.portSecurity ? firewallRules(firewallPlan(spec)) : [];
+  firewallRules(firewallPlan(spec)).filter(
+    ({ group }) => spec.network.portSecurity || group === "admin",
+  );
 
 /** Everything that may enter a machine, one row per rule. What is not here is closed; leaving is open. */
 export function firewallRules(plan: FirewallPlan): readonly FirewallRule[] {

@@ -30,6 +30,8 @@ export class Firewall extends Component {
           name: planned.name,
           description: planned.description,
           tags: tagsOf(args.mark),
+          // Replies leave by the rule that let the question in; nothing else does.
+          ...(planned.group === "admin" && { deleteDefaultRules: true }),
         }),
       ]),
     );
@@ -44,8 +46,13 @@ export class Firewall extends Component {
 
   /** IDs of the groups of a machine. None are made where Neutron does not filter. */
   groupIds(role: Role): pulumi.Output<string>[] {
-    if (this.#groups.size === 0) return [];
+    if (!this.#groups.has("node")) return [];
     return securityGroupsOf(role).map((group) => this.group(group).id);
+  }
+
+  /** IDs of the groups of a second interface. */
+  get adminGroupIds(): pulumi.Output<string>[] {
+    return [this.group("admin").id];
   }
 
   private group(group: SecurityGroup): openstack.networking.SecGroup {

@@ -84,14 +84,14 @@ export interface ClusterPlan {
 }
 
 export interface PlannedSecurityGroup {
-  /** `node` is the group of all nodes; the others are those of one role. */
+  /** `node` is the group of all nodes, `admin` that of all second interfaces; the others are those of one role. */
   readonly group: SecurityGroup;
   readonly name: string;
   readonly description: string;
 }
 
-/** One group per role, and one that all nodes are in, so that no rule is written once per role. */
-export type SecurityGroup = "node" | Role;
+/** One group per role, one that all nodes are in, so that no rule is written once per role, and one of second interfaces. */
+export type SecurityGroup = "node" | "admin" | Role;
 
 /** The security groups of a machine. */
 export const securityGroupsOf = (role: Role): readonly SecurityGroup[] =>
@@ -137,7 +137,9 @@ type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
   readonly workers: Readonly<Record<string, WrittenGroup>>;
   readonly bastion?: ClusterSpec["bastion"];
   readonly etcd?: Pick<WrittenGroup, "flavor" | "count" | "securityGroups"> | undefined;
-  readonly network?: Partial<Pick<ClusterSpec["network"], "portSecurity" | "securityGroups">>;
+  readonly network?: Partial<
+    Pick<ClusterSpec["network"], "portSecurity" | "securityGroups" | "admin">
+  >;
 };
 type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
 
@@ -210,9 +212,17 @@ export function planCluster(
     networkName: name,
     endpointName: `${name}-api`,
     ingressName: `${name}-ingress`,
-    securityGroups: spec.network?.portSecurity === false ? [] : groupsFor(name, roles, apart),
+    securityGroups: [
+      ...(spec.network?.portSecurity === false ? [] : groupsFor(name, roles, apart)),
+      ...(spec.network?.admin ? [adminGroup(name)] : []),
+    ],
   };
 }
+
+const adminGroup = (cluster: string): PlannedSecurityGroup => ({
+  ...{ group: "admin", name: `${cluster}-admin` },
+  description: `Second interfaces of the machines of cluster ${cluster}`,
+});
 
 /** One per role that a cluster can have, and that of all nodes. */
 const groupsFor = (

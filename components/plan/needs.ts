@@ -22,6 +22,16 @@ export const wantedOf = (spec: ClusterSpec): Wanted => {
     ...(spec.network.existing && {
       network: { ...spec.network.existing, nodes: spec.network.nodes },
     }),
+    ...(spec.network.admin && {
+      admin: {
+        ...spec.network.admin,
+        apart: {
+          nodes: spec.network.nodes,
+          pods: spec.network.pods,
+          services: spec.network.services,
+        },
+      },
+    }),
     flavors: namesIn(machines.map(({ flavor }) => flavor)),
   };
 };
@@ -31,7 +41,8 @@ type Counts = Readonly<Record<CountedResource, number>>;
 /** Whether the way in has a floating IP of its own: it shares the API's where that is on the same machine. */
 export const entryAddresses = ({ access, endpoint, externalNetwork }: ClusterSpec): 0 | 1 => {
   const shared = access === "control-plane" && endpoint.kind === "floating-ip";
-  return externalNetwork === undefined || access === "direct" || shared ? 0 : 1;
+  const alone = access === "direct" || access === "admin";
+  return externalNetwork === undefined || alone || shared ? 0 : 1;
 };
 
 const usesOctavia = ({ loadBalancer, cloudController, endpoint, ingress }: ClusterSpec): boolean =>
@@ -55,7 +66,9 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     subnets: made,
     routers: made,
     // Besides: the router's interface, DHCP, the load balancers' addresses.
-    ports: machinesOf(plan).length + endpoint.ports + ingress.ports + 2 * made + services,
+    ports:
+      machinesOf(plan).length * (spec.network.admin ? 2 : 1) +
+      (endpoint.ports + ingress.ports + 2 * made + services),
     "floating IPs": endpoint.floatingIps + ingress.floatingIps + entryAddresses(spec) + floatingIps,
     "security groups": plan.securityGroups.length + ingress.securityGroups + services,
     volumes: one + volumes.length,

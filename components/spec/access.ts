@@ -2,7 +2,7 @@ import { z } from "zod";
 import { generation } from "./machines.js";
 import { doc, present, record, securityGroups, shown } from "./values.js";
 
-const ways = ["control-plane", "bastion", "direct"] as const;
+const ways = ["control-plane", "bastion", "direct", "admin"] as const;
 
 export const access = z
   .enum(ways, {
@@ -13,7 +13,7 @@ export const access = z
   .meta(
     doc(
       "in place",
-      "How the program and people reach the machines by SSH: `control-plane` is a floating IP on the first control plane, and all others through it; `bastion` is a floating IP on a machine of its own, and no other lets SSH in from outside; `direct` is each machine's own address, for a program that runs where the machines are.",
+      "How the program and people reach the machines by SSH: `control-plane` is a floating IP on the first control plane, and all others through it; `bastion` is a floating IP on a machine of its own, and no other lets SSH in from outside; `direct` is each machine's own address, for a program that runs where the machines are; `admin` is the same in `network.admin`.",
     ),
   );
 
@@ -43,13 +43,21 @@ interface Written {
   readonly access: (typeof ways)[number];
   readonly bastion?: object | undefined;
   readonly workers: Readonly<Record<string, unknown>>;
+  readonly network: { readonly admin?: object | undefined };
 }
 
 /** A way that is named but not described, or the other way round. */
-export function wayIn({ access: way, bastion: written, workers }: Written): z.core.$ZodRawIssue[] {
+export function wayIn({
+  access: way,
+  bastion: written,
+  workers,
+  network,
+}: Written): z.core.$ZodRawIssue[] {
   const wrong = (path: string[], message: string): z.core.$ZodRawIssue[] => [
     { code: "custom", path, input: undefined, message },
   ];
+  if (way === "admin" && !network.admin)
+    return wrong(["access"], "admin needs a network for it; write `network.admin`");
   if (way !== "bastion")
     return written
       ? wrong(

@@ -120,6 +120,7 @@ export const unwritten: Frozen = {
       Object.entries(fields).map(([field, otherwise]) => [`${path}.${field}`, otherwise]),
     ),
   ),
+  "network.admin.network": nothing,
 };
 
 /** What a cluster can get while it lives and not lose, and how it is without. */

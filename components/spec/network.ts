@@ -44,6 +44,33 @@ const existing = record({
     ),
 });
 
+/** A second interface of every machine, in a network that exists. */
+const admin = record({
+  network: present("a network").meta(
+    doc(
+      "refused",
+      "A network that exists, by name or ID, in which each machine has a second interface for SSH: with an address that Neutron chooses, without default route and name servers, and closed to everything that the machine begins. Kubernetes does not use it.",
+      "machines have one interface",
+    ),
+  ),
+  subnet: present("a subnet")
+    .optional()
+    .meta(
+      doc(
+        "refused",
+        "Its subnet, by name or ID. It must not overlap the ranges of `network`.",
+        "the only IPv4 subnet that it has",
+      ),
+    ),
+  allowedCidrs: list(
+    range("203.0.113.0/24"),
+    1,
+    "the ranges that may reach SSH there, like [203.0.113.0/24]",
+  ).meta(
+    doc("in place", "Ranges from which SSH may be reached there.", "**required** with `network`"),
+  ),
+});
+
 /** Address ranges. They must not overlap each other. */
 export const network = record({
   nodes: range4("10.0.0.0/24")
@@ -68,6 +95,7 @@ export const network = record({
       ),
     ),
   existing: existing.optional(),
+  admin: admin.optional(),
   portSecurity: truth()
     .default(true)
     .meta(

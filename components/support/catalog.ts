@@ -5,7 +5,14 @@ import { inOrder, isUuid } from "../../cloud/reference.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { NetworkArgs } from "../network/network.js";
 import { ProgramError } from "./errors.js";
-import { findNetwork, type FoundNetwork, type WantedNetwork } from "./existing-network.js";
+import {
+  findAdminNetwork,
+  findNetwork,
+  type FoundAdminNetwork,
+  type FoundNetwork,
+  type WantedAdminNetwork,
+  type WantedNetwork,
+} from "./existing-network.js";
 import { find, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
 
 /** Where the operator's credential leads, and what it may do there. */
@@ -25,6 +32,8 @@ export interface Wanted {
   readonly flavors: readonly string[];
   /** Absent: a network is made. */
   readonly network?: WantedNetwork;
+  /** Absent: machines have one interface. */
+  readonly admin?: WantedAdminNetwork;
   /** That exist, besides those that are made. @default none */
   readonly securityGroups?: readonly string[];
 }
@@ -39,6 +48,8 @@ export interface CloudFacts {
   readonly externalNetworkName: string;
   /** The network that the machines are put into, where none is made for them. */
   readonly network?: FoundNetwork;
+  /** The network of the machines' second interfaces. */
+  readonly admin?: FoundAdminNetwork;
   /** By what the flavor was called: its name or its ID. */
   readonly flavorIds: Readonly<Record<string, string>>;
   /** By what the security group was called: its name or its ID. Absent: none was asked for. */
@@ -51,26 +62,25 @@ const unusable = (sentence: string, reason: string): ProgramError =>
   new ProgramError(recognised(reason, "openstack:")?.code ?? "FAILED", `${sentence}: ${reason}`);
 
 /** The network that was looked up, where one was asked for. */
-export function networkIn({ network }: CloudFacts): FoundNetwork {
-  if (network) return network;
+export const networkIn = ({ network }: CloudFacts): FoundNetwork =>
+  network ?? lacking("the network that exists");
+
+/** The same of the network of second interfaces. */
+export const adminNetworkIn = ({ admin }: CloudFacts): FoundAdminNetwork =>
+  admin ?? lacking("the network of `network.admin`");
+
+const lacking = (what: string): never => {
   throw new ProgramError(
     "INVALID_CONFIG",
-    "The cloud's facts lack the network that exists; look them up with `lookUpCloud(wantedOf(spec))`.",
+    `The cloud's facts lack ${what}; look them up with \`lookUpCloud(wantedOf(spec))\`.`,
   );
-}
+};
 
 /** The ID of a security group that was looked up. */
-export function securityGroupIn(
+export const securityGroupIn = (
   { securityGroupIds }: Pick<CloudFacts, "securityGroupIds">,
   reference: string,
-): string {
-  const id = securityGroupIds?.[reference];
-  if (id !== undefined) return id;
-  throw new ProgramError(
-    "INVALID_CONFIG",
-    `The cloud's facts lack the security group "${reference}"; look them up with \`lookUpCloud(wantedOf(spec))\`.`,
-  );
-}
+): string => securityGroupIds?.[reference] ?? lacking(`the security group "${reference}"`);
 
 /** The networks that were looked up, as far as they were asked for. */
 export const networksFound = (
@@ -143,14 +153,15 @@ export async function lookUpCloud(
       ? undefined
       : find("external network", externalNetwork, networkLookups(externalNetwork, opts));
   const inside = network && findNetwork(network, { outside, opts });
+  const beside = wanted.admin && findAdminNetwork(wanted.admin, { opts });
   const things = await Promise.all([
     ...images.map((image) => find("image", image, imageLookups(image, opts))),
     outside ?? none,
     ...flavors.map((flavor) => find("flavor", flavor, flavorLookups(flavor, opts))),
     ...securityGroups.map((one) => find("security group", one, securityGroupLookups(one, opts))),
   ]);
-  const place = await inside;
-  const found = requireAll(things, place);
+  const [place, admin] = [await inside, await beside];
+  const found = requireAll(things, place, admin);
   const external = found[images.length] ?? none;
   const idsOf = (names: readonly string[], all: readonly Thing[]): Record<string, string> =>
     Object.fromEntries(names.map((name, index) => [name, (all[index] ?? none).id]));
@@ -164,15 +175,19 @@ export async function lookUpCloud(
     }),
     scope: operator,
     ...(place && "networkId" in place && { network: place }),
+    ...(admin && "networkId" in admin && { admin }),
   };
 }
 
 /** What nobody asked for. */
 const none: Thing = { id: "" };
 
-function requireAll(all: readonly Found[], place?: Found<FoundNetwork>): Thing[] {
-  const problems = [...all, ...(place ? [place] : [])].flatMap((found) =>
-    "problem" in found ? [found] : [],
+function requireAll(
+  all: readonly Found[],
+  ...places: readonly (Found<FoundNetwork | FoundAdminNetwork> | undefined)[]
+): Thing[] {
+  const problems = [...all, ...places].flatMap((found) =>
+    found && "problem" in found ? [found] : [],
   );
   const unnamed = problems.find(({ named }) => !named);
   if (unnamed) throw unusable("The cloud cannot be asked", unnamed.problem);

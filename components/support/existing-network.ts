@@ -1,6 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { inOrder, meantBy } from "../../cloud/reference.js";
+import { overlaps } from "../network/address-plan.js";
 import {
   find,
   misnamed,
@@ -9,6 +10,7 @@ import {
   severalFound,
   type Found,
   type Lookup,
+  type Problem,
   type Thing,
 } from "./look-up.js";
 
@@ -31,9 +33,28 @@ export interface FoundNetwork {
   readonly mtu: number;
 }
 
+/** The network of second interfaces, each part by name or ID. */
+export interface WantedAdminNetwork {
+  readonly network: string;
+  /** Absent: the only one. */
+  readonly subnet?: string | undefined;
+  /** Ranges that its own must not overlap, by their name in `network`. */
+  readonly apart: Readonly<Record<string, string>>;
+}
+
+export interface FoundAdminNetwork {
+  readonly networkId: string;
+  readonly subnetId: string;
+  readonly range: string;
+  /** Absent: the subnet has none. */
+  readonly gateway?: string;
+  /** Bytes. */
+  readonly mtu: number;
+}
+
 interface Looking {
   /** The external network, which the router has to lead to. */
-  readonly outside: Promise<Found> | undefined;
+  readonly outside?: Promise<Found> | undefined;
   readonly opts: pulumi.InvokeOptions;
 }
 
@@ -45,6 +66,8 @@ interface Subnet {
   readonly id: string;
   readonly name: string;
   readonly range: string;
+  /** Empty: none. */
+  readonly gateway: string;
 }
 interface Router extends Thing {
   readonly outside: string;
@@ -79,43 +102,91 @@ function networkLookups(reference: string, { opts }: Looking): readonly Lookup<N
   });
 }
 
-async function findSubnet(
-  { network, subnet: reference, nodes }: WantedNetwork,
+/** The IPv4 subnets of a network. */
+async function subnetsOf(
   { subnets: ids }: Network,
   { opts }: Looking,
-): Promise<Found<Subnet>> {
-  let subnets: readonly Subnet[];
+): Promise<{ readonly all: readonly Subnet[] } | Problem> {
   try {
-    const all = ids.map((subnetId) => openstack.networking.getSubnet({ subnetId }, opts));
-    subnets = (await Promise.all(all))
+    const asked = ids.map((subnetId) => openstack.networking.getSubnet({ subnetId }, opts));
+    const all = (await Promise.all(asked))
       .filter(({ ipVersion }) => ipVersion === 4)
-      .map(({ id, name, cidr }) => ({ id, name, range: cidr }));
+      .map(({ id, name, cidr: range, gatewayIp: gateway }) => ({ id, name, range, gateway }));
+    return { all };
   } catch (error) {
     return { problem: reasonOf(error), named: false };
   }
+}
+
+const whatIsThere = (subnets: readonly Subnet[]): string => {
   const known = subnets.map(({ id, name, range }) => `${name || id} (${range})`).join(", ");
-  const there = known === "" ? "it has none" : `it has ${known}`;
-  if (reference === undefined)
-    return (
-      subnets.find(({ range }) => range === nodes) ??
-      misnamed(
-        `no subnet of the network "${network}" has the range of network.nodes (${nodes}): ${there}; write the range of one there`,
-      )
-    );
+  return known === "" ? "it has none" : `it has ${known}`;
+};
+
+/** The one of a network's subnets that is called so. */
+function subnetCalled(
+  reference: string,
+  network: string,
+  subnets: readonly Subnet[],
+): Found<Subnet> {
   const [found, ...more] = meantBy(reference, subnets);
   if (!found)
     return misnamed(
-      `the network "${network}" has no subnet "${reference}": ${there}; write the name or ID of one`,
+      `the network "${network}" has no subnet "${reference}": ${whatIsThere(subnets)}; write the name or ID of one`,
     );
-  if (more.length > 0)
-    return misnamed(
-      `several subnets of the network "${network}" are called "${reference}": write the ID of one`,
+  return more.length > 0
+    ? misnamed(
+        `several subnets of the network "${network}" are called "${reference}": write the ID of one`,
+      )
+    : found;
+}
+
+async function findSubnet(
+  { network, subnet: reference, nodes }: WantedNetwork,
+  found: Network,
+  looking: Looking,
+): Promise<Found<Subnet>> {
+  const subnets = await subnetsOf(found, looking);
+  if ("problem" in subnets) return subnets;
+  if (reference === undefined)
+    return (
+      subnets.all.find(({ range }) => range === nodes) ??
+      misnamed(
+        `no subnet of the network "${network}" has the range of network.nodes (${nodes}): ${whatIsThere(subnets.all)}; write the range of one there`,
+      )
     );
-  return found.range === nodes
-    ? found
+  const subnet = subnetCalled(reference, network, subnets.all);
+  return "problem" in subnet || subnet.range === nodes
+    ? subnet
     : misnamed(
-        `the subnet "${reference}" has the range ${found.range}, not that of network.nodes (${nodes}); write ${found.range} there`,
+        `the subnet "${reference}" has the range ${subnet.range}, not that of network.nodes (${nodes}); write ${subnet.range} there`,
       );
+}
+
+/** The network of second interfaces and its subnet, or the first of them that is not as it was written. */
+export async function findAdminNetwork(
+  { network: reference, subnet: wanted, apart }: WantedAdminNetwork,
+  looking: Looking,
+): Promise<Found<FoundAdminNetwork>> {
+  const network = await find("network", reference, networkLookups(reference, looking));
+  if ("problem" in network) return network;
+  const subnets = await subnetsOf(network, looking);
+  if ("problem" in subnets) return subnets;
+  const [only, ...more] = subnets.all;
+  if (wanted === undefined && (!only || more.length > 0))
+    return misnamed(
+      `the network "${reference}" has not one IPv4 subnet: ${whatIsThere(subnets.all)}; write network.admin.subnet, or another network`,
+    );
+  const subnet = wanted === undefined ? only : subnetCalled(wanted, reference, subnets.all);
+  if (!subnet || "problem" in subnet) return subnet ?? misnamed(reference);
+  const { id, range, gateway } = subnet;
+  const [near] = Object.entries(apart).filter(([, other]) => overlaps(range, other));
+  if (near)
+    return misnamed(
+      `the subnet "${subnet.name || id}" of network.admin has the range ${range}, which overlaps network.${near[0]} (${near[1]}); write another one`,
+    );
+  const place = { networkId: network.id, subnetId: id, range, mtu: network.mtu };
+  return gateway === "" ? place : { ...place, gateway };
 }
 
 /** A router leads from the subnet to the external network, or it is of no use. */

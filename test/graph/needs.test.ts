@@ -75,6 +75,9 @@ describe("what a cluster asks of its cloud", () => {
     },
     "one whose ports are not filtered": { network: { portSecurity: false }, samples: true },
     "one in a network that exists": { network: existing, samples: true },
+    "one whose machines have a second interface": {
+      network: { admin: { network: "ops", allowedCidrs: ["10.9.0.0/24"] } },
+    },
     "one in a network without a way out": {
       network: existing,
       samples: true,

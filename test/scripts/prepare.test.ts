@@ -10,7 +10,7 @@ import { smallest } from "../support/spec.js";
 const values = (over: object = {}): Record<string, string> => {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result);
-  return { ...preparation(result.spec, "worker"), VOLUMES: "" };
+  return { ...preparation(result.spec, "worker"), VOLUMES: "", ADMIN_ADDRESS: "" };
 };
 
 describe("prepare.sh", () => {
@@ -28,6 +28,24 @@ describe("prepare.sh", () => {
     const { code, stdout, stderr } = run();
     assert.equal(code, 0, stderr);
     assert.equal(stdout, '{"kubelet": "1.36.3"}\n');
+  });
+
+  it("goes on only where the machine has its second interface, and not as its way outside", () => {
+    const address = { ADMIN_ADDRESS: "10.9.0.5" };
+    machine.stub("ip", 'case "$*" in *"to 10.9.0.5"*) echo "3: eth1 inet 10.9.0.5/24" ;; esac');
+    assert.equal(run(address).code, 0);
+    assert.match(
+      run({ ADMIN_ADDRESS: "10.9.0.6" }).stderr,
+      /reason: machine does not have its address 10\.9\.0\.6 in network\.admin; choose an image/,
+    );
+    machine.stub(
+      "ip",
+      'case "$*" in *"to 10.9"*) echo "3: eth1 x" ;; *default*) echo default ;; esac',
+    );
+    assert.match(
+      run(address).stderr,
+      /reason: machine has a default route through .*, eth1; choose/,
+    );
   });
 
   it("installs exactly the version that is asked for, in its newest build", () => {

@@ -9,6 +9,7 @@ prepare() {
   require POD_RANGE NODE_RANGE
   wait_for_cloud_init
   keep_version
+  second_interface
   settings
   volumes
   packages
@@ -31,6 +32,17 @@ wait_for_cloud_init() {
     124) die "cloud-init did not end within 300 s on $(hostname)" ;;
     *) die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')" ;;
   esac
+}
+
+# What user data made of it (second-interface.sh).
+second_interface() {
+  local device
+  [[ -n $ADMIN_ADDRESS ]] || return 0
+  device=$(ip -o -4 address show to "$ADMIN_ADDRESS" | awk '{ print $2; exit }')
+  [[ -n $device ]] ||
+    die "$(hostname) does not have its address $ADMIN_ADDRESS in network.admin; choose an image whose interfaces systemd-networkd or ifupdown configures, or look into /var/log/cloud-init.log there"
+  ! ip -4 route show default dev "$device" | grep -q . ||
+    die "$(hostname) has a default route through its interface in network.admin, $device; choose an image in which nothing else configures it"
 }
 
 # An upgrade is more than other packages: refuse it here, before anything changes.

@@ -22,7 +22,7 @@ const spec = (kubernetes: object = {}) => {
 
 describe("preparation", () => {
   it("gives the script every value that it reads", () => {
-    const given = [...Object.keys(preparation(spec(), "worker")), "VOLUMES"];
+    const given = [...Object.keys(preparation(spec(), "worker")), "VOLUMES", "ADMIN_ADDRESS"];
     assert.deepEqual(given.sort(), [...prepareValues].sort());
   });
 

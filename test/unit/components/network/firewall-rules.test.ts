@@ -22,6 +22,7 @@ const plan: FirewallPlan = {
   loadBalancerProvider: "amphora",
   serviceCidrs: ["203.0.113.0/24"],
   nodePorts: [],
+  adminCidrs: [],
   more: [],
 };
 

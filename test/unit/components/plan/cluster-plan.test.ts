@@ -172,7 +172,8 @@ describe("the plan of a cluster", () => {
   });
 
   it("has a bastion that is none of the nodes, in its zone and its own security group", () => {
-    const plan = planCluster({ ...spec, bastion: { flavor: "tiny", zone: "c", generation: 2 } });
+    const bastion = { flavor: "tiny", zone: "c", generation: 2, securityGroups: [] };
+    const plan = planCluster({ ...spec, bastion });
     assert.deepEqual(plan.bastion?.machines, [
       {
         ...{ name: "dev-bastion-0", role: "bastion", pool: "bastion", position: 0 },
@@ -188,7 +189,7 @@ describe("the plan of a cluster", () => {
   });
 
   it("has etcd's own machines, which are no nodes, in a security group of their own", () => {
-    const plan = planCluster({ ...spec, etcd: { flavor: "fast", count: 3 } });
+    const plan = planCluster({ ...spec, etcd: { flavor: "fast", count: 3, securityGroups: [] } });
     assert.deepEqual(
       plan.etcd?.machines.map(({ name, zone, flavor }) => [name, zone, flavor]),
       [

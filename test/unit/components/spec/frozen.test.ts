@@ -29,10 +29,11 @@ describe("what a living cluster keeps", () => {
   it("is what the documentation calls refused, and its name", () => {
     const refused = leaves(jsonSchema()).filter(({ change }) => change === "refused");
     const existing = { network: "office", subnet: "machines", router: "gateway" };
+    const admin = { network: "ops", subnet: "ops", allowedCidrs: ["10.9.0.0/24"] };
     const disk = { size: 20, type: "fast", zone: "store" };
     const volumes = { rootVolume: disk, runtimeVolume: disk };
     const said = specOf({
-      ...{ network: { existing, portSecurity: false }, cloudController: { enabled: false } },
+      ...{ network: { existing, admin, portSecurity: false }, cloudController: { enabled: false } },
       ...{ loadBalancer: { enabled: false }, blockStorage: { snapshots: true } },
       controlPlane: { ...smallest.controlPlane, ...volumes, etcdVolume: disk },
       workers: { pool: { flavor: "medium", count: 1, ...volumes } },

@@ -1,0 +1,26 @@
+import type * as pulumi from "@pulumi/pulumi";
+import type { ClusterSpec } from "../cluster-spec.js";
+import { adminNetworkIn, type CloudFacts } from "../support/catalog.js";
+import type { FoundAdminNetwork } from "../support/existing-network.js";
+import type { Firewall } from "./firewall.js";
+
+/** The network of the machines' second interfaces, and who may come in there. */
+export interface AdminNetwork {
+  readonly found: pulumi.Output<FoundAdminNetwork>;
+  readonly securityGroupIds: readonly pulumi.Input<string>[];
+}
+
+/** Undefined where machines have one interface. */
+export const adminNetwork = ({
+  spec,
+  cloud,
+  firewall,
+}: {
+  readonly spec: Pick<ClusterSpec, "network">;
+  readonly cloud: pulumi.Output<CloudFacts>;
+  readonly firewall: Firewall;
+}): AdminNetwork | undefined =>
+  spec.network.admin && {
+    found: cloud.apply(adminNetworkIn),
+    securityGroupIds: firewall.adminGroupIds,
+  };

@@ -1,0 +1,121 @@
+import { strict as assert } from "node:assert";
+import { secondInterfaceCommand } from "../../components/machine/second-interface.js";
+import { Sandbox, type Outcome } from "../support/sandbox.js";
+
+const second = {
+  ...{ mac: "fa:16:3e:00:00:02", address: "10.9.0.5", range: "10.9.0.0/24", mtu: 1442 },
+  gateway: "10.9.0.1",
+};
+const links = `printf '%s\\n' '1: lo: <UP> link/loopback 00:00:00:00:00:00' '2: eth0: <UP> mtu 1450 link/ether fa:16:3e:00:00:01 brd x' '3: eth1@if7: <UP> mtu 1450 link/ether fa:16:3e:00:00:02 brd x'`;
+const rendered = `auto lo
+iface lo inet loopback
+
+auto eth0
+iface eth0 inet dhcp
+    mtu 1450
+
+auto eth1
+iface eth1 inet dhcp
+    mtu 1442
+`;
+
+describe("second-interface.sh", () => {
+  let machine: Sandbox;
+  const run = (of: Parameters<typeof secondInterfaceCommand>[0] = second): Outcome => {
+    const [, , script = "", , ...args] = secondInterfaceCommand(of);
+    return machine.execute(script, ...args);
+  };
+  beforeEach(() => {
+    machine = new Sandbox({ ip: `case "$*" in *link*) ${links} ;; esac`, networkctl: "" });
+    machine.stub("systemctl", "");
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  describe("where systemd-networkd configures interfaces", () => {
+    const file = "etc/systemd/network/05-stackadm-admin.network";
+
+    it("gives it its address, and routes in a table of its own for what is answered there", () => {
+      const { code, stderr, calls } = run();
+      assert.equal(code, 0, stderr);
+      const text = machine.file(file) ?? "";
+      for (const line of [
+        ...["MACAddress=fa:16:3e:00:00:02", "Address=10.9.0.5/24", "AddPrefixRoute=no", "DHCP=no"],
+        ...["From=10.9.0.5", "Gateway=10.9.0.1", "Destination=10.9.0.0/24", "MTUBytes=1442"],
+      ])
+        assert.ok(text.split("\n").includes(line), `${line} in ${text}`);
+      // Every route and rule is in that table: the main one has no default route of it.
+      const sections = text.split(/^\[/m).filter((one) => /^Rout/.test(one));
+      assert.equal(sections.length, 3);
+      for (const one of sections) assert.match(one, /^Table=1022$/m);
+      assert.doesNotMatch(text, /DNS=(?!no)/);
+      assert.ok(calls.includes("networkctl reload"));
+    });
+
+    it("does nothing at the next boot", () => {
+      run();
+      const { code, calls } = run();
+      assert.equal(code, 0);
+      assert.ok(!calls.includes("networkctl reload"));
+    });
+
+    it("answers only its subnet where that has no gateway", () => {
+      assert.equal(run({ ...second, gateway: undefined }).code, 0);
+      const text = machine.file(file) ?? "";
+      assert.doesNotMatch(text, /Gateway/);
+      assert.match(text, /^Destination=10\.9\.0\.0\/24$/m);
+    });
+  });
+
+  describe("where ifupdown configures interfaces", () => {
+    const theirs = "etc/network/interfaces.d/50-cloud-init";
+    beforeEach(() => {
+      machine.stub("systemctl", "exit 3");
+      for (const name of ["ifup", "ifdown"]) machine.stub(name, "");
+      machine.put(theirs, rendered);
+    });
+
+    it("takes it from what cloud-init wrote, and leaves the others as they are", () => {
+      const { code, stderr } = run();
+      assert.equal(code, 0, stderr);
+      assert.equal(
+        machine.file(theirs)?.trim(),
+        rendered.slice(0, rendered.indexOf("auto eth1")).trim(),
+      );
+      const own = machine.file("etc/network/interfaces.d/60-stackadm-admin") ?? "";
+      assert.match(own, /^iface eth1 inet manual$/m);
+      assert.match(own, /^ {4}up ip address replace 10\.9\.0\.5\/24 dev eth1 noprefixroute$/m);
+      assert.match(
+        own,
+        /^ {4}up ip route replace default via 10\.9\.0\.1 dev eth1 onlink table 1022$/m,
+      );
+      // Without the table it would be the machine's way outside.
+      for (const line of own.split("\n").filter((one) => / (route|rule) /.test(one)))
+        assert.match(line, / table 1022( |$)/);
+    });
+
+    it("brings it up anew, and then the one whose name servers and default route are to stand", () => {
+      const { calls } = run();
+      const order = calls.filter((call) => /^if(up|down)/.test(call));
+      assert.deepEqual(order, [
+        ...["ifdown --force eth1", "ifup eth1", "ifdown --force eth0", "ifup eth0"],
+      ]);
+      assert.deepEqual(
+        run().calls.filter((call) => /^if(up|down)/.test(call)),
+        [],
+      );
+    });
+  });
+
+  it("fails where the interface is not there, or something else configures it", () => {
+    assert.match(
+      run({ ...second, mac: "fa:16:3e:00:00:09" }).stderr,
+      /no interface has the address/,
+    );
+    machine.stub("systemctl", "exit 3");
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /neither systemd-networkd nor ifupdown/);
+  });
+});
