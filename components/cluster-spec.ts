@@ -2,10 +2,11 @@ import { z } from "zod";
 import { isHostOf, overlaps } from "./network/address-plan.js";
 import { access, bastion, wayIn } from "./spec/access.js";
 import { besideEtcd, etcd } from "./spec/etcd.js";
-import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
+import { apiName, dnsNameOf, endpoint, unusedAddress, withDefaults } from "./spec/endpoint.js";
 import { cloudController, credential, loadBalancer, withoutLoadBalancers } from "./spec/cloud.js";
 import { ingress, wrongIngress } from "./spec/ingress.js";
 import { missingNodes } from "./spec/group-options.js";
+import { wrongAddresses } from "./spec/fixed-addresses.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import {
@@ -166,6 +167,7 @@ const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "sa
 
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
+const placed = ["network", "endpoint", "topology", "controlPlane", "workers"] as const;
 const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
 
 const comparisons: readonly Comparison[] = [
@@ -177,9 +179,11 @@ const comparisons: readonly Comparison[] = [
   { of: ["etcd", "topology", "workers"], find: besideEtcd },
   { of: ["topology", "controlPlane", "workers"], find: (value) => missingNodes(groupsOf(value)) },
   { of: ["network", "endpoint"], find: foreignAddress },
+  { of: placed, find: (value) => wrongAddresses({ ...value, groups: groupsOf(value) }) },
   { of: grouped, find: unfiltered },
   { of: ["samples", "podNetwork"], find: samplesAlone },
   { of: outside, find: (value) => outOfPlace({ ...value, ...withDefaults(value) }) },
+  { of: ["endpoint"], find: unusedAddress },
   { of: ["endpoint", "apiName"], find: unknownName },
   { of: ["ingress", "workers", ...around], find: wrongIngress },
   { of: balanced, find: withoutLoadBalancers },

@@ -177,8 +177,7 @@ export class Cluster extends Component {
     const plan = planCluster(spec);
     const mark = { name: spec.name, identity: this.identity };
     const network = this.make(Network, "network", {
-      mark,
-      name: plan.networkName,
+      ...{ mark, name: plan.networkName, reserved: plan.addresses },
       routesOfCloud: routedByCloud(spec.podNetwork),
       ...spec.network,
       ...networksFound(spec, cloud),

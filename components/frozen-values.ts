@@ -10,7 +10,7 @@ export interface FrozenValuesArgs {
   readonly cluster: string;
   /** By their path in the specification. */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Groups of machines by their path in the specification, with the name of the component that makes them. */
+  /** Groups of machines by their path in the specification, with the component that makes them; and each machine, with its server. */
   readonly groups: Readonly<Record<string, string>>;
 }
 
@@ -78,7 +78,7 @@ interface Before {
    * first `up` failed loses nothing.
    */
   readonly lived: boolean;
-  /** Whether the component has servers. */
+  /** Whether the component has servers, or there is a server of that name. */
   readonly has: (component: string) => boolean;
 }
 
@@ -99,7 +99,7 @@ async function stateOf(urn: string): Promise<Before | undefined> {
         mine.some(
           ({ name, type }) =>
             type === "openstack:compute/instance:Instance" &&
-            name.slice(prefix.length).replace(/-\d+-server$/, "") === component,
+            [name, name.replace(/-\d+-server$/, "")].includes(`${prefix}${component}`),
         ),
     };
   } catch {

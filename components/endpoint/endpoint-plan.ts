@@ -1,5 +1,6 @@
 import { Address4 } from "ip-address";
 import type { ClusterSpec } from "../cluster-spec.js";
+import { existingFloatingIp } from "../spec/endpoint.js";
 import { apiPort } from "../kubeadm/documents.js";
 import type { FirewallRow, Source } from "../network/firewall-rules.js";
 
@@ -9,6 +10,7 @@ type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs"> & {
 
 /** What an endpoint takes of the cloud and of the control planes, before any of them exists. */
 export interface EndpointTraits {
+  /** Those that are made. */
   readonly floatingIps: number;
   readonly loadBalancers: number;
   /** Ports in the machines' network, besides the machines' own. */
@@ -59,13 +61,15 @@ export function endpointTraits(spec: Planned): EndpointTraits {
   const { endpoint, allowedCidrs, network } = spec;
   const clients = allowedCidrs.map((range) => ({ range }));
   const subnet = { range: network.nodes };
+  const outside = !("public" in endpoint) || endpoint.public;
+  const floatingIps = outside && existingFloatingIp(endpoint) === undefined ? 1 : 0;
   switch (endpoint.kind) {
     case "floating-ip":
-      return { ...nothing, floatingIps: 1, firewall: [apiFrom(clients)] };
+      return { ...nothing, floatingIps, firewall: [apiFrom(clients)] };
     case "load-balancer":
       return {
         ...nothing,
-        floatingIps: endpoint.public ? 1 : 0,
+        floatingIps,
         loadBalancers: 1,
         ports: 1,
         // Monitors ask from an address in the subnet, and so does an amphora for its clients.
@@ -74,7 +78,7 @@ export function endpointTraits(spec: Planned): EndpointTraits {
     case "virtual-ip":
       return {
         ...nothing,
-        floatingIps: endpoint.public ? 1 : 0,
+        floatingIps,
         ports: 1,
         firewall: [apiFrom(clients), vrrp],
         packages: ["keepalived"],

@@ -5,7 +5,7 @@ import {
   floatingAddressOptions,
   type Outside,
 } from "../network/floating-address.js";
-import type { EndpointSpec } from "../spec/endpoint.js";
+import { existingFloatingIp, type EndpointSpec } from "../spec/endpoint.js";
 import type { Operator } from "../support/operator.js";
 import { Component } from "../support/component.js";
 import { keepalivedConfig, noVirtualIp, type virtualIpValues } from "./keepalived-documents.js";
@@ -52,7 +52,7 @@ export abstract class Endpoint extends Component {
   abstract readonly certificateNames: pulumi.Output<string[]>;
   readonly #former: pulumi.Output<string>;
   /** What has the address outside, where the endpoint makes one. */
-  #floatingIp?: openstack.networking.FloatingIp;
+  #floatingIp?: pulumi.Resource;
   /** The address that control planes hand to each other. */
   readonly virtualIp?: pulumi.Output<string>;
 
@@ -99,8 +99,13 @@ export abstract class Endpoint extends Component {
   }
 
   /** The address at which the API is reached from outside, on a port. */
-  protected publicAddress(outside: Outside, portId: pulumi.Input<string>): pulumi.Output<string> {
-    this.#floatingIp = this.make(
+  protected publicAddress(
+    outside: Outside & { readonly spec: EndpointSpec },
+    portId: pulumi.Input<string>,
+  ): pulumi.Output<string> {
+    const given = existingFloatingIp(outside.spec);
+    if (given !== undefined) return this.putThere(given, outside, portId);
+    const made = this.make(
       openstack.networking.FloatingIp,
       "floating-ip",
       floatingAddress(outside, portId, "Kubernetes API"),
@@ -108,7 +113,29 @@ export abstract class Endpoint extends Component {
         aliases: [{ name: `${formerName(outside.mark.name)}-floating-ip`, parent: this.#former }],
       }),
     );
-    return this.#floatingIp.address;
+    this.#floatingIp = made;
+    return made.address;
+  }
+
+  /** The address is the project's own: it carries no mark of the cluster, so that nothing here ever deletes it. */
+  private putThere(
+    floatingIp: string,
+    { routerInterface }: Outside,
+    portId: pulumi.Input<string>,
+  ): pulumi.Output<string> {
+    const there = this.make(
+      openstack.networking.FloatingIpAssociate,
+      "floating-ip-association",
+      { floatingIp, portId },
+      {
+        // order: Neutron refuses the association until the router has an interface in the port's subnet.
+        ...(routerInterface && { dependsOn: [routerInterface] }),
+        // A port has one.
+        deleteBeforeReplace: true,
+      },
+    );
+    this.#floatingIp = there;
+    return there.floatingIp;
   }
 }
 

@@ -116,7 +116,12 @@ export class Machine extends Component {
         name: args.plan.name,
         networkId: args.networkId,
         adminStateUp: true,
-        fixedIps: [{ subnetId: args.subnetId }],
+        fixedIps: [
+          {
+            subnetId: args.subnetId,
+            ...(args.plan.address !== undefined && { ipAddress: args.plan.address }),
+          },
+        ],
         ...(args.portSecurity
           ? {
               securityGroupIds: [...args.securityGroupIds],

@@ -3,6 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 import type { FoundNetwork } from "../support/existing-network.js";
+import { stretchesWithout } from "./address-plan.js";
 import type { Outside } from "./floating-address.js";
 
 export interface NetworkArgs {
@@ -14,6 +15,8 @@ export interface NetworkArgs {
   readonly dns: readonly string[];
   /** Whether the router gets routes from the cluster's cloud controller: they go with its interface. */
   readonly routesOfCloud: boolean;
+  /** Addresses in `nodes` that Neutron gives to nobody who does not ask for them. */
+  readonly reserved: readonly string[];
   /** Bytes. @default Neutron's */
   readonly mtu?: number | undefined;
   readonly externalNetwork?: Outside["externalNetwork"];
@@ -63,6 +66,9 @@ export class Network extends Component {
       cidr: args.nodes,
       ipVersion: 4,
       dnsNameservers: [...args.dns],
+      ...(args.reserved.length > 0 && {
+        allocationPools: [...stretchesWithout(args.nodes, args.reserved)],
+      }),
       tags,
     });
     const router = this.make(openstack.networking.Router, "router", {

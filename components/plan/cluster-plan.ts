@@ -25,6 +25,8 @@ export interface PlannedMachine {
   readonly position: number;
   /** Absent: Nova chooses. */
   readonly zone?: string;
+  /** In the machines' network. Absent: Neutron chooses. */
+  readonly address?: string;
   /** Name or ID. */
   readonly flavor: string;
   /** Name or ID. */
@@ -81,6 +83,8 @@ export interface ClusterPlan {
   /** Name of what leads to the ingress controller. */
   readonly ingressName: string;
   readonly securityGroups: readonly PlannedSecurityGroup[];
+  /** Those that were written for single machines. */
+  readonly addresses: readonly string[];
 }
 
 export interface PlannedSecurityGroup {
@@ -109,6 +113,7 @@ interface Override {
   readonly flavor?: string | undefined;
   readonly image?: string | undefined;
   readonly zone?: string | undefined;
+  readonly address?: string | undefined;
   readonly generation?: number | undefined;
 }
 
@@ -162,6 +167,7 @@ function group(
       ...{ tags, metadata, schedulerHints, cloudInit },
       volumes: volumesOf(machine, written),
       ...(zone !== undefined && { zone }),
+      ...(own.address !== undefined && { address: own.address }),
     };
   });
   const policy = policies[written.spread];
@@ -201,12 +207,13 @@ export function planCluster(
   const bastion = spec.bastion && bastionOf(spec, spec.bastion);
   const etcd = spec.etcd && group(spec, "etcd", etcdPool, { ...plain, ...spec.etcd });
   const apart = [bastion, etcd].flatMap((one) => one ?? []);
+  const groups = [
+    group(spec, "control-plane", controlPlanePool, controlPlane),
+    ...Object.entries(workers).map(([pool, size]) => group(spec, "worker", pool, size)),
+  ] as const;
   return {
     cluster: name,
-    groups: [
-      group(spec, "control-plane", controlPlanePool, controlPlane),
-      ...Object.entries(workers).map(([pool, size]) => group(spec, "worker", pool, size)),
-    ],
+    groups,
     ...(bastion && { bastion }),
     ...(etcd && { etcd }),
     networkName: name,
@@ -216,6 +223,7 @@ export function planCluster(
       ...(spec.network?.portSecurity === false ? [] : groupsFor(name, roles, apart)),
       ...(spec.network?.admin ? [adminGroup(name)] : []),
     ],
+    addresses: groups.flatMap((one) => one.machines.flatMap(({ address }) => address ?? [])),
   };
 }
 

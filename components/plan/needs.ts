@@ -1,5 +1,6 @@
 import type { ClusterNeeds, CountedResource } from "../../cloud/needs.js";
 import type { ClusterSpec } from "../cluster-spec.js";
+import { existingFloatingIp } from "../spec/endpoint.js";
 import type { Wanted } from "../support/catalog.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { ingressTraits } from "../ingress/ingress-plan.js";
@@ -15,12 +16,16 @@ const namesIn = (names: readonly (string | undefined)[]): string[] => [
 export const wantedOf = (spec: ClusterSpec): Wanted => {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
+  const floatingIp = existingFloatingIp(spec.endpoint);
   return {
     securityGroups: namesIn(groupsOf(plan).flatMap(({ securityGroups }) => securityGroups)),
     images: namesIn(machines.map(({ image }) => image)),
     ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
     ...(spec.network.existing && {
-      network: { ...spec.network.existing, nodes: spec.network.nodes },
+      network: {
+        ...{ ...spec.network.existing, nodes: spec.network.nodes },
+        addresses: plan.addresses,
+      },
     }),
     ...(spec.network.admin && {
       admin: {
@@ -32,6 +37,7 @@ export const wantedOf = (spec: ClusterSpec): Wanted => {
         },
       },
     }),
+    ...(floatingIp !== undefined && { floatingIp: { address: floatingIp, cluster: spec.name } }),
     flavors: namesIn(machines.map(({ flavor }) => flavor)),
   };
 };

@@ -28,7 +28,18 @@ const open = truth()
     ),
   );
 
-const floatingIp = record({ kind: z.literal("floating-ip") });
+/** Said of all kinds that have a floating IP. */
+const floating = address4
+  .optional()
+  .meta(
+    doc(
+      "refused",
+      "With `floating-ip`, `load-balancer` and `virtual-ip`: a floating IP that the project has already. It is only put there, and neither changed nor deleted.",
+      "one is made",
+    ),
+  );
+
+const floatingIp = record({ kind: z.literal("floating-ip"), floatingIp: floating });
 
 const loadBalancer = record({
   kind: z.literal("load-balancer"),
@@ -42,6 +53,7 @@ const loadBalancer = record({
       ),
     ),
   public: open,
+  floatingIp: floating,
 });
 
 const virtualIp = record({
@@ -56,6 +68,7 @@ const virtualIp = record({
       ),
     ),
   public: open,
+  floatingIp: floating,
 });
 
 const existing = record({
@@ -113,6 +126,25 @@ export type EndpointSpec =
 /** The DNS name of an existing endpoint: it resolves itself, and no machine may take it for another address. */
 export const dnsNameOf = (spec: Written | undefined): string | undefined =>
   spec?.kind === "existing" && isDnsName(spec.host) ? spec.host : undefined;
+
+/** A floating IP that exists, for an address that nobody outside is to reach. */
+export const unusedAddress = ({
+  endpoint: written,
+}: {
+  readonly endpoint?: Written | undefined;
+}): z.core.$ZodRawIssue[] =>
+  written && "public" in written && !written.public && written.floatingIp !== undefined
+    ? [
+        {
+          ...{ code: "custom", path: ["endpoint", "floatingIp"], input: written.floatingIp },
+          message: "leads nowhere with `public: false`; leave one of them out",
+        },
+      ]
+    : [];
+
+/** The floating IP that exists, if one was written. */
+export const existingFloatingIp = (endpoint: EndpointSpec): string | undefined =>
+  "floatingIp" in endpoint ? endpoint.floatingIp : undefined;
 
 /** The endpoint that nobody wrote. */
 const endpointOf = (chosen: Topology | undefined): Written =>

@@ -25,8 +25,8 @@ const isFrozen = (path: string, change: string): boolean => change === "refused"
 /** Entries of a list have no name to compare them by, so nothing in a list is frozen. */
 function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
   if (value === undefined) return [];
-  if (schema.change !== undefined)
-    return isFrozen(path, schema.change) ? [[path, canonical(keptOf(schema, value))]] : [];
+  if (schema.change !== undefined && isFrozen(path, schema.change))
+    return [[path, canonical(keptOf(schema, value))]];
   const kinds = kindsOf(schema);
   return [
     ...kinds.flatMap((kind) => frozenIn(kind, value, path)),
@@ -121,6 +121,7 @@ export const unwritten: Frozen = {
     ),
   ),
   "network.admin.network": nothing,
+  "endpoint.floatingIp": nothing,
 };
 
 /** What a cluster can get while it lives and not lose, and how it is without. */
@@ -139,9 +140,14 @@ export function frozenValues(spec: ClusterSpec): Frozen {
   );
 }
 
-/** The group of machines that keeps a value, if it is one's and not the cluster's: `workers.gpu` of `workers.gpu.rootVolume.size`. */
+/**
+ * The group of machines that keeps a value, or the machine, if it is one's and not the cluster's: `workers.gpu` of
+ * `workers.gpu.rootVolume.size`, `workers.gpu.nodes.0` of `workers.gpu.nodes.0.address`.
+ */
 export const groupOf = (path: string): string | undefined =>
-  /^(?:cluster\.)?(controlPlane|workers\.[^.]+)\.[a-z]+Volume\./.exec(path)?.[1];
+  /^(?:cluster\.)?((?:controlPlane|workers\.[^.]+)(?:(?=\.[a-z]+Volume\.)|\.nodes\.\d+(?=\.address$)))/.exec(
+    path,
+  )?.[1];
 
 /**
  * The same for kubeadm/scripts/frozen.sh, a line each: `path value`, in an order that no schema changes: no script runs again for
@@ -173,13 +179,28 @@ export function compareFrozen(
   });
 }
 
-/** The components that make the groups of machines (cluster.ts), by the path of the group. */
+/** The components that make the groups of machines (cluster.ts), by the path of the group, and the servers by the machine's. */
 export const groupNames = ({
+  controlPlane,
   workers,
-}: Pick<ClusterSpec, "workers">): Readonly<Record<string, string>> => ({
-  controlPlane: "control-plane",
-  ...Object.fromEntries(Object.keys(workers).map((pool) => [`workers.${pool}`, `workers-${pool}`])),
-});
+}: {
+  readonly controlPlane: { readonly count: number };
+  readonly workers: Readonly<Record<string, { readonly count: number }>>;
+}): Readonly<Record<string, string>> => {
+  const namesOf = (path: string, component: string, count: number): [string, string][] => [
+    [path, component],
+    ...Array.from({ length: count }, (_, position): [string, string] => [
+      `${path}.nodes.${String(position)}`,
+      `${component}-${String(position)}-server`,
+    ]),
+  ];
+  return Object.fromEntries([
+    ...namesOf("controlPlane", "control-plane", controlPlane.count),
+    ...Object.entries(workers).flatMap(([pool, { count }]) =>
+      namesOf(`workers.${pool}`, `workers-${pool}`, count),
+    ),
+  ]);
+};
 
 /**
  * What a group of machines has, or had, on one side only: its machines were made with it, or without. Nothing that a release

@@ -1,6 +1,16 @@
 import { z } from "zod";
 import { ownParts } from "./own-parts.js";
-import { doc, list, present, record, securityGroups, shown, text, whole } from "./values.js";
+import {
+  address4,
+  doc,
+  list,
+  present,
+  record,
+  securityGroups,
+  shown,
+  text,
+  whole,
+} from "./values.js";
 
 const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
@@ -140,6 +150,15 @@ export const nodesOf = <Shape extends z.core.$ZodLooseShape>(more: Shape) =>
           .optional()
           .meta(doc("replaces nodes", "Flavor of this machine.", "the group's `flavor`")),
         image: image.meta(doc("replaces nodes", "Image of this machine.", "the group's `image`")),
+        address: address4
+          .optional()
+          .meta(
+            doc(
+              "refused",
+              "Address of this machine in `network.nodes`. A machine that lives keeps the one that it was made with. In an `existing` network it has to be free.",
+              "Neutron chooses",
+            ),
+          ),
         zone: zone.meta(
           doc("replaces nodes", "Availability zone of this machine.", "the group's, in turn"),
         ),

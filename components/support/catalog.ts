@@ -5,6 +5,7 @@ import { inOrder, isUuid } from "../../cloud/reference.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { NetworkArgs } from "../network/network.js";
 import { ProgramError } from "./errors.js";
+import { findFloatingIp, type WantedFloatingIp } from "./existing-floating-ip.js";
 import {
   findAdminNetwork,
   findNetwork,
@@ -36,6 +37,8 @@ export interface Wanted {
   readonly admin?: WantedAdminNetwork;
   /** That exist, besides those that are made. @default none */
   readonly securityGroups?: readonly string[];
+  /** Absent: one is made, or none. */
+  readonly floatingIp?: WantedFloatingIp;
 }
 
 /** What was found: everything that decides whether the cluster can be made at all. */
@@ -159,6 +162,7 @@ export async function lookUpCloud(
     outside ?? none,
     ...flavors.map((flavor) => find("flavor", flavor, flavorLookups(flavor, opts))),
     ...securityGroups.map((one) => find("security group", one, securityGroupLookups(one, opts))),
+    ...(wanted.floatingIp ? [findFloatingIp(wanted.floatingIp, opts)] : []),
   ]);
   const [place, admin] = [await inside, await beside];
   const found = requireAll(things, place, admin);

@@ -23,6 +23,8 @@ export interface WantedNetwork {
   readonly router?: string | undefined;
   /** The machines' range; the subnet has to have it. */
   readonly nodes: string;
+  /** Addresses that are written for machines; none may be the gateway's. @default none */
+  readonly addresses?: readonly string[];
 }
 
 export interface FoundNetwork {
@@ -85,6 +87,10 @@ export async function findNetwork(
   if ("problem" in network) return network;
   const subnet = await findSubnet(wanted, network, looking);
   if ("problem" in subnet) return subnet;
+  if (wanted.addresses?.includes(subnet.gateway) === true)
+    return misnamed(
+      `${subnet.gateway} is the gateway of the subnet "${subnet.name || subnet.id}", and no machine's address; write another one`,
+    );
   const found = { networkId: network.id, subnetId: subnet.id, mtu: network.mtu };
   if (wanted.router === undefined) return found;
   const router = await findRouter(wanted.router, { networkId: network.id, subnet }, looking);

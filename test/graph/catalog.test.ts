@@ -86,6 +86,33 @@ describe("the catalog", () => {
     );
   });
 
+  it("takes a floating IP that is the project's, and takes none away from somebody else", async () => {
+    const [address, port] = [
+      ...[
+        "openstack:networking/getFloatingIp:getFloatingIp",
+        "openstack:networking/getPort:getPort",
+      ],
+    ] as const;
+    const wanted = { floatingIp: { address: "203.0.113.9", cluster: "dev" } };
+    const used = { [address]: () => ({ id: "f", portId: "p" }) };
+    const on = (name: string, ...allTags: readonly string[]) => ({
+      ...used,
+      [port]: () => ({ name, allTags }),
+    });
+    await look({ [address]: () => ({ id: "f", portId: "" }) }, wanted);
+    await look(on("dev-control-plane-0", "stackadm-cluster=dev"), wanted);
+    await look(on("ovn-lb-vip-0b1c"), wanted);
+    for (const other of [on("web"), on("dev-control-plane-0", "stackadm-cluster=other")])
+      await assert.rejects(
+        look(other, wanted),
+        /the floating IP 203\.0\.113\.9 of endpoint\.floatingIp is in use on the port ".*"; write another one, or free it$/,
+      );
+    await assert.rejects(
+      look({ [address]: refuse("No openstack_networking_floatingip_v2 found") }, wanted),
+      /203\.0\.113\.9 of endpoint\.floatingIp is none of this project's; allocate it, or leave it out$/,
+    );
+  });
+
   it("finds by name what only looks like an ID", async () => {
     const { externalNetworkId } = await look(
       { [network]: (inputs) => ("name" in inputs ? { id: "e", name: id } : nothing()) },

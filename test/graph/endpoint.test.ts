@@ -22,6 +22,8 @@ const kinds: readonly EndpointSpec[] = [
   { kind: "floating-ip" },
   ...[amphora, ovn, { ...amphora, public: false }],
   ...[virtualIp, { ...virtualIp, public: false }],
+  ...[{ kind: "floating-ip", floatingIp: "203.0.113.9" } as const],
+  ...[amphora, ovn, virtualIp].map((one) => ({ ...one, floatingIp: "203.0.113.9" })),
   { kind: "existing", host: "203.0.113.9" },
   { kind: "private" },
 ];
@@ -37,6 +39,20 @@ describe("an endpoint", () => {
       assert.deepEqual(keys(preview), keys(now));
     });
 
+    if ("floatingIp" in kind)
+      it(`only puts the address there that exists: ${text}`, async () => {
+        const { rows, endpoint } = await build(kind);
+        const made = rows.filter(({ type }) => /:FloatingIp/.test(type));
+        assert.deepEqual(
+          made.map(({ name, inputs, deleteBeforeReplace }) => [
+            ...[name, inputs["floatingIp"], Object.keys(inputs).length, deleteBeforeReplace],
+          ]),
+          [["dev-endpoint-floating-ip-association", "203.0.113.9", 2, true]],
+        );
+        assert.ok(made[0]?.dependencies.some((one) => one.endsWith("router-interface")));
+        assert.equal(await value(endpoint.outside), "203.0.113.9");
+      });
+
     it(`takes what it said that it takes, all of it marked: ${text}`, async () => {
       const { rows } = await build(kind);
       const count = (type: string): number => rows.filter((row) => row.type.endsWith(type)).length;
@@ -46,7 +62,7 @@ describe("an endpoint", () => {
         network: { nodes },
       });
       // OVN makes the port of its load balancer itself.
-      const own = ports - (kind === ovn ? 1 : 0);
+      const own = ports - ("provider" in kind && kind.provider === ovn.provider ? 1 : 0);
       assert.deepEqual(
         [count(":FloatingIp"), count(":LoadBalancer"), count(":Port")],
         [floatingIps, loadBalancers, own],

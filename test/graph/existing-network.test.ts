@@ -15,7 +15,7 @@ const refuse = (reason: string) => (): never => {
 };
 const nothing = refuse("Your query returned no results. Please change your search criteria");
 const subnets: Readonly<Record<string, Fields>> = {
-  s4: { id: "s4", name: "machines", cidr: "10.0.0.0/24", ipVersion: 4 },
+  s4: { id: "s4", name: "machines", cidr: "10.0.0.0/24", ipVersion: 4, gatewayIp: "10.0.0.254" },
   other: { id: "other", name: "others", cidr: "10.9.0.0/24", ipVersion: 4 },
   s6: { id: "s6", name: "machines6", cidr: "fd00::/64", ipVersion: 6 },
 };
@@ -141,6 +141,11 @@ describe("the look-up of a network that exists", () => {
       "no such subnet",
       { subnet: "s9" },
       'the network "office" has no subnet "s9": it has machines (10.0.0.0/24), others (10.9.0.0/24); write the name or ID of one',
+    ],
+    [
+      "a machine at its gateway",
+      { addresses: ["10.0.0.5", "10.0.0.254"] },
+      '10.0.0.254 is the gateway of the subnet "machines", and no machine\'s address; write another one',
     ],
     [
       "no such router",

@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
 import { Cluster } from "../../components/cluster.js";
 import { FrozenValues } from "../../components/frozen-values.js";
+import { groupNames } from "../../components/spec/frozen.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields, type Row } from "../support/graph.js";
 import { plain } from "../support/secrets.js";
@@ -30,7 +31,7 @@ async function update(before: Values | undefined, now: Values, state: State): Pr
   };
   const args = {
     ...{ cluster: "dev", values: {} },
-    groups: { controlPlane: "control-plane", "workers.gpu": "workers-gpu" },
+    groups: groupNames({ controlPlane: { count: 1 }, workers: { gpu: { count: 2 } } }),
   };
   const lookups = { "pulumi:pulumi:readStackResourceOutputs": lookup };
   await graph(
@@ -106,6 +107,30 @@ describe("frozen values", () => {
     it("go with the group", async () => {
       const gone = { "workers.former.runtimeVolume.size": "25" };
       await update(gone, {}, { ...living, "dev-workers-former-0-server": server });
+    });
+  });
+
+  describe("of a single machine", () => {
+    const at = (position: number, address: string): Values => ({
+      [`workers.gpu.nodes.${String(position)}.address`]: address,
+    });
+    const state: State = {
+      ...living,
+      "dev-workers-gpu-0-server": "openstack:compute/instance:Instance",
+      "dev-workers-gpu-7-server": "openstack:compute/instance:Instance",
+    };
+
+    it("are none to give to, to take from or to change on one that lives", async () => {
+      for (const [before, now] of [
+        ...[[{}, at(0, "10.0.0.50")] as const, [at(0, "10.0.0.50"), {}] as const],
+        [at(0, "10.0.0.50"), at(0, "10.0.0.51")] as const,
+      ])
+        await assert.rejects(update(before, now, state), /workers\.gpu\.nodes\.0\.address: 10/);
+    });
+
+    it("come with one that is new, and go with one that goes", async () => {
+      await update({}, at(1, "10.0.0.51"), state);
+      await update(at(7, "10.0.0.57"), {}, state);
     });
   });
 

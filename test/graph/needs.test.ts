@@ -75,8 +75,11 @@ describe("what a cluster asks of its cloud", () => {
     },
     "one whose ports are not filtered": { network: { portSecurity: false }, samples: true },
     "one in a network that exists": { network: existing, samples: true },
+    "one whose floating IP exists": {
+      endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
+    },
     "one whose machines have a second interface": {
-      network: { admin: { network: "ops", allowedCidrs: ["10.9.0.0/24"] } },
+      network: { nodes: "10.1.0.0/24", admin: { network: "ops", allowedCidrs: ["10.9.0.0/24"] } },
     },
     "one in a network without a way out": {
       network: existing,

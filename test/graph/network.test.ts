@@ -53,4 +53,35 @@ describe("the network of a cluster", () => {
     assert.deepEqual(groups("dev-bastion-0-port"), [own("bastion"), "group-office", "group-vpn"]);
     assert.equal(ofType(rows, ":SecGroup").length, 4);
   });
+
+  it("keeps the addresses that are written for machines for them, and nothing changes for others", async () => {
+    const at = (address: string) => ({ flavor: "medium", nodes: { "0": { address } } });
+    const rows = await build(
+      {},
+      {
+        controlPlane: at("10.0.0.5"),
+        workers: { general: { ...at("10.0.0.254"), count: 2 } },
+      },
+    );
+    const [subnet] = ofType(rows, "/subnet:Subnet");
+    assert.deepEqual(subnet?.inputs["allocationPools"], [
+      { start: "10.0.0.2", end: "10.0.0.4" },
+      { start: "10.0.0.6", end: "10.0.0.253" },
+    ]);
+    const fixed = (name: string): unknown =>
+      rows.find((row) => row.name === name)?.inputs["fixedIps"];
+    const subnetId = "dev-network-subnet-id";
+    assert.deepEqual(
+      ["control-plane-0", "workers-general-0", "workers-general-1"].map((one) =>
+        fixed(`dev-${one}-port`),
+      ),
+      [
+        [{ subnetId, ipAddress: "10.0.0.5" }],
+        [{ subnetId, ipAddress: "10.0.0.254" }],
+        [{ subnetId }],
+      ],
+    );
+    const [usual] = ofType(await build({}), "/subnet:Subnet");
+    assert.ok(usual && !("allocationPools" in usual.inputs));
+  });
 });

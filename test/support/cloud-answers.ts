@@ -52,6 +52,7 @@ export const cloudAnswers: GraphOptions = {
     "openstack:networking/getSubnet:getSubnet": ({ subnetId }) => ({
       ...{ id: subnetId, name: "machines", cidr: "10.0.0.0/24", ipVersion: 4 },
     }),
+    "openstack:networking/getFloatingIp:getFloatingIp": ({ address }) => ({ id: address }),
     "openstack:networking/getSecGroup:getSecGroup": ({ name }) => ({ id: `group-${String(name)}` }),
     "openstack:identity/getAuthScope:getAuthScope": () => ({
       region: "region-one",

@@ -110,6 +110,7 @@ describe("the cluster's specification", () => {
       services: "10.96.0.0/12",
       dns: [],
       portSecurity: true,
+      securityGroups: [],
       nodePorts: [],
     });
     assert.deepEqual(storageClasses, [{ name: "gold", default: true }]);

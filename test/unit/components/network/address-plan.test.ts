@@ -6,6 +6,7 @@ import {
   isHostOf,
   machinesWithPods,
   overlaps,
+  stretchesWithout,
   zoneAt,
 } from "../../../../components/network/address-plan.js";
 
@@ -32,6 +33,25 @@ const within = (outer: string): fc.Arbitrary<string> => {
 };
 
 describe("address plan", () => {
+  it("leaves every address of a range for machines but the first one and those that are taken", () => {
+    const addresses = fc.uniqueArray(fc.integer({ min: 2, max: 30 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(addresses, (taken) => {
+        const text = (one: number): string => `10.1.2.${String(64 + one)}`;
+        const left = stretchesWithout("10.1.2.64/27", taken.map(text)).flatMap(({ start, end }) => {
+          const [first, last] = [start, end].map((one) => Number(one.split(".")[3]) - 64);
+          assert.ok(first !== undefined && last !== undefined && first <= last);
+          return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+        });
+        const all = Array.from({ length: 29 }, (_, index) => index + 2);
+        assert.deepEqual(
+          left,
+          all.filter((one) => !taken.includes(one)),
+        );
+      }),
+    );
+  });
+
   it("finds that a range overlaps itself and every range inside it", () => {
     fc.assert(
       fc.property(

@@ -35,8 +35,14 @@ describe("what a living cluster keeps", () => {
     const said = specOf({
       ...{ network: { existing, admin, portSecurity: false }, cloudController: { enabled: false } },
       ...{ loadBalancer: { enabled: false }, blockStorage: { snapshots: true } },
-      controlPlane: { ...smallest.controlPlane, ...volumes, etcdVolume: disk },
-      workers: { pool: { flavor: "medium", count: 1, ...volumes } },
+      controlPlane: {
+        ...{ ...smallest.controlPlane, ...volumes, etcdVolume: disk },
+        nodes: { "0": { address: "10.0.0.49" } },
+      },
+      workers: {
+        pool: { flavor: "medium", count: 1, ...volumes, nodes: { "0": { address: "10.0.0.50" } } },
+      },
+      endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
       etcd: { kind: "dedicated", flavor: "medium" },
       kubernetes: { certificates: { authorityValidity: "43800h" } },
     });
@@ -47,7 +53,10 @@ describe("what a living cluster keeps", () => {
         ...new Set([
           "name",
           ...refused.map(({ path }) =>
-            path.replace(/^podNetwork\..*/, "podNetwork").replace("<pool>", "pool"),
+            path
+              .replace(/^podNetwork\..*/, "podNetwork")
+              .replace("<pool>", "pool")
+              .replace("<position>", "0"),
           ),
         ]),
       ].sort(),
@@ -96,6 +105,18 @@ describe("what a living cluster keeps", () => {
     const [left] = compareFrozen(existing, made);
     assert.equal(left?.path, `cluster.${path}`);
     assert.match(left.message, /^n cannot become nothing .*; write n again, or/);
+  });
+
+  it("includes a floating IP that exists: what is put there does not become what is made", () => {
+    const of = (floatingIp?: string) =>
+      frozenValues(specOf({ endpoint: { kind: "floating-ip", floatingIp } }));
+    assert.deepEqual(of(), frozenValues(specOf()));
+    for (const [before, now] of [
+      [of(), of("203.0.113.9")],
+      [of("203.0.113.9"), of()],
+      [of("203.0.113.9"), of("203.0.113.10")],
+    ] as const)
+      assert.equal(compareFrozen(before, now)[0]?.path, "cluster.endpoint.floatingIp");
   });
 
   it("includes what a cluster can get and not lose", () => {

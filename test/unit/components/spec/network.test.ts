@@ -20,6 +20,8 @@ const bastion = { flavor: "tiny" };
 const office = { existing: { network: "office" } };
 const unrouted = { externalNetwork: undefined };
 
+const placed = (address: string) => ({ flavor: "m", nodes: { "0": { address } } });
+
 /** One wrong value each, and where it is. */
 const mistakes: readonly (readonly [string, object])[] = [
   ["bastion", { access: "bastion" }],
@@ -51,6 +53,26 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["network.admin.allowedCidrs", { network: { admin: { network: "ops" } } }],
   ["network.admin.allowedCidrs", { network: { admin: { network: "ops", allowedCidrs: [] } } }],
   ["access", { access: "admin" }],
+  ["controlPlane.nodes.0.address", { controlPlane: placed("10.0.1.5") }],
+  ["controlPlane.nodes.0.address", { controlPlane: placed("10.0.0.255") }],
+  ["controlPlane.nodes.0.address", { controlPlane: placed("10.0.0.1") }],
+  ["controlPlane.nodes.0.address", { controlPlane: placed("fd00::1") }],
+  [
+    "controlPlane.nodes.0.address",
+    {
+      controlPlane: placed("10.0.0.100"),
+      endpoint: { kind: "virtual-ip", address: "10.0.0.100" },
+    },
+  ],
+  [
+    "workers.a.nodes.0.address",
+    { controlPlane: placed("10.0.0.5"), workers: { a: { ...placed("10.0.0.5"), count: 1 } } },
+  ],
+  [
+    "endpoint.floatingIp",
+    { endpoint: { kind: "virtual-ip", public: false, floatingIp: "203.0.113.9" } },
+  ],
+  ["endpoint.floatingIp", { endpoint: { kind: "floating-ip", floatingIp: "dns.example" } }],
   ["serviceCidrs", { serviceCidrs: [] }],
   ["endpoint", { network: office, ...unrouted }],
   ["endpoint", { network: office, ...unrouted, topology: "ha" }],

@@ -1,0 +1,40 @@
+import type { z } from "zod";
+import { firstHostOf, isHostOf } from "../network/address-plan.js";
+
+interface Group {
+  readonly path: readonly string[];
+  readonly group: {
+    readonly nodes: Readonly<Record<string, { readonly address?: string | undefined }>>;
+  };
+}
+
+interface Written {
+  readonly groups: readonly Group[];
+  readonly network: { readonly nodes: string; readonly existing?: object | undefined };
+  readonly endpoint?: { readonly kind: string; readonly address?: string | undefined } | undefined;
+}
+
+/** Addresses of single machines that the machines' network does not have, or that something else has. */
+export function wrongAddresses({ groups, network, endpoint }: Written): z.core.$ZodRawIssue[] {
+  const taken = new Map<string, string>();
+  // The gateway of a subnet that exists is known when it was looked up.
+  if (!network.existing) taken.set(firstHostOf(network.nodes), "the router");
+  if (endpoint?.address !== undefined) taken.set(endpoint.address, "endpoint.address");
+  const written = groups.flatMap(({ path, group }) =>
+    Object.entries(group.nodes).flatMap(([position, { address }]) =>
+      address === undefined ? [] : [{ path: [...path, "nodes", position, "address"], address }],
+    ),
+  );
+  return written.flatMap(({ path, address }) => {
+    const owner = taken.get(address);
+    taken.set(address, path.join("."));
+    const wrong = (message: string): z.core.$ZodRawIssue[] => [
+      { code: "custom", path, input: address, message: `${address} ${message}` },
+    ];
+    if (!isHostOf(network.nodes, address))
+      return wrong(
+        `is no machine's address in network.nodes (${network.nodes}); choose another one, or leave it out`,
+      );
+    return owner === undefined ? [] : wrong(`is taken by ${owner}; write another one`);
+  });
+}

@@ -1,0 +1,39 @@
+import * as openstack from "@pulumi/openstack";
+import type * as pulumi from "@pulumi/pulumi";
+import { clusterNameKey } from "../../cloud/ownership.js";
+import { misnamed, noneFound, reasonOf, type Found } from "./look-up.js";
+
+/** A floating IP that the project has already. */
+export interface WantedFloatingIp {
+  readonly address: string;
+  /** Name of the cluster, which may have it already. */
+  readonly cluster: string;
+}
+
+/** The floating IP, unless the project does not have it or somebody else uses it: Neutron would take it away from there. */
+export async function findFloatingIp(
+  { address, cluster }: WantedFloatingIp,
+  opts: pulumi.InvokeOptions,
+): Promise<Found> {
+  try {
+    const { id, portId } = await openstack.networking.getFloatingIp({ address }, opts);
+    if (portId === undefined || portId === "") return { id };
+    const { allTags, name = portId } = await openstack.networking.getPort({ portId }, opts);
+    const ours =
+      allTags.includes(`${clusterNameKey}=${cluster}`) ||
+      // Octavia's own ports have no marks of ours.
+      /^(octavia-lb|ovn-lb-vip)-/.test(name);
+    return ours
+      ? { id }
+      : misnamed(
+          `the floating IP ${address} of endpoint.floatingIp is in use on the port "${name}"; write another one, or free it`,
+        );
+  } catch (error) {
+    const reason = reasonOf(error);
+    return noneFound.test(reason)
+      ? misnamed(
+          `the floating IP ${address} of endpoint.floatingIp is none of this project's; allocate it, or leave it out`,
+        )
+      : { problem: reason, named: false };
+  }
+}
