@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { listObjects } from "../../../cloud/inventory.js";
 import type { Example } from "../support/examples.js";
 import { inServer } from "../support/machines.js";
-import type { Stack } from "../support/stack.js";
 import {
   allReady,
   answerOf,

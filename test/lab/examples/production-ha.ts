@@ -99,7 +99,7 @@ export const productionHa: Example = {
       text: "an ingress controller answers for the sample web server by its name, from outside, and for no other",
       see: async (stack) => {
         const seen = await answerOf(stack, "ingress");
-        const { address = "" } = stack.outputs.ingress ?? {};
+        const address = stack.outputs.ingress?.address ?? "";
         const headers = { host: "nobody.example" };
         const { status } = await exchange(`http://${address}/`, { headers, timeout: 10_000 });
         assert.equal(status, 404);

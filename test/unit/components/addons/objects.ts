@@ -52,6 +52,7 @@ import {
   storageClass,
 } from "../../../../components/addons/manifests/storage-class.js";
 import type { CloudConf } from "../../../../components/addons/cloud-conf.js";
+import type { IngressSpec } from "../../../../components/spec/ingress.js";
 import { accessObjects, lookups, type AnyObject } from "../../../support/kubernetes-objects.js";
 
 export const exampleCloud: CloudConf = {
@@ -72,15 +73,21 @@ const configChecksum = "0".repeat(64);
 
 /** On the machines of one pool. */
 export const pinned = {
-  ...{ kind: "workers", pool: "edge" },
-  ...{ replicas: 2, defaultClass: true, public: true },
-} as const;
+  kind: "workers",
+  pool: "edge",
+  replicas: 2,
+  defaultClass: true,
+  public: true,
+} satisfies IngressSpec;
 export const taints = [{ key: "edge", value: "yes", effect: "NoSchedule" }];
 /** Anywhere, behind a Service. */
 export const balanced = {
-  ...{ kind: "service", replicas: 3, defaultClass: false, public: false },
+  kind: "service",
+  replicas: 3,
+  defaultClass: false,
+  public: false,
   annotations: { flavorId: "small" },
-} as const;
+} satisfies IngressSpec;
 export const anywhere = traefik({ image: images.traefik, spec: balanced, shown: ofService });
 
 const made: Readonly<Record<string, readonly object[]>> = {
