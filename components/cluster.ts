@@ -10,7 +10,7 @@ import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/kinds.js";
 import { Etcd } from "./etcd/etcd.js";
-import { frozenIds, FrozenValues } from "./frozen-values.js";
+import { frozenOf, FrozenValues } from "./frozen-values.js";
 import { ApplicationCredential, type CloudCredential } from "./identity/application-credential.js";
 import type { ClusterMarkInput } from "./identity/cluster-mark.js";
 import { IngressBalancer } from "./ingress/ingress-balancer.js";
@@ -28,7 +28,6 @@ import { Network } from "./network/network.js";
 import * as outputs from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
 import { podNetworkTraits, routedByCloud } from "./pod-network/kinds.js";
-import { frozenValues, groupNames } from "./spec/frozen.js";
 import { entryAddresses, wantedOf } from "./plan/needs.js";
 import { lookUpCloud, networksFound, type CloudFacts } from "./support/catalog.js";
 import { Component } from "./support/component.js";
@@ -130,7 +129,7 @@ export class Cluster extends Component {
     super(Cluster.type, name, withTransforms(opts, transforms));
     const spec = this.check(name, written);
     const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }));
-    const frozen = this.freeze(spec, cloud);
+    const frozen = this.makeFirst(FrozenValues, "frozen", frozenOf(spec, cloud));
     this.identity = this.make(RandomIdentity, "identity", {}).identity;
     const ground = this.ground(spec, { cloud, frozen, operator });
     const credential =
@@ -165,13 +164,6 @@ export class Cluster extends Component {
     return result.spec;
   }
 
-  /** What the cluster keeps while it lives, compared before anything else is begun. Networks go by their ID. */
-  private freeze(spec: ClusterSpec, cloud: pulumi.Output<CloudFacts>): FrozenValues {
-    const values = { ...frozenValues(spec), ...frozenIds(spec, cloud) };
-    const { name: cluster } = spec;
-    return this.makeFirst(FrozenValues, "frozen", { cluster, values, groups: groupNames(spec) });
-  }
-
   private ground(spec: ClusterSpec, given: Pick<Ground, "cloud" | "frozen" | "operator">): Ground {
     const { cloud } = given;
     const plan = planCluster(spec);
@@ -194,8 +186,7 @@ export class Cluster extends Component {
       ...network.outside,
       spec: spec.endpoint,
       name: plan.endpointName,
-      networkId: network.networkId,
-      subnetId: network.subnetId,
+      ...{ networkId: network.networkId, subnetId: network.subnetId },
       nodes: spec.network.nodes,
       allowedCidrs: spec.allowedCidrs,
       operator,

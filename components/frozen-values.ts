@@ -1,7 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import type { ClusterSpec } from "./cluster-spec.js";
-import { compareFrozen, compareGroups, frozenLines, groupOf } from "./spec/frozen.js";
+import {
+  compareFrozen,
+  compareGroups,
+  frozenLines,
+  frozenValues,
+  groupNames,
+  groupOf,
+} from "./spec/frozen.js";
 import { adminNetworkIn, networkIn, type CloudFacts } from "./support/catalog.js";
 import { ConfigError } from "./support/errors.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
@@ -45,8 +52,18 @@ export class FrozenValues extends KeptValues {
   }
 }
 
+/** What the cluster keeps while it lives. Networks go by their ID. */
+export const frozenOf = (
+  spec: ClusterSpec,
+  cloud: pulumi.Output<CloudFacts>,
+): FrozenValuesArgs => ({
+  cluster: spec.name,
+  values: { ...frozenValues(spec), ...frozenIds(spec, cloud) },
+  groups: groupNames(spec),
+});
+
 /** What is known by its ID, so that its name instead of its ID is no change. */
-export function frozenIds(
+function frozenIds(
   { externalNetwork, network: { existing, admin } }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
 ): Record<string, pulumi.Output<string>> {
