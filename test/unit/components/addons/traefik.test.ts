@@ -80,8 +80,8 @@ describe("addons/manifests/traefik", () => {
     const [term] = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
     assert.equal(term?.topologyKey, "kubernetes.io/hostname");
     assert.deepEqual(
-      term?.labelSelector?.matchLabels,
-      find(...(["Deployment", "traefik"] as const)).metadata.labels,
+      term.labelSelector?.matchLabels,
+      find("Deployment", "traefik").metadata.labels,
     );
     assert.deepEqual(unwrapped(traefikService(pinned)).spec, {
       ...{ type: "NodePort", externalTrafficPolicy: "Local" },
@@ -101,7 +101,7 @@ describe("addons/manifests/traefik", () => {
   });
 
   it("is anywhere behind a Service, with what the cloud controller is told of it", () => {
-    const pod = unwrapped(anywhere).spec?.template.spec;
+    const pod = unwrapped(anywhere).spec.template.spec;
     assert.deepEqual([pod?.nodeSelector, pod?.affinity], [undefined, undefined]);
     assert.equal(pod?.topologySpreadConstraints?.length, 1);
     const of = (awaited: boolean) =>

@@ -28,8 +28,10 @@ describe("what an ingress controller takes of the cloud and of its machines", ()
 
   it("is nothing, or one load balancer with a floating IP that nobody gave", () => {
     const common = { replicas: 2, defaultClass: true } as const;
-    const of = (ingress: Parameters<typeof ingressTraits>[0]["ingress"]) =>
-      Object.values(ingressTraits({ ingress }));
+    const of = (ingress: Parameters<typeof ingressTraits>[0]["ingress"]): number[] => {
+      const { loadBalancers, ports, floatingIps, securityGroups } = ingressTraits({ ingress });
+      return [loadBalancers, ports, floatingIps, securityGroups];
+    };
     const service = { ...common, kind: "service", public: true } as const;
     assert.deepEqual(of(undefined), [0, 0, 0, 0]);
     assert.deepEqual(of(service), [1, 1, 1, 1]);
