@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { exampleCluster } from "../support/examples.js";
-import { externalAndInternalLb } from "./examples/external-and-internal-lb.js";
-import { haKubeRouter } from "./examples/ha-kube-router.js";
-import { oneControlPlane } from "./examples/one-control-plane.js";
-import { productionHa } from "./examples/production-ha.js";
-import { zonesAndRoutes } from "./examples/zones-and-routes.js";
-import { chosenExamples, evidence, onLab, type Example } from "./support/examples.js";
-import { changes } from "./support/lab-cluster.js";
-import { Stack } from "./support/stack.js";
+import { externalAndInternalLb } from "./external-and-internal-lb.js";
+import { haKubeRouter } from "./ha-kube-router.js";
+import { oneControlPlane } from "./one-control-plane.js";
+import { productionHa } from "./production-ha.js";
+import { zonesAndRoutes } from "./zones-and-routes.js";
+import { chosenExamples, evidence, onLab, type Example } from "./example.js";
+import { changes } from "../lab/support/lab-cluster.js";
+import { Stack } from "../lab/support/stack.js";
 
 const minutes = 60_000;
 const examples: readonly Example[] = [

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { entryTarget, hostKeyOf } from "../../../automation/verify/outputs.js";
-import { exchange } from "../../../cloud/http.js";
-import { takeInventory } from "../../../cloud/inventory.js";
-import { whoAnswers } from "../../../cloud/ssh.js";
-import type { Example } from "../support/examples.js";
-import { inServer } from "../support/machines.js";
-import { answers } from "../support/reach.js";
+import { entryTarget, hostKeyOf } from "../../automation/verify/outputs.js";
+import { exchange } from "../../cloud/http.js";
+import { takeInventory } from "../../cloud/inventory.js";
+import { whoAnswers } from "../../cloud/ssh.js";
+import type { Example } from "./example.js";
+import { inServer } from "../lab/support/machines.js";
+import { answers } from "../lab/support/reach.js";
 import {
   allReady,
   answerOf,

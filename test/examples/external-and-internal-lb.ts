@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { listObjects } from "../../../cloud/inventory.js";
-import type { Example } from "../support/examples.js";
-import { inServer } from "../support/machines.js";
+import { listObjects } from "../../cloud/inventory.js";
+import type { Example } from "./example.js";
+import { inServer } from "../lab/support/machines.js";
 import {
   allReady,
   answerOf,

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { packageRoot } from "../../../base/paths.js";
-import { silent } from "../../../base/progress.js";
-import { labAdd } from "../../../lab/lab.js";
-import { podNetworkOf } from "../../support/pod-networks.js";
-import { say } from "../../../tools/line-reporter.js";
-import type { Stack } from "./stack.js";
+import { packageRoot } from "../../base/paths.js";
+import { silent } from "../../base/progress.js";
+import { labAdd } from "../../lab/lab.js";
+import { podNetworkOf } from "../support/pod-networks.js";
+import { say } from "../../tools/line-reporter.js";
+import type { Stack } from "../lab/support/stack.js";
 
-/** Whether `npm test lab -- --all` was asked for: also what takes long and resembles what the default set shows. */
+/** Whether `npm test examples -- --all` was asked for. */
 export const everyExample = process.env["STACKADM_TEST_ALL"] === "1";
 
 /** Something that an example is there for. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { KubernetesApi, readKubeAccess } from "../../../automation/verify/kubernetes-api.js";
-import type { Example } from "../support/examples.js";
-import { inServer } from "../support/machines.js";
-import { openings } from "../support/security-groups.js";
+import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-api.js";
+import type { Example } from "./example.js";
+import { inServer } from "../lab/support/machines.js";
+import { openings } from "../lab/support/security-groups.js";
 import {
   allReady,
   ask,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { listObjects } from "../../../cloud/inventory.js";
-import type { Point } from "../support/examples.js";
-import { kubectlOn } from "../support/kubectl.js";
-import { provePolicy } from "../support/network-policy.js";
-import { connectPods } from "../support/pods.js";
-import type { Stack } from "../support/stack.js";
+import { listObjects } from "../../cloud/inventory.js";
+import type { Point } from "./example.js";
+import { kubectlOn } from "../lab/support/kubectl.js";
+import { provePolicy } from "../lab/support/network-policy.js";
+import { connectPods } from "../lab/support/pods.js";
+import type { Stack } from "../lab/support/stack.js";
 
 /** Points that several examples have. */
 

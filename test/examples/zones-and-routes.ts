@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { listAll } from "../../../cloud/listing.js";
-import { listObjects } from "../../../cloud/inventory.js";
-import type { Example } from "../support/examples.js";
-import { until } from "../support/foreign.js";
-import { inServer } from "../support/machines.js";
-import type { Stack } from "../support/stack.js";
+import { listAll } from "../../cloud/listing.js";
+import { listObjects } from "../../cloud/inventory.js";
+import type { Example } from "./example.js";
+import { until } from "../lab/support/foreign.js";
+import { inServer } from "../lab/support/machines.js";
+import type { Stack } from "../lab/support/stack.js";
 import {
   allReady,
   ask,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { listAll } from "../../../cloud/listing.js";
-import { etcdMembers } from "../support/etcd.js";
-import type { Example } from "../support/examples.js";
-import { inServer, scriptRuns } from "../support/machines.js";
-import type { Stack } from "../support/stack.js";
+import { listAll } from "../../cloud/listing.js";
+import { etcdMembers } from "../lab/support/etcd.js";
+import type { Example } from "./example.js";
+import { inServer, scriptRuns } from "../lab/support/machines.js";
+import type { Stack } from "../lab/support/stack.js";
 import {
   allReady,
   field,
