@@ -40,6 +40,22 @@ const listSchema = z.looseObject({
   ),
 });
 
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly message?: string | undefined;
+}
+
+/** Why pods cannot use the node; undefined when they can. */
+function complaintOf(conditions: readonly Condition[]): string | undefined {
+  const of = (wanted: string) => conditions.find(({ type }) => type === wanted);
+  const [ready, network] = [of("Ready"), of("NetworkUnavailable")];
+  if (ready?.status !== "True") return ready?.message ?? "no Ready condition";
+  // Routes of the cloud to the node's pods; what needs none says nothing there, or that all is well.
+  if (network?.status !== "True") return undefined;
+  return network.message ?? "the cloud has no route to its pods";
+}
+
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 
 /** The cluster's nodes, the control plane first. */
@@ -48,12 +64,10 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
   const nodes = items.map(({ metadata, spec, status }) => {
     const address = (type: string): string =>
       status.addresses.find((entry) => entry.type === type)?.address ?? "";
-    const condition = status.conditions.find(({ type }) => type === "Ready");
     const waiting = spec.taints?.some(({ key }) => key === uninitialized) === true;
-    // Routes of the cloud to the node's pods; what needs none says nothing here, or that all is well.
-    const network = status.conditions.find(({ type }) => type === "NetworkUnavailable");
-    const cut = network?.status === "True";
-    const ready = condition?.status === "True" && !waiting && !cut;
+    const reason = waiting
+      ? "the cloud controller has not seen it"
+      : complaintOf(status.conditions);
     const controlPlane = "node-role.kubernetes.io/control-plane" in metadata.labels;
     return {
       name: metadata.name,
@@ -63,14 +77,8 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
       externalAddress: address("ExternalIP"),
       zone: metadata.labels["topology.kubernetes.io/zone"] ?? "",
       providerId: spec.providerID,
-      ready,
-      reason: ready
-        ? ""
-        : waiting
-          ? "the cloud controller has not seen it"
-          : condition?.status === "True"
-            ? (network?.message ?? "its pods' network is not there")
-            : (condition?.message ?? "no Ready condition"),
+      ready: reason === undefined,
+      reason: reason ?? "",
     };
   });
   const rank = (role: string): number => (role === "control plane" ? 0 : 1);

@@ -3,9 +3,9 @@
 Nova loads drivers from the package nova.virt only, so ours is given a name there: the setting is
 compute_driver = lab.LabDriver.
 
-Several compute hosts share this machine and its one Neutron agent. When Nova binds the ports of a new
-server it asks the driver for the agent's host (network_binding_host_id), but not when a resize or
-a retried build binds them again: it then uses the compute host, where Neutron knows no agent.
+Several compute hosts share this machine and its one Neutron agent. When Nova binds the ports of a
+new server it asks the driver for the agent's host (network_binding_host_id), but not when a resize
+or a retried build binds them again: it then uses the compute host, where Neutron knows no agent.
 """
 import functools
 import sys

@@ -76,7 +76,7 @@ describe("addons/manifests/cloud-controller", () => {
         routedPods: "10.244.0.0/16",
       }),
     );
-    const args = spec?.template.spec?.containers[0]?.args ?? [];
+    const args = spec.template.spec?.containers[0]?.args ?? [];
     for (const expected of [
       "--controllers=cloud-node,cloud-node-lifecycle,service,route",
       "--configure-cloud-routes=true",

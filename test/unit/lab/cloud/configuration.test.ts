@@ -102,7 +102,10 @@ describe("lab/cloud configuration files", () => {
       const zoneOf = value("/etc/cinder/cinder.conf", zone.name, "backend_availability_zone");
       assert.equal(zoneOf, zone.name);
     }
-    assert.equal(value("/etc/cinder/cinder.conf", "DEFAULT", "enabled_backends"), "zone-a,zone-b,zone-c");
+    assert.equal(
+      value("/etc/cinder/cinder.conf", "DEFAULT", "enabled_backends"),
+      "zone-a,zone-b,zone-c",
+    );
     assert.equal(value("/etc/nova/nova.conf", "lab", "hosts"), "3");
   });
 
@@ -134,7 +137,10 @@ describe("lab/cloud configuration files", () => {
   });
 
   it("resolves the names of all its hosts", () => {
-    assert.match(content("/etc/hosts"), /^172\.29\.0\.2 labcloud labcloud-a labcloud-b labcloud-c$/m);
+    assert.match(
+      content("/etc/hosts"),
+      /^172\.29\.0\.2 labcloud labcloud-a labcloud-b labcloud-c$/m,
+    );
   });
 
   it("moves everything with the networks", () => {
