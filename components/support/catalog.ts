@@ -178,10 +178,18 @@ export async function lookUpCloud(
       securityGroupIds: idsOf(securityGroups, found.slice(images.length + 1 + flavors.length)),
     }),
     scope: operator,
-    ...(place && "networkId" in place && { network: place }),
-    ...(admin && "networkId" in admin && { admin }),
+    ...placesOf(place, admin),
   };
 }
+
+/** The networks that were asked for and found. */
+const placesOf = (
+  network?: Found<FoundNetwork>,
+  admin?: Found<FoundAdminNetwork>,
+): Pick<CloudFacts, "network" | "admin"> => ({
+  ...(network && "networkId" in network && { network }),
+  ...(admin && "networkId" in admin && { admin }),
+});
 
 /** What nobody asked for. */
 const none: Thing = { id: "" };

@@ -169,6 +169,21 @@ async function findSubnet(
       );
 }
 
+/** The subnet that is called so, or the only one where none is named. */
+function subnetOrOnly(
+  wanted: string | undefined,
+  network: string,
+  subnets: readonly Subnet[],
+): Found<Subnet> {
+  if (wanted !== undefined) return subnetCalled(wanted, network, subnets);
+  const [only, ...more] = subnets;
+  return only && more.length === 0
+    ? only
+    : misnamed(
+        `the network "${network}" has not one IPv4 subnet: ${whatIsThere(subnets)}; write network.admin.subnet, or another network`,
+      );
+}
+
 /** The network of second interfaces and its subnet, or the first of them that is not as it was written. */
 export async function findAdminNetwork(
   { network: reference, subnet: wanted, apart }: WantedAdminNetwork,
@@ -178,13 +193,8 @@ export async function findAdminNetwork(
   if ("problem" in network) return network;
   const subnets = await subnetsOf(network, looking);
   if ("problem" in subnets) return subnets;
-  const [only, ...more] = subnets.all;
-  if (wanted === undefined && (!only || more.length > 0))
-    return misnamed(
-      `the network "${reference}" has not one IPv4 subnet: ${whatIsThere(subnets.all)}; write network.admin.subnet, or another network`,
-    );
-  const subnet = wanted === undefined ? only : subnetCalled(wanted, reference, subnets.all);
-  if (!subnet || "problem" in subnet) return subnet ?? misnamed(reference);
+  const subnet = subnetOrOnly(wanted, reference, subnets.all);
+  if ("problem" in subnet) return subnet;
   const { id, range, gateway } = subnet;
   const [near] = Object.entries(apart).filter(([, other]) => overlaps(range, other));
   if (near)

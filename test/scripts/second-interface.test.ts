@@ -1,6 +1,10 @@
 import { strict as assert } from "node:assert";
+import { parseClusterSpec } from "../../components/cluster-spec.js";
+import { preparation, prepareScripts } from "../../components/machine/preparation.js";
 import { secondInterfaceCommand } from "../../components/machine/second-interface.js";
+import { freshDebian } from "../support/fresh-debian.js";
 import { Sandbox, type Outcome } from "../support/sandbox.js";
+import { smallest } from "../support/spec.js";
 
 const second = {
   ...{ mac: "fa:16:3e:00:00:02", address: "10.9.0.5", range: "10.9.0.0/24", mtu: 1442 },
@@ -117,5 +121,38 @@ describe("second-interface.sh", () => {
     const { code, stderr } = run();
     assert.equal(code, 1);
     assert.match(stderr, /neither systemd-networkd nor ifupdown/);
+  });
+});
+
+describe("prepare.sh, of a second interface", () => {
+  const parsed = parseClusterSpec(smallest);
+  assert.ok("spec" in parsed);
+  const values = { ...preparation(parsed.spec, "worker"), VOLUMES: "" };
+  let machine: Sandbox;
+  const run = (ADMIN_ADDRESS: string): Outcome =>
+    machine.run(prepareScripts, { ...values, ADMIN_ADDRESS });
+  beforeEach(() => {
+    machine = new Sandbox(freshDebian);
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("goes on only where the machine has its second interface, and not as its way outside", () => {
+    const address = "10.9.0.5";
+    machine.stub("ip", 'case "$*" in *"to 10.9.0.5"*) echo "3: eth1 inet 10.9.0.5/24" ;; esac');
+    assert.equal(run(address).code, 0);
+    assert.match(
+      run("10.9.0.6").stderr,
+      /reason: machine does not have its address 10\.9\.0\.6 in network\.admin; choose an image/,
+    );
+    machine.stub(
+      "ip",
+      'case "$*" in *"to 10.9"*) echo "3: eth1 x" ;; *default*) echo default ;; esac',
+    );
+    assert.match(
+      run(address).stderr,
+      /reason: machine has a default route through .*, eth1; choose/,
+    );
   });
 });

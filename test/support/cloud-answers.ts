@@ -75,7 +75,9 @@ export const cloudAnswers: GraphOptions = {
   },
   outputs: {
     "openstack:networking/network:Network": () => ({ mtu: 1450 }),
-    "openstack:networking/port:Port": (_inputs, name) => ({ allFixedIps: [addressOf(name)] }),
+    "openstack:networking/port:Port": (_inputs, name) => ({
+      ...{ allFixedIps: [addressOf(name)], macAddress: "fa:16:3e:00:00:01" },
+    }),
     "openstack:networking/floatingIp:FloatingIp": () => ({ address: "203.0.113.7" }),
     "openstack:compute/instance:Instance": ({ availabilityZone }) => ({
       availabilityZone: availabilityZone ?? "nova",

@@ -86,10 +86,10 @@ INTERFACES
   ip address flush dev "$name"
   ifup "$name"
   # Whoever asked last for an address left its name servers and its default route: let the others ask again.
-  for other in $(awk '$1 == "iface" && $3 == "inet" && $4 == "dhcp" { print $2 }' "$theirs"); do
-    ifdown --force "$other" || :
-    ifup "$other"
-  done
+  while read -r other; do
+    ifdown --force "$other" </dev/null || :
+    ifup "$other" </dev/null
+  done < <(awk '$1 == "iface" && $3 == "inet" && $4 == "dhcp" { print $2 }' "$theirs")
 }
 
 name=$(device)
