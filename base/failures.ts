@@ -108,6 +108,15 @@ export const failures = {
     hint: "Ask the cloud's operator for the role that it needs; `npx stackadm doctor` shows what is allowed.",
     said: [{ of: "openstack:", text: /got 403 instead|disallowed by policy/ }],
   },
+  SERVER_ERROR: {
+    exitCode: 1,
+    sentence: "Nova could not make the machine",
+    hint: "Run the same command again: the machine will be replaced.",
+    said: [
+      { of: "openstack:compute/", text: /unexpected state 'ERROR'|went (?:in)?to ERROR/ },
+      { of: "openstack:", text: /No valid host|[Ii]nstance .* in error state/ },
+    ],
+  },
   SERVER_NEVER_BOOTED: {
     exitCode: 1,
     sentence: "a machine runs, but never answered on SSH: it booted badly or not at all",
@@ -123,15 +132,6 @@ export const failures = {
     sentence:
       "a machine gave no sign of life while a script ran on it, though Nova says that it runs",
     hint: "Look at its console; mend it, then run the same command again.",
-  },
-  SERVER_ERROR: {
-    exitCode: 1,
-    sentence: "Nova could not make the machine",
-    hint: "Run the same command again: the machine will be replaced.",
-    said: [
-      { of: "openstack:compute/", text: /unexpected state 'ERROR'|went (?:in)?to ERROR/ },
-      { of: "openstack:", text: /No valid host|[Ii]nstance .* in error state/ },
-    ],
   },
   NOT_FOUND: {
     exitCode: 1,

@@ -72,6 +72,17 @@ describe("several errors", () => {
     assert.equal(errors[0]?.code, "SERVER_NEVER_BOOTED");
   });
 
+  it("are led by what Nova says of a machine, before another one's silence", () => {
+    const errors = explainAll([
+      error(marked("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
+      error(marked("SERVER_ERROR", "... is ERROR: No valid host."), stack),
+    ]);
+    assert.deepEqual(
+      errors.map(({ code }) => code),
+      ["SERVER_ERROR", "SERVER_NEVER_BOOTED"],
+    );
+  });
+
   it("are led by our program's sentence, which knows more than the provider's", () => {
     const errors = explainAll([
       error("Error waiting for instance (b1) to become ready: unexpected state 'ERROR'", server),
