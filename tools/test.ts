@@ -58,7 +58,7 @@ export const tiers: readonly Tier[] = [
     quick: true,
     prepare: needs({ python3: "python3", "ssh-agent": "openssh-client" }),
   },
-  { name: "graph", expected: 40, jobs: 2, quick: true },
+  { name: "graph", expected: 40, quick: true },
   {
     name: "scripts",
     expected: 40,

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readPinned } from "../../../../components/support/pinned-file.js";
-import { digestOf } from "../../../support/manifests.js";
+import { readPinned } from "../../../components/support/pinned-file.js";
+import { digestOf } from "../../support/manifests.js";
 
 const text = "kind: ConfigMap # ä\n";
 const sha256 = digestOf(text);
