@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isIdentity } from "../../cloud/ownership.js";
 import { run } from "../../base/run.js";
+import { dropEmptyAttributes } from "./checkpoint-files.js";
 import type { Workspace } from "./workspace.js";
 
 const resourceSchema = z.looseObject({
@@ -49,9 +50,16 @@ export async function pulumi(
 
 /** The stack's state with its secrets encrypted; undefined when there is no such stack. */
 export async function readState(access: StateAccess): Promise<StateExport | undefined> {
-  const { code, stdout, stderr } = await pulumi(access, ["stack", "export"], {
-    accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255],
-  });
+  const read = () =>
+    pulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
+  const { workspace, env } = access;
+  let { code, stdout, stderr } = await read();
+  const cut = code !== 0 && /\bEOF\s*$/.test(stderr);
+  if (
+    cut &&
+    dropEmptyAttributes(env["PULUMI_BACKEND_URL"] ?? "", workspace.project, workspace.stack) > 0
+  )
+    ({ code, stdout, stderr } = await read());
   if (code === 0) return exportSchema.parse(JSON.parse(stdout));
   if (/no stack named/.test(stderr)) return undefined;
   throw new Error(`The stack's state cannot be read: ${stderr.trim()}`);
