@@ -70,7 +70,7 @@ export const tiers: readonly Tier[] = [
     name: "commands",
     expected: 60,
     jobs: 3,
-    prepare: needs({ "ssh-agent": "openssh-client" }),
+    prepare: needs({ python3: "python3", "ssh-agent": "openssh-client" }),
   },
   { name: "engine", expected: 300, prepare: prepareToolchain },
   { name: "examples", expected: 500, prepare: prepareLab },

@@ -50,16 +50,13 @@ export async function pulumi(
 
 /** The stack's state with its secrets encrypted; undefined when there is no such stack. */
 export async function readState(access: StateAccess): Promise<StateExport | undefined> {
+  const { workspace, env } = access;
   const read = () =>
     pulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
-  const { workspace, env } = access;
+  const mended = () =>
+    dropEmptyAttributes(env["PULUMI_BACKEND_URL"] ?? "", workspace.project, workspace.stack) > 0;
   let { code, stdout, stderr } = await read();
-  const cut = code !== 0 && /\bEOF\s*$/.test(stderr);
-  if (
-    cut &&
-    dropEmptyAttributes(env["PULUMI_BACKEND_URL"] ?? "", workspace.project, workspace.stack) > 0
-  )
-    ({ code, stdout, stderr } = await read());
+  if (code !== 0 && /\bEOF\s*$/.test(stderr) && mended()) ({ code, stdout, stderr } = await read());
   if (code === 0) return exportSchema.parse(JSON.parse(stdout));
   if (/no stack named/.test(stderr)) return undefined;
   throw new Error(`The stack's state cannot be read: ${stderr.trim()}`);
