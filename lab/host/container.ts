@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { run, type RunOptions, type RunResult } from "../../base/run.js";
 import type { LabSettings } from "../settings.js";
 import { cgroupParent, raiseCpuWeight, removeCgroups } from "./cpu-weight.js";
@@ -54,15 +55,24 @@ export const inContainer = (
     options,
   );
 
-/** "running", "exited", ...; undefined when podman (if it is there at all) knows no such container. */
+/**
+ * "running", "exited", ...; undefined when podman (if it is there at all) knows no such container. Podman learns of an end
+ * from the container's monitor: where that was killed too, only the runtime knows.
+ */
 export async function containerState(name: string): Promise<string | undefined> {
   if (!isInstalled("podman")) return undefined;
   const { code, stdout } = await run(
     "podman",
-    ["container", "inspect", "--format", "{{.State.Status}}", name],
+    ["container", "inspect", "--format", "{{.State.Status}} {{.Id}}", name],
     { accept: [0, 1, 125] },
   );
-  return code === 0 ? stdout.trim() : undefined;
+  if (code !== 0) return undefined;
+  const [recorded, id = ""] = stdout.trim().split(" ");
+  if (recorded !== "running") return recorded;
+  const runtime = await run("runc", ["state", id], { accept: [0, 1] });
+  return runtime.code === 0
+    ? z.object({ status: z.string() }).parse(JSON.parse(runtime.stdout)).status
+    : "stopped";
 }
 
 /** Process id, on the host, of the container's init. */

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { silent } from "../../base/progress.js";
 import { stateDirectory } from "../../base/paths.js";
 import { labDown, labStatus, labUp } from "../../lab/lab.js";
-import { hostTraces, labProcesses } from "./support/host.js";
+import { hostTraces, killContainer, labProcesses } from "./support/host.js";
 
 /** Stack files in the lab's own backend: somebody's clusters, which a test must not destroy. */
 function stacksOnLab(): string[] {
@@ -28,6 +28,15 @@ describe("the lab's end", function () {
     const begun = await labStatus();
     await labUp({ progress: silent });
     assert.equal((await labStatus()).startedAt, begun.startedAt);
+  });
+
+  it("is seen when all its processes were killed, of which podman knows nothing, and mended by the next `lab up`", async () => {
+    await killContainer("stackadm-lab");
+    const { state, problems } = await labStatus();
+    assert.equal(state, "broken");
+    assert.match(problems.join(), /container stackadm-lab is stopped/);
+    await labUp({ progress: silent });
+    assert.equal((await labStatus()).state, "up");
   });
 
   it("leaves no process, mount, loop device, namespace, interface, rule or container", async () => {

@@ -1,5 +1,7 @@
-import { readFileSync } from "node:fs";
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
 import { run } from "../../../base/run.js";
+import { until } from "../../engine/support/until.js";
 
 const lines = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");
 
@@ -38,4 +40,17 @@ export async function labProcesses(): Promise<string[]> {
   return all.filter((line) =>
     /stackadm-lab|lab-runc|labdriver|\/srv\/lab|mariadbd|beam\.smp/.test(line),
   );
+}
+
+/** Kills a container's monitor, then its init and with it all that runs inside, as somebody does who ends processes from outside. */
+export async function killContainer(name: string): Promise<void> {
+  const [pids = ""] = await output(
+    "podman",
+    ...["container", "inspect", "--format", "{{.State.ConmonPid}} {{.State.Pid}}", name],
+  );
+  for (const pid of pids.split(" ").map(Number)) {
+    assert.ok(pid > 1, pids);
+    process.kill(pid, "SIGKILL");
+    await until(`process ${pid} ended`, () => !existsSync(`/proc/${pid}`), 15);
+  }
 }
