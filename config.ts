@@ -7,15 +7,13 @@ import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
 import { openSecret } from "./components/spec/cloud.js";
 import { markersOf, operatorOf, type Operator } from "./components/support/operator.js";
 import { ConfigError } from "./components/support/errors.js";
-import { readSite } from "./components/support/site.js";
+import { withSiteDefaults } from "./components/support/site.js";
 
 /** The only reader of the stack's configuration: `cluster`, over the site's defaults, checked as a whole. */
 export function readConfig(): ClusterSpec {
   const stack = pulumi.getStack();
   const written = new pulumi.Config().getObject<unknown>("cluster") ?? {};
-  const read = readSite(process.env["STACKADM_SITE"]);
-  if ("problem" in read) throw new ConfigError("The environment", [read.problem]);
-  const args = merge(merge({ name: stack }, read.site), written);
+  const args = merge({ name: stack }, withSiteDefaults(written, process.env));
   const result = checkClusterSpec(withLoginKey(args));
   if ("problems" in result) throw new ConfigError(`Pulumi.${stack}.yaml`, result.problems);
   const { credential } = result.spec;

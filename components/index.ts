@@ -6,3 +6,4 @@ export type { IngressOutput, NodeOutput, SamplesOutput } from "./outputs.js";
 export { clusterSchema, type ClusterArgs, type ClusterSpec } from "./cluster-spec.js";
 export { lookUpCloud, type CloudFacts } from "./support/catalog.js";
 export { operatorOf, type Operator } from "./support/operator.js";
+export { withSiteDefaults } from "./support/site.js";

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { isFields, type Fields } from "../spec/defaults.js";
+import { isFields, merge, type Fields } from "../spec/defaults.js";
+import { ConfigError } from "./errors.js";
 
 type Site =
   | { readonly site: Fields }
@@ -18,4 +19,14 @@ export function readSite(file: string | undefined): Site {
   }
   const message = `${reason}; name a readable YAML file, or unset it`;
   return { problem: { path: "STACKADM_SITE", message } };
+}
+
+/**
+ * A cluster's arguments over the defaults of the place where it is made: those in the YAML file that `STACKADM_SITE` of `env` names.
+ * Objects are merged, lists are not. Throws when the file cannot be read.
+ */
+export function withSiteDefaults<Args>(args: Args, env: NodeJS.ProcessEnv): Args {
+  const read = readSite(env["STACKADM_SITE"]);
+  if ("problem" in read) throw new ConfigError("The environment", [read.problem]);
+  return merge(read.site, args) as Args;
 }

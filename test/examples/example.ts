@@ -20,6 +20,8 @@ export interface Point {
 export interface Example {
   /** Its folder, its stack and its cluster. */
   readonly name: string;
+  /** Makes its stack. Default: as its stack file describes it, with what the lab has in place of upstream's. */
+  readonly make?: (name: string) => Stack;
   /** What nobody else shows: a change of it lets this example run. */
   readonly sources: readonly string[];
   readonly points: readonly Point[];

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { listAll } from "../../cloud/listing.js";
 import { etcdMembers } from "../lab/support/etcd.js";
 import type { Example } from "./example.js";
+import { ProgramStack } from "./program-stack.js";
 import { inServer, scriptRuns } from "../lab/support/machines.js";
 import type { Stack } from "../lab/support/stack.js";
 import {
@@ -35,6 +36,7 @@ async function secretsOf(stack: Stack): Promise<string[]> {
 /** Several control planes with etcd apart, kube-router without encapsulation, and no secret anywhere. */
 export const haKubeRouter: Example = {
   name: "ha-kube-router",
+  make: (name) => new ProgramStack(name),
   sources: ["components/etcd", "components/pod-network/kube-router", "examples/ha-kube-router"],
   points: [
     {
@@ -92,6 +94,13 @@ export const haKubeRouter: Example = {
         return `${String(outputs.nodes.length)} ports`;
       },
     },
+    {
+      text: "a program of 30 lines on the packed library makes all of it, and a namespace of its own beside it",
+      see: async (stack) => {
+        assert.equal(await field(stack, "namespace team", "{.status.phase}"), "Active");
+        return "plain pulumi up; the namespace team is active";
+      },
+    },
     onEveryMachine("kube-router on every machine", "kube-router", 5),
     {
       text: "pods' packets are routed to the other machines as they are",
@@ -126,7 +135,7 @@ export const haKubeRouter: Example = {
         const runs = (): Promise<number[]> =>
           Promise.all(machines.map(({ serverId }) => scriptRuns(serverId)));
         const before = await runs();
-        await stack.up({ workers: { general: { flavor: "k8s-worker", count: 3 } } });
+        await stack.up({ workers: 3 });
         assert.deepEqual(await runs(), before);
         assert.equal(stack.outputs.nodes.length, 6);
         await stack.up();

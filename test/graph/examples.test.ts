@@ -1,14 +1,27 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../components/cluster.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
-import { exampleArgs, exampleNames } from "../support/examples.js";
+import { exampleArgs, exampleNames, programFile, programNames } from "../support/examples.js";
 import { golden } from "../support/golden.js";
-import { graph } from "../support/graph.js";
+import { graph, type Row } from "../support/graph.js";
 
 describe("the graph of an example", () => {
+  const review = (name: string, rows: readonly Row[]): void => {
+    const lines = rows.map((row) => `${row.type} ${row.name}`).sort();
+    golden(`graph/${name}.txt`, `${lines.join("\n")}\n`);
+  };
   for (const name of exampleNames())
     it(`is the one that a person reviewed: ${name}`, async () => {
-      const rows = await graph(() => new Cluster(name, exampleArgs(name)), cloudAnswers);
-      const lines = rows.map((row) => `${row.type} ${row.name}`).sort();
-      golden(`graph/${name}.txt`, `${lines.join("\n")}\n`);
+      review(name, await graph(() => new Cluster(name, exampleArgs(name)), cloudAnswers));
+    });
+
+  for (const name of programNames())
+    it(`is the one that a person reviewed: the program ${name}, of 30 lines at most`, async () => {
+      const file = programFile(name);
+      assert.ok(readFileSync(file, "utf8").trim().split("\n").length <= 30);
+      pulumi.runtime.setAllConfig({ "stackadm:sshPublicKey": "ssh-ed25519 AAAALOGIN" });
+      review(name, await graph(() => import(file), { ...cloudAnswers, stack: name }));
     });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
@@ -8,13 +8,24 @@ import { podNetworkOf } from "./pod-networks.js";
 
 const folder = join(packageRoot(), "examples");
 
-/** Names of all that is in `examples/`. */
-export const exampleNames = (): string[] => readdirSync(folder).sort();
+const stackFile = (name: string): string => join(folder, name, `Pulumi.${name}.yaml`);
+export const programFile = (name: string): string => join(folder, name, "index.ts");
+
+/** Names of those in `examples/` that are a stack of the program. */
+export const exampleNames = (): string[] =>
+  readdirSync(folder)
+    .filter((name) => existsSync(stackFile(name)))
+    .sort();
+
+/** Names of those that are a program with the package as a library. */
+export const programNames = (): string[] =>
+  readdirSync(folder)
+    .filter((name) => existsSync(programFile(name)))
+    .sort();
 
 /** What an example's stack file says of its cluster. */
 export function exampleCluster(name: string): Readonly<Record<string, unknown>> {
-  const file = join(folder, name, `Pulumi.${name}.yaml`);
-  const { config } = parse(readFileSync(file, "utf8")) as {
+  const { config } = parse(readFileSync(stackFile(name), "utf8")) as {
     readonly config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   };
   return { name, ...config["stackadm:cluster"] };

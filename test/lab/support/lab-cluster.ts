@@ -39,18 +39,37 @@ async function labEnvironment(): Promise<NodeJS.ProcessEnv> {
   return { ...env, OS_CLIENT_CONFIG_FILE: facts.cloudsFile, STACKADM_SITE: facts.siteFile };
 }
 
+/** What lies in the directory of a stack. */
+export interface LabProject {
+  /** Writes all but the stack file. */
+  readonly prepare: (directory: string) => void | Promise<void>;
+  /** What the stack file configures. */
+  readonly config: (
+    changes: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, unknown>>;
+}
+
+/** A stack of the program: `described` is its cluster. */
+const ownProject = (described: Readonly<Record<string, unknown>>): LabProject => ({
+  prepare: (directory) => {
+    copyFileSync(join(packageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
+  },
+  config: (changes) => ({ "stackadm:cluster": { ...described, ...changes } }),
+});
+
 /** Prepares a cluster called `name`, of the dev stack's machines or as it is described; nothing is made yet. */
 export async function labCluster(
   name: string,
   described: Readonly<Record<string, unknown>> = devCluster(name),
+  project: LabProject = ownProject(described),
 ): Promise<LabCluster> {
   const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
   const backend = pathToFileURL(directory).href;
   const env = { ...(await labEnvironment()), PULUMI_BACKEND_URL: backend };
   const surroundings = await prepareSurroundings({ progress: silent, env });
   const settings: LabCluster["settings"] = (changes = {}) =>
-    stringify({ config: { "stackadm:cluster": { ...described, ...changes } } });
-  copyFileSync(join(packageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
+    stringify({ config: project.config(changes) });
+  await project.prepare(directory);
   const stackFile = join(directory, `Pulumi.${name}.yaml`);
   writeFileSync(stackFile, settings());
   const service = createClusterService({

@@ -4,10 +4,12 @@ import { compareInventories, takeInventory, type CloudObject } from "../../../cl
 import { etcdMembers } from "./etcd.js";
 import { until } from "./foreign.js";
 import { kubectlOn } from "./kubectl.js";
-import { labCluster, type LabCluster } from "./lab-cluster.js";
+import { changes, labCluster, type LabCluster } from "./lab-cluster.js";
 import { inServer } from "./machines.js";
 
 const lease = "-n kube-system get lease kube-controller-manager -o jsonpath={.spec.holderIdentity}";
+
+export type Changes = Readonly<Record<string, unknown>>;
 
 /** A stack on the lab that is brought up with changes, and what is asked of its machines. */
 export class Stack {
@@ -18,20 +20,30 @@ export class Stack {
   /** `described`: its arguments; absent, the dev stack's machines. */
   constructor(
     readonly name: string,
-    private readonly described?: Readonly<Record<string, unknown>>,
+    private readonly described?: Changes,
   ) {}
 
+  protected make(): Promise<LabCluster> {
+    return labCluster(this.name, this.described);
+  }
+
   async open(): Promise<void> {
-    this.cluster = await labCluster(this.name, this.described);
+    this.cluster = await this.make();
     this.initially = await takeInventory(this.cluster.cloud);
   }
 
-  async up(changed: Readonly<Record<string, unknown>> = {}, refresh = false): Promise<void> {
+  async up(changed: Changes = {}, refresh = false): Promise<void> {
     const { cluster, name } = this;
     cluster.seen.events.length = 0;
     const settings = cluster.settings(changed);
     await cluster.service.up(name, { settings, refresh, ...cluster.recording() });
     this.outputs = parseOutputs(await cluster.service.outputs(name));
+  }
+
+  /** Brings it up once more, which must not change anything. */
+  async again(): Promise<void> {
+    await this.up();
+    assert.deepEqual(changes(this.cluster.seen.events), {});
   }
 
   serverOf(machine: string): string {
@@ -77,12 +89,15 @@ export class Stack {
     return lost;
   }
 
+  protected async destroy(): Promise<void> {
+    await this.cluster.service.destroy(this.name, this.cluster.recording());
+  }
+
   async destroyAndLookAround(): Promise<void> {
-    const { cluster } = this;
-    await cluster.service.destroy(this.name, cluster.recording());
+    await this.destroy();
     const { added, removed } = compareInventories(
       this.initially,
-      await takeInventory(cluster.cloud),
+      await takeInventory(this.cluster.cloud),
     );
     assert.deepEqual([added, removed], [[], []]);
   }

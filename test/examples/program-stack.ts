@@ -1,0 +1,71 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { preferredKey } from "../../components/spec/defaults.js";
+import { parseOutputs } from "../../automation/verify/outputs.js";
+import { packageRoot } from "../../base/paths.js";
+import { run, type RunResult } from "../../base/run.js";
+import { labCluster, type LabCluster } from "../lab/support/lab-cluster.js";
+import { Stack, type Changes } from "../lab/support/stack.js";
+
+const versioned = z.object({ version: z.string() });
+
+/** Packs the package and installs it with what an example's package.json wants, as a user does who has nothing of the sources. */
+async function install(example: string, directory: string): Promise<void> {
+  const root = packageRoot();
+  for (const file of ["Pulumi.yaml", "index.ts", "package.json"])
+    copyFileSync(join(root, "examples", example, file), join(directory, file));
+  await run("npm", ["run", "build"], { cwd: root });
+  await run("npm", ["pack", "--ignore-scripts", "--pack-destination", directory], { cwd: root });
+  const manifest: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const tarball = `./stackadm-${versioned.parse(manifest).version}.tgz`;
+  const words = ["--no-audit", "--no-fund", "--prefer-offline", tarball];
+  await run("npm", ["install", ...words], { cwd: directory });
+}
+
+/** An example that is a program with the package as a library: plain `pulumi` brings it up and takes it down. */
+export class ProgramStack extends Stack {
+  private directory = "";
+  private env: NodeJS.ProcessEnv = {};
+
+  protected override async make(): Promise<LabCluster> {
+    const cluster = await labCluster(this.name, undefined, {
+      prepare: (directory) => install(this.name, directory),
+      config: () => ({}),
+    });
+    const { env } = cluster.surroundings;
+    const keys = execFileSync("ssh-add", ["-L"], { encoding: "utf8", env }).split("\n");
+    this.directory = join(cluster.stackFile, "..");
+    this.env = env;
+    await this.pulumi("stack", "init");
+    await this.pulumi("config", "set", "sshPublicKey", preferredKey(keys) ?? "");
+    return cluster;
+  }
+
+  private pulumi(...args: string[]): Promise<RunResult> {
+    const words = [...args, "--stack", this.name, "--non-interactive"];
+    return run("pulumi", words, { cwd: this.directory, env: this.env });
+  }
+
+  /** `changed`: values of its stack file; a value that is not named has its default. */
+  override async up(changed: Changes = {}): Promise<void> {
+    await this.#update(changed);
+    this.outputs = parseOutputs(await this.cluster.service.outputs(this.name));
+  }
+
+  override async again(): Promise<void> {
+    await this.#update({}, "--expect-no-changes");
+  }
+
+  async #update(changed: Changes, ...options: string[]): Promise<void> {
+    await this.pulumi("config", "rm", "workers");
+    for (const [key, value] of Object.entries(changed))
+      await this.pulumi("config", "set", key, String(value));
+    await this.pulumi("up", "--yes", "--skip-preview", ...options);
+  }
+
+  protected override async destroy(): Promise<void> {
+    await this.pulumi("destroy", "--yes", "--skip-preview");
+  }
+}
