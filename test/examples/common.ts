@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { listObjects } from "../../cloud/inventory.js";
+import { z } from "zod";
+import { withSiteDefaults } from "../../components/support/site.js";
 import type { Point } from "./example.js";
 import { kubectlOn } from "../lab/support/kubectl.js";
 import { provePolicy } from "../lab/support/network-policy.js";
@@ -84,11 +86,19 @@ export const systemRuns: Point = {
   },
 };
 
+const siteSchema = z.object({
+  kubernetes: z.object({ registry: z.object({ prefix: z.string() }) }),
+});
+
+/** Where the lab's images are. */
+const sitePrefix = (env: NodeJS.ProcessEnv): string =>
+  siteSchema.parse(withSiteDefaults({}, env)).kubernetes.registry.prefix;
+
 export const podsConnect: Point = {
   text: "pods reach pods on other machines, services by name, and the outside",
   see: async (stack) => {
-    const { registry } = (await stack.cluster.service.spec(stack.name)).kubernetes;
-    const crossing = await connectPods(stack.serverOf("control-plane-0"), [registry.prefix]);
+    const prefix = sitePrefix(stack.cluster.surroundings.env);
+    const crossing = await connectPods(stack.serverOf("control-plane-0"), [prefix]);
     assert.ok(crossing > 0);
     return `${String(crossing)} connections to other machines`;
   },

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-api.js";
+import { silent } from "../../base/progress.js";
+import { labAdd } from "../../lab/lab.js";
+import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
 import { inServer } from "../lab/support/machines.js";
 import { openings } from "../lab/support/security-groups.js";
@@ -79,5 +82,14 @@ export const oneControlPlane: Example = {
     systemRuns,
     podsConnect,
     policiesDeny,
+    {
+      text: "the API server takes Calico with IPIP and with BGP alone, too (dry run: this kernel has no IPIP)",
+      see: async (stack) => {
+        const { calico: manifest } = await labAdd("calico", { progress: silent });
+        const take = (encapsulation: "ipip" | "none"): Promise<number> =>
+          podNetworkDryRun(stack, { kind: "calico", encapsulation, manifest });
+        return `${String(await take("ipip"))} and ${String(await take("none"))} objects`;
+      },
+    },
   ],
 };

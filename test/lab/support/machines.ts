@@ -5,15 +5,16 @@ import { run } from "../../../base/run.js";
 const container = "stackadm-lab";
 
 /** Runs a shell line inside the cloud's container. */
-export async function inCloud(line: string): Promise<string> {
-  const { stdout } = await run("podman", ["exec", container, "sh", "-c", line]);
+export async function inCloud(line: string, input?: string): Promise<string> {
+  const words = ["exec", ...(input === undefined ? [] : ["-i"]), container, "sh", "-c", line];
+  const { stdout } = await run("podman", words, input === undefined ? {} : { input });
   return stdout;
 }
 
-/** Runs a shell line inside a server. */
-export async function inServer(serverId: string, line: string): Promise<string> {
+/** Runs a shell line inside a server, with `input` as what it reads. */
+export async function inServer(serverId: string, line: string, input?: string): Promise<string> {
   const quoted = `'${line.replaceAll("'", `'\\''`)}'`;
-  return inCloud(`runc --root /run/lab-runc exec ${serverId} sh -c ${quoted}`);
+  return inCloud(`runc --root /run/lab-runc exec ${serverId} sh -c ${quoted}`, input);
 }
 
 /** How many SSH logins a server has seen since it booted. */

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { Cluster } from "../../components/cluster.js";
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { exampleArgs } from "../support/examples.js";
+import { graph } from "../support/graph.js";
+import { inServer } from "../lab/support/machines.js";
+import type { Stack } from "../lab/support/stack.js";
+
+const apply =
+  "KUBECONFIG=/etc/kubernetes/admin.conf kubectl apply --server-side --force-conflicts --dry-run=server -o name -f -";
+
+/**
+ * Applies the objects of a pod network that the lab's kernel cannot run to a living API server, as a dry run: whether it takes
+ * them all. Answers how many there are.
+ */
+export async function podNetworkDryRun(
+  stack: Stack,
+  podNetwork: NonNullable<ClusterArgs["podNetwork"]>,
+): Promise<number> {
+  const args = { ...exampleArgs("one-control-plane"), podNetwork };
+  const rows = await graph(() => new Cluster(stack.name, args), cloudAnswers);
+  const items = rows
+    .filter(({ type, name }) => type.startsWith("kubernetes:") && name.includes("-network-"))
+    .map(({ inputs }) => inputs);
+  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const answer = await inServer(stack.serverOf("control-plane-0"), apply, list);
+  const accepted = answer.split("\n").filter(Boolean);
+  assert.equal(accepted.length, items.length);
+  assert.ok(accepted.some((line) => line.startsWith("daemonset")));
+  return accepted.length;
+}
