@@ -54,8 +54,8 @@ export class ProgramStack extends Stack {
     this.outputs = parseOutputs(await this.cluster.service.outputs(this.name));
   }
 
-  override async again(): Promise<void> {
-    await this.#update({}, "--expect-no-changes");
+  override async again(changed: Changes = {}): Promise<void> {
+    await this.#update(changed, "--expect-no-changes");
   }
 
   async #update(changed: Changes, ...options: string[]): Promise<void> {

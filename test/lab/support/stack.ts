@@ -41,8 +41,8 @@ export class Stack {
   }
 
   /** Brings it up once more, which must not change anything. */
-  async again(): Promise<void> {
-    await this.up();
+  async again(changed: Changes = {}): Promise<void> {
+    await this.up(changed);
     assert.deepEqual(changes(this.cluster.seen.events), {});
   }
 
