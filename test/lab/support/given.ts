@@ -25,7 +25,8 @@ export async function givenObjects(cloud: CloudClient, name: string): Promise<Gi
   const ask = async (method: string, path: string, body?: unknown): Promise<never> =>
     (await cloud.request("network", method, path, body)) as never;
   const create = async (path: string, body: object): Promise<Given> => {
-    const [made] = Object.values((await ask("POST", path, body)));
+    const answer: Readonly<Record<string, Given>> = await ask("POST", path, body);
+    const [made] = Object.values(answer);
     if (!made) throw new Error(`${path} answered nothing`);
     return made;
   };
