@@ -138,11 +138,18 @@ esac`;
 /** podman with at most one container; `$root/inside` answers what is run in it. */
 export const podman = `case "$*" in
   *State.Pid*) echo "$PPID" ;;
-  *"container inspect"*) [ -e "$root/container" ] && echo running || exit 125 ;;
+  *"container inspect"*) [ -e "$root/container" ] && echo running 0123abcd || exit 125 ;;
   *" run --detach "*) printf '%s\\n' "$@" >"$root/container" ;;
   *" rm --force "*) rm -f "$root/container" ;;
   *" exec "*) if [ -e "$root/inside" ]; then . "$root/inside"; fi ;;
 esac`;
+
+/** runc, which knows when a container's processes were killed: where `$root/killed` is. */
+const runc = `if [ "$*" = "state 0123abcd" ]; then
+  [ -e "$root/killed" ] && echo '{"status": "stopped"}' || echo '{"status": "running"}'
+else
+  exit 1
+fi`;
 
 /** ip whose namespaces and interfaces are files. */
 export const ip = `case "$1 $2" in
@@ -164,6 +171,7 @@ export const busyAtFirst = `tries="$root/tries-\${*//[^a-z0-9]/_}"
 export const hostStubs: Readonly<Record<string, string>> = {
   btrfs,
   podman,
+  runc,
   ip,
   iptables: "true",
   losetup: `echo '{"loopdevices": []}'`,

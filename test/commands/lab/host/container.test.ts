@@ -29,6 +29,18 @@ describe("lab/host/container at work", () => {
     assert.equal(await containerState(name), undefined);
   });
 
+  it("is stopped when its processes were killed, although podman's monitor could not say so", async () => {
+    await start();
+    host.put("killed");
+    assert.equal(await containerState(host.settings.name), "stopped");
+  });
+
+  it("is stopped when the runtime does not know it any more", async () => {
+    await start();
+    host.stub("runc", "echo 'container does not exist' >&2; exit 1");
+    assert.equal(await containerState(host.settings.name), "stopped");
+  });
+
   it("removes nothing where there is nothing", async () => {
     await removeContainer(host.settings.name);
     assert.deepEqual(host.called("podman", "--runtime", "runc", "rm"), []);
