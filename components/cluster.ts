@@ -1,7 +1,7 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { EntryAddress, through, withoutHops, type Access } from "./access/access.js";
-import { Bastion } from "./access/bastion.js";
+import { Bastion, BastionAddress } from "./access/bastion.js";
 import { Addons } from "./addons/addons.js";
 import { addonsOf, cloudAccess } from "./addons/from-spec.js";
 import { checkClusterSpec } from "./checked-spec.js";
@@ -272,8 +272,8 @@ export class Cluster extends Component {
     const wanted = { ...network.outside, portId: machine.portId, after: endpoint.madeBefore };
     // Without an external network, who reaches the machines' network reaches their addresses.
     // A name for each: machines that leave when the way changes go by the old one, which ends after them.
-    const name = bastion ? "bastion-access" : "access";
-    const { address } = entryAddresses(spec) ? this.make(EntryAddress, name, wanted) : machine;
+    const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
+    const { address } = entryAddresses(spec) ? this.make(kind, name, wanted) : machine;
     return bastion ? bastion.at(address) : through(machine, address);
   }
 

@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import { z } from "zod";
 import type { ClusterSpec } from "./cluster-spec.js";
 import {
   compareFrozen,
@@ -11,6 +10,7 @@ import {
 } from "./spec/frozen.js";
 import { adminNetworkIn, networkIn, type CloudFacts } from "./support/catalog.js";
 import { ConfigError } from "./support/errors.js";
+import { nameIn, ownState } from "./support/own-state.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
 
 export interface FrozenValuesArgs {
@@ -84,10 +84,6 @@ function frozenIds(
   };
 }
 
-const stateSchema = z.object({
-  outputs: z.record(z.string(), z.looseObject({ type: z.string() })),
-});
-
 /** What the state says of a cluster, before the run. */
 interface Before {
   /**
@@ -102,15 +98,9 @@ interface Before {
 /** Undefined where the state cannot be asked. */
 async function stateOf(urn: string): Promise<Before | undefined> {
   const prefix = nameIn(urn).replace(/[^-]*$/, "");
-  try {
-    const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
-    // What the engine itself looks up for a StackReference; this one is its own stack as it was before the run.
-    const lookup = "pulumi:pulumi:readStackResourceOutputs";
-    const { outputs } = stateSchema.parse(await pulumi.runtime.invoke(lookup, { stackName }));
-    const mine = Object.entries(outputs)
-      .map(([one, { type }]) => ({ name: nameIn(one), type }))
-      .filter(({ name }) => name.startsWith(prefix));
-    return {
+  const mine = (await ownState())?.filter(({ name }) => name.startsWith(prefix));
+  return (
+    mine && {
       lived: mine.some(({ type }) => /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type)),
       has: (component) =>
         mine.some(
@@ -118,10 +108,6 @@ async function stateOf(urn: string): Promise<Before | undefined> {
             type === "openstack:compute/instance:Instance" &&
             [name, name.replace(/-\d+-server$/, "")].includes(`${prefix}${component}`),
         ),
-    };
-  } catch {
-    return undefined;
-  }
+    }
+  );
 }
-
-const nameIn = (urn: string): string => urn.split("::").at(-1) ?? "";

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
-import { through, type Access } from "./access.js";
+import { ownState } from "../support/own-state.js";
+import { EntryAddress, through, type Access, type EntryAddressArgs } from "./access.js";
 
 const scripts = [
   readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),
@@ -35,3 +36,30 @@ export class Bastion extends MachineGroup {
     );
   }
 }
+
+/** The floating IP on a bastion. It had the name of every way in once, and is then the same one. */
+export class BastionAddress extends EntryAddress {
+  constructor(name: string, args: EntryAddressArgs, opts?: pulumi.ComponentResourceOptions) {
+    const formerly = pulumi.createUrn(former(name), EntryAddress.type, opts?.parent);
+    super(name, args, pulumi.mergeOptions(opts, { aliases: [formerly] }));
+  }
+}
+
+const formerName = (name: string): string => name.replace(/bastion-access$/, "access");
+
+/**
+ * The name under which the state holds the bastion's floating IP, if it is not its own: Neutron lets no second one onto its port.
+ * An address of that name on a control plane is another one: machines that leave go by it.
+ */
+const former = (name: string): pulumi.Output<string> =>
+  pulumi.output(
+    ownState().then((recorded) => {
+      if (!recorded) return formerName(name);
+      const outputOf = (resource: string, output: string): unknown =>
+        recorded.find((one) => one.name === resource)?.outputs[output];
+      const address = outputOf(`${formerName(name)}-floating-ip`, "fixedIp");
+      const its = outputOf(name.replace(/access$/, "0-port"), "allFixedIps");
+      // No resource has a name of nothing.
+      return Array.isArray(its) && its.includes(address) ? formerName(name) : `${name}-nothing`;
+    }),
+  );

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type GraphOptions, type Row } from "../support/graph.js";
+import { graph, type Fields, type GraphOptions, type Row } from "../support/graph.js";
 import { isSecret, plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 import { value } from "../support/value.js";
@@ -79,6 +79,40 @@ describe("a bastion", () => {
       named(rows, "dev-endpoint-floating-ip").inputs["portId"],
       "dev-control-plane-0-port-id",
     );
+  });
+
+  describe("whose address has the name that an earlier release gave it", () => {
+    /** The aliases of the bastion's address over a state in which the floating IP of that name leads to `fixedIp`. */
+    const aliases = async (fixedIp: string | undefined): Promise<readonly string[]> => {
+      const state = {
+        "urn::dev-access-floating-ip": { type: "x", outputs: { fixedIp } },
+        "urn::dev-bastion-0-port": { type: "x", outputs: { allFixedIps: ["10.0.0.40"] } },
+      };
+      const lookup = (): Fields => {
+        if (fixedIp === undefined) throw new Error("no backend client is available");
+        return { outputs: state };
+      };
+      const lookups = {
+        ...cloudAnswers.lookups,
+        "pulumi:pulumi:readStackResourceOutputs": lookup,
+      };
+      const { rows } = await build({}, { ...cloudAnswers, lookups });
+      return named(rows, "dev-bastion-access").aliases.map((alias) =>
+        alias.replace(/^.*Cluster\$/, ""),
+      );
+    };
+    const former = "stackadm:access:EntryAddress::dev-access";
+
+    it("keeps it: Neutron would let no second one onto the port", async () => {
+      assert.deepEqual(await aliases("10.0.0.40"), [former]);
+      assert.deepEqual(await aliases(undefined), [former], "where the state cannot be asked");
+    });
+
+    it("leaves one alone that leads to a control plane", async () => {
+      assert.deepEqual(await aliases("10.0.0.41"), [
+        "stackadm:access:EntryAddress::dev-bastion-access-nothing",
+      ]);
+    });
   });
 
   it("is the only machine that SSH from outside reaches, and the others are reached from it", () => {

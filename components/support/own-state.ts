@@ -1,0 +1,32 @@
+import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+
+const stateSchema = z.object({
+  outputs: z.record(
+    z.string(),
+    z.looseObject({ type: z.string(), outputs: z.record(z.string(), z.unknown()).default({}) }),
+  ),
+});
+
+/** A resource that the stack's state holds. */
+export interface Recorded {
+  readonly name: string;
+  readonly type: string;
+  readonly outputs: Readonly<Record<string, unknown>>;
+}
+
+/** The name at the end of a URN. */
+export const nameIn = (urn: string): string => urn.split("::").at(-1) ?? "";
+
+/** What the stack's state holds, as it was before the run; undefined where it cannot be asked. */
+export async function ownState(): Promise<readonly Recorded[] | undefined> {
+  try {
+    const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
+    // What the engine itself looks up for a StackReference; this one is its own stack.
+    const lookup = "pulumi:pulumi:readStackResourceOutputs";
+    const { outputs } = stateSchema.parse(await pulumi.runtime.invoke(lookup, { stackName }));
+    return Object.entries(outputs).map(([urn, of]) => ({ name: nameIn(urn), ...of }));
+  } catch {
+    return undefined;
+  }
+}
