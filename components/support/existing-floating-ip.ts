@@ -2,6 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { clusterNameKey } from "../../cloud/ownership.js";
 import { misnamed, noneFound, reasonOf, type Found } from "./look-up.js";
+import { ownState } from "./own-state.js";
 
 /** A floating IP that the project has already. */
 export interface WantedFloatingIp {
@@ -19,10 +20,7 @@ export async function findFloatingIp(
     const { id, portId } = await openstack.networking.getFloatingIp({ address }, opts);
     if (portId === undefined || portId === "") return { id };
     const { allTags, name = portId } = await openstack.networking.getPort({ portId }, opts);
-    const ours =
-      allTags.includes(`${clusterNameKey}=${cluster}`) ||
-      // Octavia's own ports have no marks of ours.
-      /^(octavia-lb|ovn-lb-vip)-/.test(name);
+    const ours = allTags.includes(`${clusterNameKey}=${cluster}`) || (await isRecorded(portId));
     return ours
       ? { id }
       : misnamed(
@@ -36,4 +34,10 @@ export async function findFloatingIp(
         )
       : { problem: reason, named: false };
   }
+}
+
+/** Whether the stack's state holds what has the port: those of OVN's load balancers have no marks, whosever they are. */
+async function isRecorded(port: string): Promise<boolean> {
+  const recorded = (await ownState()) ?? [];
+  return recorded.some(({ outputs }) => [outputs["portId"], outputs["vipPortId"]].includes(port));
 }

@@ -101,8 +101,20 @@ describe("the catalog", () => {
     });
     await look({ [address]: () => ({ id: "f", portId: "" }) }, wanted);
     await look(on("dev-control-plane-0", "stackadm-cluster=dev"), wanted);
-    await look(on("ovn-lb-vip-0b1c"), wanted);
-    for (const other of [on("web"), on("dev-control-plane-0", "stackadm-cluster=other")])
+    const state = (outputs: Fields) => ({
+      "pulumi:pulumi:readStackResourceOutputs": () => ({
+        outputs: { urn: { type: "x", outputs } },
+      }),
+    });
+    const balancer = on("ovn-lb-vip-0b1c");
+    for (const its of [{ vipPortId: "p" }, { portId: "p" }])
+      await look({ ...balancer, ...state(its) }, wanted);
+    for (const other of [
+      on("web"),
+      on("dev-control-plane-0", "stackadm-cluster=other"),
+      ...[on("octavia-lb-0b1c"), balancer],
+      { ...balancer, ...state({ vipPortId: "q" }) },
+    ])
       await assert.rejects(
         look(other, wanted),
         /the floating IP 203\.0\.113\.9 of endpoint\.floatingIp is in use on the port ".*"; write another one, or free it$/,
