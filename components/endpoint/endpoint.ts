@@ -132,6 +132,9 @@ export abstract class Endpoint extends Component {
         ...(routerInterface && { dependsOn: [routerInterface] }),
         // A port has one.
         deleteBeforeReplace: true,
+        // It comes off when its port goes. The provider would take it from whatever port it is on by then: it may have been
+        // given to another cluster.
+        retainOnDelete: true,
       },
     );
     this.#floatingIp = there;

@@ -49,6 +49,8 @@ describe("an endpoint", () => {
           ]),
           [["dev-endpoint-floating-ip-association", "203.0.113.9", 2, true]],
         );
+        // The provider takes it from whatever port it is on by then.
+        assert.equal(made[0]?.retainOnDelete, true);
         assert.ok(made[0]?.dependencies.some((one) => one.endsWith("router-interface")));
         assert.equal(await value(endpoint.outside), "203.0.113.9");
       });

@@ -23,6 +23,7 @@ export interface Row {
   readonly deleteBeforeReplace: boolean;
   readonly deletedWith: string;
   readonly protect: boolean;
+  readonly retainOnDelete: boolean;
   readonly provider: string;
   readonly secretOutputs: readonly string[];
   readonly hooks: readonly string[];
@@ -64,6 +65,7 @@ interface Request {
   getReplacementTrigger(): { toJavaScript(): unknown } | undefined;
   getDeletebeforereplace(): boolean;
   getDeletedwith(): string;
+  getRetainondelete(): boolean;
   getAdditionalsecretoutputsList(): string[];
   getAliasesList(): Alias[];
   getPropertydependenciesMap(): {
@@ -137,6 +139,7 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   deleteBeforeReplace: request.getDeletebeforereplace(),
   deletedWith: request.getDeletedwith(),
   protect: request.getProtect(),
+  retainOnDelete: request.getRetainondelete(),
   secretOutputs: request.getAdditionalsecretoutputsList(),
   hooks: hooksOf(request),
   aliases: aliasesOf(request, urn),
