@@ -15,6 +15,7 @@ import {
   type StateExport,
   type StateResource,
 } from "./state.js";
+import { withUnfinished } from "./unfinished.js";
 import { parseUrn, shortType } from "./urn.js";
 
 /*
@@ -274,7 +275,12 @@ export async function recover(
     const tools = await connect();
     for (const step of steps) await perform(step, held, tools);
   }
-  const clean = { ...state, deployment: { ...state.deployment, pending_operations: [] } };
+  const updating = pending.filter(({ type }) => type === "updating");
+  const { deployment, ...rest } = withUnfinished(
+    state,
+    new Set(updating.map(({ resource }) => resource.urn)),
+  );
+  const clean = { ...rest, deployment: { ...deployment, pending_operations: [] } };
   await writeState(access, clean);
   return { cleared: steps.map(({ what }) => what), state: clean };
 }

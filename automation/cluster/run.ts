@@ -7,10 +7,12 @@ import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { ClusterError } from "./cluster-error.js";
 import { prepareWorker, runOperation, type StackOutputs } from "./operation.js";
+import type { ClusterEvent } from "./events.js";
 import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
 import type { OperationName } from "./protocol.js";
 import { clusterSpecOf } from "./spec.js";
 import type { StateAccess } from "./state.js";
+import { rememberUnfinished } from "./unfinished.js";
 import { prepareWorkspace, programModule, readStackFile } from "./workspace.js";
 
 /** One request about one stack: what it works with, and whom it tells. */
@@ -96,21 +98,36 @@ export class Run {
   }
 
   /** Runs the engine once; answers the stack's outputs. */
-  engine(
+  async engine(
     operation: OperationName,
     flags: { readonly expectNoChanges?: boolean } = {},
   ): Promise<StackOutputs> {
     this.requireNotStopped();
     const { env, program = programModule() } = this.service;
-    const { onEvent = () => undefined, onNote, signal, killSignal, refresh } = this.options;
+    const { onNote, signal, killSignal, refresh } = this.options;
     const { directory: workDirectory } = this.access.workspace;
     const { stack, project } = this;
     const worker = this.#worker;
     this.#worker = undefined;
-    return runOperation(
-      { type: "start", operation, stack, project, workDirectory, program, refresh, ...flags },
-      { env, cwd: this.directory, onEvent, onOutput: onNote, signal, killSignal },
-      worker,
-    );
+    const unfinished = new Set<string>();
+    const onEvent = (event: ClusterEvent): void => {
+      if (operation === "up" && event.type === "failed" && event.change.operation === "update")
+        unfinished.add(event.change.urn);
+      this.options.onEvent?.(event);
+    };
+    try {
+      return await runOperation(
+        { type: "start", operation, stack, project, workDirectory, program, refresh, ...flags },
+        { env, cwd: this.directory, onEvent, onOutput: onNote, signal, killSignal },
+        worker,
+      );
+    } catch (error) {
+      await rememberUnfinished(this.access, unfinished).catch((reason: unknown) => {
+        this.note(
+          `The state does not say which scripts did not come to their end: ${String(reason)}`,
+        );
+      });
+      throw error;
+    }
   }
 }

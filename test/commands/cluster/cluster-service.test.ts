@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import type { ClusterService } from "../../../automation/cluster/cluster-service.js";
 import { Embedder, fails } from "../../support/embedder.js";
-import { diagnostic, instanceType, networkType, urnOf, type Engine } from "../../support/engine.js";
+import {
+  diagnostic,
+  instanceType,
+  networkType,
+  stepEvent,
+  urnOf,
+  type Engine,
+} from "../../support/engine.js";
 import type { FakeCloud } from "../../support/fake-openstack.js";
 
 describe("the cluster service", function () {
@@ -121,6 +128,35 @@ describe("the cluster service", function () {
       await assert.rejects(service().up("dev", bare), /no/);
       assert.deepEqual(engine.operations(), []);
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], [pending]);
+    });
+  });
+
+  describe("when a script fails on a machine that lives", () => {
+    const type = "command:remote:Command";
+    const scripts = ["init", "join"].map((name) => ({
+      ...{ urn: urnOf(type, name), type, custom: true },
+      inputs: { update: "run" },
+    }));
+    const failed = stepEvent("resOpFailedEvent", { type, name: "init", op: "update" });
+    const updates = (): unknown =>
+      (engine.stateNow()?.deployment["resources"] as typeof scripts).map(
+        ({ inputs }) => inputs.update,
+      );
+
+    it("has it run again, also when it is given its former values again", async () => {
+      engine.state({ resources: scripts });
+      engine.runs({ up: { events: [failed], code: 255, stderr: "error: no\n" } });
+      await assert.rejects(service().up("dev", bare));
+      const [init, join] = updates() as string[];
+      assert.notEqual(init, "run");
+      assert.equal(join, "run");
+    });
+
+    it("changes nothing for a preview", async () => {
+      engine.state({ resources: scripts });
+      engine.runs({ preview: { events: [failed], code: 255, stderr: "error: no\n" } });
+      await assert.rejects(service().preview("dev", bare));
+      assert.deepEqual(updates(), ["run", "run"]);
     });
   });
 

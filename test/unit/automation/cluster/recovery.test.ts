@@ -150,6 +150,26 @@ describe("recovery", () => {
     assert.deepEqual(pendingNow(), []);
   });
 
+  it("has a script run again that was stopped half-way, also when it is given its former values again", async () => {
+    const held = (name: string) => {
+      const { type, urn, inputs } = resource("command:remote:Command", name, { update: "run" });
+      return { urn, type, custom: true, inputs, outputs: { ...inputs, stdout: "{}" } };
+    };
+    const stopped = {
+      type: "updating",
+      resource: resource("command:remote:Command", "dev-0-init"),
+    };
+    putState([stopped], [held("dev-0-init"), held("dev-1-join")]);
+    await run();
+    const { deployment } = JSON.parse(readFileSync(stateFile(), "utf8")) as {
+      deployment: { resources: ReturnType<typeof held>[] };
+    };
+    const [first, second] = deployment.resources;
+    assert.notEqual(first?.inputs["update"], "run");
+    assert.deepEqual(first?.outputs, { update: first?.inputs["update"], stdout: "{}" });
+    assert.deepEqual(second, held("dev-1-join"));
+  });
+
   it("never deletes what carries the identity of a cluster that the state does not hold", async () => {
     putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "ba9876543210" };

@@ -1,0 +1,32 @@
+import { readState, writeState, type StateAccess, type StateExport } from "./state.js";
+
+/*
+ * The state keeps what a script was last given when it came to its end. One that failed or was stopped half-way may have changed
+ * its machine: whoever then takes the value back has again what the state holds, and the engine sees nothing to do.
+ */
+
+const script = "command:remote:Command";
+/** Stands in the state for the command of a script that did not come to its end, so that the next run finds another one. */
+const mark = { update: "did not come to its end" };
+
+/** The state in which these scripts run again, with whatever they are given; no other resource is touched. */
+export function withUnfinished(state: StateExport, urns: ReadonlySet<string>): StateExport {
+  const resources = (state.deployment.resources ?? []).map((one) =>
+    one.type === script && urns.has(one.urn)
+      ? { ...one, inputs: { ...one.inputs, ...mark }, outputs: { ...one.outputs, ...mark } }
+      : one,
+  );
+  return { ...state, deployment: { ...state.deployment, resources } };
+}
+
+/** Remembers the scripts that an engine which has ended left unfinished. */
+export async function rememberUnfinished(
+  access: StateAccess,
+  urns: ReadonlySet<string>,
+): Promise<void> {
+  if (![...urns].some((urn) => urn.includes(`$${script}::`))) return;
+  const state = await readState(access);
+  // An import would forget them, and they say what is half made; the next run repairs that first.
+  if (!state || (state.deployment.pending_operations ?? []).length > 0) return;
+  await writeState(access, withUnfinished(state, urns));
+}

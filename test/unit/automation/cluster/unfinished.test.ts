@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { rememberUnfinished, withUnfinished } from "../../../../automation/cluster/unfinished.js";
+import { Engine, instanceType, urnOf } from "../../../support/engine.js";
+
+const type = "command:remote:Command";
+const script = (name: string) => ({
+  ...{ urn: urnOf(type, name), type, custom: true },
+  inputs: { create: "c", update: "u" },
+  outputs: { update: "u", stdout: "{}" },
+});
+const server = { ...script("server"), urn: urnOf(instanceType, "server"), type: instanceType };
+
+describe("a script that did not come to its end", () => {
+  it("has another command in the state than the program gives it, and nothing else changes", () => {
+    const others = [script("join"), server];
+    const state = { version: 3, deployment: { resources: [script("init"), ...others] } };
+    const urns = new Set([script("init").urn, server.urn]);
+    const [init, ...rest] = withUnfinished(state, urns).deployment.resources ?? [];
+    const update = init?.inputs?.["update"];
+    assert.notEqual(update, "u");
+    assert.deepEqual(init, {
+      ...script("init"),
+      inputs: { create: "c", update },
+      outputs: { update, stdout: "{}" },
+    });
+    assert.deepEqual(rest, others);
+  });
+
+  describe("when the engine has ended", () => {
+    let engine: Engine;
+    beforeEach(() => {
+      engine = new Engine();
+    });
+    afterEach(() => {
+      engine.remove();
+    });
+    const imports = (): number =>
+      engine.calls().filter((call) => call.startsWith("stack import")).length;
+    const remember = (...urns: string[]): Promise<void> =>
+      rememberUnfinished(engine.access(), new Set(urns));
+
+    it("is remembered; where there is none, the state is not even read", async () => {
+      engine.state({ resources: [script("init"), server] });
+      await remember();
+      await remember(server.urn);
+      assert.deepEqual(engine.calls(), []);
+      await remember(script("init").urn);
+      assert.equal(imports(), 1);
+    });
+
+    it("leaves a state alone in which something is half made: an import would forget it", async () => {
+      const pending = { type: "creating", resource: server };
+      engine.state({ resources: [script("init")], pending_operations: [pending] });
+      await remember(script("init").urn);
+      assert.equal(imports(), 0);
+    });
+  });
+});
