@@ -102,6 +102,16 @@ describe("Kubernetes' own configuration on a control plane", () => {
       assert.equal(machine.file("etc/kubernetes/stackadm-former/kube-apiserver.yaml"), undefined);
     });
 
+    it("of a run that was stopped are gone before the API is asked: until then the API server of that run may answer", () => {
+      machine.put("etc/kubernetes/stackadm-former/kube-apiserver.yaml", "former\n");
+      machine.put("var/lib/stackadm/kept-configuration", "not finished");
+      const asked =
+        'n=$(cat "$root/asked" || echo 0); n=$((n + 1)); echo "$n" >"$root/asked"; case $n in 2 | 3) exit 1 ;; esac';
+      machine.stub("kubectl", `${asked}\n${machine.bodyOf("kubectl")}`);
+      const { code, stderr } = converge(machine, {}, 1);
+      assert.equal(code, 0, stderr);
+    });
+
     it("find their files before kubeadm begins, and files that none names any more go", () => {
       const files = (name: string): object => ({
         CONFIGURATION: flag(name),

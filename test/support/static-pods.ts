@@ -67,13 +67,14 @@ export function staticPods(): Sandbox {
 export const converge = (
   machine: Sandbox,
   over: Partial<typeof controlPlaneValues> = {},
+  wellFor = 0,
 ): Outcome =>
   machine.run(
     controlPlaneScripts.map((text) =>
       text
         .replace(
           "well_for=5 well_within=180 back_within=240",
-          "well_for=0 well_within=1 back_within=1",
+          `well_for=${String(wellFor)} well_within=1 back_within=1`,
         )
         .replace("proxies_within=300", "proxies_within=1"),
     ),

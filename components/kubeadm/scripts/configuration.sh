@@ -18,8 +18,16 @@ write_configuration_files() {
 restore_manifests() {
   local former
   for former in "$former_manifests"/*.yaml; do
-    [[ ! -e $former ]] || mv -f "$former" "$manifests/"
+    if [[ -e $former ]]; then
+      mv -f "$former" "$manifests/"
+      restored=yes
+    fi
   done
+}
+
+# Where a manifest was put back, the API server may answer until kubelet has seen it, and be away then.
+await_api() {
+  if [[ -n ${restored:-} ]]; then steady 240 answers; else poll 240 answers; fi
 }
 
 converge_configuration() {

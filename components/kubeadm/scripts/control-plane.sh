@@ -21,7 +21,7 @@ control_plane() {
   is_member || become_member
   keep_frozen
   resolve_api "$ADDRESS"
-  poll 240 answers || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
+  await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   converge_certificate
   converge_configuration
   converge_kubelets
