@@ -23,6 +23,10 @@ interface Waiting {
   joined?: pulumi.Output<string>;
 }
 
+/** Whether a machine has to wait for its turn to be replaced. */
+const isReplaced = ({ machine, generation }: Waiting, existing: Existing | undefined): boolean =>
+  existing === undefined ? generation > 0 : isOlder(existing.get(machine), generation);
+
 /**
  * One at a time: a machine that exists in another generation than the wanted one is replaced only when all machines before
  * it are done. The order is data, not a lock: its inputs become known when its turn comes.
@@ -58,7 +62,8 @@ export class Turns {
 
   /**
    * A text by which machines that exist change, known when it is the machine's turn: `first` is known, and those before it are
-   * done. Nobody waits for no text, and no machine that does not exist yet.
+   * done, but for those that are replaced: they have their turn after all others. Nobody waits for no text, and no machine that
+   * does not exist yet.
    */
   inTurn(machine: string, text: string, first: pulumi.Output<string>): pulumi.Input<string> {
     if (text === "" || this.existing === undefined) return text;
@@ -75,18 +80,20 @@ export class Turns {
     if (!exists(machine)) return;
     await settled(first);
     const position = this.#machines.findIndex((one) => one.machine === machine);
-    const before = this.#machines.slice(0, position).filter((one) => exists(one.machine));
+    const before = this.#machines
+      .slice(0, position)
+      .filter((one) => exists(one.machine) && !isReplaced(one, existing));
     await Promise.all(before.flatMap(({ joined }) => (joined ? [settled(joined)] : [])));
   }
 
   private async turn(me: Waiting, asked: Promise<Existing | undefined>): Promise<number> {
     const existing = await asked;
-    const waits = ({ machine, generation }: Waiting): boolean =>
-      existing === undefined ? generation > 0 : isOlder(existing.get(machine), generation);
-    if (!waits(me)) return me.generation;
+    if (!isReplaced(me, existing)) return me.generation;
     const position = this.#machines.indexOf(me);
     // Those that do not wait are done first: a machine that is missing anyway should not be one more that is down.
-    const first = this.#machines.filter((one, index) => index < position || !waits(one));
+    const first = this.#machines.filter(
+      (one, index) => index < position || !isReplaced(one, existing),
+    );
     await Promise.all(first.flatMap(({ joined }) => (joined ? [settled(joined)] : [])));
     return me.generation;
   }

@@ -183,6 +183,14 @@ describe("machines whose generation was raised", () => {
       assert.ok(precedes("general-0-join", last));
     });
 
+    it("get them before those are replaced that have to be, whichever of them is written first", async () => {
+      exists({ name: "dev-a-0", generation: "0" }, { name: "dev-b-0", generation: "0" });
+      const pool = { flavor: "medium", count: 1 };
+      const { kubernetes } = over;
+      await build({ a: { ...pool, generation: 1 }, b: pool }, { over: { kubernetes } });
+      assert.ok(precedes("b-0-join", "a-0-server"));
+    });
+
     it("get them one after another", async () => {
       const turns = new Turns(Promise.resolve(new Map(general.map((name) => [name, "0"]))));
       for (const name of general) void turns.next(name, 0);
