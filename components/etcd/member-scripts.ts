@@ -7,6 +7,8 @@ const asking = [read("../support/scripts/common.sh"), read("../kubeadm/scripts/p
 export const memberScripts = [
   ...asking,
   read("../kubeadm/scripts/offer.sh"),
+  read("../kubeadm/scripts/converge.sh"),
+  read("../kubeadm/scripts/kubelet.sh"),
   read("scripts/member.sh"),
 ] as const;
 export const clientScripts = [...asking, read("scripts/client.sh")] as const;

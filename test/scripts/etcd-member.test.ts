@@ -26,13 +26,22 @@ const commands = {
   crictl:
     'case "$1" in ps) if [ -e /etc/kubernetes/manifests/etcd.yaml ]; then echo c0ffee; fi ;; esac',
   cp: 'exec /bin/cp "$@"',
+  curl: "grep -q broken /var/lib/stackadm/kubelet.yaml || printf ok",
+  journalctl: 'echo "Error: unknown field"',
   ssh: `case "$*" in *member) echo "${cluster} ${base64("AUTHORITY")} ${base64("CANARY-KEY")}" ;; esac`,
 };
 
 describe("member.sh", () => {
   let machine: Sandbox;
+  /** As on a machine, with shorter bounds. */
+  const scripts = memberScripts.map((text) =>
+    text.replace(
+      "well_for=5 well_within=180 back_within=240",
+      "well_for=0 well_within=1 back_within=1",
+    ),
+  );
   const run = (over: Partial<typeof values> = {}, occasion?: "update") =>
-    machine.run(memberScripts, { ...values, ...over }, occasion);
+    machine.run(scripts, { ...values, ...over }, occasion);
   const phases = (calls: readonly string[]): string[] =>
     calls.flatMap((call) => /^kubeadm init phase (.*) --config/.exec(call)?.[1] ?? []);
   beforeEach(() => {
@@ -64,6 +73,31 @@ describe("member.sh", () => {
     assert.deepEqual(phases(calls), []);
     assert.ok(calls.includes("systemctl start kubelet"));
     assert.ok(!calls.includes("systemctl restart kubelet"));
+  });
+
+  it("gives kubelet its former fields again when it does not come up with others, and says what it said", () => {
+    run();
+    const { code, stderr, calls } = run({ KUBELET_CONFIG: "broken: 1\n" }, "update");
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /reason: \[CONFIGURATION_UNDONE\] kubernetes\.kubelet: kubelet of dev-etcd-0 does not come up with it and has its former configuration again; it said: Error: unknown field\n$/,
+    );
+    assert.equal(machine.file("var/lib/stackadm/kubelet.yaml"), `${values.KUBELET_CONFIG}\n`);
+    assert.equal(calls.filter((call) => call === "systemctl restart kubelet").length, 2);
+    const again = run({}, "update");
+    assert.equal(again.code, 0);
+    assert.ok(!again.calls.includes("systemctl restart kubelet"));
+  });
+
+  it("starts kubelet again with its fields where a run was stopped while it tried others", () => {
+    run();
+    machine.put("var/lib/stackadm/kubelet-former.yaml", `${values.KUBELET_CONFIG}\n`);
+    machine.put("var/lib/stackadm/kubelet.yaml", "broken: 1\n");
+    const { code, stderr, calls } = run({}, "update");
+    assert.equal(code, 0, stderr);
+    assert.ok(calls.includes("systemctl restart kubelet"));
+    assert.equal(machine.file("var/lib/stackadm/kubelet-former.yaml"), undefined);
   });
 
   it("joins the others when it is not the first, or was made anew, and votes", () => {

@@ -23,15 +23,22 @@ member() {
   printf '{"member": "%s"}\n' "$NODE_NAME" >&4
 }
 
-# The package's own unit waits for a cluster to join.
+# The package's own unit waits for a cluster to join. A field with which kubelet does not come up goes no further than this member,
+# which has the former ones again.
 run_kubelet() {
-  local restart
-  write "$state/kubelet.yaml" <<<"$KUBELET_CONFIG"
-  restart=$changed
+  local restart=no said config=$state/kubelet.yaml
+  # Of a run that was stopped.
+  if [[ -e $former_kubelet ]]; then
+    mv -f "$former_kubelet" "$config"
+    restart=yes
+  fi
+  [[ ! -e $config ]] || write "$former_kubelet" 0600 <"$config"
+  write "$config" <<<"$KUBELET_CONFIG"
+  [[ $changed == no ]] || restart=yes
   write /etc/systemd/system/kubelet.service.d/30-stackadm-etcd.conf <<UNIT
 [Service]
 ExecStart=
-ExecStart=/usr/bin/kubelet --config=$state/kubelet.yaml
+ExecStart=/usr/bin/kubelet --config=$config
 UNIT
   if [[ $restart == yes || $changed == yes ]]; then
     systemctl daemon-reload
@@ -39,7 +46,16 @@ UNIT
   else
     systemctl start kubelet
   fi
-  poll 120 systemctl is-active --quiet kubelet || die "kubelet of $NODE_NAME does not run"
+  if [[ $restart == no || ! -e $former_kubelet ]]; then
+    poll 120 kubelet_serves || die "kubelet of $NODE_NAME does not run"
+  elif ! comes_up kubelet_serves; then
+    said=$(journalctl --unit kubelet --lines 50 --output cat --no-pager | complaint)
+    mv -f "$former_kubelet" "$config"
+    systemctl restart kubelet || :
+    is_back kubelet_serves || say "$NODE_NAME: kubelet does not come up with its former configuration either"
+    undone "$said"
+  fi
+  rm -f "$former_kubelet"
 }
 
 become_member() {

@@ -27,10 +27,15 @@ renew_kubelet() {
       said=$(journalctl --unit kubelet --lines 50 --output cat --no-pager | complaint)
       kubelet_back
       "$@"
-      die_as CONFIGURATION_UNDONE "kubernetes.kubelet: kubelet of $NODE_NAME does not come up with it and has its former configuration again${said:+; it said: $said}"
+      undone "$said"
     fi
   fi
   rm -f "$former_kubelet"
+}
+
+# undone SAID
+undone() {
+  die_as CONFIGURATION_UNDONE "kubernetes.kubelet: kubelet of $NODE_NAME does not come up with it and has its former configuration again${1:+; it said: $1}"
 }
 
 kubelet_serves() {
