@@ -3,8 +3,8 @@ export interface ClusterNeeds {
   readonly cluster: string;
   /** Name or ID of the image of the machines. */
   readonly images: readonly string[];
-  /** Name or ID of the external network. Absent: there are no floating IPs. */
-  readonly externalNetwork?: string;
+  /** Names or IDs of external networks, by their path in the specification. None: there are no floating IPs. */
+  readonly externalNetworks: Readonly<Record<string, string>>;
   /** Name or ID of the network that the machines are put into. Absent: one is made. */
   readonly network?: string;
   /** Machines per flavor (name or ID). */

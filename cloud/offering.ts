@@ -89,24 +89,27 @@ function checkFlavors(flavors: readonly Flavor[], needs: ClusterNeeds): Finding[
   });
 }
 
-async function checkExternalNetwork(
+async function checkExternalNetworks(
   client: CloudClient,
-  { externalNetwork: wanted }: ClusterNeeds,
+  { externalNetworks }: ClusterNeeds,
 ): Promise<Finding[]> {
-  if (wanted === undefined) return [];
+  const all = Object.entries(externalNetworks);
+  if (all.length === 0) return [];
   const networks = await listAll(client, "network", "/networks?router:external=true", {
     key: "networks",
     schema: namedSchema,
   });
-  const found = meantBy(wanted, networks);
-  if (found.length === 1) return [];
-  return [
-    problem(
-      found.length === 0
-        ? `externalNetwork: '${wanted}' is not an external network; ${known(networks.map((n) => n.name))}`
-        : `externalNetwork: ${several("external networks", wanted, found)}`,
-    ),
-  ];
+  return all.flatMap(([path, wanted]) => {
+    const found = meantBy(wanted, networks);
+    if (found.length === 1) return [];
+    return [
+      problem(
+        found.length === 0
+          ? `${path}: '${wanted}' is not an external network; ${known(networks.map((n) => n.name))}`
+          : `${path}: ${several("external networks", wanted, found)}`,
+      ),
+    ];
+  });
 }
 
 function withoutBlockStorage({ volumeTypes, counts }: ClusterNeeds): Finding[] {
@@ -250,7 +253,7 @@ export async function checkOffering(
     checkLoadBalancers(client, needs),
     checkImages(client, needs),
     Promise.resolve(checkFlavors(flavors, needs)),
-    checkExternalNetwork(client, needs),
+    checkExternalNetworks(client, needs),
     checkNetwork(client, needs),
     checkRoutes(client, needs),
     checkZones(client, needs),

@@ -3,7 +3,13 @@ import { isHostOf, overlaps } from "./network/address-plan.js";
 import { access, bastion, wayIn } from "./spec/access.js";
 import { besideEtcd, etcd } from "./spec/etcd.js";
 import { apiName, dnsNameOf, endpoint, unusedAddress, withDefaults } from "./spec/endpoint.js";
-import { cloudController, credential, loadBalancer, withoutLoadBalancers } from "./spec/cloud.js";
+import {
+  besideServicesNetwork,
+  cloudController,
+  credential,
+  loadBalancer,
+  withoutLoadBalancers,
+} from "./spec/cloud.js";
 import { ingress, wrongIngress } from "./spec/ingress.js";
 import { missingNodes } from "./spec/group-options.js";
 import { wrongAddresses } from "./spec/fixed-addresses.js";
@@ -187,6 +193,7 @@ const comparisons: readonly Comparison[] = [
   { of: ["endpoint", "apiName"], find: unknownName },
   { of: ["ingress", "workers", ...around], find: wrongIngress },
   { of: balanced, find: withoutLoadBalancers },
+  { of: ["loadBalancer", "cloudController", "network"], find: besideServicesNetwork },
   { of: routed, find: withoutRoutes },
 ];
 

@@ -8,7 +8,12 @@ import {
   groupNames,
   groupOf,
 } from "./spec/frozen.js";
-import { adminNetworkIn, networkIn, type CloudFacts } from "./support/catalog.js";
+import {
+  adminNetworkIn,
+  networkIn,
+  servicesExternalNetworkIn,
+  type CloudFacts,
+} from "./support/catalog.js";
 import { ConfigError } from "./support/errors.js";
 import { nameIn, ownState } from "./support/own-state.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
@@ -64,7 +69,7 @@ export const frozenOf = (
 
 /** What is known by its ID, so that its name instead of its ID is no change. */
 function frozenIds(
-  { externalNetwork, network: { existing, admin } }: ClusterSpec,
+  { externalNetwork, network: { existing, admin }, loadBalancer }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
 ): Record<string, pulumi.Output<string>> {
   const network = cloud.apply((facts) => (existing ? networkIn(facts) : undefined));
@@ -81,6 +86,9 @@ function frozenIds(
       "network.admin.subnet": cloud.apply((facts) => adminNetworkIn(facts).subnetId),
     }),
     ...(existing?.router !== undefined && { "network.existing.router": idOf("routerId") }),
+    ...(loadBalancer.network && {
+      "loadBalancer.network.externalNetwork": cloud.apply(servicesExternalNetworkIn).id,
+    }),
   };
 }
 

@@ -10,6 +10,7 @@ import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
 import { routedByCloud } from "../pod-network/kinds.js";
 import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
+import { machinesClass } from "../spec/cloud-conf.js";
 import type { SampleServices } from "../spec/sample-services.js";
 import type { CloudAccess } from "./cloud-config.js";
 import type { ImageRegistry, ImageTable } from "../../base/images.js";
@@ -130,10 +131,11 @@ export class Addons extends Component {
     }
     const farewell = args.farewell?.({ provider: this.provider, workloads });
     const after = farewell === undefined ? workloads : [...workloads, farewell];
+    const internalClass = args.cloud.machines && machinesClass;
     if (args.ingress) {
       const { traefik: image } = images;
       const awaited = network !== undefined;
-      const controller = { ...args.ingress, image, awaited, after, deletedWith };
+      const controller = { ...args.ingress, image, awaited, after, deletedWith, internalClass };
       this.ingress = this.make(IngressController, "ingress", controller, inside);
     }
     if (args.samples) {
@@ -142,7 +144,7 @@ export class Addons extends Component {
         "samples",
         {
           ...{ image: images.agnhost, services: args.sampleServices, after, deletedWith },
-          ingress: this.ingress?.parts,
+          ...{ ingress: this.ingress?.parts, internalClass },
         },
         inside,
       );

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { ClusterSpec } from "../cluster-spec.js";
 import {
   confKey,
+  machinesClass,
   type loadBalancerClasses,
   type loadBalancerKeys,
   type otherSections,
@@ -28,7 +29,9 @@ export interface CloudSettings {
 export function cloudSettings(
   spec: Pick<ClusterSpec, "loadBalancer" | "cloudController" | "blockStorage">,
 ): CloudSettings {
-  const { classes, ...loadBalancer } = spec.loadBalancer;
+  const { classes, ...written } = spec.loadBalancer;
+  // Of the network that is made the IDs are told (CloudConf).
+  const loadBalancer = { ...written, network: undefined };
   const { nodeVolumeAttachLimit, rescanOnResize, ignoreVolumeAz, ignoreVolumeMicroversion } =
     spec.blockStorage;
   const blockStorage = {
@@ -47,12 +50,14 @@ export interface CloudConf {
   /** The cluster's own application credential; there is no way to write a user's password here. */
   readonly applicationCredentialId: string;
   readonly applicationCredentialSecret: string;
-  /** Subnet that load balancers take their addresses and members from. */
+  /** Subnet that load balancers take their addresses from. */
   readonly subnetId: string;
   /** Network of that subnet. */
   readonly networkId: string;
   /** External network that services get their floating IPs from. @default services have none: the network is the outside */
   readonly floatingNetworkId?: string;
+  /** Where the machines are, that load balancers lead to, and whose network the class `machines` stands for. @default there, too */
+  readonly machines?: Pick<CloudConf, "subnetId" | "networkId" | "floatingNetworkId">;
   /** Router that the cloud controller keeps a route to each node's pods on. @default none: the pod network needs no routes */
   readonly routerId?: string | undefined;
   /** Octavia provider, `amphora`, `ovn` or the name that the cloud's operator gave. */
@@ -94,7 +99,10 @@ const isEmpty = (section: Section): boolean =>
  */
 export function renderCloudConf(conf: CloudConf): string {
   const { settings = {} } = conf;
-  const classes = Object.entries(settings.loadBalancerClasses ?? {});
+  const classes = Object.entries({
+    ...(conf.machines && { [machinesClass]: conf.machines }),
+    ...settings.loadBalancerClasses,
+  });
   return render({
     Global: {
       "auth-url": conf.authUrl,
@@ -108,7 +116,7 @@ export function renderCloudConf(conf: CloudConf): string {
     ...Object.fromEntries(
       classes.map(([name, place]) => [
         `LoadBalancerClass "${name}"`,
-        { "member-subnet-id": conf.subnetId, ...told(place) },
+        { "member-subnet-id": membersOf(conf), ...told(place) },
       ]),
     ),
     Route: { "router-id": conf.routerId },
@@ -124,6 +132,8 @@ export function renderNodeConf({ metadata, blockStorage }: CloudSettings): strin
     ? undefined
     : render(aboutNodes({ metadata, blockStorage }));
 }
+
+const membersOf = ({ subnetId, machines }: CloudConf): string => machines?.subnetId ?? subnetId;
 
 /** Whether some service can have an address outside. */
 const hasFloatingIps = (
@@ -141,7 +151,7 @@ const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
   "lb-method": loadBalancerMethod(conf.loadBalancerProvider),
   // It would win over another network.
   "subnet-id": settings.loadBalancer?.networkId === undefined ? conf.subnetId : undefined,
-  "member-subnet-id": conf.subnetId,
+  "member-subnet-id": membersOf(conf),
   "network-id": conf.networkId,
   "floating-network-id": conf.floatingNetworkId,
   "internal-lb": hasFloatingIps(conf, settings) ? undefined : true,

@@ -15,12 +15,14 @@ export interface CloudAccess {
   /** The cluster's application credential. Change: in place, its users restart. */
   readonly applicationCredentialId: pulumi.Input<string>;
   readonly applicationCredentialSecret: pulumi.Input<string>;
-  /** Subnet of the nodes; load balancers get their addresses there. Change: in place, for new load balancers. */
+  /** Subnet in which load balancers get their addresses. Change: in place, for new load balancers. */
   readonly subnetId: pulumi.Input<string>;
-  /** Network of the nodes. Change: in place, for new load balancers. */
+  /** Network of the load balancers' addresses. Change: in place, for new load balancers. */
   readonly networkId: pulumi.Input<string>;
   /** External network of the services' floating IPs. Change: in place, for new load balancers. @default none */
   readonly floatingNetworkId?: pulumi.Input<string>;
+  /** Where the nodes are, in the same words. Change: in place, for new load balancers. @default the same */
+  readonly machines?: Pick<CloudAccess, "subnetId" | "networkId" | "floatingNetworkId">;
   /** Router for routes to the nodes' pods. Change: refused. @default none: the pod network needs no routes */
   readonly routerId?: pulumi.Input<string | undefined>;
   /** Octavia provider. Change: in place, for new load balancers. */

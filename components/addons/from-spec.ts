@@ -6,7 +6,7 @@ import type { ClusterSpec } from "../cluster-spec.js";
 import type { Network } from "../network/network.js";
 import { routedByCloud } from "../pod-network/kinds.js";
 import type { CloudCredential } from "../identity/application-credential.js";
-import type { CloudFacts } from "../support/catalog.js";
+import { servicesExternalNetworkIn, type CloudFacts } from "../support/catalog.js";
 import type { Operator } from "../support/operator.js";
 import type { CloudAccess } from "./cloud-config.js";
 
@@ -35,6 +35,26 @@ export const addonsOf = (spec: ClusterSpec, balancer?: pulumi.Output<string>) =>
 const taintsOf = ({ ingress, workers }: Pick<ClusterSpec, "ingress" | "workers">) =>
   ingress?.kind === "workers" ? workers[ingress.pool]?.taints : undefined;
 
+type Place = "subnetId" | "networkId" | "floatingNetworkId" | "machines";
+
+/** Where load balancers of services get their addresses, and where the machines are, if not there. */
+const placeOf = (
+  { externalNetwork }: Pick<ClusterSpec, "externalNetwork">,
+  cloud: pulumi.Output<CloudFacts>,
+  { subnetId, networkId, ofServices }: Network,
+): Pick<CloudAccess, Place> => {
+  const machines = {
+    ...{ subnetId, networkId },
+    ...(externalNetwork !== undefined && { floatingNetworkId: cloud.externalNetworkId }),
+  };
+  if (!ofServices) return machines;
+  return {
+    ...{ subnetId: ofServices.routedSubnetId, networkId: ofServices.networkId },
+    floatingNetworkId: cloud.apply(servicesExternalNetworkIn).id,
+    machines,
+  };
+};
+
 /** How the cluster's controllers reach the cloud, and what they are told of it. */
 export const cloudAccess = (
   spec: ClusterSpec,
@@ -49,10 +69,8 @@ export const cloudAccess = (
   region: cloud.scope.region,
   applicationCredentialId: given.credential.id,
   applicationCredentialSecret: given.credential.secret,
-  subnetId: given.network.subnetId,
-  networkId: given.network.networkId,
+  ...placeOf(spec, cloud, given.network),
   ...(routedByCloud(spec.podNetwork) && { routerId: given.network.routerId }),
-  ...(spec.externalNetwork !== undefined && { floatingNetworkId: cloud.externalNetworkId }),
   loadBalancerProvider: spec.loadBalancer.provider,
   caCertificate: given.operator?.caCertificate,
   settings: cloudSettings(spec),

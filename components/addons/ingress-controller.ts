@@ -18,6 +18,8 @@ import type { AddonArgs } from "./addon.js";
 export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, "shown"> {
   /** Address of the load balancer before its machines. Absent: the Service has one. */
   readonly address?: pulumi.Input<string>;
+  /** Class of its Service if that is internal, so that it is in the network of the nodes. @default none, it is there anyway */
+  readonly internalClass?: string | undefined;
   /** What must work before it begins, and stay until its Service is gone. */
   readonly after: readonly pulumi.Resource[];
 }
@@ -33,7 +35,7 @@ export class IngressController extends Addon {
 
   constructor(name: string, args: IngressControllerArgs, opts?: pulumi.ComponentResourceOptions) {
     super(IngressController.type, name, args, opts);
-    const { address, after, spec, awaited } = args;
+    const { address, after, spec, awaited, internalClass } = args;
     const namespace = this.object(
       kubernetes.core.v1.Namespace,
       "namespace",
@@ -63,7 +65,7 @@ export class IngressController extends Addon {
     const service = this.make(
       kubernetes.core.v1.Service,
       "service",
-      traefikService(spec, awaited),
+      traefikService(spec, awaited, internalClass),
       {
         // order: the service is ready when a pod answers behind it.
         dependsOn: [deployment],

@@ -25,6 +25,8 @@ export interface SamplesArgs extends AddonArgs {
   readonly image: string;
   /** How the services reach their clients. Change: in place. @default one has a floating IP, one has none */
   readonly services?: SampleServices;
+  /** Class of the internal one, so that it is in the network of the nodes. Change: in place. @default none, it is there anyway */
+  readonly internalClass?: string | undefined;
   /** What serves an Ingress for the web server. Change: in place. @default there is none */
   readonly ingress?: readonly pulumi.Resource[];
   /** What must work before the samples begin, and stay until they are gone. */
@@ -58,8 +60,8 @@ export class Samples extends Addon {
       { dependsOn: [...args.after] },
     );
     const web = this.#createWeb(args, namespace);
-    const { services } = args;
-    if (services?.external !== false)
+    const services = { ...args.services, internalClass: args.internalClass };
+    if (services.external !== false)
       this.externalAddress = this.#createService("external", web, services);
     this.internalAddress = this.#createService("internal", web, services);
     if (args.ingress) {
@@ -84,7 +86,7 @@ export class Samples extends Addon {
   #createService(
     reach: "external" | "internal",
     web: pulumi.Resource,
-    ...[settings]: [SampleServices?]
+    settings: Parameters<typeof webService>[1],
   ) {
     const manifest = webService(reach, settings);
     // Owns a load balancer, so it is always deleted and never just goes with the cluster.

@@ -22,6 +22,17 @@ export interface NetworkArgs {
   readonly externalNetwork?: Outside["externalNetwork"];
   /** Nothing is made, and nothing in it is changed. @default a network, a subnet and a router are made */
   readonly existing?: pulumi.Output<FoundNetwork> | undefined;
+  /** Of the addresses of services, and its way out. @default these are in the machines' network */
+  readonly ofServices?: ServicesPlace | undefined;
+}
+
+/** The network of the addresses of services, before it is made. */
+export interface ServicesPlace {
+  /** Name of network, subnet and router. */
+  readonly name: string;
+  readonly range: string;
+  /** Floating IPs come from it, and Neutron gives them only to a network whose router leads there. */
+  readonly externalNetwork: NonNullable<Outside["externalNetwork"]>;
 }
 
 /** The network that the machines are in: one of their own with a router to the external network, or one that exists. */
@@ -34,16 +45,25 @@ export class Network extends Component {
   /** MTU of the network in bytes, as Neutron found it. */
   readonly mtu: pulumi.Output<number>;
   readonly outside: Outside;
+  /**
+   * The subnet, known only when its router leads from it, so that who takes floating IPs there finds the way and keeps it
+   * while they are there.
+   */
+  readonly routedSubnetId: pulumi.Output<string>;
+  /** Absent where the addresses of services are in this network. */
+  readonly ofServices: Network | undefined;
 
   constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Network.type, name, opts);
-    const { mark, externalNetwork, existing } = args;
+    const { mark, externalNetwork, existing, ofServices } = args;
     const found = existing === undefined ? this.create(args) : adopt(existing);
     this.networkId = found.networkId;
     this.subnetId = found.subnetId;
     this.routerId = found.routerId;
     this.mtu = found.mtu;
     const { routerInterface } = found;
+    this.routedSubnetId = routerInterface?.subnetId ?? found.subnetId;
+    this.ofServices = ofServices && this.make(Network, "services", alone(mark, ofServices));
     this.outside = {
       mark,
       ...(externalNetwork && { externalNetwork }),
@@ -93,8 +113,17 @@ export class Network extends Component {
 type Place = { readonly [Key in "networkId" | "subnetId"]: pulumi.Output<string> } & {
   readonly routerId: pulumi.Output<string | undefined>;
   readonly mtu: pulumi.Output<number>;
-  readonly routerInterface?: pulumi.Resource;
+  readonly routerInterface?: openstack.networking.RouterInterface;
 };
+
+/** A network in which nothing is but the addresses of services, and which meets that of the machines in load balancers only. */
+const alone = (
+  mark: ClusterMarkInput,
+  { name, range, externalNetwork }: ServicesPlace,
+): NetworkArgs => ({
+  ...{ mark, name, nodes: range, externalNetwork },
+  ...{ dns: [], reserved: [], routesOfCloud: false },
+});
 
 function adopt(found: pulumi.Output<FoundNetwork>): Place {
   return {

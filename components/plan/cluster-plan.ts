@@ -227,6 +227,9 @@ export function planCluster(
   };
 }
 
+/** Name of network, subnet and router of the services' addresses, where they have a network of their own. */
+export const servicesNetworkName = (cluster: string): string => `${cluster}-services`;
+
 const adminGroup = (cluster: string): PlannedSecurityGroup => ({
   ...{ group: "admin", name: `${cluster}-admin` },
   description: `Second interfaces of the machines of cluster ${cluster}`,

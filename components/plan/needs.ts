@@ -5,7 +5,13 @@ import type { Wanted } from "../support/catalog.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { ingressTraits } from "../ingress/ingress-plan.js";
 import { routedByCloud } from "../pod-network/kinds.js";
-import { groupsOf, machinesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
+import {
+  groupsOf,
+  machinesOf,
+  planCluster,
+  servicesNetworkName,
+  type ClusterPlan,
+} from "./cluster-plan.js";
 
 /** Each once. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [
@@ -39,6 +45,9 @@ export const wantedOf = (spec: ClusterSpec): Wanted => {
     }),
     ...(floatingIp !== undefined && { floatingIp: { address: floatingIp, cluster: spec.name } }),
     flavors: namesIn(machines.map(({ flavor }) => flavor)),
+    ...(spec.loadBalancer.network && {
+      servicesExternalNetwork: spec.loadBalancer.network.externalNetwork,
+    }),
   };
 };
 
@@ -56,6 +65,12 @@ const usesOctavia = ({ loadBalancer, cloudController, endpoint, ingress }: Clust
   ingress?.kind === "workers" ||
   (loadBalancer.enabled !== false && cloudController.enabled !== false);
 
+/** Names of the networks that are made, each with a subnet and a router of the same name. */
+const networksOf = (spec: ClusterSpec): readonly string[] => [
+  ...(spec.network.existing ? [] : [planCluster(spec).networkName]),
+  ...(spec.loadBalancer.network ? [servicesNetworkName(spec.name)] : []),
+];
+
 /** How many of each the cluster holds: what the program registers, and what others make for it. */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const endpoint = endpointTraits(spec);
@@ -64,9 +79,10 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   // The samples: load balancers with a port and a group each, one floating IP of the cloud's, one volume of 1 GiB.
   const { external = true, address } = spec.sampleServices;
   const [services, one] = spec.samples ? [external ? 2 : 1, 1] : [0, 0];
-  const outside = spec.externalNetwork !== undefined && address === undefined;
+  const pool = spec.loadBalancer.network?.externalNetwork ?? spec.externalNetwork;
+  const outside = pool !== undefined && address === undefined;
   const floatingIps = services === 2 && outside ? 1 : 0;
-  const made = spec.network.existing ? 0 : 1;
+  const made = networksOf(spec).length;
   return {
     networks: made,
     subnets: made,
@@ -88,13 +104,17 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
+  const { network: ofServices } = spec.loadBalancer;
   const volumes = machines.flatMap((machine) => machine.volumes);
   const flavors: Record<string, number> = {};
   for (const { flavor } of machines) flavors[flavor] = (flavors[flavor] ?? 0) + 1;
   return {
     cluster: spec.name,
     images: namesIn(machines.map(({ image }) => image)),
-    ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
+    externalNetworks: {
+      ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
+      ...(ofServices && { "loadBalancer.network.externalNetwork": ofServices.externalNetwork }),
+    },
     ...(spec.network.existing && { network: spec.network.existing.network }),
     flavors,
     nodeFlavors: namesIn(
@@ -116,10 +136,9 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     makesCredential: spec.credential === undefined,
     names: [
       ...machines.map(({ name }) => ({ kind: "server" as const, name })),
-      ...(spec.network.existing ? [] : (["network", "router"] as const)).map((kind) => ({
-        kind,
-        name: plan.networkName,
-      })),
+      ...networksOf(spec).flatMap((name) =>
+        (["network", "router"] as const).map((kind) => ({ kind, name })),
+      ),
     ],
     counts: countsOf(spec, plan),
   };

@@ -141,6 +141,8 @@ const className = text(
   (value) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value),
   "is not the name of a class; use lower-case letters, digits and dashes",
 );
+/** The class by which a Service stays in the machines' network, where there is another one for the addresses of services. */
+export const machinesClass = "machines";
 const members = "the machines' own subnet, which the program knows; leave it out";
 export const loadBalancerClasses = z
   .record(

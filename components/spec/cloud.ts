@@ -2,8 +2,35 @@ import { z } from "zod";
 import type { Late } from "../support/kubernetes-types.js";
 import type { EndpointSpec } from "./endpoint.js";
 import { presetOf, type Topology } from "./topology.js";
-import { loadBalancerClasses, loadBalancerKeys, otherSections, owned } from "./cloud-conf.js";
-import { doc, present, record, truth } from "./values.js";
+import {
+  loadBalancerClasses,
+  loadBalancerKeys,
+  machinesClass,
+  otherSections,
+  owned,
+} from "./cloud-conf.js";
+import { isOvn } from "../endpoint/endpoint-plan.js";
+import { overlaps } from "../network/address-plan.js";
+import { doc, present, range4, record, truth } from "./values.js";
+
+/** A network of their own for the addresses of services. */
+const servicesNetwork = record({
+  range: range4("10.1.0.0/24")
+    .default("10.1.0.0/24")
+    .meta(
+      doc(
+        "refused",
+        "Range of a network of their own for the addresses of Services' load balancers. It is made, with a subnet and a router; load balancers lead from there to the machines in theirs, which `amphora` can and `ovn` cannot. A Service with the annotation `loadbalancer.openstack.org/class: machines` stays in the machines' network, as the program's own internal ones do. A living cluster can get one, for new load balancers, and keeps it. For one that exists, write `networkId`, `subnetId` and `floatingNetworkId` instead.",
+      ),
+    ),
+  externalNetwork: present("the external network of the services").meta(
+    doc(
+      "refused",
+      "External network of that router and of the services' floating IPs, by name or ID; it may be `externalNetwork` again.",
+      "**required** with `loadBalancer.network`",
+    ),
+  ),
+});
 
 /** Services of type LoadBalancer: section [LoadBalancer] of cloud.conf, and a section for each class. */
 export const loadBalancer = record(
@@ -20,6 +47,7 @@ export const loadBalancer = record(
     provider: present("an Octavia provider")
       .default("amphora")
       .meta(doc("in place", "Octavia provider for Services of type LoadBalancer.")),
+    network: servicesNetwork.optional(),
     ...loadBalancerKeys,
     classes: loadBalancerClasses,
   },
@@ -79,6 +107,62 @@ export const openSecret = {
   message:
     "is not encrypted; write it with `pulumi config set --path stackadm:cluster.credential.secret --secret`, and take another one, since this one was in a file",
 } as const;
+
+interface Ranges {
+  readonly network: Readonly<Record<"nodes" | "pods" | "services", string>>;
+  readonly loadBalancer: z.output<typeof loadBalancer>;
+  readonly cloudController: { readonly enabled?: boolean | undefined };
+}
+
+/** What a network of their own for the addresses of services does not go with. */
+export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
+  const { network: place, provider, ...written } = of.loadBalancer;
+  if (!place) return [];
+  const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
+    ...{ code: "custom", path: ["loadBalancer", ...path.split(".")], input, message },
+  });
+  const none = written.enabled === false || of.cloudController.enabled === false;
+  const near = (["nodes", "pods", "services"] as const).filter((one) =>
+    overlaps(place.range, of.network[one]),
+  );
+  const said = (["networkId", "subnetId", "floatingNetworkId"] as const).filter(
+    (key) => written[key] !== undefined,
+  );
+  return [
+    ...(none
+      ? [issue("network", place, "is that of load balancers, and there are none; leave it out")]
+      : []),
+    // It changes nothing but the address that a connection goes to: the machines would answer by another router.
+    ...(isOvn(provider)
+      ? [
+          issue(
+            "network",
+            place,
+            "needs load balancers that stand in both networks, and those of ovn stand in none; leave it out, or write another provider",
+          ),
+        ]
+      : []),
+    ...near.map((one) =>
+      issue(
+        "network.range",
+        place.range,
+        `${place.range} overlaps network.${one} (${of.network[one]}); write another range`,
+      ),
+    ),
+    ...(written.classes?.[machinesClass]
+      ? [
+          issue(
+            `classes.${machinesClass}`,
+            written.classes[machinesClass],
+            "is the class of the machines' own network beside loadBalancer.network; give it another name",
+          ),
+        ]
+      : []),
+    ...said.map((key) =>
+      issue(key, written[key], "is that of loadBalancer.network; leave it out, or leave out that"),
+    ),
+  ];
+}
 
 interface Chosen {
   readonly loadBalancer: { readonly enabled?: boolean | undefined };

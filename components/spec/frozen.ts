@@ -125,7 +125,11 @@ export const unwritten: Frozen = {
 };
 
 /** What a cluster can get while it lives and not lose, and how it is without. */
-const gained: Frozen = { "blockStorage.snapshots": "false" };
+const gained: Frozen = {
+  "blockStorage.snapshots": "false",
+  "loadBalancer.network.range": nothing,
+  "loadBalancer.network.externalNetwork": nothing,
+};
 
 /** What a cluster keeps while it lives. A name of something in the cloud stands for its ID: give the ID where it is known. */
 export function frozenValues(spec: ClusterSpec): Frozen {

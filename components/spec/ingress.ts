@@ -79,7 +79,10 @@ export type IngressSpec = NonNullable<z.output<typeof ingress>>;
 
 interface Chosen extends IngressPlanned {
   readonly workers: Readonly<Record<string, { readonly count: number }>>;
-  readonly loadBalancer: { readonly enabled?: boolean | undefined };
+  readonly loadBalancer: {
+    readonly enabled?: boolean | undefined;
+    readonly network?: object | undefined;
+  };
   readonly cloudController: { readonly enabled?: boolean | undefined };
 }
 
@@ -119,9 +122,10 @@ function missingBalancer({ ingress: of, ...chosen }: Chosen): Found {
 
 /** What an ingress controller cannot be with the rest of the cluster. */
 export function wrongIngress(chosen: Chosen): z.core.$ZodRawIssue[] {
-  const { ingress: of, externalNetwork } = chosen;
+  const { ingress: of, externalNetwork, loadBalancer } = chosen;
+  const outside = externalNetwork !== undefined || (of?.kind === "service" && loadBalancer.network);
   const nowhere: Found =
-    of?.public === true && externalNetwork === undefined
+    of?.public === true && !outside
       ? [
           [
             ["public"],

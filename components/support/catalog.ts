@@ -4,6 +4,7 @@ import { recognised } from "../../base/failure.js";
 import { inOrder, isUuid } from "../../cloud/reference.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { NetworkArgs } from "../network/network.js";
+import { servicesNetworkName } from "../plan/cluster-plan.js";
 import { ProgramError } from "./errors.js";
 import { findFloatingIp, type WantedFloatingIp } from "./existing-floating-ip.js";
 import {
@@ -39,6 +40,8 @@ export interface Wanted {
   readonly securityGroups?: readonly string[];
   /** Absent: one is made, or none. */
   readonly floatingIp?: WantedFloatingIp;
+  /** External network of the services, where they have a network of their own. */
+  readonly servicesExternalNetwork?: string;
 }
 
 /** What was found: everything that decides whether the cluster can be made at all. */
@@ -58,6 +61,13 @@ export interface CloudFacts {
   /** By what the security group was called: its name or its ID. Absent: none was asked for. */
   readonly securityGroupIds?: Readonly<Record<string, string>>;
   readonly scope: CloudScope;
+  /** External network of the services, where they have a network of their own. */
+  readonly servicesExternalNetwork?: FoundExternalNetwork;
+}
+
+export interface FoundExternalNetwork {
+  readonly id: string;
+  readonly name: string;
 }
 
 /** The cloud gives no answers: as what it is known by its own words. */
@@ -71,6 +81,12 @@ export const networkIn = ({ network }: CloudFacts): FoundNetwork =>
 /** The same of the network of second interfaces. */
 export const adminNetworkIn = ({ admin }: CloudFacts): FoundAdminNetwork =>
   admin ?? lacking("the network of `network.admin`");
+
+/** The same of the external network of the services. */
+export const servicesExternalNetworkIn = ({
+  servicesExternalNetwork,
+}: CloudFacts): FoundExternalNetwork =>
+  servicesExternalNetwork ?? lacking("the network of `loadBalancer.network.externalNetwork`");
 
 const lacking = (what: string): never => {
   throw new ProgramError(
@@ -87,13 +103,20 @@ export const securityGroupIn = (
 
 /** The networks that were looked up, as far as they were asked for. */
 export const networksFound = (
-  { externalNetwork, network }: Pick<ClusterSpec, "externalNetwork" | "network">,
+  { name, externalNetwork, network, loadBalancer }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
-): Pick<NetworkArgs, "externalNetwork"> & { readonly existing: NetworkArgs["existing"] } => ({
+): Pick<NetworkArgs, "externalNetwork" | "ofServices"> & {
+  readonly existing: NetworkArgs["existing"];
+} => ({
   ...(externalNetwork !== undefined && {
     externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
   }),
   existing: network.existing && cloud.apply(networkIn),
+  ofServices: loadBalancer.network && {
+    name: servicesNetworkName(name),
+    range: loadBalancer.network.range,
+    externalNetwork: cloud.apply(servicesExternalNetworkIn),
+  },
 });
 
 /** The provider looks for images by name only, so an ID is used as it is. */
@@ -151,12 +174,10 @@ export async function lookUpCloud(
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", reasonOf(error));
   });
-  const outside =
-    externalNetwork === undefined
-      ? undefined
-      : find("external network", externalNetwork, networkLookups(externalNetwork, opts));
+  const outside = findExternal(externalNetwork, opts);
   const inside = network && findNetwork(network, { outside, opts });
   const beside = wanted.admin && findAdminNetwork(wanted.admin, { opts });
+  const services = findExternal(wanted.servicesExternalNetwork, opts);
   const things = await Promise.all([
     ...images.map((image) => find("image", image, imageLookups(image, opts))),
     outside ?? none,
@@ -164,8 +185,8 @@ export async function lookUpCloud(
     ...securityGroups.map((one) => find("security group", one, securityGroupLookups(one, opts))),
     ...(wanted.floatingIp ? [findFloatingIp(wanted.floatingIp, opts)] : []),
   ]);
-  const [place, admin] = [await inside, await beside];
-  const found = requireAll(things, place, admin);
+  const [place, admin, pool] = [await inside, await beside, await services];
+  const found = requireAll(things, place, admin, pool);
   const external = found[images.length] ?? none;
   const idsOf = (names: readonly string[], all: readonly Thing[]): Record<string, string> =>
     Object.fromEntries(names.map((name, index) => [name, (all[index] ?? none).id]));
@@ -178,17 +199,28 @@ export async function lookUpCloud(
       securityGroupIds: idsOf(securityGroups, found.slice(images.length + 1 + flavors.length)),
     }),
     scope: operator,
-    ...placesOf(place, admin),
+    ...placesOf(place, admin, pool),
   };
 }
+
+/** Nothing where nobody asked for one. */
+const findExternal = (
+  reference: string | undefined,
+  opts: pulumi.InvokeOptions,
+): Promise<Found> | undefined =>
+  reference === undefined
+    ? undefined
+    : find("external network", reference, networkLookups(reference, opts));
 
 /** The networks that were asked for and found. */
 const placesOf = (
   network?: Found<FoundNetwork>,
   admin?: Found<FoundAdminNetwork>,
-): Pick<CloudFacts, "network" | "admin"> => ({
+  pool?: Found,
+): Pick<CloudFacts, "network" | "admin" | "servicesExternalNetwork"> => ({
   ...(network && "networkId" in network && { network }),
   ...(admin && "networkId" in admin && { admin }),
+  ...(pool && "id" in pool && { servicesExternalNetwork: { id: pool.id, name: pool.name ?? "" } }),
 });
 
 /** What nobody asked for. */
@@ -196,7 +228,7 @@ const none: Thing = { id: "" };
 
 function requireAll(
   all: readonly Found[],
-  ...places: readonly (Found<FoundNetwork | FoundAdminNetwork> | undefined)[]
+  ...places: readonly (Found<FoundNetwork | FoundAdminNetwork | Thing> | undefined)[]
 ): Thing[] {
   const problems = [...all, ...places].flatMap((found) =>
     found && "problem" in found ? [found] : [],

@@ -36,6 +36,17 @@ describe("the catalog", () => {
     });
   });
 
+  it("looks up the external network of the services like the machines', and tells of both at once", async () => {
+    const servicesExternalNetwork = "services";
+    const there = ({ name }: Fields): Fields => ({ id: `id-of-${String(name)}`, name });
+    const found = await look({ [network]: there }, { servicesExternalNetwork });
+    assert.deepEqual(found.servicesExternalNetwork, { id: "id-of-services", name: "services" });
+    assert.equal((await look({})).servicesExternalNetwork, undefined);
+    await assert.rejects(look({ [network]: nothing }, { servicesExternalNetwork }), ({ message }) =>
+      /"public" does not exist.*\n.*"services" does not exist/.test(String(message)),
+    );
+  });
+
   it("asks for a flavor once, however many machines have it", async () => {
     const asked: unknown[] = [];
     const { flavorIds } = await look({

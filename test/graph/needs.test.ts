@@ -8,7 +8,8 @@ import { graph, type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 
 /** What the program registers, counted as the quotas are; with what Neutron and the cloud controller add to it. */
-function counted(rows: readonly Row[], { externalNetwork }: Partial<ClusterArgs>) {
+function counted(rows: readonly Row[], args: Partial<ClusterArgs>) {
+  const externalNetwork = args.loadBalancer?.network?.externalNetwork ?? args.externalNetwork;
   const count = (type: string): number => rows.filter((row) => row.type === type).length;
   const balanced = rows.filter(
     ({ type, inputs }) =>
@@ -86,6 +87,16 @@ describe("what a cluster asks of its cloud", () => {
       samples: true,
       externalNetwork: undefined,
       endpoint: { kind: "private" },
+    },
+    "one whose services have a network of their own": {
+      loadBalancer: { network: { externalNetwork: "services" } },
+      samples: true,
+    },
+    "one whose services alone have floating IPs": {
+      ...{ network: existing, externalNetwork: undefined, endpoint: { kind: "private" } },
+      loadBalancer: { network: { externalNetwork: "services" } },
+      ingress: { kind: "service" },
+      samples: true,
     },
     "one with an ingress controller behind a Service": {
       ingress: { kind: "service" },

@@ -2,15 +2,20 @@
 import { confKey } from "../../spec/cloud-conf.js";
 import type { SampleServices } from "../../spec/sample-services.js";
 
-type Settings = Pick<SampleServices, "address" | "annotations">;
+type Settings = Pick<SampleServices, "address" | "annotations"> & {
+  /** The class of those that are reached from the network of the nodes only. @default none */
+  readonly internalClass?: string | undefined;
+};
 
 /** Annotations and fields of such a Service: with a floating IP, or reached from the network of the nodes only. */
 export function balanced(reach: "external" | "internal", settings: Settings) {
   const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
+  const inside = settings.internalClass === undefined ? {} : { class: settings.internalClass };
+  const written = { ...(reach === "internal" && inside), ...settings.annotations };
   const annotations: Record<string, string> = {
     ...(reach === "internal" && { [internal]: "true" }),
     ...Object.fromEntries(
-      Object.entries(settings.annotations ?? {}).map(([key, value]) => [
+      Object.entries(written).map(([key, value]) => [
         `loadbalancer.openstack.org/${confKey(key)}`,
         String(value),
       ]),

@@ -101,7 +101,10 @@ function webServer(image: string) {
  *
  * @param settings what is told the cloud controller besides; default: nothing
  */
-export function webService(reach: "external" | "internal", settings: SampleServices = {}): Service {
+export function webService(
+  reach: "external" | "internal",
+  settings: SampleServices & { readonly internalClass?: string | undefined } = {},
+): Service {
   const { metadata, spec } = balanced(reach, settings);
   return {
     apiVersion: "v1",

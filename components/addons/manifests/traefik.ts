@@ -162,8 +162,11 @@ function proxy({ image, shown }: TraefikSettings): Container {
 }
 
 /** What leads to it: a load balancer of the cloud controller's, or the node ports of the machines that have a pod. */
-export function traefikService(spec: IngressSpec, awaited?: boolean): Service {
-  const { metadata, spec: way } = wayOf(spec);
+export function traefikService(
+  spec: IngressSpec,
+  ...[awaited, internalClass]: [awaited?: boolean, internalClass?: string]
+): Service {
+  const { metadata, spec: way } = wayOf(spec, internalClass);
   return {
     apiVersion: "v1",
     kind: "Service",
@@ -182,9 +185,9 @@ export function traefikService(spec: IngressSpec, awaited?: boolean): Service {
   };
 }
 
-const wayOf = (spec: IngressSpec) =>
+const wayOf = (spec: IngressSpec, internalClass: string | undefined) =>
   spec.kind === "service"
-    ? balanced(spec.public ? "external" : "internal", spec)
+    ? balanced(spec.public ? "external" : "internal", { ...spec, internalClass })
     : { metadata: {}, spec: { type: "NodePort", externalTrafficPolicy: "Local" } };
 
 /** Whoever drains machines leaves all pods but one. */

@@ -17,13 +17,12 @@ const [one, other] = [id(1), id(2)];
 const needs: ClusterNeeds = {
   cluster: "dev",
   images: ["debian-12"],
-  externalNetwork: "public",
+  externalNetworks: { externalNetwork: "public" },
   flavors: { big: 1, small: 2 },
   nodeFlavors: ["big", "small"],
   ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
   loadBalancerProvider: "amphora",
-  routes: true,
-  makesCredential: true,
+  ...{ routes: true, makesCredential: true },
   names: [
     { kind: "server", name: "dev-control-plane-0" },
     { kind: "network", name: "dev" },
@@ -133,7 +132,7 @@ describe("the questions before the first write", () => {
     const findings = await ask({
       images: ["debian-13"],
       flavors: { huge: 1 },
-      externalNetwork: "nowhere",
+      externalNetworks: { externalNetwork: "nowhere", "of.services": "elsewhere" },
       network: "home",
       zones: ["b", "closed"],
       volumeZones: ["a", "store"],
@@ -143,6 +142,7 @@ describe("the questions before the first write", () => {
       "problem: image: 'debian-13' does not exist; there are: debian-12",
       "problem: flavor: 'huge' does not exist; there are: big, small",
       "problem: externalNetwork: 'nowhere' is not an external network; there are: public",
+      "problem: of.services: 'elsewhere' is not an external network; there are: public",
       "problem: network.existing.network: 'home' does not exist; there are none",
       "problem: podNetwork: cloud-routes needs routers that take routes (Neutron's extension extraroute), which the cloud does not offer; write another one, like kube-router",
       "problem: zone: 'b' does not exist or is closed; there are: a",
@@ -157,8 +157,8 @@ describe("the questions before the first write", () => {
     cloud.on("GET /network/networks?router:external=true", {
       body: { networks: [{ id: other, name: "public" }] },
     });
-    const flavors = { "id-of-big": 1 };
-    assert.deepEqual(await ask({ images: [one], externalNetwork: other, flavors }), []);
+    const ids = { externalNetworks: { externalNetwork: other }, flavors: { "id-of-big": 1 } };
+    assert.deepEqual(await ask({ images: [one], ...ids }), []);
   });
 
   it("take for an ID what looks like one, though something else is called so", async () => {
@@ -167,7 +167,7 @@ describe("the questions before the first write", () => {
       { id: other, name: one },
     ];
     cloud.on("GET /network/networks?router:external=true", { body: { networks } });
-    assert.deepEqual(await ask({ externalNetwork: one }), []);
+    assert.deepEqual(await ask({ externalNetworks: { externalNetwork: one } }), []);
     const impostor = { ...flavor("tiny", 1, 512), id: "big" };
     cloud.on("GET /compute/flavors/detail", {
       body: { flavors: [impostor, flavor("big", 4, 8192), flavor("small", 2, 2048)] },

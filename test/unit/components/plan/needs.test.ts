@@ -58,7 +58,7 @@ describe("what a cluster asks of its cloud", () => {
       }),
     );
     assert.deepEqual(needs.images, ["debian-12"]);
-    assert.equal(needs.externalNetwork, "public");
+    assert.deepEqual(needs.externalNetworks, { externalNetwork: "public" });
     assert.deepEqual(needs.zones, ["a"]);
     assert.deepEqual(needs.volumeTypes, ["fast"]);
   });

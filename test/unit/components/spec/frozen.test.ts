@@ -46,8 +46,9 @@ describe("what a living cluster keeps", () => {
       etcd: { kind: "dedicated", flavor: "medium" },
       kubernetes: { certificates: { authorityValidity: "43800h" } },
     });
+    const services = specOf({ loadBalancer: { network: { externalNetwork: "services" } } });
     assert.deepEqual(
-      Object.keys(frozenValues(said)).sort(),
+      [...new Set([said, services].flatMap((spec) => Object.keys(frozenValues(spec))))].sort(),
       // A pod network is one value with its options.
       [
         ...new Set([
@@ -124,6 +125,20 @@ describe("what a living cluster keeps", () => {
     assert.deepEqual(compareFrozen(without, having), []);
     const [lost] = compareFrozen(having, without);
     assert.match(lost?.message ?? "", /^true cannot become false .*; write true again, or/);
+  });
+
+  it("includes the network of the services' addresses, which can be got and then neither lost nor changed", () => {
+    const path = "loadBalancer.network.range";
+    const [without, having] = [{ a: "1" }, { a: "1", [path]: "10.1.0.0/24" }];
+    assert.deepEqual(compareFrozen(without, having), []);
+    for (const [now, became] of [
+      [without, "nothing"],
+      [{ ...having, [path]: "10.2.0.0/24" }, "10.2.0.0/24"],
+    ] as const) {
+      const [lost, ...more] = compareFrozen(having, now);
+      assert.deepEqual([lost?.path, more], [`cluster.${path}`, []]);
+      assert.ok(lost?.message.startsWith(`10.1.0.0/24 cannot become ${became} while`));
+    }
   });
 
   it("includes the way outside: it does not come or go", () => {

@@ -20,6 +20,12 @@ const bastion = { flavor: "tiny" };
 const office = { existing: { network: "office" } };
 const unrouted = { externalNetwork: undefined };
 
+/** Services in a network of their own. */
+const services = { externalNetwork: "services" };
+const apart = (over: object = {}, more: object = {}) => ({
+  loadBalancer: { network: { ...services, ...over }, ...more },
+});
+
 const placed = (address: string) => ({ flavor: "m", nodes: { "0": { address } } });
 
 /** One wrong value each, and where it is. */
@@ -78,6 +84,21 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["endpoint", { network: office, ...unrouted, topology: "ha" }],
   ["endpoint", { network: office, ...unrouted, endpoint: { kind: "virtual-ip" } }],
   ["externalNetwork", unrouted],
+  ["loadBalancer.network.externalNetwork", { loadBalancer: { network: {} } }],
+  ["loadBalancer.network.range", apart({ range: "10.1.0.1/24" })],
+  ["loadBalancer.network.range", apart({ range: "10.0.0.0/25" })],
+  ["loadBalancer.network.range", apart({ range: "10.244.7.0/24" })],
+  ["loadBalancer.network.range", apart({ range: "10.100.0.0/24" })],
+  ["loadBalancer.network", apart({}, { provider: "ovn" })],
+  ["loadBalancer.network", apart({}, { enabled: false })],
+  ["loadBalancer.network", { ...apart(), cloudController: { enabled: false } }],
+  ["loadBalancer.networkId", apart({}, { networkId: "an ID" })],
+  ["loadBalancer.subnetId", apart({}, { subnetId: "an ID" })],
+  ["loadBalancer.floatingNetworkId", apart({}, { floatingNetworkId: "an ID" })],
+  [
+    "loadBalancer.classes.machines",
+    apart({}, { classes: { machines: { floatingNetworkId: "an ID" } } }),
+  ],
 ];
 
 describe("what a specification says of the network and the way in", () => {
@@ -93,6 +114,22 @@ describe("what a specification says of the network and the way in", () => {
     const sentences = mistakes.flatMap(([, over]) => problems(over));
     golden("spec-errors-network.txt", `${sentences.join("\n")}\n`);
     for (const sentence of sentences) assert.match(sentence, /; .*(write|give|leave)/, sentence);
+  });
+
+  it("has services in a network of their own, in every other range", () => {
+    assert.equal(spec(apart()).loadBalancer.network?.range, "10.1.0.0/24");
+    assert.deepEqual(problems(apart({ range: "10.0.1.0/24" })), []);
+    assert.deepEqual(
+      problems({ loadBalancer: { classes: { machines: { subnetId: "an ID" } } } }),
+      [],
+    );
+  });
+
+  it("has floating IPs of services without an external network of the machines", () => {
+    const beside = { network: office, ...unrouted, endpoint: { kind: "private" }, ...apart() };
+    assert.deepEqual(problems({ ...beside, ingress: { kind: "service" } }), []);
+    const balanced = { ...beside, ingress: { kind: "workers", pool: "general" } };
+    assert.match(problems(balanced).join(), /^cluster\.ingress\.public: takes a floating IP/);
   });
 
   it("needs no external network where nothing takes a floating IP", () => {
