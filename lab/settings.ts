@@ -3,12 +3,18 @@ import { Address4 } from "ip-address";
 import { UserError } from "../base/user-error.js";
 import { cacheDirectory, stateDirectory } from "../base/paths.js";
 
-/** One of the two networks between the host and the cloud. */
+/** One of the networks between the host and the cloud. */
 export interface LabNetwork {
   readonly cidr: string;
   /** The host's own address in it: the first one. */
   readonly host: string;
   readonly prefixLength: number;
+}
+
+/** One that is an external network of the cloud, with the floating IPs in it. */
+export interface LabExternalNetwork extends LabNetwork {
+  readonly first: string;
+  readonly last: string;
 }
 
 export interface Zone {
@@ -21,19 +27,21 @@ export interface Zone {
 export interface LabSettings {
   /** Container, network namespace, control group, comment of the packet filter rules. */
   readonly name: string;
-  /** Host ends of the two veth pairs. */
-  readonly devices: { readonly management: string; readonly external: string };
+  /** Host ends of the veth pairs. */
+  readonly devices: Readonly<Record<keyof typeof cloudDevices, string>>;
   readonly hostname: string;
   readonly region: string;
   readonly management: LabNetwork & { readonly cloud: string };
-  readonly external: LabNetwork & { readonly first: string; readonly last: string };
-  /** Of both networks and so the ceiling of all tenant networks, bytes. */
+  readonly external: LabExternalNetwork;
+  /** A second one, for the floating IPs of services. */
+  readonly services: LabExternalNetwork;
+  /** Of all of them and so the ceiling of all tenant networks, bytes. */
   readonly mtu: number;
   readonly zones: readonly Zone[];
 }
 
-/** Cloud ends of the two veth pairs. */
-export const cloudDevices = { management: "eth0", external: "ext0" } as const;
+/** Cloud ends of the veth pairs. */
+export const cloudDevices = { management: "eth0", external: "ext0", services: "ext1" } as const;
 
 function network(cidr: string, setting: string): LabNetwork & { at: (index: number) => string } {
   if (!Address4.isValid(cidr)) throw new UserError(`${setting}: ${cidr} is not an IPv4 network.`);
@@ -46,43 +54,60 @@ function network(cidr: string, setting: string): LabNetwork & { at: (index: numb
   return { cidr, prefixLength: 24, host: at(1), at };
 }
 
+/** Neutron gives floating IPs from the upper part; routers' gateways are among them. */
+function externalNetwork(cidr: string, setting: string): LabExternalNetwork {
+  const { at, ...found } = network(cidr, setting);
+  return { ...found, first: at(50), last: at(250) };
+}
+
 const usualName = "stackadm-lab";
 
 /** Name of the lab; its interfaces are named after it, and the kernel allows them 15 characters. */
 function labName(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "devices"> {
   const name = env["STACKADM_LAB_NAME"] ?? usualName;
-  if (name === usualName) return { name, devices: { management: "labmgmt", external: "labext" } };
+  const usual = { management: "labmgmt", external: "labext", services: "labsvc" };
+  if (name === usualName) return { name, devices: usual };
   if (!/^[a-z][a-z0-9-]{0,9}$/.test(name)) {
     throw new UserError(
       `STACKADM_LAB_NAME: ${name} must be at most 10 lower case letters, digits and hyphens.`,
     );
   }
-  return { name, devices: { management: `${name}-mgmt`, external: `${name}-ext` } };
+  const devices = {
+    ...{ management: `${name}-mgmt`, external: `${name}-ext`, services: `${name}-svc` },
+  };
+  return { name, devices };
 }
 
 /**
- * The lab's settings. `STACKADM_LAB_MANAGEMENT` and `STACKADM_LAB_EXTERNAL` (a /24 each) move the two networks where
- * the defaults collide with something the host uses. `STACKADM_LAB_NAME`, with networks of its own, makes a second
- * lab beside the first; it shares nothing with it but the Kubernetes builds.
+ * The lab's settings. `STACKADM_LAB_MANAGEMENT`, `STACKADM_LAB_EXTERNAL` and `STACKADM_LAB_SERVICES` (a /24 each) move the
+ * networks where the defaults collide with something the host uses. `STACKADM_LAB_NAME`, with networks of its own, makes a
+ * second lab beside the first; it shares nothing with it but the Kubernetes builds.
  */
 export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
   const { at: managementAt, ...management } = network(
     env["STACKADM_LAB_MANAGEMENT"] ?? "172.29.0.0/24",
     "STACKADM_LAB_MANAGEMENT",
   );
-  const { at: externalAt, ...external } = network(
+  const external = externalNetwork(
     env["STACKADM_LAB_EXTERNAL"] ?? "172.29.1.0/24",
     "STACKADM_LAB_EXTERNAL",
   );
-  if (management.cidr === external.cidr) {
-    throw new UserError(`The lab's two networks are both ${external.cidr}; give it two.`);
+  const services = externalNetwork(
+    env["STACKADM_LAB_SERVICES"] ?? "172.29.2.0/24",
+    "STACKADM_LAB_SERVICES",
+  );
+  const all = [management.cidr, external.cidr, services.cidr];
+  const twice = all.find((cidr, index) => all.indexOf(cidr) !== index);
+  if (twice !== undefined) {
+    throw new UserError(`Two of the lab's networks are both ${twice}; give each one of its own.`);
   }
   return {
     ...labName(env),
     hostname: "labcloud",
     region: "lab",
     management: { ...management, cloud: managementAt(2) },
-    external: { ...external, first: externalAt(50), last: externalAt(250) },
+    external,
+    services,
     mtu: 1400,
     zones: [
       { name: "zone-a", host: "labcloud-a" },

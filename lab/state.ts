@@ -4,6 +4,7 @@ import { writePrivate } from "../base/files.js";
 import { labSettings, type LabPaths, type LabSettings } from "./settings.js";
 
 const network = z.object({ cidr: z.string(), host: z.string(), prefixLength: z.number() });
+const externalNetwork = network.extend({ first: z.string(), last: z.string() });
 
 /** What must be known about the running lab to judge it and to take it away again. */
 const schema = z.object({
@@ -12,11 +13,12 @@ const schema = z.object({
   startedAt: z.string(),
   settings: z.object({
     name: z.string(),
-    devices: z.object({ management: z.string(), external: z.string() }),
+    devices: z.object({ management: z.string(), external: z.string(), services: z.string() }),
     hostname: z.string(),
     region: z.string(),
     management: network.extend({ cloud: z.string() }),
-    external: network.extend({ first: z.string(), last: z.string() }),
+    external: externalNetwork,
+    services: externalNetwork,
     mtu: z.number(),
     zones: z.array(z.object({ name: z.string(), host: z.string() })),
   }),

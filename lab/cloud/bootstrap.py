@@ -1,7 +1,7 @@
 """What an operator puts into an empty cloud. Runs inside it, once, against its own APIs.
 
 bootstrap.py identities: service user, roles, catalog, the tenant's project and user.
-bootstrap.py offering:   image, flavors, zones, volume types, external network, quotas.
+bootstrap.py offering:   image, flavors, zones, volume types, external networks, quotas.
 
 Names and numbers come from /etc/lab/offering.json; passwords from the environment.
 """
@@ -139,7 +139,8 @@ def quotas(cloud, tenant, wanted):
 
 
 def offer(cloud, offering):
-    external_network(cloud, offering['externalNetwork'])
+    for network in offering['externalNetworks']:
+        external_network(cloud, network)
     flavors(cloud, offering['flavors'])
     image(cloud, offering['image'])
     volume_types(cloud, offering['volumeTypes'])

@@ -1,12 +1,14 @@
-import type { LabSettings } from "../settings.js";
+import type { LabExternalNetwork, LabSettings } from "../settings.js";
 import { identityUrl, ports } from "./configuration/common.js";
-import { physicalNetwork } from "./configuration/neutron.js";
+import { physicalNetworks } from "./configuration/neutron.js";
 import type { LabSecrets } from "./secrets.js";
 
 /** Project and user of the tenant, role `member` only. */
 export const tenant = "demo";
 export const imageName = "debian-12";
 export const externalNetworkName = "public";
+/** A second external network, for whoever keeps the floating IPs of services apart. */
+export const servicesNetworkName = "services";
 
 /** Fixed, so that the tree unpacked from the image can be prepared before Nova asks for it. */
 export const imageId = "6f1c7c52-0d5e-4f5e-9d0b-4c9c5f1d0d12";
@@ -54,6 +56,12 @@ const quotas = {
   loadBalancer: { load_balancer: 20, listener: 50, pool: 50, member: 200, health_monitor: 50 },
 };
 
+const externalNetwork = (
+  name: string,
+  physicalNetwork: string,
+  { cidr, host: gateway, first, last }: LabExternalNetwork,
+) => ({ name, physicalNetwork, cidr, gateway, first, last });
+
 /** What bootstrap.py reads: everything an operator puts into the empty cloud, except passwords. */
 export const offering = (settings: LabSettings) => ({
   tenant,
@@ -69,14 +77,10 @@ export const offering = (settings: LabSettings) => ({
     flavor("k8s-control-plane", 2, 3072, 20),
     flavor("k8s-worker", 2, 2048, 20),
   ],
-  externalNetwork: {
-    name: externalNetworkName,
-    physicalNetwork,
-    cidr: settings.external.cidr,
-    gateway: settings.external.host,
-    first: settings.external.first,
-    last: settings.external.last,
-  },
+  externalNetworks: [
+    externalNetwork(externalNetworkName, physicalNetworks.external, settings.external),
+    externalNetwork(servicesNetworkName, physicalNetworks.services, settings.services),
+  ],
   volumeTypes: [
     {
       name: "standard",

@@ -5,7 +5,8 @@ import { cloudDevices, type LabNetwork, type LabSettings } from "../settings.js"
 export type Command = readonly [string, ...string[]];
 
 /** Makes namespace, veth pairs and addresses. The namespace is always a new one: an old one keeps ebtables chains that Neutron's agent then fails on for ever. */
-export function linkCommands({ name, devices, management, external, mtu }: LabSettings): Command[] {
+export function linkCommands(settings: LabSettings): Command[] {
+  const { name, devices, management, external, services, mtu } = settings;
   const inside = (...words: string[]): Command => ["ip", "-n", name, ...words];
   const pair = (host: string, cloud: string): Command => [
     ...(["ip", "link", "add", host, "mtu", String(mtu), "type", "veth"] as const),
@@ -20,20 +21,24 @@ export function linkCommands({ name, devices, management, external, mtu }: LabSe
     inside("link", "set", "lo", "up"),
     pair(devices.management, cloudDevices.management),
     pair(devices.external, cloudDevices.external),
+    pair(devices.services, cloudDevices.services),
     ...hostEnd(devices.management, management),
     ...hostEnd(devices.external, external),
+    ...hostEnd(devices.services, services),
     inside(
       ...["addr", "add", `${management.cloud}/${management.prefixLength}`],
       ...["dev", cloudDevices.management],
     ),
     inside("link", "set", cloudDevices.management, "up"),
     inside("link", "set", cloudDevices.external, "up"),
+    inside("link", "set", cloudDevices.services, "up"),
     inside("route", "add", "default", "via", management.host),
   ];
 }
 
 /** What `iptables` gets: the way out for the cloud and its servers, and through a host that forwards nothing by default. */
-export function filterCommands({ name, devices, management, external }: LabSettings): Command[] {
+export function filterCommands(settings: LabSettings): Command[] {
+  const { name, devices, management, external, services } = settings;
   const ours = ["-m", "comment", "--comment", name];
   const masquerade = ({ cidr }: LabNetwork): Command => [
     ...(["iptables", "-w", "-t", "nat", "-A", "POSTROUTING"] as const),
@@ -46,6 +51,7 @@ export function filterCommands({ name, devices, management, external }: LabSetti
   return [
     masquerade(management),
     masquerade(external),
+    masquerade(services),
     ...Object.values(devices).flatMap((device) => [forward("-i", device), forward("-o", device)]),
   ];
 }
@@ -126,6 +132,7 @@ export function collisions(settings: LabSettings, used: readonly UsedAddresses[]
   const networks = [
     { setting: "STACKADM_LAB_MANAGEMENT", cidr: settings.management.cidr },
     { setting: "STACKADM_LAB_EXTERNAL", cidr: settings.external.cidr },
+    { setting: "STACKADM_LAB_SERVICES", cidr: settings.services.cidr },
   ];
   return networks.flatMap(({ setting, cidr }) =>
     used

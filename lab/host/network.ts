@@ -50,7 +50,7 @@ export async function checkCollisions(
   if (problems.length > 0) {
     throw new UserError(
       `The lab's networks are in use on this host: ${[...new Set(problems)].join("; ")}.`,
-      "Choose two free /24 networks, e.g. STACKADM_LAB_MANAGEMENT=10.213.0.0/24 STACKADM_LAB_EXTERNAL=10.213.1.0/24.",
+      "Choose free /24 networks, e.g. STACKADM_LAB_MANAGEMENT=10.213.0.0/24 STACKADM_LAB_EXTERNAL=10.213.1.0/24 STACKADM_LAB_SERVICES=10.213.2.0/24.",
     );
   }
 }

@@ -47,7 +47,7 @@ describe("the lab's end", function () {
     const left = await hostTraces();
     for (const [what, traces] of Object.entries(left)) {
       const suspects = traces.filter((trace) =>
-        /lab(mgmt|ext|cloud)|stackadm|172\.29\./.test(trace),
+        /lab(mgmt|ext|svc|cloud)|stackadm|172\.29\./.test(trace),
       );
       assert.deepEqual(suspects, [], what);
     }

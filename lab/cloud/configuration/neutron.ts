@@ -9,8 +9,13 @@ import {
   type CloudInputs,
 } from "./common.js";
 
-/** Name of the flat network under the external one. */
-export const physicalNetwork = "ext";
+/** Names of the flat networks under the external ones, by the setting. */
+export const physicalNetworks = { external: "ext", services: "svc" } as const;
+
+const flatNetworks = Object.values(physicalNetworks).join(",");
+const mappings = (Object.keys(physicalNetworks) as (keyof typeof physicalNetworks)[])
+  .map((one) => `${physicalNetworks[one]}:${cloudDevices[one]}`)
+  .join(",");
 
 export const neutron = (inputs: CloudInputs): Ini => ({
   DEFAULT: {
@@ -45,13 +50,13 @@ export const ml2 = ({ settings }: CloudInputs): Ini => ({
     extension_drivers: "port_security",
     path_mtu: settings.mtu,
   },
-  ml2_type_flat: { flat_networks: physicalNetwork },
+  ml2_type_flat: { flat_networks: flatNetworks },
   ml2_type_vxlan: { vni_ranges: "1:1000" },
   securitygroup: { enable_ipset: true },
 });
 
 export const linuxBridgeAgent = ({ settings }: CloudInputs): Ini => ({
-  linux_bridge: { physical_interface_mappings: `${physicalNetwork}:${cloudDevices.external}` },
+  linux_bridge: { physical_interface_mappings: mappings },
   vxlan: { enable_vxlan: true, local_ip: settings.management.cloud, l2_population: false },
   securitygroup: { firewall_driver: "iptables", enable_security_group: true, enable_ipset: true },
   agent: { polling_interval: 1 },

@@ -33,7 +33,12 @@ class Front:
     def has_network(self):
         """Tell whether the load balancer's address is reachable already."""
         return (os.path.exists(network.NAMESPACES + self.namespace)
-                and os.path.exists(network.LINKS + network.tap_name(self.balancer.vip.port_id)))
+                and self.has_port(self.balancer.vip.port_id))
+
+    @staticmethod
+    def has_port(port_id):
+        """Tell whether a port of the load balancer is plugged."""
+        return os.path.exists(network.LINKS + network.tap_name(port_id))
 
     def connect(self, port, prefix, gateway):
         """Give the load balancer its address: port as for network.plug, prefix length, gateway."""
@@ -45,6 +50,13 @@ class Front:
             'dev', 'eth0', *v6)
         if gateway:
             run('ip', '-n', self.namespace, 'route', 'replace', 'default', 'via', gateway)
+
+    def join(self, port, address, prefix):
+        """Give the load balancer an address in a subnet of its members, without another way out."""
+        device = 'mem' + port['id'][:11]
+        network.plug(port, self.namespace, device)
+        run('ip', '-n', self.namespace, 'addr', 'replace', '%s/%s' % (address, prefix),
+            'dev', device)
 
     def apply(self):
         """Let haproxy do what the database says; return when it does."""

@@ -37,6 +37,12 @@ def active_pools(balancer):
     return list(found.values())
 
 
+def member_subnets(balancer):
+    """Ids of the subnets that members are in, but that of the address."""
+    found = {member.subnet_id for pool in by_id(balancer.pools) for member in by_id(pool.members)}
+    return sorted(found - {None, balancer.vip.subnet_id})
+
+
 def render(balancer, socket):
     """The configuration; empty when there is nothing to listen to (haproxy would not start)."""
     listeners = active_listeners(balancer)

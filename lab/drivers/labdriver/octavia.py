@@ -22,6 +22,21 @@ def neutron():
     return clients.NeutronAuth.get_neutron_client(region=cfg.CONF.neutron.region_name)
 
 
+def port_fields(loadbalancer_id):
+    """What every port of a load balancer has: Neutron's agent plugs it, and filters nothing there.
+
+    Without port security Neutron lets everything in: allowed CIDRs are haproxy's rules.
+    """
+    return {'device_id': device_id(loadbalancer_id), 'device_owner': OWNER,
+            'binding:host_id': cfg.CONF.lab.network_host, 'admin_state_up': True,
+            'security_groups': [], 'port_security_enabled': False}
+
+
+def device_id(loadbalancer_id):
+    """Whose a port of a load balancer is."""
+    return 'lb-' + loadbalancer_id
+
+
 def require(value, allowed, what):
     """Refuse a value that the lab has nothing for. Unset values are fine (updates)."""
     if isinstance(value, str) and value not in allowed:
@@ -42,10 +57,7 @@ class LabProviderDriver(provider_base.ProviderDriver):
     def create_vip_port(self, loadbalancer_id, project_id, vip_dictionary, additional_vip_dicts):
         if additional_vip_dicts:
             require('additional VIPs', ('one VIP',), 'load balancer with')
-        # without port security Neutron lets everything in: allowed CIDRs are haproxy's rules
-        fields = {'device_id': 'lb-' + loadbalancer_id, 'device_owner': OWNER,
-                  'binding:host_id': cfg.CONF.lab.network_host, 'admin_state_up': True,
-                  'security_groups': [], 'port_security_enabled': False}
+        fields = port_fields(loadbalancer_id)
         wanted = vip_dictionary.get('vip_port_id')
         if wanted:
             port = neutron().update_port(wanted, {'port': fields})['port']

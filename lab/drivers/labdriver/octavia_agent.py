@@ -12,9 +12,9 @@ from octavia.db import models
 from octavia_lib.api.drivers import driver_lib
 from oslo_log import log as logging
 
-from labdriver import statuses
+from labdriver import haproxy, statuses
 from labdriver.front import Front, FrontError
-from labdriver.octavia import neutron
+from labdriver.octavia import OWNER, device_id, neutron, port_fields
 
 LOG = logging.getLogger(__name__)
 DIRECTORY = '/srv/lab/octavia'
@@ -73,6 +73,7 @@ class Agent:
         elif statuses.is_pending(balancer) or balancer.id not in self.applied:
             if not front.has_network():
                 connect(front)
+            join_members(front)
             front.apply()
             self.applied.add(balancer.id)
         elif front.is_listening():
@@ -85,7 +86,7 @@ class Agent:
     def _remove(self, front):
         balancer = front.balancer
         front.remove()
-        release_port(balancer)
+        release_ports(balancer)
         self.applied.discard(balancer.id)
         self.last_statistics.pop(balancer.id, None)
 
@@ -115,21 +116,62 @@ def connect(front):
     client, vip = neutron(), front.balancer.vip
     port = client.show_port(vip.port_id)['port']
     subnet = client.show_subnet(vip.subnet_id)['subnet']
+    front.connect(plug_facts(client, port), subnet['cidr'].split('/')[1], subnet['gateway_ip'])
+
+
+def plug_facts(client, port):
+    """What network.plug must know about a port."""
     mtu = client.show_network(port['network_id'])['network']['mtu']
-    front.connect({'id': port['id'], 'mac': port['mac_address'], 'mtu': mtu},
-                  subnet['cidr'].split('/')[1], subnet['gateway_ip'])
+    return {'id': port['id'], 'mac': port['mac_address'], 'mtu': mtu}
 
 
-def release_port(balancer):
-    """Delete the VIP port, or give it back to whoever brought it."""
+def join_members(front):
+    """Let a load balancer stand in the subnets of its members, as an amphora does.
+
+    The ports are the service's, not the tenant's, and stay as long as the load balancer does.
+    """
+    balancer = front.balancer
+    wanted = haproxy.member_subnets(balancer)
+    if not wanted:
+        return
+    client = neutron()
+    known = {port['fixed_ips'][0]['subnet_id']: port for port in member_ports(client, balancer)}
+    for subnet_id in wanted:
+        port = known.get(subnet_id)
+        if port and front.has_port(port['id']):
+            continue
+        subnet = client.show_subnet(subnet_id)['subnet']
+        if not port:
+            port = client.create_port({'port': dict(
+                port_fields(balancer.id), name='octavia-lb-member-' + balancer.id,
+                network_id=subnet['network_id'], fixed_ips=[{'subnet_id': subnet_id}])})['port']
+        front.join(plug_facts(client, port), port['fixed_ips'][0]['ip_address'],
+                   subnet['cidr'].split('/')[1])
+
+
+def member_ports(client, balancer):
+    """The ports of a load balancer besides that of its address."""
+    ports = client.list_ports(device_id=device_id(balancer.id), device_owner=OWNER)['ports']
+    return [port for port in ports if port['id'] != balancer.vip.port_id]
+
+
+def release_ports(balancer):
+    """Delete the ports, but give that of the address back to whoever brought it."""
     vip, client = balancer.vip, neutron()
+    for port in member_ports(client, balancer):
+        unless_gone(client.delete_port, port['id'])
+    if vip.octavia_owned:
+        unless_gone(client.delete_port, vip.port_id)
+    else:
+        unless_gone(client.update_port, vip.port_id, {'port': {
+            'device_id': '', 'device_owner': '', 'binding:host_id': '',
+            'port_security_enabled': True}})
+
+
+def unless_gone(call, *arguments):
+    """Call Neutron about a port that may be gone already."""
     try:
-        if vip.octavia_owned:
-            client.delete_port(vip.port_id)
-        else:
-            client.update_port(vip.port_id, {'port': {
-                'device_id': '', 'device_owner': '', 'binding:host_id': '',
-                'port_security_enabled': True}})
+        call(*arguments)
     except Exception as error:
         if getattr(error, 'status_code', None) != 404:
             raise

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 def member(name, address='10.0.0.5', **fields):
     """A member that is active and not monitored."""
-    values = dict(id=name, ip_address=address, protocol_port=80, weight=1, backup=False,
-                  monitor_address=None, monitor_port=None, enabled=True, pool=None,
+    values = dict(id=name, ip_address=address, subnet_id=None, protocol_port=80, weight=1,
+                  backup=False, monitor_address=None, monitor_port=None, enabled=True, pool=None,
                   provisioning_status='ACTIVE', operating_status='NO_MONITOR')
     return SimpleNamespace(**dict(values, **fields))
 
@@ -47,7 +47,8 @@ def cidr(text):
 
 def balancer(listeners=(), pools=(), **fields):
     """A load balancer with an IPv4 address."""
-    vip = SimpleNamespace(ip_address='10.0.0.10', port_id='f7b9d0f2-port', octavia_owned=True)
+    vip = SimpleNamespace(ip_address='10.0.0.10', subnet_id='vip-subnet', port_id='f7b9d0f2-port',
+                          octavia_owned=True)
     values = dict(id='balancer', enabled=True, vip=vip, listeners=list(listeners),
                   pools=list(pools), provisioning_status='ACTIVE', operating_status='ONLINE')
     return SimpleNamespace(**dict(values, **fields))

@@ -105,6 +105,13 @@ class FrontTest(DirectoryTest):
         return [call.args for call in self.run.call_args_list
                 if call.args[:len(words)] == words]
 
+    def test_members_elsewhere_are_joined_without_another_way_out(self):
+        port = {'id': '0123456789abcdef', 'mac': 'm', 'mtu': 1350}
+        self.front.join(port, '10.0.0.77', '24')
+        self.network.plug.assert_called_once_with(port, 'lb-balancer', 'mem0123456789a')
+        self.assertEqual(self.ran('ip'), [('ip', '-n', 'lb-balancer', 'addr', 'replace',
+                                           '10.0.0.77/24', 'dev', 'mem0123456789a')])
+
     def test_first_time_it_is_started(self):
         self.front.apply()
         self.assertEqual(len(self.ran('systemd-run')), 1)

@@ -17,6 +17,21 @@ def backend_of(**fields):
     return lines(objects.balancer([objects.listener(default_pool=one)], [one]))
 
 
+class MemberSubnetsTest(unittest.TestCase):
+    def test_are_those_of_members_that_stay_but_that_of_the_address(self):
+        def pool(name, *subnets, **fields):
+            members = [objects.member('%s%d' % (name, i), subnet_id=subnet)
+                       for i, subnet in enumerate(subnets)]
+            return objects.pool(name, members, **fields)
+        going = pool('going', 'of-going', provisioning_status='PENDING_DELETE')
+        leaving = pool('leaving', 'of-leaving')
+        leaving.members[0].provisioning_status = 'PENDING_DELETE'
+        one = pool('one', 'b', 'vip-subnet', None, 'a', 'b')
+        balancer = objects.balancer(pools=[one, going, leaving])
+        self.assertEqual(haproxy.member_subnets(balancer), ['a', 'b'])
+        self.assertEqual(haproxy.member_subnets(objects.simple()), [])
+
+
 class RenderTest(unittest.TestCase):
     def test_is_empty_without_listener(self):
         self.assertEqual(haproxy.render(objects.balancer(), '/run/stats'), '')

@@ -138,6 +138,8 @@ class AgentCase(unittest.TestCase):
         stub_modules(self, stubs)
         self.module = importlib.import_module('labdriver.octavia_agent')
         self.module.neutron = mock.Mock()
+        self.client = self.module.neutron.return_value
+        self.client.list_ports.return_value = {'ports': []}
         self.balancer = objects.simple(provisioning_status='PENDING_CREATE')
         stubs['octavia.db']['api'].get_session.return_value = Session(self.balancer)
         self.front = mock.Mock()

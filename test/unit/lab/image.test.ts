@@ -49,13 +49,23 @@ describe("lab/cloud/offering", () => {
       offered.volumeTypes.map(({ name }) => name),
       ["standard", "gold"],
     );
-    assert.equal(offered.externalNetwork.name, "public");
+    assert.deepEqual(
+      offered.externalNetworks.map(({ name, physicalNetwork }) => [name, physicalNetwork]),
+      [
+        ["public", "ext"],
+        ["services", "svc"],
+      ],
+    );
   });
 
-  it("gives floating IPs from the range that the host reaches", () => {
-    assert.equal(offered.externalNetwork.gateway, settings.external.host);
-    assert.equal(offered.externalNetwork.first, "172.29.1.50");
-    assert.equal(offered.externalNetwork.last, "172.29.1.250");
+  it("gives floating IPs from the ranges that the host reaches", () => {
+    assert.deepEqual(
+      offered.externalNetworks.map(({ gateway, first, last }) => [gateway, first, last]),
+      [
+        [settings.external.host, "172.29.1.50", "172.29.1.250"],
+        [settings.services.host, "172.29.2.50", "172.29.2.250"],
+      ],
+    );
   });
 
   it("limits the tenant everywhere", () => {

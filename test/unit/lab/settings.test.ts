@@ -9,14 +9,19 @@ describe("lab/settings", () => {
     assert.equal(settings.external.host, "172.29.1.1");
     assert.equal(settings.external.first, "172.29.1.50");
     assert.equal(settings.external.last, "172.29.1.250");
+    assert.equal(settings.services.host, "172.29.2.1");
+    assert.equal(settings.services.first, "172.29.2.50");
+    assert.equal(settings.services.last, "172.29.2.250");
     assert.equal(settings.mtu, 1400);
   });
 
-  it("moves both networks by the environment", () => {
+  it("moves its networks by the environment", () => {
     const settings = labSettings({
       STACKADM_LAB_MANAGEMENT: "10.213.0.0/24",
       STACKADM_LAB_EXTERNAL: "10.213.7.0/24",
+      STACKADM_LAB_SERVICES: "10.213.8.0/24",
     });
+    assert.equal(settings.services.host, "10.213.8.1");
     assert.equal(settings.management.cloud, "10.213.0.2");
     assert.equal(settings.external.last, "10.213.7.250");
   });
@@ -27,18 +32,20 @@ describe("lab/settings", () => {
     });
   }
 
-  it("refuses one network for both purposes", () => {
-    assert.throws(
-      () => labSettings({ STACKADM_LAB_EXTERNAL: "172.29.0.0/24" }),
-      /two networks are both/,
-    );
-  });
+  for (const [name, cidr] of [
+    ["STACKADM_LAB_EXTERNAL", "172.29.0.0/24"],
+    ["STACKADM_LAB_SERVICES", "172.29.0.0/24"],
+    ["STACKADM_LAB_SERVICES", "172.29.1.0/24"],
+  ] as const)
+    it(`refuses one network for two purposes: ${name}=${cidr}`, () => {
+      assert.throws(() => labSettings({ [name]: cidr }), new RegExp(`networks are both ${cidr}`));
+    });
 
   it("has interface names that the kernel accepts, under every name it takes", () => {
     for (const name of ["stackadm-lab", "a", "second-lab"]) {
       const { devices } = labSettings({ STACKADM_LAB_NAME: name });
       for (const device of Object.values(devices)) assert.ok(device.length <= 15, device);
-      assert.notEqual(devices.management, devices.external);
+      assert.equal(new Set(Object.values(devices)).size, 3);
     }
   });
 

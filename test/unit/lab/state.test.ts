@@ -18,6 +18,7 @@ describe("lab/state", () => {
   const moved = labSettings({
     STACKADM_LAB_MANAGEMENT: "10.213.0.0/24",
     STACKADM_LAB_EXTERNAL: "10.213.1.0/24",
+    STACKADM_LAB_SERVICES: "10.213.2.0/24",
   });
   const state: LabState = {
     key: "0123456789ab",

@@ -188,18 +188,26 @@ describe("lab/cloud/bootstrap.py", () => {
 
   it("makes everything that is offered, as it is offered", () => {
     const all = calls("offer");
-    const { flavors, volumeTypes, externalNetwork, quotas } = offering(settings);
+    const { flavors, volumeTypes, externalNetworks, quotas } = offering(settings);
     assert.deepEqual(named(all, "compute.create_flavor"), flavors);
     assert.deepEqual(
       named(all, "block_storage.create_type").map(({ name }) => name),
       volumeTypes.map(({ name }) => name),
     );
-    const [subnet] = named(all, "network.create_subnet");
-    assert.equal(subnet?.["gateway_ip"], externalNetwork.gateway);
-    assert.deepEqual(subnet["allocation_pools"], [
-      { start: externalNetwork.first, end: externalNetwork.last },
-    ]);
-    assert.equal(subnet["enable_dhcp"], false);
+    assert.deepEqual(
+      named(all, "network.create_network").map((made) => [
+        ...[made["name"], made["is_router_external"], made["provider_physical_network"]],
+      ]),
+      externalNetworks.map(({ name, physicalNetwork }) => [name, true, physicalNetwork]),
+    );
+    assert.deepEqual(
+      named(all, "network.create_subnet").map((made) => [
+        ...[made["gateway_ip"], made["allocation_pools"], made["enable_dhcp"]],
+      ]),
+      externalNetworks.map(({ gateway, first, last }) => [
+        ...[gateway, [{ start: first, end: last }], false],
+      ]),
+    );
     assert.deepEqual(named(all, "set_compute_quotas"), [quotas.compute]);
     assert.deepEqual(named(all, "set_network_quotas"), [quotas.network]);
   });

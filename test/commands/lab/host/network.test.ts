@@ -117,7 +117,7 @@ describe("lab/host/network: setting up and taking away", () => {
 
   it("waits until the kernel lets go of interfaces and the namespace", async () => {
     await setUpNetwork(host.settings, host.paths);
-    const made = [host.settings.devices.external, host.settings.devices.management];
+    const made = Object.values(host.settings.devices).sort();
     assert.deepEqual((await networkRemains(host.settings, host.paths)).sort(), [
       ...made.map((device) => `interface ${device}`),
       `network namespace ${host.settings.name}`,

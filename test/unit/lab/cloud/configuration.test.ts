@@ -147,6 +147,7 @@ describe("lab/cloud configuration files", () => {
     const moved = labSettings({
       STACKADM_LAB_MANAGEMENT: "10.213.0.0/24",
       STACKADM_LAB_EXTERNAL: "10.213.1.0/24",
+      STACKADM_LAB_SERVICES: "10.213.2.0/24",
     });
     for (const { path, content: text } of cloudFiles({ settings: moved, secrets })) {
       assert.ok(!text.includes("172.29."), path);

@@ -23,12 +23,13 @@ describe("lab/host/network-plan: commands", () => {
 
   it("gives every device the lab's MTU", () => {
     const pairs = lines.filter((line) => line.includes("type veth"));
-    assert.equal(pairs.length, 2);
+    assert.equal(pairs.length, 3);
     for (const pair of pairs) assert.equal(pair.match(/mtu 1400/g)?.length, 2, pair);
   });
 
-  it("gives the cloud no address in the external network: Neutron's bridge owns it", () => {
-    assert.ok(!lines.some((line) => line.includes("dev ext0") && line.includes("addr add")));
+  it("gives the cloud no address in the external networks: Neutron's bridges own them", () => {
+    for (const device of ["dev ext0", "dev ext1"])
+      assert.ok(!lines.some((line) => line.includes(device) && line.includes("addr add")));
   });
 
   it("routes the cloud through the host", () => {
@@ -42,9 +43,9 @@ describe("lab/host/network-plan: commands", () => {
     }
   });
 
-  it("lets both networks out and forwards for both interfaces in both directions", () => {
+  it("lets all networks out and forwards for all interfaces in both directions", () => {
     const rules = filterCommands(settings).map((command) => command.join(" "));
-    assert.equal(rules.filter((rule) => rule.includes("MASQUERADE")).length, 2);
+    assert.equal(rules.filter((rule) => rule.includes("MASQUERADE")).length, 3);
     for (const device of Object.values(settings.devices)) {
       assert.equal(rules.filter((rule) => rule.includes(`-i ${device}`)).length, 1);
       assert.equal(rules.filter((rule) => rule.includes(`-o ${device}`)).length, 1);
@@ -94,7 +95,8 @@ describe("lab/host/network-plan: collisions", () => {
       { dst: "172.16.0.0/12", dev: "tun0" },
     ]);
     const found = collisions(settings, usedByRoutes(routes, settings.devices));
-    assert.equal(found.length, 2);
+    assert.equal(found.length, 3);
+    assert.match(found[2] ?? "", /STACKADM_LAB_SERVICES/);
     assert.match(
       found[0] ?? "",
       /172\.29\.0\.0\/24 .* collides with 172\.16\.0\.0\/12, route through tun0/,
