@@ -8,6 +8,7 @@ import { inServer } from "../lab/support/machines.js";
 import type { Stack } from "../lab/support/stack.js";
 import {
   allReady,
+  answerOf,
   ask,
   field,
   linesOf,
@@ -35,6 +36,11 @@ const routerSchema = z.object({
     routes: z.array(z.object({ destination: z.string(), nexthop: z.string() })),
   }),
 });
+const named = z.looseObject({ id: z.string(), name: z.string() });
+const floatingIpSchema = z.looseObject({
+  floating_ip_address: z.string(),
+  floating_network_id: z.string(),
+});
 const volumeSchema = z.looseObject({ id: z.string(), availability_zone: z.string() });
 
 /** A line for each node: `name value...`, of the fields at these paths. */
@@ -50,8 +56,9 @@ async function wantedRoutes(stack: Stack): Promise<string[]> {
   return lines.map((line) => line.split(" ").slice(1).join(" via ")).sort();
 }
 
-async function routes({ cluster: { cloud } }: Stack): Promise<string[]> {
-  const [router] = await listObjects(cloud, "router");
+async function routes({ cluster: { cloud }, name }: Stack): Promise<string[]> {
+  // Services have a router of their own, which leads to no pod.
+  const router = (await listObjects(cloud, "router")).find((one) => one.name === name);
   const answer = await cloud.request("network", "GET", `/routers/${router?.id ?? ""}`);
   return routerSchema
     .parse(answer)
@@ -70,6 +77,26 @@ async function allowed({ cluster: { cloud }, outputs }: Stack): Promise<string[]
     .sort();
 }
 
+/** Names of networks that load balancers and floating IPs are in. */
+async function places({ cluster: { cloud } }: Stack) {
+  const all = await listAll(cloud, "network", "/networks", { key: "networks", schema: named });
+  const nameOf = (id: string): string => all.find((one) => one.id === id)?.name ?? id;
+  const floating = await listAll(cloud, "network", "/floatingips", {
+    key: "floatingips",
+    schema: floatingIpSchema,
+  });
+  const balancers = await listObjects(cloud, "load balancer");
+  return {
+    poolOf: (address: string | undefined): string => {
+      const found = floating.find((one) => one.floating_ip_address === address);
+      return nameOf(found?.floating_network_id ?? "");
+    },
+    networksOfBalancers: Object.fromEntries(
+      balancers.map(({ name, network }) => [name.replace(/^.*_/, ""), nameOf(network)]),
+    ),
+  };
+}
+
 /** The cloud has one route and one address for each node, and no other. */
 async function proveRoutes(stack: Stack): Promise<number> {
   const wanted = await wantedRoutes(stack);
@@ -82,7 +109,11 @@ async function proveRoutes(stack: Stack): Promise<number> {
 /** Every connection point of the cloud's provider: instances, zones, load balancers, routes, volumes. */
 export const zonesAndRoutes: Example = {
   name: "zones-and-routes",
-  sources: ["components/pod-network/cloud-routes", "examples/zones-and-routes"],
+  sources: [
+    "components/pod-network/cloud-routes",
+    "components/network/network.ts",
+    "examples/zones-and-routes",
+  ],
   points: [
     podRange("10.244.0.0/16"),
     allReady,
@@ -157,6 +188,21 @@ export const zonesAndRoutes: Example = {
         const services = verification?.services ?? [];
         assert.ok(services.length === 2 && services.every(({ ok }) => ok));
         return "2 answer HTTP";
+      },
+    },
+    {
+      text: "services in a network and a floating pool of their own, beside the machines' and the API's",
+      see: async (stack) => {
+        const { samples, apiEndpoint } = stack.outputs;
+        const { poolOf, networksOfBalancers } = await places(stack);
+        const pools = [poolOf(new URL(apiEndpoint).hostname), poolOf(samples?.external)];
+        assert.deepEqual(pools, ["public", "services"]);
+        assert.deepEqual(networksOfBalancers, {
+          [`${stack.name}-api`]: stack.name,
+          "web-external": `${stack.name}-services`,
+          "web-internal": stack.name,
+        });
+        return await answerOf(stack, "external service");
       },
     },
     {
