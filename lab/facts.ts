@@ -1,7 +1,7 @@
 import { writePrivate } from "../base/files.js";
 import { toYaml } from "../base/yaml.js";
 import { identityUrl, ports } from "./cloud/configuration/common.js";
-import { tenant } from "./cloud/offering.js";
+import { externalNetworkName, servicesNetworkName, tenant } from "./cloud/offering.js";
 import type { LabSecrets } from "./cloud/secrets.js";
 import type { LabPaths, LabSettings } from "./settings.js";
 
@@ -63,7 +63,9 @@ export interface SiteKey {
 
 /** Defaults of this site, merged under the stack's `cluster` object. */
 export function renderSite({ management }: LabSettings, key: SiteKey): string {
-  const comment = "# Defaults of the lab, merged under the stack's `cluster` object.\n";
+  const comment =
+    "# Defaults of the lab, merged under the stack's `cluster` object.\n" +
+    `# External networks: ${externalNetworkName}; ${servicesNetworkName}, for loadBalancer.network.\n`;
   return (
     comment +
     toYaml({
