@@ -1,0 +1,68 @@
+import { strict as assert } from "node:assert";
+import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
+import { request, createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import fc from "fast-check";
+import { serverCertificate } from "../../../../components/identity/webhook-certificate.js";
+
+const seed = Buffer.alloc(32, 7).toString("base64");
+const local = { purpose: "webhook", address: "127.0.0.1" };
+
+/** What a client that trusts `ca` alone gets of a server with that certificate, or why it does not talk to it. */
+async function asked(server: ReturnType<typeof serverCertificate>, ca: string): Promise<string> {
+  const listening = createServer(
+    { key: server.privateKey, cert: server.certificate },
+    (_request, response) => response.end("here"),
+  );
+  await new Promise<void>((done) => listening.listen(0, "127.0.0.1", done));
+  const { port } = listening.address() as AddressInfo;
+  try {
+    return await new Promise<string>((done) => {
+      const sent = request({ host: "127.0.0.1", port, ca, agent: false }, (response) => {
+        response.on("data", (data: Buffer) => {
+          done(data.toString());
+        });
+      });
+      sent.on("error", ({ message }) => {
+        done(message);
+      });
+      sent.end();
+    });
+  } finally {
+    listening.close();
+  }
+}
+
+describe("the certificate of a server on a cluster's machines", () => {
+  it("is one that a client takes who knows it, and no other's", async () => {
+    const own = serverCertificate(seed, local);
+    const others = serverCertificate(randomBytes(32).toString("base64"), local);
+    assert.equal(await asked(own, own.certificate), "here");
+    assert.match(await asked(others, own.certificate), /self.signed|unable to verify/);
+  });
+
+  it("holds for its address alone", async () => {
+    const elsewhere = serverCertificate(seed, { ...local, address: "10.0.0.5" });
+    assert.match(await asked(elsewhere, elsewhere.certificate), /IP: 127\.0\.0\.1 is not in/);
+  });
+
+  it("is the same for the same seed and purpose, and another for others; it signs nothing and does not end", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 40 }), fc.ipV4(), (bytes, address) => {
+        const text = Buffer.from(bytes).toString("base64");
+        const made = serverCertificate(text, { ...local, address });
+        assert.deepEqual(serverCertificate(text, { ...local, address }), made);
+        const other = serverCertificate(text, { purpose: "other", address });
+        assert.notEqual(other.privateKey, made.privateKey);
+        const read = new X509Certificate(made.certificate);
+        assert.equal(read.checkIP(address), address);
+        assert.ok(read.verify(read.publicKey));
+        assert.ok(read.checkPrivateKey(createPrivateKey(made.privateKey)));
+        assert.equal(read.ca, false);
+        assert.match(read.validTo, /Dec 31 23:59:59 9999 GMT/);
+        assert.match(read.serialNumber, /^01[0-9A-F]{30}$/);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
