@@ -186,12 +186,39 @@ function traefik(): Extra {
   };
 }
 
+function keystoneAuth(): Extra {
+  const { keystoneAuth: version } = imageTags(defaultKubernetesVersion);
+  const module = "k8s.io/cloud-provider-openstack";
+  const name = "k8s-keystone-auth";
+  return {
+    components: [
+      {
+        ...{ name, version, source: { kind: "module", module } },
+        programs: { [name]: `${module}/cmd/${name}` },
+        link: {
+          "k8s.io/component-base/version.gitVersion": version,
+          [`${module}/pkg/version.Version`]: version,
+        },
+        expectedSeconds: 60,
+      },
+    ],
+    images: [
+      image(`registry.k8s.io/provider-os/${name}`, [version], {
+        files: { [`/bin/${name}`]: `${name}/${name}` },
+        command: [`/bin/${name}`],
+      }),
+    ],
+    manifests: {},
+  };
+}
+
 /** By the name that one asks for. */
 export const extras = {
   calico,
   snapshots,
   "metrics-server": metricsServer,
   traefik,
+  "keystone-auth": keystoneAuth,
 } as const satisfies Readonly<Record<string, () => Extra>>;
 export type ExtraName = keyof typeof extras;
 export const extraNames = Object.keys(extras) as readonly ExtraName[];
