@@ -10,13 +10,20 @@ export interface ImageRegistry {
 const upstreamPrefix = "registry.k8s.io";
 
 /** The image that each container of an add-on runs. */
-export type ImageName = keyof typeof imagesEverywhere | "cloudControllerManager" | "cinderCsi";
+export type ImageName = keyof typeof imagesEverywhere | keyof typeof cloudProviderImages;
 
 /** One release of cloud-provider-openstack per Kubernetes minor (its own release policy). */
 const cloudProviderTags: Readonly<Record<string, string>> = {
   "1.35": "v1.35.0",
   "1.36": "v1.36.0",
 };
+
+/** Its images, each with that release as its tag. */
+const cloudProviderImages = {
+  cloudControllerManager: "registry.k8s.io/provider-os/openstack-cloud-controller-manager",
+  cinderCsi: "registry.k8s.io/provider-os/cinder-csi-plugin",
+  keystoneAuth: "registry.k8s.io/provider-os/k8s-keystone-auth",
+} as const;
 
 /** Images whose version does not follow the Kubernetes minor. */
 const imagesEverywhere = {
@@ -58,8 +65,7 @@ export function imageTable(kubernetesVersion: string, registry?: ImageRegistry):
   }
   const upstream = {
     ...imagesEverywhere,
-    cloudControllerManager: `registry.k8s.io/provider-os/openstack-cloud-controller-manager:${tag}`,
-    cinderCsi: `registry.k8s.io/provider-os/cinder-csi-plugin:${tag}`,
+    ...mapValues(cloudProviderImages, (name) => `${name}:${tag}`),
   };
   return mapValues(upstream, (reference) => imageReference(reference, registry));
 }

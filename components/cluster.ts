@@ -283,7 +283,7 @@ export class Cluster extends Component {
     credential: CloudCredential,
   ): Addons {
     return this.make(Addons, "addons", {
-      ...addonsOf(spec, balancer?.address),
+      ...addonsOf(spec, facts, balancer?.address),
       nameInCloud: facts.name,
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,

@@ -6,6 +6,7 @@ import { CloudConfig } from "./cloud-config.js";
 import { CloudController } from "./cloud-controller.js";
 import { imageTable } from "../../base/images.js";
 import { IngressController, type IngressControllerArgs } from "./ingress-controller.js";
+import { KeystoneAuth, type KeystoneAuthSpec } from "./keystone-auth.js";
 import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
 import { routedByCloud } from "../pod-network/kinds.js";
 import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
@@ -54,6 +55,8 @@ export interface AddonsArgs {
   readonly storageClasses: readonly StorageClassSettings[];
   /** metrics-server, told whether kubelets' certificates are the cluster's. Change: in place. @default none */
   readonly metricsServer?: Pick<MetricsServerArgs, "signedKubelets">;
+  /** Keystone's users, and what its webhook proves itself by. Change: in place. @default only the cluster's own are known */
+  readonly keystone?: KeystoneAuthSpec;
   /** The ingress controller, and the address of the load balancer before it, if it is none of a Service. Change: in place. @default none */
   readonly ingress?: Pick<IngressControllerArgs, "spec" | "taints" | "address">;
   /** Sample services and a sample claim. Change: in place. */
@@ -123,12 +126,7 @@ export class Addons extends Component {
       ...(network ? [network.daemonSet] : []),
       ...this.#storage(args, common, network !== undefined),
     ];
-    if (args.metricsServer) {
-      const { metricsServer: image } = images;
-      const awaited = network !== undefined;
-      const metrics = { ...args.metricsServer, image, awaited, deletedWith };
-      this.make(MetricsServer, "metrics-server", metrics, inside);
-    }
+    this.#served(args, images, network !== undefined);
     const farewell = args.farewell?.({ provider: this.provider, workloads });
     const after = farewell === undefined ? workloads : [...workloads, farewell];
     const internalClass = args.cloud.machines && machinesClass;
@@ -150,6 +148,21 @@ export class Addons extends Component {
       );
     }
     this.registerOutputs({});
+  }
+
+  /** What the API server has served by others, where it is asked for. */
+  #served(args: AddonsArgs, images: ImageTable, awaited: boolean): void {
+    const { keystone: spec, cloud, deletedWith } = args;
+    const inside = { providers: { kubernetes: this.provider } };
+    if (args.metricsServer) {
+      const { metricsServer: image } = images;
+      const metrics = { ...args.metricsServer, image, awaited, deletedWith };
+      this.make(MetricsServer, "metrics-server", metrics, inside);
+    }
+    if (spec) {
+      const { keystoneAuth: image } = images;
+      this.make(KeystoneAuth, "keystone-auth", { spec, image, cloud, deletedWith }, inside);
+    }
   }
 
   #cloudController(args: AddonsArgs, common: Common, inside: Inside): pulumi.Resource[] {

@@ -3,6 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { cloudSettings } from "./cloud-conf.js";
 import { metricsServerOf } from "./manifests/metrics-server.js";
 import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterFacts } from "../kubeadm/joining.js";
 import type { Network } from "../network/network.js";
 import { routedByCloud } from "../pod-network/kinds.js";
 import type { CloudCredential } from "../identity/application-credential.js";
@@ -11,11 +12,16 @@ import type { Operator } from "../support/operator.js";
 import type { CloudAccess } from "./cloud-config.js";
 
 /**
- * The arguments of the add-ons that depend on nothing but the specification.
+ * The arguments of the add-ons that depend on little but the specification.
  *
+ * @param webhook what Keystone's webhook proves itself by; default: there is none
  * @param balancer address of the load balancer before the ingress controller's machines; default: there is none
  */
-export const addonsOf = (spec: ClusterSpec, balancer?: pulumi.Output<string>) => ({
+export const addonsOf = (
+  spec: ClusterSpec,
+  { webhook }: Pick<ClusterFacts, "webhook"> = {},
+  balancer?: pulumi.Output<string>,
+) => ({
   clusterName: spec.name,
   kubernetesVersion: spec.kubernetes.version,
   registry: spec.kubernetes.registry,
@@ -26,6 +32,7 @@ export const addonsOf = (spec: ClusterSpec, balancer?: pulumi.Output<string>) =>
   blockStorage: spec.blockStorage,
   storageClasses: spec.storageClasses,
   metricsServer: metricsServerOf(spec),
+  ...(webhook && { keystone: { ...spec.kubernetes.keystone, webhook } }),
   ingress: spec.ingress && { spec: spec.ingress, taints: taintsOf(spec), address: balancer },
   samples: spec.samples,
   sampleServices: spec.sampleServices,

@@ -1,12 +1,16 @@
 import { createHash } from "node:crypto";
 import { toYaml } from "../../base/yaml.js";
 import type { ClusterSpec } from "../cluster-spec.js";
+import { webhookKubeconfig } from "./keystone-webhook.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Kubernetes = Pick<
   ClusterSpec["kubernetes"],
-  "apiServer" | "controllerManager" | "scheduler" | "certificates" | "oidc" | "audit"
->;
+  "apiServer" | "controllerManager" | "scheduler" | "certificates" | "oidc" | "keystone" | "audit"
+> & {
+  /** PEM, of Keystone's webhook on each control plane. Absent: there is none. */
+  readonly webhookCertificate?: string | undefined;
+};
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
 /** Where control planes have the files that their components read (scripts/configuration.sh). */
@@ -39,6 +43,25 @@ const policyFile = ({ policy }: NonNullable<Kubernetes["audit"]>): OwnFile =>
 
 const authorityFile = ({ ca }: NonNullable<Kubernetes["oidc"]>): OwnFile | undefined =>
   ca === undefined ? undefined : ownFile("oidc-ca", "crt", `${ca.trimEnd()}\n`);
+
+/** Where the API server asks whose token it has been given, and what that one may do. */
+const webhookFile = (certificate: string): OwnFile =>
+  ownFile("keystone-webhook", "conf", toYaml(webhookKubeconfig(certificate)));
+
+/** The webhook knows no other version of either question. */
+function keystoneFlags({ keystone, webhookCertificate }: Kubernetes): Flags {
+  if (webhookCertificate === undefined) return {};
+  const { path } = webhookFile(webhookCertificate);
+  return {
+    "authentication-token-webhook-config-file": path,
+    "authentication-token-webhook-version": "v1beta1",
+    ...(keystone?.policy && {
+      "authorization-mode": "Node,RBAC,Webhook",
+      "authorization-webhook-config-file": path,
+      "authorization-webhook-version": "v1beta1",
+    }),
+  };
+}
 
 function oidcFlags(oidc: Kubernetes["oidc"]): Flags {
   if (!oidc) return {};
@@ -85,14 +108,20 @@ const volume = (name: string, path: string, more: Fields = {}): Fields => ({
   ...more,
 });
 
-function apiServerOf({ apiServer, oidc, audit }: Kubernetes): Fields {
+function apiServerOf(kubernetes: Kubernetes): Fields {
+  const { apiServer, oidc, audit } = kubernetes;
   const extraVolumes = [
-    ...(audit || oidc?.ca !== undefined
+    ...(ownFiles(kubernetes).length > 0
       ? [volume("stackadm-files", home, { readOnly: true })]
       : []),
     ...(audit ? [volume("audit-log", auditLog)] : []),
   ];
-  const flags = { ...apiServer.extraArgs, ...oidcFlags(oidc), ...auditFlags(audit) };
+  const flags = {
+    ...apiServer.extraArgs,
+    ...oidcFlags(oidc),
+    ...keystoneFlags(kubernetes),
+    ...auditFlags(audit),
+  };
   return componentOf(flags, extraVolumes.length > 0 ? { extraVolumes } : {});
 }
 
@@ -128,16 +157,21 @@ const textOf = (fields: Fields): string => (Object.keys(fields).length === 0 ? "
 export const configurationText = (kubernetes: Kubernetes): string =>
   textOf(configuredBlocks(kubernetes));
 
-/** The files that flags name, for the same script: a line `NAME BASE64` each. */
-export function configurationFiles({ oidc, audit }: Kubernetes): string {
-  const files = [audit && policyFile(audit), oidc && authorityFile(oidc)];
-  return files
-    .flatMap((one) => (one ? [one] : []))
+/** The files that flags name. */
+const ownFiles = ({ oidc, audit, webhookCertificate }: Kubernetes): readonly OwnFile[] =>
+  [
+    audit && policyFile(audit),
+    oidc && authorityFile(oidc),
+    webhookCertificate === undefined ? undefined : webhookFile(webhookCertificate),
+  ].flatMap((one) => (one ? [one] : []));
+
+/** The same for the same script: a line `NAME BASE64` each. */
+export const configurationFiles = (kubernetes: Kubernetes): string =>
+  ownFiles(kubernetes)
     .map(
       ({ path, text }) => `${path.slice(home.length + 1)} ${Buffer.from(text).toString("base64")}`,
     )
     .join("\n");
-}
 
 const kubeletKind = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration" };
 const proxyKind = {

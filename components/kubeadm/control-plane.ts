@@ -23,7 +23,7 @@ import {
   proxyText,
 } from "./configuration.js";
 import { apiPort, initDocuments, joinDocument } from "./documents.js";
-import { factsOf, joinerValues, type ClusterFacts } from "./joining.js";
+import { factsOf, joinerValues, webhookOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { nodeMarks } from "./node-marks.js";
 import {
@@ -67,7 +67,7 @@ export class ControlPlane extends NodeGroup {
   /** Makes the cluster on the first machine and lets the others join, one after the other: etcd admits one at a time. */
   form(args: FormArgs): ClusterFacts {
     const begun = this.member(this.first, "init", args);
-    const facts = factsOf(begun, args.spec.name);
+    const facts = { ...factsOf(begun, args.spec.name), ...webhookOf(args.spec, args.machines) };
     let before = begun;
     const { leaves } = rolesOf(args.spec)[this.first.plan.role];
     for (const member of this.members.slice(1)) {
@@ -133,6 +133,7 @@ export class ControlPlane extends NodeGroup {
     );
     const addresses = this.members.map(({ machine }) => machine.address);
     const names = endpoint.certificateNames.apply((more) => [spec.apiName, ...more]);
+    const configured = configuredOf(args);
     const values: RemoteScriptArgs["values"] = {
       ...joinerValues(member, this.members, machines),
       ...endpoint.scriptValues(member.plan.position, addresses),
@@ -150,8 +151,8 @@ export class ControlPlane extends NodeGroup {
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
       NODE_MARKS: nodeMarks(planCluster(spec).groups),
       MARKS_SCRIPT: marksScript,
-      CONFIGURATION: configurationText(spec.kubernetes),
-      CONFIGURATION_FILES: configurationFiles(spec.kubernetes),
+      CONFIGURATION: configured.apply(configurationText),
+      CONFIGURATION_FILES: configured.apply(configurationFiles),
       KUBELET_CONFIGURATION: kubeletText(spec.kubernetes.kubelet),
       KUBE_PROXY_CONFIGURATION: proxyText(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
@@ -180,9 +181,10 @@ export class ControlPlane extends NodeGroup {
 
   private initDocument(
     { plan, machine }: Member,
-    { spec, machines, etcd }: FormArgs,
+    args: FormArgs,
     names: pulumi.Output<string[]>,
   ): pulumi.Output<string> {
+    const { spec, machines, etcd } = args;
     const { kubernetes, network, cloudController } = spec;
     return pulumi
       .all([
@@ -190,9 +192,10 @@ export class ControlPlane extends NodeGroup {
         machine.address,
         names,
         pulumi.output(machines.mark),
+        configuredOf(args),
         etcd?.addresses,
       ])
-      .apply(([serverId, address, certificateNames, mark, etcdAddresses]) =>
+      .apply(([serverId, address, certificateNames, mark, configured, etcdAddresses]) =>
         initDocuments(
           { name: plan.name, serverId, address },
           {
@@ -206,7 +209,7 @@ export class ControlPlane extends NodeGroup {
             cloudController: cloudController.enabled !== false,
             ignorePreflightErrors: kubernetes.ignorePreflightErrors,
             ...(etcdAddresses && { etcd: externalEtcd(etcdAddresses) }),
-            blocks: configuredBlocks(kubernetes),
+            blocks: configuredBlocks(configured),
             kubelet: kubernetes.kubelet,
             kubeProxy: kubernetes.kubeProxy,
           },
@@ -214,6 +217,12 @@ export class ControlPlane extends NodeGroup {
       );
   }
 }
+
+/** Kubernetes' own configuration, with what the API server knows its webhook by. */
+const configuredOf = ({ spec: { kubernetes }, ...args }: FormArgs) =>
+  pulumi
+    .output(webhookOf({ kubernetes }, args.machines).webhook)
+    .apply((webhook) => ({ ...kubernetes, webhookCertificate: webhook?.certificate }));
 
 /** How the machine joins, when it is not the one that the cluster begins on, or not any more. */
 const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output<string> =>

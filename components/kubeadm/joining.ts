@@ -1,9 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { ClusterSpec } from "../cluster-spec.js";
 import { joinKey } from "../identity/join-certificate.js";
+import { serverCertificate, type ServerCertificate } from "../identity/webhook-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { Member } from "../machine/machine-group.js";
 import { roleTable } from "../plan/roles.js";
 import type { RemoteScript, RemoteScriptArgs } from "../support/remote-script.js";
+import { keystoneWebhook } from "./keystone-webhook.js";
 
 /** What only a living cluster knows. */
 export interface ClusterFacts {
@@ -15,6 +18,8 @@ export interface ClusterFacts {
   readonly uid: pulumi.Output<string>;
   /** The name that kubeadm made the cluster under: for its cloud controller and storage driver, for ever. */
   readonly name: pulumi.Output<string>;
+  /** What Keystone's webhook proves itself by, secret. Absent: there is none. */
+  readonly webhook?: pulumi.Output<ServerCertificate>;
 }
 
 /** The facts that a control plane's script ends with. */
@@ -27,6 +32,23 @@ export const factsOf = (script: RemoteScript, earlierName: string): ClusterFacts
   // Before there were identities, the cluster was called as it is in the specification.
   name: pulumi.unsecret(script.result("name", earlierName)),
 });
+
+/** What the webhook on each control plane proves itself by to the API server beside it. */
+export const webhookOf = (
+  { kubernetes }: Pick<ClusterSpec, "kubernetes">,
+  { seed }: Pick<MachineSettings, "seed">,
+): Pick<ClusterFacts, "webhook"> =>
+  kubernetes.keystone
+    ? {
+        webhook: pulumi.secret(
+          pulumi
+            .output(seed)
+            .apply((text) =>
+              serverCertificate(text, { ...keystoneWebhook, purpose: "keystone-auth" }),
+            ),
+        ),
+      }
+    : {};
 
 /** What scripts/peers.sh reads on `member`, which may ask each of `controlPlanes` but itself. */
 export function joinerValues(

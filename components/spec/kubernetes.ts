@@ -13,6 +13,7 @@ import {
   oidc,
   scheduler,
 } from "./kubernetes-flags.js";
+import { besideKeystone, keystone } from "./keystone.js";
 import { doc, list, present, record, text, truth } from "./values.js";
 
 const version = text(
@@ -92,6 +93,7 @@ export const kubernetes = record({
     ),
   certificates,
   oidc,
+  keystone,
   audit,
   ignorePreflightErrors: list(
     present("a preflight check"),
@@ -100,7 +102,11 @@ export const kubernetes = record({
   )
     .default([])
     .meta(doc("in place", "Preflight checks of kubeadm that may fail.")),
-}).prefault({});
+})
+  .check(({ value, issues }) => {
+    issues.push(...besideKeystone(value));
+  })
+  .prefault({});
 
 export const metricsServer = truth()
   .optional()

@@ -72,8 +72,8 @@ export function cloudControllerAccess(): Access {
   });
 }
 
-/** The controller runs before the pod network and before any node has its address. */
-const beforeNodesAreReady: Toleration[] = [
+/** What runs before the pod network and before any node has its address. */
+export const beforeNodesAreReady: Toleration[] = [
   {
     key: "node.cloudprovider.kubernetes.io/uninitialized",
     operator: "Equal",

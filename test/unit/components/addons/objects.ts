@@ -25,6 +25,10 @@ import {
   writerStatefulSet,
 } from "../../../../components/addons/manifests/samples.js";
 import {
+  keystoneDaemonSet,
+  keystoneSecret,
+} from "../../../../components/addons/manifests/keystone-auth.js";
+import {
   metricsApi,
   metricsReader,
   metricsServer,
@@ -127,6 +131,24 @@ const made: Readonly<Record<string, readonly object[]>> = {
     metricsService(),
     metricsApi(),
     metricsServer({ image: images.metricsServer, signedKubelets: false }),
+  ],
+  "keystone-auth": [
+    keystoneSecret({
+      ...{
+        certificate: "-----BEGIN CERTIFICATE-----\n",
+        privateKey: "example",
+        caCertificate: "CA",
+      },
+      policy: [
+        { projects: ["demo"], roles: ["member"], resources: { "*/pods": ["get"] }, paths: {} },
+        { projects: ["ops"], roles: [], resources: {}, paths: { "/version": ["get"] } },
+      ],
+    }),
+    keystoneDaemonSet({
+      image: images.keystoneAuth,
+      url: exampleCloud.authUrl as string,
+      ...{ caCertificate: true, policy: true, checksum: configChecksum },
+    }),
   ],
   traefik: [
     traefikNamespaceObject(),

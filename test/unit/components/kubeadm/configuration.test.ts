@@ -114,6 +114,46 @@ describe("Kubernetes' own configuration", () => {
     assert.deepEqual(volumes({ audit: {} }), ["stackadm-files", "audit-log"]);
   });
 
+  it("tells the API server of Keystone's webhook and how to know it, and asks it what users may do only with rules", () => {
+    const written = {
+      keystone: {},
+      apiServer: { extraArgs: { "authorization-mode": "Node,RBAC" } },
+    };
+    const webhook = { ...kubernetes(written), webhookCertificate: certificate };
+    const flags = new Map(
+      (
+        configuredBlocks(webhook) as {
+          apiServer: { extraArgs: { name: string; value: string }[] };
+        }
+      ).apiServer.extraArgs.map(({ name, value }) => [name, value]),
+    );
+    assert.deepEqual(
+      [...flags.keys()],
+      [
+        "authentication-token-webhook-config-file",
+        "authentication-token-webhook-version",
+        "authorization-mode",
+      ],
+    );
+    assert.equal(flags.get("authorization-mode"), "Node,RBAC");
+    assert.match(configurationText(webhook), /name: stackadm-files/);
+    const [name = "", data = ""] = configurationFiles(webhook).split(" ");
+    const path = flags.get("authentication-token-webhook-config-file");
+    assert.equal(path, `/etc/kubernetes/stackadm/${name}`);
+    const { clusters } = parse(Buffer.from(data, "base64").toString()) as {
+      clusters: { cluster: Record<string, string> }[];
+    };
+    assert.deepEqual(clusters[0]?.cluster, {
+      server: "https://127.0.0.1:8443/webhook",
+      "certificate-authority-data": Buffer.from(certificate).toString("base64"),
+    });
+
+    const policy = [{ projects: ["demo"] }];
+    const ruled = { ...kubernetes({ keystone: { policy } }), webhookCertificate: certificate };
+    assert.match(configurationText(ruled), /value: Node,RBAC,Webhook/);
+    assert.match(configurationText(ruled), new RegExp(`webhook-config-file\n +value: ${path}`));
+  });
+
   it("starts the API server again for another audit policy: its file has another name", () => {
     const rules = { rules: [{ level: "Request" }] };
     const [metadata, requests] = [{}, { policy: rules }].map((audit) => flagsOf({ audit }));

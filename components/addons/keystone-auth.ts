@@ -1,0 +1,63 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import type { ClusterSpec } from "../cluster-spec.js";
+import type { ServerCertificate } from "../identity/webhook-certificate.js";
+import { checksum } from "../support/checksum.js";
+import { Addon, workloadTimeouts, type AddonArgs } from "./addon.js";
+import type { CloudAccess } from "./cloud-config.js";
+import { keystoneDaemonSet, keystonePolicy, keystoneSecret } from "./manifests/keystone-auth.js";
+
+type Specified = NonNullable<ClusterSpec["kubernetes"]["keystone"]>;
+
+/** What is asked for of it. */
+export type KeystoneAuthSpec = Specified & {
+  /** What it proves itself by, and the API servers know it by. Change: in place, its pods restart. */
+  readonly webhook: pulumi.Input<ServerCertificate>;
+};
+
+/** Arguments of {@link KeystoneAuth}. */
+export interface KeystoneAuthArgs extends AddonArgs {
+  readonly spec: KeystoneAuthSpec;
+  /** Image of the webhook. Change: in place, one control plane after the other. */
+  readonly image: string;
+  /** The cloud whose users are known. Change: in place, its pods restart. */
+  readonly cloud: Pick<CloudAccess, "authUrl" | "caCertificate">;
+}
+
+/** Tells each API server whose token of Keystone it was given. */
+export class KeystoneAuth extends Addon {
+  static readonly type = "stackadm:addons:KeystoneAuth";
+
+  /** Created means that Keystone has answered it on each control plane. */
+  readonly daemonSet: kubernetes.apps.v1.DaemonSet;
+
+  constructor(name: string, args: KeystoneAuthArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(KeystoneAuth.type, name, args, opts);
+    const { image, cloud, spec } = args;
+    const { url = cloud.authUrl, policy } = spec;
+    const { caCertificate } = cloud;
+    const { certificate, privateKey } = pulumi.secret(pulumi.output(spec.webhook));
+    const secret = this.object(
+      kubernetes.core.v1.Secret,
+      "secret",
+      keystoneSecret({ certificate, privateKey, caCertificate, policy }),
+    );
+    this.daemonSet = this.object(
+      kubernetes.apps.v1.DaemonSet,
+      "daemon-set",
+      keystoneDaemonSet({
+        ...{ image, url },
+        caCertificate: caCertificate !== undefined,
+        policy: policy !== undefined,
+        checksum: pulumi.unsecret(
+          certificate.apply((text) =>
+            checksum(text, caCertificate, policy && keystonePolicy(policy)),
+          ),
+        ),
+      }),
+      // order: pods without their Secret do not start.
+      { dependsOn: [secret], customTimeouts: workloadTimeouts },
+    );
+    this.registerOutputs({});
+  }
+}
