@@ -4,7 +4,7 @@ import * as pulumiConfig from "@pulumi/pulumi/runtime/config.js";
 import { checkClusterSpec } from "./components/checked-spec.js";
 import type { ClusterSpec } from "./components/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
-import { openSecret } from "./components/spec/cloud.js";
+import { openSecrets } from "./components/spec/cloud.js";
 import { markersOf, operatorOf, type Operator } from "./components/support/operator.js";
 import { ConfigError } from "./components/support/errors.js";
 import { withSiteDefaults } from "./components/support/site.js";
@@ -16,9 +16,10 @@ export function readConfig(): ClusterSpec {
   const args = merge({ name: stack }, withSiteDefaults(written, process.env));
   const result = checkClusterSpec(withLoginKey(args));
   if ("problems" in result) throw new ConfigError(`Pulumi.${stack}.yaml`, result.problems);
-  const { credential } = result.spec;
-  if (credential !== undefined && !isEncrypted("cluster"))
-    throw new ConfigError(`Pulumi.${stack}.yaml`, [openSecret]);
+  // The SDK has decrypted them: what is text by now was encrypted, or nothing of the cluster was.
+  const open = openSecrets(result.spec);
+  if (open.length > 0 && !isEncrypted("cluster"))
+    throw new ConfigError(`Pulumi.${stack}.yaml`, open);
   return result.spec;
 }
 

@@ -24,6 +24,7 @@ import {
   serviceCidrs,
   unfiltered,
 } from "./spec/network.js";
+import { withoutKubeProxy } from "./spec/kube-router.js";
 import { podNetwork, withoutRoutes } from "./spec/pod-network.js";
 import { sampleServices } from "./spec/sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
@@ -195,6 +196,7 @@ const comparisons: readonly Comparison[] = [
   { of: balanced, find: withoutLoadBalancers },
   { of: ["loadBalancer", "cloudController", "network"], find: besideServicesNetwork },
   { of: routed, find: withoutRoutes },
+  { of: ["podNetwork", "kubernetes"], find: withoutKubeProxy },
 ];
 
 export const clusterSchema = clusterShape

@@ -27,7 +27,7 @@ import { rulesOf } from "./network/firewall-rules.js";
 import { Network } from "./network/network.js";
 import * as outputs from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
-import { podNetworkTraits, routedByCloud } from "./pod-network/kinds.js";
+import { routedByCloud, routedRangesOf } from "./pod-network/kinds.js";
 import { entryAddresses, wantedOf } from "./plan/needs.js";
 import { lookUpCloud, networksFound, type CloudFacts } from "./support/catalog.js";
 import { Component } from "./support/component.js";
@@ -251,9 +251,7 @@ export class Cluster extends Component {
       ...{ networkId: network.networkId, subnetId: network.subnetId },
       portSecurity: spec.network.portSecurity,
       routesOfCloud: routedByCloud(spec.podNetwork),
-      routedRanges: podNetworkTraits(spec.podNetwork).routedRanges.map(
-        (range) => spec.network[range],
-      ),
+      routedRanges: routedRangesOf(spec),
       login: spec.ssh,
       seed: this.make(RandomSeed, "seed", {}).seed,
       failed: new FailedMachines(operator),

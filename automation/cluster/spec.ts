@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 import { checkClusterSpec } from "../../components/checked-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/cluster-spec.js";
-import { openSecret } from "../../components/spec/cloud.js";
+import { openSecrets } from "../../components/spec/cloud.js";
 import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
 import { readSite } from "../../components/support/site.js";
 import { ClusterError } from "./cluster-error.js";
@@ -33,7 +33,8 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
   const result = filesIn === undefined ? parseClusterSpec(args) : checkClusterSpec(args, filesIn);
   const file = `Pulumi.${sources.stack}.yaml`;
   if ("problems" in result) throw invalid(file, result.problems);
-  if (typeof result.spec.credential?.secret === "string") throw invalid(file, [openSecret]);
+  const open = openSecrets(result.spec);
+  if (open.length > 0) throw invalid(file, open);
   return result.spec;
 }
 

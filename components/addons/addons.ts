@@ -16,7 +16,7 @@ import type { SampleServices } from "../spec/sample-services.js";
 import type { CloudAccess } from "./cloud-config.js";
 import type { ImageRegistry, ImageTable } from "../../base/images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
-import type { PodNetworkSpec } from "../spec/pod-network.js";
+import { podNetwork, type PodNetworkSpec } from "../spec/pod-network.js";
 
 /** What the cluster's farewell needs to know of the add-ons. */
 export interface AddonsResources {
@@ -39,6 +39,8 @@ export interface AddonsArgs {
   readonly kubeconfig: pulumi.Input<string>;
   /** The pod network. Change: refused. @default kube-router */
   readonly podNetwork?: PodNetworkSpec;
+  /** Name that machines know the API by, for a pod network that is there before Services are. Change: refused. @default it has none */
+  readonly apiName?: string;
   /** Range of pod addresses. Change: refused. */
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. @default "10.96.0.0/12", kubeadm's */
@@ -76,7 +78,7 @@ export interface AddonsArgs {
   readonly deletedWith?: pulumi.Resource;
 }
 
-const usualNetwork: PodNetworkSpec = { kind: "kube-router" };
+const usualNetwork = podNetwork.parse("kube-router");
 
 /** What the parts that know the cloud have in common. */
 interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith"> {
@@ -194,12 +196,12 @@ export class Addons extends Component {
   /** Nothing, where the user brings the pod network along. */
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
     const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry } = args;
-    const { serviceCidr = "10.96.0.0/12", deletedWith } = args;
+    const { serviceCidr = "10.96.0.0/12", apiName, deletedWith } = args;
     if (!isDeployed(spec)) return undefined;
     return this.make(
       PodNetwork,
       "network",
-      { spec, podCidr, serviceCidr, networkMtu, images, registry, deletedWith },
+      { spec, podCidr, serviceCidr, apiName, networkMtu, images, registry, deletedWith },
       { providers: { kubernetes: this.provider } },
     );
   }

@@ -26,6 +26,7 @@ export const addonsOf = (
   kubernetesVersion: spec.kubernetes.version,
   registry: spec.kubernetes.registry,
   podNetwork: spec.podNetwork,
+  apiName: spec.apiName,
   podCidr: spec.network.pods,
   serviceCidr: spec.network.services,
   cloudController: spec.cloudController.enabled,

@@ -13,6 +13,7 @@ import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
 import { rolesOf } from "../plan/roles.js";
+import { podNetworkTraits } from "../pod-network/kinds.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
 import {
@@ -31,6 +32,7 @@ import {
   farewellScripts,
   marksScript,
   mintScript,
+  scriptsFor,
   snapshotsScripts,
 } from "./node-scripts.js";
 
@@ -161,7 +163,7 @@ export class ControlPlane extends NodeGroup {
       ...(!order && args.etcd && { AFTER: this.client(args, args.etcd).result("endings") }),
     };
     return this.script(member, step, {
-      ...{ access, scripts: controlPlaneScripts, values },
+      ...{ access, scripts: scriptsFor(spec, controlPlaneScripts), values },
       ...(order && { after: order.leave }),
     });
   }
@@ -209,6 +211,7 @@ export class ControlPlane extends NodeGroup {
             cloudController: cloudController.enabled !== false,
             ignorePreflightErrors: kubernetes.ignorePreflightErrors,
             ...(etcdAddresses && { etcd: externalEtcd(etcdAddresses) }),
+            withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy,
             blocks: configuredBlocks(configured),
             kubelet: kubernetes.kubelet,
             kubeProxy: kubernetes.kubeProxy,

@@ -34,6 +34,8 @@ export interface InitSettings extends NodeSettings {
   readonly certificateNames: readonly string[];
   /** What kubeadm is told of an etcd with machines of its own. @default etcd on the control planes */
   readonly etcd?: Fields;
+  /** Whether the pod network is the Services' proxy. @default kube-proxy is */
+  readonly withoutKubeProxy?: boolean;
   /** Blocks of ClusterConfiguration that arguments decide, but for the names in the certificate. */
   readonly blocks: Fields;
   /** Merged into KubeletConfiguration and KubeProxyConfiguration. */
@@ -92,7 +94,10 @@ export function initDocuments(node: Node, settings: InitSettings): string {
     bootstrapTokens: [{ ttl: "1m0s", description: "kubeadm init" }],
     localAPIEndpoint: { advertiseAddress: node.address, bindPort: apiPort },
     nodeRegistration: registration(node, settings),
-    skipPhases: ["show-join-command"],
+    skipPhases: [
+      "show-join-command",
+      ...(settings.withoutKubeProxy === true ? ["addon/kube-proxy"] : []),
+    ],
     timeouts,
   };
   const upstream = settings.imageRepository === "registry.k8s.io";
@@ -104,6 +109,8 @@ export function initDocuments(node: Node, settings: InitSettings): string {
     ...(!upstream && { imageRepository: settings.imageRepository }),
     controlPlaneEndpoint: settings.endpoint,
     networking: { podSubnet: settings.pods, serviceSubnet: settings.services },
+    // What an upgrade goes by; init has its phase.
+    ...(settings.withoutKubeProxy === true && { proxy: { disabled: true } }),
     ...settings.blocks,
     apiServer: {
       certSANs: [...settings.certificateNames],

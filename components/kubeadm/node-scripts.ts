@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ClusterSpec } from "../cluster-spec.js";
+import { podNetworkTraits } from "../pod-network/kinds.js";
 import { virtualIpValues } from "../endpoint/keepalived-documents.js";
 
 const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
@@ -22,6 +24,18 @@ export const controlPlaneScripts = [
   read("scripts/control-plane.sh"),
 ] as const;
 export const joinScripts = [...joining, ...kubelet, read("scripts/join.sh")] as const;
+
+const ofServiceProxy = read("scripts/service-proxy.sh");
+
+/** The same, where something else than kube-proxy is the Services' proxy: what follows the API's name is that. */
+export const scriptsFor = (
+  { podNetwork }: Pick<ClusterSpec, "podNetwork">,
+  scripts: readonly string[],
+): readonly string[] =>
+  podNetworkTraits(podNetwork).replacesKubeProxy
+    ? [...scripts.slice(0, -1), ofServiceProxy, ...scripts.slice(-1)]
+    : scripts;
+
 export const leaveScripts = [common, read("scripts/leave.sh")] as const;
 export const farewellScripts = [common, read("scripts/farewell.sh")] as const;
 export const snapshotsScripts = [common, read("scripts/snapshots.sh")] as const;

@@ -13,7 +13,7 @@ import type { ControlPlane } from "./control-plane.js";
 import { apiPort, joinDocument } from "./documents.js";
 import { joinerValues, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
-import { joinScripts } from "./node-scripts.js";
+import { joinScripts, scriptsFor } from "./node-scripts.js";
 
 export interface WorkerPoolArgs extends Omit<MachineGroupArgs, "generationOf"> {
   /** In which order the machines of all pools are replaced. */
@@ -65,7 +65,7 @@ export class WorkerPool extends NodeGroup {
     return this.script(member, "join", {
       access,
       after: leave,
-      scripts: joinScripts,
+      scripts: scriptsFor(spec, joinScripts),
       values: {
         ...joinerValues(member, controlPlane.members, machines),
         API_NAME: spec.apiName,

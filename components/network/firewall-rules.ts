@@ -3,7 +3,7 @@ import type { ClusterSpec } from "../cluster-spec.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { entryRole, planCluster, type SecurityGroup } from "../plan/cluster-plan.js";
 import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
-import { podNetworkTraits } from "../pod-network/kinds.js";
+import { podNetworkTraits, type Passage } from "../pod-network/kinds.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 
 /** Who may connect: machines in a group (new ones are included at once), or an address range. */
@@ -161,6 +161,12 @@ const betweenControlPlanes: FirewallRow = {
   reason: "A joining control plane asks for its certificates",
 };
 
+/** Whose addresses a pod network's packets have. */
+const passing = (from: Passage["from"], pods: string): Source => {
+  if (typeof from === "object") return from;
+  return from === "pods" ? { range: pods } : { group: "node" };
+};
+
 const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallRow[] => [
   {
     ...nodeToNode,
@@ -192,7 +198,7 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
   ...podNetworkTraits(podNetwork).passages.map(({ from, ...passage }): FirewallRow => ({
     ...passage,
     group: "node",
-    from: [from === "pods" ? { range: pods } : { group: "node" }],
+    from: [passing(from, pods)],
   })),
   {
     name: "ping",

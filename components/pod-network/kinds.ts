@@ -18,7 +18,7 @@ export interface Passage {
   /** Names the rule; stable. */
   readonly name: string;
   /** Whose addresses the packets have. */
-  readonly from: "machines" | "pods";
+  readonly from: "machines" | "pods" | { readonly range: string };
   /** Absent: every protocol. `4` is IPIP, for which not every cloud has a word. */
   readonly protocol?: "tcp" | "udp" | "4";
   /** First and last port; absent: every port. */
@@ -47,10 +47,11 @@ type Path =
       readonly routesOfCloud: true;
     }
   | {
-      readonly encapsulation: "vxlan" | "ipip";
+      readonly encapsulation: "vxlan" | "ipip" | "fou";
       /** Bytes that it adds to a packet: the pods' MTU is the network's without them. */
       readonly overhead: number;
-      readonly routedRanges: readonly [];
+      /** Of Services, where machines answer for their addresses. */
+      readonly routedRanges: readonly "services"[];
     }
   | {
       /** Inside packets of machines only where these are in different subnets. */
@@ -64,8 +65,10 @@ export type PodNetworkTraits = Path & {
   /** Images that each machine needs before its pods have addresses. */
   readonly images: readonly ImageName[];
   readonly passages: readonly Passage[];
-  /** None here does; one that does has to make kubeadm leave kube-proxy out. */
-  readonly replacesKubeProxy: false;
+  /** Then kubeadm leaves kube-proxy out, and it reaches the API by its name. */
+  readonly replacesKubeProxy: boolean;
+  /** More ranges that the machines' ports allow. @default none */
+  readonly moreRanges?: readonly string[];
   /**
    * Whether the cloud controller keeps a route to each node's pods on the router, and what a node's port allows: nobody else
    * may then change that. @default others do not
@@ -98,6 +101,18 @@ export const podNetworks: { readonly [Kind in PodNetworkKind]: PodNetworkRow<Kin
 /** The traits of a pod network as it was specified. */
 export const podNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>
   (podNetworks[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);
+
+/** Every range that the machines' ports allow. */
+export const routedRangesOf = ({
+  podNetwork,
+  network,
+}: {
+  readonly podNetwork: PodNetworkSpec;
+  readonly network: Readonly<Record<Range, string>>;
+}): readonly string[] => {
+  const { routedRanges, moreRanges = [] } = podNetworkTraits(podNetwork);
+  return [...routedRanges.map((range) => network[range]), ...moreRanges];
+};
 
 /** Whether routes on the cluster's router lead to the pods, see {@link PodNetworkTraits.routesOfCloud}. */
 export const routedByCloud = (spec: PodNetworkSpec): boolean =>

@@ -25,6 +25,8 @@ export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> ex
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. */
   readonly serviceCidr: string;
+  /** Name that machines know the API by. Change: refused. @default it is reached as a Service */
+  readonly apiName?: string | undefined;
   /** MTU of the pods' interfaces, bytes. Change: in place, for new pods. */
   readonly podMtu: pulumi.Input<number>;
 }

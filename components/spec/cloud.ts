@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Late } from "../support/kubernetes-types.js";
 import type { EndpointSpec } from "./endpoint.js";
+import { openPasswords } from "./kube-router.js";
 import { presetOf, type Topology } from "./topology.js";
 import {
   loadBalancerClasses,
@@ -102,7 +103,7 @@ export const credential = record({
 }).optional();
 
 /** What is wrong with a secret that lies open. */
-export const openSecret = {
+const openSecret = {
   path: "cluster.credential.secret",
   message:
     "is not encrypted; write it with `pulumi config set --path stackadm:cluster.credential.secret --secret`, and take another one, since this one was in a file",
@@ -163,6 +164,18 @@ export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
     ),
   ];
 }
+
+/** Every secret that lies open in a specification, where an encrypted one is something else than text. */
+export const openSecrets = ({
+  credential: given,
+  podNetwork,
+}: {
+  readonly credential?: { readonly secret: unknown } | undefined;
+  readonly podNetwork: object;
+}): readonly { readonly path: string; readonly message: string }[] => [
+  ...(typeof given?.secret === "string" ? [openSecret] : []),
+  ...openPasswords(podNetwork),
+];
 
 interface Chosen {
   readonly loadBalancer: { readonly enabled?: boolean | undefined };

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { publishedManifests } from "../../base/manifests.js";
 import { podNetworkKinds, podNetworks, routedByCloud } from "../pod-network/kinds.js";
+import { kubeRouter } from "./kube-router.js";
 import { doc, kindOrWord, noKind, oneOf, present, record, text } from "./values.js";
-
-const kubeRouter = record({ kind: z.literal("kube-router") });
 
 const cloudRoutes = record({ kind: z.literal("cloud-routes") });
 

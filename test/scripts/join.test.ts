@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
-import { joinScripts } from "../../components/kubeadm/node-scripts.js";
+import { joinScripts, scriptsFor } from "../../components/kubeadm/node-scripts.js";
 import { joinerValues, nodeCommands, wishes } from "../support/joining.js";
+import { podNetworkOf } from "../support/pod-networks.js";
 import { Sandbox } from "../support/sandbox.js";
 
 describe("join.sh", () => {
@@ -184,6 +185,18 @@ describe("join.sh", () => {
       calls.some((call) => call.startsWith("crictl ps --quiet --name ^kube-proxy$")),
       "kube-proxy reads the file when its container starts",
     );
+  });
+
+  it("lets what stands for kube-proxy read the name's new address", () => {
+    const podNetwork = podNetworkOf({ kind: "kube-router", serviceProxy: true });
+    const scripts = scriptsFor({ podNetwork }, joinScripts);
+    run();
+    const { calls } = machine.run(scripts, { ...values, API_ADDRESSES: "10.0.0.9" });
+    assert.deepEqual(
+      calls.filter((call) => call.startsWith("crictl ps")),
+      ["crictl ps --quiet --name ^kube-router$"],
+    );
+    assert.equal(scriptsFor({ podNetwork: podNetworkOf("kube-router") }, joinScripts), joinScripts);
   });
 
   it("leaves the name to the network when the endpoint names no address", () => {

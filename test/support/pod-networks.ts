@@ -7,6 +7,17 @@ export const podNetworkOf = (written: unknown): PodNetworkSpec => podNetwork.par
 /** Each kind as its word alone, and each choice that changes what others depend on. */
 export const podNetworkExamples: readonly PodNetworkSpec[] = [
   "kube-router",
+  ...["subnet", "full"].map((overlay) => ({ kind: "kube-router", overlay })),
+  { kind: "kube-router", overlay: "full", tunnel: "fou" },
+  {
+    ...{ kind: "kube-router", asn: 64600, multihop: 4, serviceProxy: true, hairpin: true },
+    peers: [
+      { address: "10.0.0.250", asn: 65001, password: "CANARY" },
+      { address: "10.0.0.251", asn: 65002, port: 1179 },
+    ],
+    advertiseServices: ["cluster-ip", "external-ip", "load-balancer-ip"],
+    serviceRanges: ["198.51.100.0/24", "192.0.2.0/25"],
+  },
   "cloud-routes",
   "flannel",
   { kind: "flannel", backend: "host-gw" },

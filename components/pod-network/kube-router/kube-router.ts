@@ -7,6 +7,9 @@ import {
   kubeRouterAccess,
   kubeRouterConfigMap,
   kubeRouterDaemonSet,
+  peerPasswords,
+  peersSecret,
+  type RouterOptions,
 } from "./manifests.js";
 import { routedByCloud } from "../kinds.js";
 import type { PodNetworkSettings } from "../pod-network.js";
@@ -31,6 +34,8 @@ export class KubeRouter extends Addon {
       "cni",
       kubeRouterConfigMap(configuration),
     );
+    const options = args.options.kind === "kube-router" ? args.options : undefined;
+    const peers = this.#peers(options);
     this.daemonSet = this.object(
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
@@ -39,14 +44,28 @@ export class KubeRouter extends Addon {
         image: args.images.kubeRouter,
         serviceCidr: args.serviceCidr,
         exchangesRoutes: !routedByCloud(args.options),
+        ...(options && { options, apiName: args.apiName }),
+        ...(peers && { passwordsVersion: versionOf(peers) }),
         configChecksum: configuration.apply((text) => checksum(text)),
       }),
       {
         // order: pods without their account are refused, without rights and configuration they fail.
-        dependsOn: [...access, configMap],
+        dependsOn: [...access, configMap, ...(peers ? [peers] : [])],
         customTimeouts: workloadTimeouts,
       },
     );
     this.registerOutputs({});
   }
+
+  /** Where a peer has a password. */
+  #peers(options: RouterOptions | undefined): kubernetes.core.v1.Secret | undefined {
+    const passwords = options?.peers.map(({ password }) => password) ?? [];
+    if (passwords.every((one) => one === undefined)) return undefined;
+    const text = pulumi.secret(pulumi.all(passwords).apply(peerPasswords));
+    return this.object(kubernetes.core.v1.Secret, "peers", peersSecret(text));
+  }
 }
+
+/** No digest: what people choose as a password would be found by it. */
+const versionOf = ({ metadata }: kubernetes.core.v1.Secret): pulumi.Output<string> =>
+  pulumi.unsecret(metadata).apply(({ resourceVersion }) => resourceVersion);

@@ -2,7 +2,9 @@
 import { access, reading, rule, systemNamespace } from "../../addons/manifests/access.js";
 import { appLabel, container, everywhere, fromField } from "../../addons/manifests/pod.js";
 import type { Access } from "../../addons/manifests/access.js";
-import type { ConfigMap, DaemonSet, Late } from "../../support/kubernetes-types.js";
+import { apiPort } from "../../kubeadm/documents.js";
+import type { ConfigMap, DaemonSet, Late, Secret } from "../../support/kubernetes-types.js";
+import type { OptionsOf } from "../kinds.js";
 
 const name = "kube-router";
 const configMapName = "kube-router-cni";
@@ -55,6 +57,27 @@ export function kubeRouterConfigMap(configuration: Late): ConfigMap {
   };
 }
 
+const passwordsSecret = "kube-router-peers";
+const passwordsKey = "passwords";
+const passwordsDirectory = "/etc/kube-router-peers";
+
+/** The passwords of all peers, in their order; nothing stands for none. */
+export const peerPasswords = (passwords: readonly (string | undefined)[]): string =>
+  passwords.map((one = "") => Buffer.from(one).toString("base64")).join(",");
+
+export function peersSecret(passwords: Late): Secret {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: passwordsSecret, namespace: systemNamespace },
+    type: "Opaque",
+    stringData: { [passwordsKey]: passwords },
+  };
+}
+
+/** What of kube-router's options its pods are told. */
+export type RouterOptions = Omit<OptionsOf<"kube-router">, "kind">;
+
 /** Arguments of {@link kubeRouterDaemonSet}. */
 export interface KubeRouterSettings {
   readonly image: string;
@@ -62,13 +85,19 @@ export interface KubeRouterSettings {
   readonly serviceCidr: string;
   /** Whether the routers tell each other by BGP which pods they lead to. */
   readonly exchangesRoutes: boolean;
+  /** Absent: all as by default. */
+  readonly options?: RouterOptions;
+  /** Name of the API, by which a router that is the Services' proxy reaches it. */
+  readonly apiName?: string | undefined;
+  /** Changes when the passwords of peers do, which are read once. @default no peer has one */
+  readonly passwordsVersion?: Late;
   /** Digest of the CNI configuration: a changed one restarts the pods, which install it. */
   readonly configChecksum: Late;
 }
 
 /**
- * One router per node without encapsulation, in an iBGP mesh or alone. All nodes are in one subnet and their ports allow the
- * addresses of their pods, so Neutron delivers these as they are.
+ * One router per node, in an iBGP mesh or alone. Without an overlay all nodes are in one subnet and their ports allow the addresses
+ * of their pods, so Neutron delivers these as they are.
  */
 export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
   const labels = appLabel(name);
@@ -80,7 +109,15 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
       selector: { matchLabels: labels },
       updateStrategy: { type: "RollingUpdate" },
       template: {
-        metadata: { labels, annotations: { "checksum/config": settings.configChecksum } },
+        metadata: {
+          labels,
+          annotations: {
+            "checksum/config": settings.configChecksum,
+            ...(settings.passwordsVersion !== undefined && {
+              "stackadm/peer-passwords": settings.passwordsVersion,
+            }),
+          },
+        },
         spec: {
           serviceAccountName: name,
           hostNetwork: true,
@@ -96,6 +133,9 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
               name: "xtables-lock",
               hostPath: { path: "/run/xtables.lock", type: "FileOrCreate" },
             },
+            ...(settings.passwordsVersion === undefined
+              ? []
+              : [{ name: "peer-passwords", secret: { secretName: passwordsSecret } }]),
           ],
         },
       },
@@ -115,7 +155,54 @@ function installConfiguration(image: string) {
   });
 }
 
-function router({ image, serviceCidr, exchangesRoutes }: KubeRouterSettings) {
+const overlayOf = (options: RouterOptions | undefined): readonly string[] =>
+  options === undefined || options.overlay === "off"
+    ? ["--enable-overlay=false"]
+    : [
+        "--enable-overlay=true",
+        `--overlay-type=${options.overlay}`,
+        `--overlay-encap=${options.tunnel}`,
+      ];
+
+/** Whom it tells its routes besides, and of what. */
+function peersOf({ peers, multihop, advertiseServices }: RouterOptions, passwords: boolean) {
+  if (peers.length === 0) return [];
+  const each = (of: (peer: RouterOptions["peers"][number]) => string | number): string =>
+    peers.map(of).join(",");
+  return [
+    `--peer-router-ips=${each(({ address }) => address)}`,
+    `--peer-router-asns=${each(({ asn }) => asn)}`,
+    `--peer-router-ports=${each(({ port }) => port)}`,
+    ...(passwords ? [`--peer-router-passwords-file=${passwordsDirectory}/${passwordsKey}`] : []),
+    ...(multihop === undefined ? [] : [`--peer-router-multihop-ttl=${multihop.toString()}`]),
+    ...advertiseServices.map((kind) => `--advertise-${kind.replace("load-b", "loadb")}=true`),
+  ];
+}
+
+/** What it does beyond the default, in which it says nothing of it. */
+function choices(options: RouterOptions, passwords: boolean): readonly string[] {
+  const { asn, serviceProxy, serviceRanges, hairpin } = options;
+  const ranges = serviceProxy ? serviceRanges : [];
+  return [
+    ...(asn === 64512 ? [] : [`--cluster-asn=${asn.toString()}`]),
+    ...peersOf(options, passwords),
+    ...ranges.flatMap((range) => [
+      `--service-external-ip-range=${range}`,
+      `--loadbalancer-ip-range=${range}`,
+    ]),
+    ...(hairpin ? ["--hairpin-mode=true"] : []),
+  ];
+}
+
+/** The API by the name that its machine resolves: as a Service it is there only after this pod. */
+const apiByName = (host: string) => [
+  { name: "KUBERNETES_SERVICE_HOST", value: host },
+  { name: "KUBERNETES_SERVICE_PORT", value: apiPort.toString() },
+];
+
+function router(settings: KubeRouterSettings) {
+  const { image, serviceCidr, exchangesRoutes, options, apiName } = settings;
+  const passwords = settings.passwordsVersion !== undefined;
   const healthz = { path: "/healthz", port: healthPort, host: "127.0.0.1" };
   return container({
     name,
@@ -123,9 +210,9 @@ function router({ image, serviceCidr, exchangesRoutes }: KubeRouterSettings) {
     args: [
       "--run-router=true",
       "--run-firewall=true",
-      // Services are kube-proxy's.
-      "--run-service-proxy=false",
-      "--enable-overlay=false",
+      // Services are kube-proxy's, unless it stands for that.
+      `--run-service-proxy=${String(options?.serviceProxy ?? false)}`,
+      ...overlayOf(options),
       "--bgp-graceful-restart=true",
       // Alone it still gives pods their addresses, and masquerades what they send outside.
       ...(exchangesRoutes ? [] : ["--enable-ibgp=false"]),
@@ -136,15 +223,20 @@ function router({ image, serviceCidr, exchangesRoutes }: KubeRouterSettings) {
       `--service-cluster-ip-range=${serviceCidr}`,
       "--health-addr=127.0.0.1",
       `--health-port=${healthPort.toString()}`,
+      ...(options ? choices(options, passwords) : []),
     ],
     env: [
       fromField("NODE_NAME", "spec.nodeName"),
       { name: "KUBE_ROUTER_CNI_CONF_FILE", value: cniFile },
+      ...(options?.serviceProxy === true && apiName !== undefined ? apiByName(apiName) : []),
     ],
     volumeMounts: [
       { name: "cni", mountPath: cniDirectory },
       { name: "modules", mountPath: "/lib/modules", readOnly: true },
       { name: "xtables-lock", mountPath: "/run/xtables.lock" },
+      ...(passwords
+        ? [{ name: "peer-passwords", mountPath: passwordsDirectory, readOnly: true }]
+        : []),
     ],
     readinessProbe: { httpGet: healthz, periodSeconds: 2, failureThreshold: 3 },
     livenessProbe: { httpGet: healthz, initialDelaySeconds: 20, periodSeconds: 10 },

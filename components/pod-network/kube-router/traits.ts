@@ -1,18 +1,81 @@
-import type { PodNetworkRow } from "../kinds.js";
+import type { OptionsOf, Passage, PodNetworkRow, PodNetworkTraits } from "../kinds.js";
+
+type Options = OptionsOf<"kube-router">;
+
+/** What a tunnel adds to a packet: an outer header of IP, and with FoU one of UDP and of GUE besides. */
+const overheads = { ipip: 20, fou: 32 } as const;
+
+const asTheyAre: Passage = {
+  name: "pods",
+  from: "pods",
+  reason: "Pods reach each other without encapsulation",
+};
+
+const wrapped = {
+  ipip: { name: "pods-in-ipip", from: "machines", protocol: "4", reason: "Pods' packets in IPIP" },
+  fou: {
+    name: "pods-in-fou",
+    from: "machines",
+    protocol: "udp",
+    ports: [5555, 5555],
+    reason: "Pods' packets in UDP",
+  },
+} as const satisfies Record<Options["tunnel"], Passage>;
+
+function pathOf({ overlay, tunnel, advertiseServices }: Options) {
+  const overhead = overheads[tunnel];
+  switch (overlay) {
+    case "off":
+      return {
+        path: { encapsulation: "none", overhead: 0, routedRanges: ["pods", "services"] },
+        passages: [asTheyAre],
+      } as const;
+    case "subnet":
+      return {
+        path: { encapsulation: "cross-subnet", overhead, routedRanges: ["pods", "services"] },
+        passages: [asTheyAre, wrapped[tunnel]],
+      } as const;
+    case "full":
+      return {
+        path: {
+          encapsulation: tunnel,
+          overhead,
+          // What was sent to a Service's own address is answered from there.
+          routedRanges: advertiseServices.includes("cluster-ip") ? (["services"] as const) : [],
+        },
+        passages: [wrapped[tunnel]],
+      } as const;
+  }
+}
+
+const modulesOf = ({ overlay, tunnel, serviceProxy }: Options): readonly string[] => [
+  // Network policies are sets of addresses that iptables asks.
+  ...["ip_set", "xt_set"],
+  ...(overlay === "off" ? [] : ["ipip"]),
+  ...(overlay !== "off" && tunnel === "fou" ? ["fou"] : []),
+  ...(serviceProxy ? ["ip_vs", "ip_vs_rr"] : []),
+];
+
+const traits = (options: Options): PodNetworkTraits => {
+  const { path, passages } = pathOf(options);
+  return {
+    ...path,
+    images: ["kubeRouter"],
+    passages: [
+      ...passages,
+      ...options.peers.map(({ address }): Passage => ({
+        ...{ name: "bgp", from: { range: `${address}/32` }, protocol: "tcp", ports: [179, 179] },
+        reason: "BGP of a router outside",
+      })),
+    ],
+    replacesKubeProxy: options.serviceProxy,
+    ...(options.serviceRanges.length > 0 && { moreRanges: options.serviceRanges }),
+    kernelModules: modulesOf(options),
+  };
+};
 
 /** An iBGP mesh of all nodes, which are in one subnet: Neutron delivers the pods' packets as they are. */
 export const kubeRouter: PodNetworkRow<"kube-router"> = {
   summary: "routes their packets as they are and enforces network policies",
-  traits: () => ({
-    encapsulation: "none",
-    overhead: 0,
-    routedRanges: ["pods", "services"],
-    images: ["kubeRouter"],
-    passages: [
-      { name: "pods", from: "pods", reason: "Pods reach each other without encapsulation" },
-    ],
-    replacesKubeProxy: false,
-    // Network policies are sets of addresses that iptables asks.
-    kernelModules: ["ip_set", "xt_set"],
-  }),
+  traits,
 };

@@ -67,6 +67,20 @@ describe("the stack's configuration", () => {
     });
   });
 
+  it("takes the password of a peer only when it is encrypted", () => {
+    const peers = [{ address: "10.0.0.1", asn: 1, password: "CANARY" }];
+    const podNetwork = { kind: "kube-router", peers } as const;
+    use({ ...smallest, podNetwork });
+    assert.throws(readConfig, (error: Error) => {
+      assert.match(error.message, /cluster\.podNetwork\.peers\.0\.password: is not encrypted/);
+      assert.doesNotMatch(error.message, /CANARY/);
+      return true;
+    });
+    const key = "stackadm:cluster";
+    pulumi.runtime.setAllConfig({ [key]: JSON.stringify({ ...smallest, podNetwork }) }, [key]);
+    assert.equal(readConfig().podNetwork.kind, "kube-router");
+  });
+
   it("takes the secret of a credential only when it is encrypted", () => {
     const credential = { id: "an-id", secret: "CANARY" };
     use({ ...smallest, credential });

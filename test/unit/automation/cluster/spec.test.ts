@@ -73,6 +73,20 @@ describe("the cluster that a stack file describes", () => {
     }
   });
 
+  it("has peers whose passwords are encrypted, and is refused with one that lies open", () => {
+    const withPassword = (password: unknown) => ({
+      ...minimal,
+      podNetwork: { kind: "kube-router", peers: [{ address: "10.0.0.1", asn: 1, password }] },
+    });
+    assert.equal(spec(withPassword({ secure: "v1:abc" })).podNetwork.kind, "kube-router");
+    assert.throws(
+      () => spec(withPassword("CANARY")),
+      (error: Error) =>
+        /podNetwork\.peers\.0\.password: is not encrypted/.test(error.message) &&
+        !/CANARY/.test(error.message),
+    );
+  });
+
   it("has a credential whose secret is encrypted, and is refused with one that lies open", () => {
     const withSecret = (secret: unknown) => ({ ...minimal, credential: { id: "i", secret } });
     assert.equal(spec(withSecret({ secure: "v1:abc" })).credential?.id, "i");

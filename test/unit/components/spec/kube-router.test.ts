@@ -1,0 +1,98 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { compareFrozen, frozenValues } from "../../../../components/spec/frozen.js";
+import { smallest } from "../../../support/spec.js";
+
+const parsed = (podNetwork: object | string, over: object = {}) =>
+  parseClusterSpec({ ...smallest, ...over, podNetwork });
+const problems = (podNetwork: object, over: object = {}): string[] => {
+  const result = parsed({ kind: "kube-router", ...podNetwork }, over);
+  return "problems" in result
+    ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+    : [];
+};
+const frozenOf = (podNetwork: object | string) => {
+  const result = parsed(podNetwork);
+  assert.ok("spec" in result, JSON.stringify(result));
+  return frozenValues(result.spec);
+};
+const at = "cluster.podNetwork";
+const peer = { address: "10.0.0.250", asn: 65001 };
+
+describe("kube-router in a specification", () => {
+  it("is what it was where nothing of it is written", () => {
+    assert.equal(frozenOf("kube-router")["podNetwork"], "kube-router");
+    assert.equal(frozenOf({ kind: "kube-router", peers: [peer] })["podNetwork"], "kube-router");
+  });
+
+  it("keeps how packets travel, its number, and who is the Services' proxy", () => {
+    for (const kept of [{ overlay: "full" }, { asn: 64999 }, { serviceProxy: true }]) {
+      const [before, now] = [frozenOf("kube-router"), frozenOf({ kind: "kube-router", ...kept })];
+      const [problem, ...more] = compareFrozen(before, now);
+      assert.equal(problem?.path, at);
+      assert.match(problem.message, /^kube-router cannot become .* while the cluster lives/);
+      assert.deepEqual(more, []);
+    }
+  });
+
+  it("has numbers that nobody else has, and peers any that is not reserved", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 4294967294 }), (asn) => {
+        const free = (asn >= 64512 && asn <= 65535) || asn >= 4200000000;
+        assert.equal(problems({ asn }).length === 0, free, String(asn));
+      }),
+    );
+    for (const asn of [0, 23456, 64000, 65535, 131071, 4294967295])
+      assert.match(problems({ peers: [{ ...peer, asn }] }).join(), /peers\.0\.asn: \d+ is /);
+    for (const asn of [1, 64512, 65534, 131072, 4294967294])
+      assert.deepEqual(problems({ peers: [{ ...peer, asn }] }), []);
+  });
+
+  it("says what has no effect, or is not allowed by the machines' ports", () => {
+    const alone = "is for peers, and there are none; name one in podNetwork.peers, or leave it out";
+    assert.deepEqual(problems({ advertiseServices: ["external-ip"], multihop: 2, hairpin: true }), [
+      `${at}.advertiseServices: ${alone}`,
+      `${at}.multihop: ${alone}`,
+      `${at}.advertiseServices: external-ip are addresses that the machines' ports do not allow; write their ranges in podNetwork.serviceRanges`,
+      `${at}.hairpin: is kube-router's as service proxy; kube-proxy does it anyway: leave it out`,
+    ]);
+    assert.deepEqual(problems({ peers: [peer, peer] }), [
+      `${at}.peers.1.address: 10.0.0.250 is there twice; leave one out`,
+    ]);
+    assert.deepEqual(problems({ peers: [peer], advertiseServices: ["cluster-ip"] }), []);
+  });
+
+  it("is refused with what to write instead", () => {
+    const wrong = {
+      ...{
+        overlay: "vxlan",
+        tunnel: "gre",
+        advertiseServices: ["nodes"],
+        serviceRanges: ["10.0.0.1"],
+      },
+      ...{ multihop: 1, peers: [{ address: "router", asn: 65001, port: 70000, password: "" }] },
+    };
+    const found = problems(wrong).join("\n");
+    for (const [path, message] of [
+      ["overlay", "is not known here; write off or subnet or full"],
+      ["tunnel", "is not known here; write ipip or fou"],
+      ["advertiseServices.0", "write cluster-ip or external-ip or load-balancer-ip"],
+      ["serviceRanges.0", "is not an IPv4 range"],
+      ["multihop", "write a whole number of at least 2"],
+      ["peers.0.address", "is not an IPv4 address"],
+      ["peers.0.port", "is no port; write one up to 65535"],
+      ["peers.0.password", "is not a password; write it, encrypted"],
+    ] as const)
+      assert.match(found, new RegExp(`${at}\\.${path}: .*${message}`), path);
+    assert.match(problems({ multihop: 256, peers: [peer] }).join(), /write 255 at most/);
+  });
+
+  it("leaves nothing to configure of a kube-proxy that it stands for", () => {
+    const kubernetes = { kubeProxy: { metricsBindAddress: "0.0.0.0" } };
+    assert.deepEqual(problems({ serviceProxy: true }, { kubernetes }), [
+      "cluster.kubernetes.kubeProxy: has no effect where podNetwork.serviceProxy leaves kube-proxy out; leave it out",
+    ]);
+    assert.deepEqual(problems({}, { kubernetes }), []);
+  });
+});
