@@ -12,6 +12,24 @@ const upstreamPrefix = "registry.k8s.io";
 /** The image that each container of an add-on runs. */
 export type ImageName = keyof typeof imagesEverywhere | keyof typeof cloudProviderImages;
 
+/** Images that published manifests of pod networks name, by what their repositories end with. */
+const manifestImages = {
+  calicoNode: /\/calico\/node$/,
+  calicoCni: /\/calico\/cni$/,
+  calicoKubeControllers: /\/calico\/kube-controllers$/,
+  flannel: /\/flannel(-io)?\/flannel$/,
+} as const;
+
+/** Images of kubeadm's list that one of one's own can stand in for, by their names there. */
+export const kubeadmImages = { etcd: "etcd", coreDns: "coredns", pause: "pause" } as const;
+export type KubeadmImage = keyof typeof kubeadmImages;
+
+/** Every image that another can stand in for. */
+export type ReplaceableImage = ImageName | keyof typeof manifestImages | KubeadmImage;
+
+/** References that stand in for single images, as they are written: no registry prefix is put before them. */
+export type OwnImages = { readonly [Name in ReplaceableImage]?: string | undefined };
+
 /** One release of cloud-provider-openstack per Kubernetes minor (its own release policy). */
 const cloudProviderTags: Readonly<Record<string, string>> = {
   "1.35": "v1.35.0",
@@ -54,8 +72,13 @@ export type ImageTable = Readonly<Record<ImageName, string>>;
  *
  * @param kubernetesVersion `1.36.3`, with or without a leading `v`
  * @param registry the site's copies; default: the public registries
+ * @param own what stands in for single images; default: nothing
  */
-export function imageTable(kubernetesVersion: string, registry?: ImageRegistry): ImageTable {
+export function imageTable(
+  kubernetesVersion: string,
+  registry?: ImageRegistry,
+  own: OwnImages = {},
+): ImageTable {
   const minor = /^v?(\d+\.\d+)(?:\.|$)/.exec(kubernetesVersion)?.[1];
   const tag = minor === undefined ? undefined : cloudProviderTags[minor];
   if (tag === undefined) {
@@ -67,7 +90,7 @@ export function imageTable(kubernetesVersion: string, registry?: ImageRegistry):
     ...imagesEverywhere,
     ...mapValues(cloudProviderImages, (name) => `${name}:${tag}`),
   };
-  return mapValues(upstream, (reference) => imageReference(reference, registry));
+  return mapValues(upstream, (reference, name) => own[name] ?? imageReference(reference, registry));
 }
 
 /** Tags of all add-on images for one Kubernetes version, for whoever builds them. */
@@ -89,10 +112,31 @@ export function imageReference(upstream: string, registry?: ImageRegistry): stri
   return `${registry.prefix}/${path}`;
 }
 
+/** What a container of a published manifest runs here. */
+export function manifestImage(
+  published: string,
+  registry: ImageRegistry | undefined,
+  own: OwnImages = {},
+): string {
+  const repository = published.replace(/@.*$/, "").replace(/:[^/:]*$/, "");
+  const name = Object.entries(manifestImages).find(([, ends]) => ends.test(repository))?.[0];
+  const standsIn = name === undefined ? undefined : own[name as keyof typeof manifestImages];
+  return standsIn ?? imageReference(published, registry);
+}
+
+/** The two halves of a reference that kubeadm takes apart: the repository without the image's own name, and the tag. */
+export function splitReference(reference: string): {
+  readonly imageRepository: string;
+  readonly imageTag: string;
+} {
+  const [, imageRepository = "", imageTag = ""] = /^(.+)\/[^/:]+:([^:/]+)$/.exec(reference) ?? [];
+  return { imageRepository, imageTag };
+}
+
 function mapValues<K extends string>(
   record: Readonly<Record<K, string>>,
-  map: (value: string) => string,
+  map: (value: string, key: K) => string,
 ): Record<K, string> {
-  const entries = Object.entries<string>(record).map(([key, value]) => [key, map(value)]);
+  const entries = Object.entries<string>(record).map(([key, value]) => [key, map(value, key as K)]);
   return Object.fromEntries(entries) as Record<K, string>;
 }

@@ -14,7 +14,7 @@ import { Samples } from "./samples.js";
 import { machinesClass } from "../spec/cloud-conf.js";
 import type { SampleServices } from "../spec/sample-services.js";
 import type { CloudAccess } from "./cloud-config.js";
-import type { ImageRegistry, ImageTable } from "../../base/images.js";
+import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
 import { podNetwork, type PodNetworkSpec } from "../spec/pod-network.js";
 
@@ -35,6 +35,8 @@ export interface AddonsArgs {
   readonly kubernetesVersion: string;
   /** The site's copies of the images. Change: in place. @default where they are published */
   readonly registry?: ImageRegistry;
+  /** Images that stand in for single ones. Change: in place, what runs them restarts. @default none */
+  readonly ownImages?: OwnImages;
   /** Administrator's kubeconfig, known only after the API server answers. Change: in place. */
   readonly kubeconfig: pulumi.Input<string>;
   /** The pod network. Change: refused. @default kube-router */
@@ -110,7 +112,7 @@ export class Addons extends Component {
 
   constructor(name: string, args: AddonsArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Addons.type, name, opts);
-    const images = imageTable(args.kubernetesVersion, args.registry);
+    const images = imageTable(args.kubernetesVersion, args.registry, args.ownImages);
     const { deletedWith } = args;
     this.provider = this.#createProvider(args);
     const inside = { providers: { kubernetes: this.provider } };
@@ -195,13 +197,13 @@ export class Addons extends Component {
 
   /** Nothing, where the user brings the pod network along. */
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
-    const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry } = args;
+    const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry, ownImages } = args;
     const { serviceCidr = "10.96.0.0/12", apiName, deletedWith } = args;
     if (!isDeployed(spec)) return undefined;
     return this.make(
       PodNetwork,
       "network",
-      { spec, podCidr, serviceCidr, apiName, networkMtu, images, registry, deletedWith },
+      { spec, podCidr, serviceCidr, apiName, networkMtu, images, registry, ownImages, deletedWith },
       { providers: { kubernetes: this.provider } },
     );
   }

@@ -25,6 +25,7 @@ export const addonsOf = (
   clusterName: spec.name,
   kubernetesVersion: spec.kubernetes.version,
   registry: spec.kubernetes.registry,
+  ownImages: spec.kubernetes.images,
   podNetwork: spec.podNetwork,
   apiName: spec.apiName,
   podCidr: spec.network.pods,

@@ -1,3 +1,4 @@
+import { splitReference } from "../../base/images.js";
 import { toYaml } from "../../base/yaml.js";
 import { kubeadmVersion } from "../kubeadm/documents.js";
 
@@ -14,6 +15,8 @@ export interface EtcdSettings {
   readonly version: string;
   /** `registry.k8s.io` means: leave kubeadm's default. */
   readonly imageRepository: string;
+  /** An image that stands in for kubeadm's. @default none does */
+  readonly image?: string | undefined;
 }
 
 /** Stand in the document for what only the machine knows when it begins or joins (scripts/member.sh). */
@@ -41,6 +44,7 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
     etcd: {
       local: {
         dataDir: "/var/lib/etcd",
+        ...(settings.image !== undefined && splitReference(settings.image)),
         extraArgs: [
           { name: "initial-cluster", value: placeholders.cluster },
           { name: "initial-cluster-state", value: placeholders.state },
@@ -66,6 +70,9 @@ export const kubeletDocument = (own: Fields): string =>
 
 /** Where control planes have what they need to reach etcd (scripts/client.sh). */
 const home = "/etc/kubernetes/etcd";
+
+/** What kubeadm's ClusterConfiguration says of an etcd on the control planes, of which nothing is said otherwise. */
+export const localEtcd = (image: string): Fields => ({ local: splitReference(image) });
 
 /** What kubeadm's ClusterConfiguration says of an etcd that is not its own. */
 export const externalEtcd = (addresses: readonly string[]): Fields => ({

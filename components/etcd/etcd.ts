@@ -53,6 +53,7 @@ export class Etcd extends MachineGroup {
     const settings = {
       version: kubernetes.version,
       imageRepository: kubernetes.registry.prefix,
+      image: kubernetes.images.etcd,
     };
     return this.script(member, "member", {
       access,

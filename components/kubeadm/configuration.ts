@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { splitReference } from "../../base/images.js";
 import { toYaml } from "../../base/yaml.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { webhookKubeconfig } from "./keystone-webhook.js";
@@ -6,7 +7,14 @@ import { webhookKubeconfig } from "./keystone-webhook.js";
 type Fields = Readonly<Record<string, unknown>>;
 type Kubernetes = Pick<
   ClusterSpec["kubernetes"],
-  "apiServer" | "controllerManager" | "scheduler" | "certificates" | "oidc" | "keystone" | "audit"
+  | "apiServer"
+  | "controllerManager"
+  | "scheduler"
+  | "certificates"
+  | "oidc"
+  | "keystone"
+  | "audit"
+  | "images"
 > & {
   /** PEM, of Keystone's webhook on each control plane. Absent: there is none. */
   readonly webhookCertificate?: string | undefined;
@@ -130,7 +138,7 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
  * Empty where none of them is written.
  */
 export function configuredBlocks(kubernetes: Kubernetes): Fields {
-  const { controllerManager, scheduler, certificates } = kubernetes;
+  const { controllerManager, scheduler, certificates, images } = kubernetes;
   const { validity, authorityValidity } = certificates;
   const components = {
     apiServer: apiServerOf(kubernetes),
@@ -145,6 +153,7 @@ export function configuredBlocks(kubernetes: Kubernetes): Fields {
     ...(authorityValidity !== undefined && {
       caCertificateValidityPeriod: duration(authorityValidity),
     }),
+    ...(images.coreDns !== undefined && { dns: splitReference(images.coreDns) }),
   };
 }
 

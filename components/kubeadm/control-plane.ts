@@ -5,7 +5,7 @@ import type { ClusterSpec } from "../cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import type { Etcd } from "../etcd/etcd.js";
-import { externalEtcd } from "../etcd/etcd-documents.js";
+import { externalEtcd, localEtcd } from "../etcd/etcd-documents.js";
 import { clientScripts } from "../etcd/member-scripts.js";
 import type { FrozenValues } from "../frozen-values.js";
 import { joinSigner } from "../identity/join-certificate.js";
@@ -210,7 +210,7 @@ export class ControlPlane extends NodeGroup {
             certificateNames,
             cloudController: cloudController.enabled !== false,
             ignorePreflightErrors: kubernetes.ignorePreflightErrors,
-            ...(etcdAddresses && { etcd: externalEtcd(etcdAddresses) }),
+            ...etcdOf(etcdAddresses, kubernetes.images.etcd),
             withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy,
             blocks: configuredBlocks(configured),
             kubelet: kubernetes.kubelet,
@@ -226,6 +226,12 @@ const configuredOf = ({ spec: { kubernetes }, ...args }: FormArgs) =>
   pulumi
     .output(webhookOf({ kubernetes }, args.machines).webhook)
     .apply((webhook) => ({ ...kubernetes, webhookCertificate: webhook?.certificate }));
+
+/** Where etcd is, and which; nothing where it is kubeadm's own. */
+function etcdOf(addresses: readonly string[] | undefined, image: string | undefined) {
+  if (addresses) return { etcd: externalEtcd(addresses) };
+  return image === undefined ? {} : { etcd: localEtcd(image) };
+}
 
 /** How the machine joins, when it is not the one that the cluster begins on, or not any more. */
 const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output<string> =>

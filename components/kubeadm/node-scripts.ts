@@ -16,6 +16,7 @@ export const controlPlaneScripts = [
   read("scripts/frozen.sh"),
   read("scripts/certificate.sh"),
   read("scripts/configuration.sh"),
+  read("scripts/dns.sh"),
   read("scripts/cluster-kubelet.sh"),
   read("scripts/kube-proxy.sh"),
   read("scripts/offer.sh"),

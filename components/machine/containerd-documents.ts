@@ -1,17 +1,22 @@
 export interface ContainerdSettings {
   /** Same as kubelet's. */
   readonly cgroupDriver: "systemd" | "cgroupfs";
+  /** Image of what holds each pod's network. @default the one that kubeadm names */
+  readonly pause?: string | undefined;
 }
 
 /** Replaced on the machine by the pause image that kubeadm of the installed version names. */
 export const pausePlaceholder = "@PAUSE@";
 
 /** config.toml of containerd 2 (version 3 of its format): the difference to its defaults. */
-export function containerdConfig({ cgroupDriver }: ContainerdSettings): string {
+export function containerdConfig({
+  cgroupDriver,
+  pause = pausePlaceholder,
+}: ContainerdSettings): string {
   return `version = 3
 
 [plugins."io.containerd.cri.v1.images".pinned_images]
-  sandbox = "${pausePlaceholder}"
+  sandbox = "${pause}"
 
 [plugins."io.containerd.cri.v1.images".registry]
   config_path = "/etc/containerd/certs.d"

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { imageTable } from "../../base/images.js";
+import { imageTable, kubeadmImages, type KubeadmImage } from "../../base/images.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { taintText, type OwnSteps, type Taint } from "../plan/cluster-plan.js";
 import { roleTable, rolesOf, type Role } from "../plan/roles.js";
@@ -49,19 +49,37 @@ export function earlyImages(
 ): string[] {
   const { kubernetes, podNetwork } = spec;
   const { node, addonImages } = rolesOf(spec)[role];
-  if (!node) return [];
-  const images = imageTable(kubernetes.version, kubernetes.registry);
+  const own = replaced(spec, role).flatMap((name) => kubernetes.images[name] ?? []);
+  if (!node) return own;
+  const images = imageTable(kubernetes.version, kubernetes.registry, kubernetes.images);
   const everywhere = [
     ...podNetworkTraits(podNetwork).images,
     ...(["cinderCsi", "csiNodeDriverRegistrar"] as const),
   ];
-  return [...everywhere, ...addonImages].map((name) => images[name]);
+  return [...own, ...[...everywhere, ...addonImages].map((name) => images[name])];
 }
 
+type Listed = Pick<ClusterSpec, "kubernetes" | "etcd">;
+
+/** Whether pods on a machine of this role need an image of kubeadm's list. */
+const needs = (spec: Listed, role: Role, image: string): boolean => {
+  const { kubeadmImages: names } = rolesOf(spec)[role];
+  return names === "all" || names.includes(image);
+};
+
+/** Images of kubeadm's list that a machine of this role needs, and that another stands in for. */
+const replaced = (spec: Listed, role: Role): KubeadmImage[] =>
+  (Object.keys(kubeadmImages) as KubeadmImage[]).filter(
+    (name) => spec.kubernetes.images[name] !== undefined && needs(spec, role, kubeadmImages[name]),
+  );
+
 /** Which of the images that kubeadm lists are pulled early: a regular expression of grep -E. */
-function kubeadmImages(spec: Pick<ClusterSpec, "etcd">, role: Role): string {
+function pulledEarly(spec: Listed, role: Role): string {
   const names = rolesOf(spec)[role].kubeadmImages;
-  return names === "all" ? "." : `/(${names.join("|")}):`;
+  const others = replaced(spec, role).map((name): string => kubeadmImages[name]);
+  if (names === "all" && others.length === 0) return ".";
+  const all = names === "all" ? ["kube-[a-z-]+", ...Object.values(kubeadmImages)] : names;
+  return `/(${all.filter((name) => !others.includes(name)).join("|")}):`;
 }
 
 /** The cgroup driver that kubelet is told to use; kubeadm's default otherwise. */
@@ -87,12 +105,15 @@ export function preparation(
   const { version, packages, registry } = kubernetes;
   const series = packageSeries(version);
   return {
-    KUBEADM_IMAGES: kubeadmImages(spec, role),
+    KUBEADM_IMAGES: pulledEarly(spec, role),
     KUBERNETES_VERSION: version,
     PACKAGES_URL: packages.url.replaceAll("{minor}", minorOf(version)),
     PACKAGES_KEY_FINGERPRINT: packages.keyFingerprint,
     IMAGE_REPOSITORY: registry.prefix,
-    CONTAINERD_CONFIG: containerdConfig({ cgroupDriver: cgroupDriver(kubernetes) }),
+    CONTAINERD_CONFIG: containerdConfig({
+      cgroupDriver: cgroupDriver(kubernetes),
+      pause: kubernetes.images.pause,
+    }),
     REGISTRY_HOST: registryHost(registry.prefix),
     REGISTRY_CONFIG: registryConfig(registry),
     EXTRA_IMAGES: earlyImages(spec, role).join("\n"),

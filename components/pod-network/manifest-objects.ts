@@ -1,7 +1,7 @@
 /** Reads a published manifest and changes what is in it: objects in, objects out (pure). */
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
-import { imageReference, type ImageRegistry } from "../../base/images.js";
+import { manifestImage, type ImageRegistry, type OwnImages } from "../../base/images.js";
 import type { Late } from "../support/kubernetes-types.js";
 
 const objectSchema = z.looseObject({
@@ -142,11 +142,11 @@ const mapContainers =
     };
   };
 
-/** The site's copies of the images, and the last log lines as the pod's message, which is what a failed `up` shows. */
-export const runHere = (registry: ImageRegistry | undefined): Change =>
+/** The site's copies of the images, or what stands in for them, and the last log lines as the pod's message, which is what a failed `up` shows. */
+export const runHere = (registry: ImageRegistry | undefined, own?: OwnImages): Change =>
   mapContainers((container) => ({
     ...container,
-    image: imageReference(container.image, registry),
+    image: manifestImage(container.image, registry, own),
     terminationMessagePolicy: "FallbackToLogsOnError",
   }));
 

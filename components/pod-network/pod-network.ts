@@ -7,7 +7,7 @@ import { Flannel } from "./flannel/flannel.js";
 import { podNetworkTraits, type OptionsOf, type PodNetworkKind } from "./kinds.js";
 import { KubeRouter } from "./kube-router/kube-router.js";
 import type * as kubernetes from "@pulumi/kubernetes";
-import type { ImageRegistry, ImageTable } from "../../base/images.js";
+import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js";
 import type { AddonArgs } from "../addons/addon.js";
 
 /** What is deployed by the program. */
@@ -21,6 +21,8 @@ export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> ex
   readonly images: ImageTable;
   /** The site's copies, for images that a manifest names. Change: in place. @default where they are published */
   readonly registry?: ImageRegistry | undefined;
+  /** What stands in for those. Change: in place, one node after the other. @default nothing */
+  readonly ownImages?: OwnImages | undefined;
   /** Range of pod addresses. Change: refused. */
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. */

@@ -115,6 +115,7 @@ export const unwritten: Frozen = {
   "etcd.kind": nothing,
   "network.existing.network": nothing,
   "kubernetes.certificates.authorityValidity": nothing,
+  "kubernetes.images.etcd": nothing,
   ...Object.fromEntries(
     Object.entries(keptFields).flatMap(([path, fields]) =>
       Object.entries(fields).map(([field, otherwise]) => [`${path}.${field}`, otherwise]),

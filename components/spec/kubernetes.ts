@@ -4,6 +4,7 @@ import {
   supportedMinors,
   upstreamPackages,
 } from "../../base/versions.js";
+import { images } from "./images.js";
 import {
   apiServer,
   audit,
@@ -68,6 +69,7 @@ export const kubernetes = record({
   version,
   packages,
   registry,
+  images,
   apiServer,
   controllerManager,
   scheduler,

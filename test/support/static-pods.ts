@@ -76,7 +76,8 @@ export const converge = (
           "well_for=5 well_within=180 back_within=240",
           `well_for=${String(wellFor)} well_within=1 back_within=1`,
         )
-        .replace("proxies_within=300", "proxies_within=1"),
+        .replace("proxies_within=300", "proxies_within=1")
+        .replace("dns_within=300", "dns_within=1"),
     ),
     { ...controlPlaneValues, ...over },
     "update",

@@ -36,6 +36,7 @@ converge_configuration() {
   begin configuration
   configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
   for component in apiserver controller-manager scheduler; do converge_component "$component" "$document"; done
+  converge_dns "$document"
   # Not before: what the cluster says has come up somewhere.
   kubeadm init phase upload-config kubeadm --config "$document" ||
     die "kubeadm's configuration in the cluster did not get the new flags$(because kubeadm)"
@@ -54,7 +55,7 @@ configuration_document() {
 
 configured() {
   awk '
-    /^[^ ]/ { dropped = /^(apiServer|controllerManager|scheduler|certificateValidityPeriod|caCertificateValidityPeriod):/ }
+    /^[^ ]/ { dropped = /^(apiServer|controllerManager|scheduler|dns|certificateValidityPeriod|caCertificateValidityPeriod):/ }
     !dropped { print }'
   printf '%s' "$CONFIGURATION"
   grep -q '^apiServer:' <<<"$CONFIGURATION" || printf 'apiServer: {}\n'

@@ -230,7 +230,8 @@ forget_first_guard() {
 # In the background: nothing waits for it, and kubelet finds what is there by then.
 pull_images() {
   local images
-  images=$(kubeadm_images | grep -E "$KUBEADM_IMAGES")
+  # There may be none: another stands in for each.
+  images=$(kubeadm_images | { grep -E "$KUBEADM_IMAGES" || :; })
   if unit_running pull; then return; fi
   # kubeadm's own first: the control plane waits for them.
   printf '%s\n' "$images" "$EXTRA_IMAGES" | write "$volatile/images"

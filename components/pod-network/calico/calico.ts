@@ -18,11 +18,11 @@ export class Calico extends ManifestAddon {
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(Calico.type, name, args, opts);
-    const { options, podCidr, registry } = args;
+    const { options, podCidr, registry, ownImages } = args;
     const { manifest, encapsulation } = options;
     const podMtu = pulumi.output(args.podMtu).apply(String);
     const objects = calicoObjects(this.read(manifest, calicoAnchors), {
-      ...{ encapsulation, podCidr, podMtu, registry },
+      ...{ encapsulation, podCidr, podMtu, registry, ownImages },
       configChecksum: podMtu.apply((mtu) => checksum(manifest.sha256, encapsulation, mtu)),
     });
     this.daemonSet = this.deploy(objects, calicoAnchors.daemonSet);

@@ -1,5 +1,5 @@
 /** Calico as pod network and network policy: what its published manifest is told of this cluster (pure). */
-import type { ImageRegistry } from "../../../base/images.js";
+import type { ImageRegistry, OwnImages } from "../../../base/images.js";
 import type { Late } from "../../support/kubernetes-types.js";
 import type { OptionsOf } from "../kinds.js";
 import {
@@ -28,6 +28,8 @@ export interface CalicoSettings {
   /** MTU of the pods' interfaces, bytes. */
   readonly podMtu: Late;
   readonly registry: ImageRegistry | undefined;
+  /** Images that stand in for those of the manifest. */
+  readonly ownImages?: OwnImages | undefined;
   /** Digest of what the ConfigMap is made of: another one restarts the pods, which install it. */
   readonly configChecksum: Late;
 }
@@ -48,7 +50,7 @@ export function calicoObjects(
   const { configMap, daemonSet } = calicoAnchors;
   const { backend, vxlan, ipip } = pools[settings.encapsulation];
   return changed(objects, [
-    runHere(settings.registry),
+    runHere(settings.registry, settings.ownImages),
     withData(configMap, { calico_backend: backend, veth_mtu: settings.podMtu }),
     withChecksum(daemonSet, settings.configChecksum),
     withContainer(

@@ -19,12 +19,12 @@ export class Canal extends ManifestAddon {
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(Canal.type, name, args, opts);
-    const { options, podCidr, registry } = args;
+    const { options, podCidr, registry, ownImages } = args;
     const { manifest } = options;
     const podMtu = pulumi.output(args.podMtu);
     const networkConfig = podMtu.apply((mtu) => networkConfiguration(podCidr, "vxlan", mtu));
     const objects = canalObjects(this.read(manifest, canalAnchors), {
-      ...{ networkConfig, registry, podMtu: podMtu.apply(String) },
+      ...{ networkConfig, registry, ownImages, podMtu: podMtu.apply(String) },
       configChecksum: networkConfig.apply((text) => checksum(manifest.sha256, text)),
     });
     this.daemonSet = this.deploy(objects, canalAnchors.daemonSet);

@@ -1,5 +1,5 @@
 /** Canal, flannel with Calico's network policies: what its published manifest is told of this cluster (pure). */
-import type { ImageRegistry } from "../../../base/images.js";
+import type { ImageRegistry, OwnImages } from "../../../base/images.js";
 import type { Late } from "../../support/kubernetes-types.js";
 import {
   changed,
@@ -25,6 +25,8 @@ export interface CanalSettings {
   /** flannel's configuration (flannel/manifests.ts). */
   readonly networkConfig: Late;
   readonly registry: ImageRegistry | undefined;
+  /** Images that stand in for those of the manifest. */
+  readonly ownImages?: OwnImages | undefined;
   /** Digest of what the ConfigMap is made of: another one restarts the pods, which install it. */
   readonly configChecksum: Late;
 }
@@ -36,7 +38,7 @@ export function canalObjects(
 ): readonly ManifestObject[] {
   const { configMap, daemonSet } = canalAnchors;
   return changed(objects, [
-    runHere(settings.registry),
+    runHere(settings.registry, settings.ownImages),
     withData(configMap, { "net-conf.json": settings.networkConfig, veth_mtu: settings.podMtu }),
     withChecksum(daemonSet, settings.configChecksum),
     // flanneld takes an address for the interface that has it: the node's, whichever others there are.

@@ -25,6 +25,15 @@ describe("etcd's documents", () => {
     assert.doesNotMatch(said, /imageRepository/);
   });
 
+  it("say of an image of one's own what kubeadm takes of it", () => {
+    const image = "own.example/k8s/etcd:3.6.8-0";
+    const settings = { version: "1.36.3", imageRepository: "registry.k8s.io", image };
+    assert.match(
+      memberDocuments(member, settings),
+      /local:\n {4}dataDir: \S+\n {4}imageRepository: own\.example\/k8s\n {4}imageTag: 3\.6\.8-0\n/,
+    );
+  });
+
   it("let the user's fields of a kubelet through, but nobody in", () => {
     const own = { cgroupDriver: "cgroupfs", maxPods: 3, address: "0.0.0.0", authentication: {} };
     const fields = parse(kubeletDocument(own)) as Record<string, unknown>;

@@ -55,6 +55,10 @@ const containersOf = (object: ManifestObject): readonly ManifestContainer[] => {
   const { initContainers = [], containers = [] } = spec.template.spec;
   return [...initContainers, ...containers];
 };
+const images = (objects: readonly ManifestObject[]) =>
+  ["DaemonSet", "Deployment"].flatMap((kind) =>
+    containersOf(find(objects, kind)).map(({ image }) => image),
+  );
 const variablesOf = (objects: readonly ManifestObject[], container: string) => {
   const found = containersOf(find(objects, "DaemonSet")).find(({ name }) => name === container);
   return Object.fromEntries((found?.env ?? []).map(({ name, value }) => [name, value]));
@@ -101,16 +105,28 @@ describe("pod networks by a manifest", () => {
   });
 
   it("take their images from the site's registry, whatever release they are of", () => {
-    const images = (objects: readonly ManifestObject[]) =>
-      ["DaemonSet", "Deployment"].flatMap((kind) =>
-        containersOf(find(objects, kind)).map(({ image }) => image),
-      );
     assert.deepEqual(images(forCalico()), [
       "registry.example/mirror/calico/cni:v0.0.1",
       "registry.example/mirror/calico/node:v0.0.1",
       "registry.example/mirror/calico/kube-controllers:v0.0.1",
     ]);
     assert.deepEqual(images(forCalico({ registry: undefined })), images(calico));
+  });
+
+  it("take single images of one's own before those of the registry", () => {
+    const registry = { prefix: "registry.example/mirror" };
+    const ownImages = { calicoNode: "own.example/n:1", flannel: "own.example/f:1" };
+    assert.deepEqual(images(forCalico({ registry, ownImages })), [
+      "registry.example/mirror/calico/cni:v0.0.1",
+      "own.example/n:1",
+      "registry.example/mirror/calico/kube-controllers:v0.0.1",
+    ]);
+    const settings = { podMtu: "1300", networkConfig: "{}", configChecksum: "0" };
+    const made = canalObjects(canal, { ...settings, registry, ownImages });
+    assert.deepEqual(
+      containersOf(find(made, "DaemonSet")).map(({ image }) => image),
+      ["registry.example/mirror/calico/cni:v0.0.1", "own.example/n:1", "own.example/f:1"],
+    );
   });
 
   it("give pods the MTU and addresses of the cluster", () => {

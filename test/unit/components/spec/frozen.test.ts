@@ -44,7 +44,10 @@ describe("what a living cluster keeps", () => {
       },
       endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
       etcd: { kind: "dedicated", flavor: "medium" },
-      kubernetes: { certificates: { authorityValidity: "43800h" } },
+      kubernetes: {
+        certificates: { authorityValidity: "43800h" },
+        images: { etcd: "r.example/etcd:1" },
+      },
     });
     const services = specOf({ loadBalancer: { network: { externalNetwork: "services" } } });
     assert.deepEqual(
@@ -200,6 +203,15 @@ describe("what a living cluster keeps", () => {
     );
     const validity = { certificates: { validity: "720h" } };
     assert.deepEqual(compared(frozenValues(specOf({ kubernetes: validity }))), {});
+  });
+
+  it("includes etcd's image, which one that was made without does not get", () => {
+    const images = { etcd: "r.example/etcd:1" };
+    const path = "cluster.kubernetes.images.etcd";
+    const found = compared(frozenValues(specOf({ kubernetes: { images } })));
+    assert.deepEqual(Object.keys(found), [path]);
+    const others = { coreDns: "r.example/coredns:1", pause: "r.example/pause:1" };
+    assert.deepEqual(compared(frozenValues(specOf({ kubernetes: { images: others } }))), {});
   });
 
   it("has one text, in whatever order fields were written", () => {

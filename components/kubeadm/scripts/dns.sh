@@ -1,0 +1,35 @@
+# shellcheck shell=bash disable=SC2154
+# CoreDNS' image, as kubeadm's configuration has it. One pod after another restarts; when one does not come up, all get the former
+# image back. Nothing else of CoreDNS is touched: its Corefile may be the user's. Read by control-plane.sh.
+
+readonly dns_within=300
+
+# converge_dns DOCUMENT: before the cluster's own configuration says so, and where it says otherwise. What was changed by hand stays.
+# The machine that the cluster began on does it.
+converge_dns() {
+  local image before available
+  [[ -n $KUBEADM_INIT && $(cluster_configuration | dns_block) != "$(dns_block <"$1")" ]] || return 0
+  image=$(kubeadm config images list --config "$1" | grep /coredns:) ||
+    die "kubeadm names no image of CoreDNS$(because kubeadm)"
+  before=$(of_dns '{.spec.template.spec.containers[0].image}') && [[ -n $before ]] ||
+    die "kubernetes.images.coreDns: the cluster has no deployment coredns in kube-system that could get it; leave it out"
+  if [[ $image == "$before" ]]; then return 0; fi
+  say "$NODE_NAME: CoreDNS restarts with the image $image"
+  available=$(of_dns '{.status.availableReplicas}') || available=''
+  dns_gets "$image"
+  # Without a pod network it never ran.
+  if [[ -z $available ]] || poll "$dns_within" dns_rolled; then return 0; fi
+  dns_gets "$before"
+  die_as CONFIGURATION_UNDONE "kubernetes.images.coreDns: CoreDNS does not come up with $image and has $before again"
+}
+
+dns_block() { awk '/^[^ ]/ { inside = /^dns:/ } inside && /^ /'; }
+
+of_dns() { kubectl_admin -n kube-system get deployment coredns -o "jsonpath=$1"; }
+
+dns_gets() {
+  poll 60 kubectl_admin -n kube-system set image deployment coredns "coredns=$1" ||
+    die "the API server of $NODE_NAME does not take the image of CoreDNS"
+}
+
+dns_rolled() { kubectl_admin -n kube-system rollout status deployment coredns --timeout=15s; }
