@@ -23,10 +23,6 @@ interface Waiting {
   joined?: pulumi.Output<string>;
 }
 
-/** Whether a machine has to wait for its turn to be replaced. */
-const isReplaced = ({ machine, generation }: Waiting, existing: Existing | undefined): boolean =>
-  existing === undefined ? generation > 0 : isOlder(existing.get(machine), generation);
-
 /**
  * One at a time: a machine that exists in another generation than the wanted one is replaced only when all machines before
  * it are done. The order is data, not a lock: its inputs become known when its turn comes.
@@ -62,12 +58,17 @@ export class Turns {
 
   /**
    * A text by which machines that exist change, known when it is the machine's turn: `first` is known, and those before it are
-   * done, but for those that are replaced: they have their turn after all others. Nobody waits for no text, and no machine that
-   * does not exist yet.
+   * done. Nobody waits for no text, and no machine that does not exist yet.
    */
-  inTurn(machine: string, text: string, first: pulumi.Output<string>): pulumi.Input<string> {
+  inTurn(
+    machine: string,
+    text: pulumi.Input<string>,
+    first: pulumi.Output<string>,
+  ): pulumi.Input<string> {
     if (text === "" || this.existing === undefined) return text;
-    return pulumi.output(this.after(machine, this.existing, first).then(() => text));
+    return pulumi
+      .all([text, this.after(machine, this.existing, first)])
+      .apply(([released]) => released);
   }
 
   private async after(
@@ -79,23 +80,35 @@ export class Turns {
     const exists = (name: string): boolean => existing?.has(name) ?? true;
     if (!exists(machine)) return;
     await settled(first);
-    const position = this.#machines.findIndex((one) => one.machine === machine);
-    const before = this.#machines
-      .slice(0, position)
-      .filter((one) => exists(one.machine) && !isReplaced(one, existing));
-    await Promise.all(before.flatMap(({ joined }) => (joined ? [settled(joined)] : [])));
+    await this.doneWith(this.before(machine, existing).filter((one) => exists(one.machine)));
   }
 
   private async turn(me: Waiting, asked: Promise<Existing | undefined>): Promise<number> {
     const existing = await asked;
-    if (!isReplaced(me, existing)) return me.generation;
-    const position = this.#machines.indexOf(me);
-    // Those that do not wait are done first: a machine that is missing anyway should not be one more that is down.
-    const first = this.#machines.filter(
-      (one, index) => index < position || !isReplaced(one, existing),
-    );
-    await Promise.all(first.flatMap(({ joined }) => (joined ? [settled(joined)] : [])));
+    if (this.waits(me, existing)) await this.doneWith(this.before(me.machine, existing));
     return me.generation;
+  }
+
+  private async doneWith(machines: readonly Waiting[]): Promise<void> {
+    await Promise.all(machines.flatMap(({ joined }) => (joined ? [settled(joined)] : [])));
+  }
+
+  private waits({ machine, generation }: Waiting, existing: Existing | undefined): boolean {
+    return existing === undefined ? generation > 0 : isOlder(existing.get(machine), generation);
+  }
+
+  /**
+   * One order for whatever machines wait for, or two would wait for each other. Those that are not replaced are done first: a
+   * machine that is missing anyway should not be one more that is down.
+   */
+  private before(machine: string, existing: Existing | undefined): readonly Waiting[] {
+    const position = this.#machines.findIndex((one) => one.machine === machine);
+    const me = this.#machines[position];
+    if (!me) return [];
+    const last = this.waits(me, existing);
+    return this.#machines.filter((one, index) =>
+      this.waits(one, existing) === last ? index < position : last,
+    );
   }
 }
 

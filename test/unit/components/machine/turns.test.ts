@@ -87,3 +87,58 @@ describe("the turn of a machine", () => {
     await assert.rejects(second ?? existing, /that others wait for failed/);
   });
 });
+
+describe("a text that reaches machines one after another", () => {
+  const made = (...machines: readonly string[]) =>
+    new Turns(Promise.resolve(new Map(machines.map((name) => [name, "0"]))));
+  /** Says in which order the machines got it. */
+  const given = async (
+    order: Turns,
+    machines: readonly (readonly [string, number])[],
+    first = pulumi.output("id"),
+  ): Promise<readonly string[]> => {
+    const got: string[] = [];
+    const joins = machines.map(([machine, wanted]) => {
+      const generation = pulumi.output(order.next(machine, wanted));
+      const text = pulumi.output(order.inTurn(machine, pulumi.output("text"), first));
+      const joined = pulumi.all([generation, text]).apply(() => {
+        got.push(machine);
+        return machine;
+      });
+      order.done(machine, joined);
+      return joined;
+    });
+    await Promise.all(joins.map(settled));
+    return got;
+  };
+
+  it("reaches those that are replaced last, as their turn does: nobody waits for one who waits for him", async () => {
+    const all = ["m0", "m1", "m2", "m3"];
+    const wanted = all.map((name, position) => [name, position % 2 === 0 ? 1 : 0] as const);
+    assert.deepEqual(await given(made(...all), wanted), ["m1", "m3", "m0", "m2"]);
+  });
+
+  it("is held back from nobody who does not exist yet", async () => {
+    const never = pulumi.output(new Promise<string>(() => undefined));
+    assert.deepEqual(await given(made(), [["m0", 0]], never), ["m0"]);
+  });
+
+  it("waits for what comes first, and fails with it", async () => {
+    const failing = pulumi.output(
+      Promise.resolve().then(() => Promise.reject<string>(new Error("first failed"))),
+    );
+    await assert.rejects(given(made("m0"), [["m0", 0]], failing), /first failed/);
+  });
+
+  it("waits for no machine of a pool where it is for another machine", async () => {
+    const order = made("control-plane-1", "m0");
+    order.next("m0", 0);
+    order.done("m0", pulumi.output(new Promise<string>(() => undefined)));
+    const text = order.inTurn("control-plane-1", "text", pulumi.output("id"));
+    assert.equal(await settled(pulumi.output(text)), "text");
+  });
+
+  it("is there at once where it is nothing", () => {
+    assert.equal(made("m0").inTurn("m0", "", pulumi.output("id")), "");
+  });
+});
