@@ -52,6 +52,24 @@ describe("addons/cloud-conf", () => {
     assert.ok(!("floating-network-id" in LoadBalancer));
   });
 
+  it("has members among the machines where addresses are elsewhere, and a class for those that stay", () => {
+    const machines = { subnetId: "near", networkId: "home", floatingNetworkId: "first" };
+    const settings = { loadBalancerClasses: { far: { subnetId: "far" } } };
+    const parsed = parseGcfg(renderCloudConf({ ...exampleCloud, machines, settings }));
+    assert.equal(parsed["LoadBalancer"]?.["subnet-id"], exampleCloud.subnetId);
+    assert.equal(parsed["LoadBalancer"]["member-subnet-id"], "near");
+    assert.deepEqual(parsed['LoadBalancerClass "machines"'], {
+      "member-subnet-id": "near",
+      "subnet-id": "near",
+      "network-id": "home",
+      "floating-network-id": "first",
+    });
+    assert.deepEqual(parsed['LoadBalancerClass "far"'], {
+      "member-subnet-id": "near",
+      "subnet-id": "far",
+    });
+  });
+
   it("knows no user and no password", () => {
     const text = renderCloudConf(exampleCloud);
     assert.doesNotMatch(text, /^(user|password|tenant|trust|token|tls-insecure)/im);
