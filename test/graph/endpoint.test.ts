@@ -51,7 +51,7 @@ describe("an endpoint", () => {
         );
         // The provider takes it from whatever port it is on by then.
         assert.equal(made[0]?.retainOnDelete, true);
-        assert.ok(made[0]?.dependencies.some((one) => one.endsWith("router-interface")));
+        assert.ok(made[0].dependencies.some((one) => one.endsWith("router-interface")));
         assert.equal(await value(endpoint.outside), "203.0.113.9");
       });
 

@@ -146,7 +146,7 @@ const made: Readonly<Record<string, readonly object[]>> = {
     }),
     keystoneDaemonSet({
       image: images.keystoneAuth,
-      url: exampleCloud.authUrl as string,
+      url: exampleCloud.authUrl,
       ...{ caCertificate: true, policy: true, checksum: configChecksum },
     }),
   ],

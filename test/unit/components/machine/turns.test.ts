@@ -98,13 +98,16 @@ describe("a text that reaches machines one after another", () => {
     first = pulumi.output("id"),
   ): Promise<readonly string[]> => {
     const got: string[] = [];
+    const note = (machine: string): string => {
+      got.push(machine);
+      return machine;
+    };
     const joins = machines.map(([machine, wanted]) => {
       const generation = pulumi.output(order.next(machine, wanted));
       const text = pulumi.output(order.inTurn(machine, pulumi.output("text"), first));
-      const joined = pulumi.all([generation, text]).apply(() => {
-        got.push(machine);
-        return machine;
-      });
+      const joined = pulumi.output(
+        Promise.all([settled(generation), settled(text)]).then(() => note(machine)),
+      );
       order.done(machine, joined);
       return joined;
     });
@@ -132,7 +135,7 @@ describe("a text that reaches machines one after another", () => {
 
   it("waits for no machine of a pool where it is for another machine", async () => {
     const order = made("control-plane-1", "m0");
-    order.next("m0", 0);
+    void order.next("m0", 0);
     order.done("m0", pulumi.output(new Promise<string>(() => undefined)));
     const text = order.inTurn("control-plane-1", "text", pulumi.output("id"));
     assert.equal(await settled(pulumi.output(text)), "text");
