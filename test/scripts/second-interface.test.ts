@@ -110,6 +110,15 @@ describe("second-interface.sh", () => {
         [],
       );
     });
+
+    it("takes it from cloud-init again at the next boot where that was cut short, or cloud-init wrote it anew", () => {
+      run();
+      machine.put(theirs, rendered);
+      const { code, calls } = run();
+      assert.equal(code, 0);
+      assert.doesNotMatch(machine.file(theirs) ?? "", /eth1/);
+      assert.ok(calls.includes("ifup eth1"));
+    });
   });
 
   it("fails where the interface is not there, or something else configures it", () => {

@@ -67,7 +67,7 @@ NETWORK
 ifupdown() {
   local theirs=/etc/network/interfaces.d/50-cloud-init paragraphs other
   [[ -e $theirs ]] || : >"$theirs"
-  put /etc/network/interfaces.d/60-stackadm-admin <<INTERFACES || return 0
+  put /etc/network/interfaces.d/60-stackadm-admin <<INTERFACES || grep -Eq "^(auto|allow-hotplug|iface) $name( |\$)" "$theirs" || return 0
 auto $name
 iface $name inet manual
     mtu $mtu
@@ -79,7 +79,7 @@ ${gateway:+    up ip route replace default via $gateway dev $name onlink table $
     up ip rule add from ${address%/*} table $table
 INTERFACES
   ifdown --force "$name" || :
-  # cloud-init writes its file once, for a new server.
+  # cloud-init writes its file once, for a new server; where that boot was cut short, it is still as it was.
   paragraphs=$(awk -v RS= -v ORS='\n\n' -v name="$name" '
     $0 !~ "(^|\n)(auto|allow-hotplug|iface) " name "( |\n|$)"' "$theirs")
   printf '%s\n' "$paragraphs" | put "$theirs" || :
