@@ -113,6 +113,8 @@ export class Run {
     const onEvent = (event: ClusterEvent): void => {
       if (operation === "up" && event.type === "failed" && event.change.operation === "update")
         unfinished.add(event.change.urn);
+      // One that failed may be tried again in the same run.
+      if (event.type === "finished") unfinished.delete(event.change.urn);
       this.options.onEvent?.(event);
     };
     try {

@@ -152,6 +152,14 @@ describe("the cluster service", function () {
       assert.equal(join, "run");
     });
 
+    it("leaves one alone that came to its end when it was tried again", async () => {
+      const finished = stepEvent("resOutputsEvent", { type, name: "init", op: "update" });
+      engine.state({ resources: scripts });
+      engine.runs({ up: { events: [failed, finished], code: 255, stderr: "error: no\n" } });
+      await assert.rejects(service().up("dev", bare));
+      assert.deepEqual(updates(), ["run", "run"]);
+    });
+
     it("changes nothing for a preview", async () => {
       engine.state({ resources: scripts });
       engine.runs({ preview: { events: [failed], code: 255, stderr: "error: no\n" } });
