@@ -57,13 +57,26 @@ export class EntryAddress extends Component {
   static readonly type = "stackadm:access:EntryAddress";
   readonly address: pulumi.Output<string>;
 
-  constructor(name: string, args: EntryAddressArgs, opts?: pulumi.ComponentResourceOptions) {
-    super(EntryAddress.type, name, opts);
+  /** @param former name under which the state may hold it */
+  constructor(
+    name: string,
+    args: EntryAddressArgs,
+    opts: pulumi.ComponentResourceOptions = {},
+    former: pulumi.Input<string> = name,
+  ) {
+    const before = pulumi.createUrn(former, EntryAddress.type, opts.parent);
+    const renamed = former !== name;
+    super(EntryAddress.type, name, pulumi.mergeOptions(opts, { aliases: renamed ? [before] : [] }));
+    const itself = { name: pulumi.interpolate`${former}-floating-ip`, parent: before };
     this.address = this.make(
       openstack.networking.FloatingIp,
       "floating-ip",
       floatingAddress(args, args.portId, "SSH"),
-      pulumi.mergeOptions(floatingAddressOptions(args), { dependsOn: [...args.after] }),
+      pulumi.mergeOptions(floatingAddressOptions(args), {
+        dependsOn: [...args.after],
+        // Also where an earlier run came no further than the component.
+        aliases: renamed ? [itself] : [],
+      }),
     ).address;
     this.registerOutputs({ address: this.address });
   }

@@ -40,8 +40,7 @@ export class Bastion extends MachineGroup {
 /** The floating IP on a bastion. It had the name of every way in once, and is then the same one. */
 export class BastionAddress extends EntryAddress {
   constructor(name: string, args: EntryAddressArgs, opts?: pulumi.ComponentResourceOptions) {
-    const formerly = pulumi.createUrn(former(name), EntryAddress.type, opts?.parent);
-    super(name, args, pulumi.mergeOptions(opts, { aliases: [formerly] }));
+    super(name, args, opts, former(name));
   }
 }
 

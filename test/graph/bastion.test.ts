@@ -97,21 +97,28 @@ describe("a bastion", () => {
         "pulumi:pulumi:readStackResourceOutputs": lookup,
       };
       const { rows } = await build({}, { ...cloudAnswers, lookups });
-      return named(rows, "dev-bastion-access").aliases.map((alias) =>
-        alias.replace(/^.*Cluster\$/, ""),
+      return ["dev-bastion-access", "dev-bastion-access-floating-ip"].flatMap((name) =>
+        named(rows, name).aliases.map((alias) => alias.replace(/^.*Cluster\$/, "")),
       );
     };
-    const former = "stackadm:access:EntryAddress::dev-access";
+    const type = "stackadm:access:EntryAddress";
+    const child = `${type}$openstack:networking/floatingIp:FloatingIp`;
+    const called = (name: string): string[] => [
+      `${type}::${name}`,
+      `${child}::${name}-floating-ip`,
+    ];
 
     it("keeps it: Neutron would let no second one onto the port", async () => {
-      assert.deepEqual(await aliases("10.0.0.40"), [former]);
-      assert.deepEqual(await aliases(undefined), [former], "where the state cannot be asked");
+      assert.deepEqual(await aliases("10.0.0.40"), called("dev-access"));
+      assert.deepEqual(
+        await aliases(undefined),
+        called("dev-access"),
+        "where the state cannot be asked",
+      );
     });
 
     it("leaves one alone that leads to a control plane", async () => {
-      assert.deepEqual(await aliases("10.0.0.41"), [
-        "stackadm:access:EntryAddress::dev-bastion-access-nothing",
-      ]);
+      assert.deepEqual(await aliases("10.0.0.41"), called("dev-bastion-access-nothing"));
     });
   });
 
