@@ -4,7 +4,7 @@ import * as pulumiConfig from "@pulumi/pulumi/runtime/config.js";
 import { checkClusterSpec } from "./components/checked-spec.js";
 import type { ClusterSpec } from "./components/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
-import { openSecrets } from "./components/spec/cloud.js";
+import { openSecrets } from "./components/spec/secrets.js";
 import { markersOf, operatorOf, type Operator } from "./components/support/operator.js";
 import { ConfigError } from "./components/support/errors.js";
 import { withSiteDefaults } from "./components/support/site.js";

@@ -208,9 +208,10 @@ export class Cluster extends Component {
     const after = { dependsOn: [...endpoint.reserved] };
     const bastion = plan.bastion && this.make(Bastion, "bastion", group(plan.bastion), after);
     const access = this.access(ground, { first, ...(bastion && { bastion }), endpoint });
-    const etcd = plan.etcd && this.make(Etcd, "etcd", group(plan.etcd), after).form(spec, access);
-    const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd });
     const turns = Turns.of(spec, cloud, operator);
+    const etcd =
+      plan.etcd && this.make(Etcd, "etcd", group(plan.etcd), after).form(spec, access, turns);
+    const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd, turns });
     const pools = others.map((planned) =>
       this.make(WorkerPool, `workers-${planned.pool}`, { ...group(planned), turns }, after),
     );

@@ -1,8 +1,8 @@
 import { parse } from "yaml";
 import { checkClusterSpec } from "../../components/checked-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/cluster-spec.js";
-import { openSecrets } from "../../components/spec/cloud.js";
 import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
+import { openSecrets } from "../../components/spec/secrets.js";
 import { readSite } from "../../components/support/site.js";
 import { ClusterError } from "./cluster-error.js";
 

@@ -5,9 +5,17 @@ import { joinSigner } from "../identity/join-certificate.js";
 import { joinerValues } from "../kubeadm/joining.js";
 import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
+import { runtimeValues } from "../machine/runtime-values.js";
+import type { Turns } from "../machine/turns.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
 import { etcdMintScript, memberScripts } from "./member-scripts.js";
+
+interface MemberArgs {
+  readonly spec: ClusterSpec;
+  readonly access: Access;
+  readonly turns: Turns;
+}
 
 /** Machines that run etcd and nothing else: kubeadm's external etcd. */
 export class Etcd extends MachineGroup {
@@ -34,22 +42,26 @@ export class Etcd extends MachineGroup {
   }
 
   /** Begins etcd on the first machine and lets the others join, one after the other. */
-  form(spec: ClusterSpec, access: Access): this {
+  form(spec: ClusterSpec, access: Access, turns: Turns): this {
     let before: RemoteScript | undefined;
-    for (const member of this.members) before = this.member(member, spec, access, before);
+    for (const member of this.members)
+      before = this.member(member, { spec, access, turns }, before);
     if (before) this.#complete = pulumi.unsecret(before.result("member"));
     return this;
   }
 
   private member(
     member: Member,
-    spec: ClusterSpec,
-    access: Access,
+    { spec, access, turns }: MemberArgs,
     before: RemoteScript | undefined,
   ): RemoteScript {
     const { kubernetes } = spec;
     const { plan, machine } = member;
-    const prepare = this.prepare(member, access, preparation(spec, plan.role));
+    const earlier = before?.id ?? pulumi.output("");
+    const prepare = this.prepare(member, access, {
+      ...preparation(spec, plan.role),
+      ...runtimeValues(spec, (text) => turns.inTurn(plan.name, text, earlier)),
+    });
     const settings = {
       version: kubernetes.version,
       imageRepository: kubernetes.registry.prefix,

@@ -12,6 +12,8 @@ import { joinSigner } from "../identity/join-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
+import { runtimeValues } from "../machine/runtime-values.js";
+import type { Turns } from "../machine/turns.js";
 import { rolesOf } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import { planCluster } from "../plan/cluster-plan.js";
@@ -44,6 +46,7 @@ export interface FormArgs {
   readonly access: Access;
   /** Machines that run etcd. @default the control planes do */
   readonly etcd: Etcd | undefined;
+  readonly turns: Turns;
 }
 
 /** The machines that run the Kubernetes API and etcd, and the cluster that kubeadm makes on them. */
@@ -128,11 +131,11 @@ export class ControlPlane extends NodeGroup {
     },
   ): RemoteScript {
     const { spec, frozen, machines, endpoint, access } = args;
-    const prepare = this.prepare(
-      member,
-      access,
-      preparation(spec, member.plan.role, { ...this.plan, ...endpointTraits(spec) }),
-    );
+    const earlier = order?.before.id ?? args.etcd?.complete ?? pulumi.output("");
+    const prepare = this.prepare(member, access, {
+      ...preparation(spec, member.plan.role, { ...this.plan, ...endpointTraits(spec) }),
+      ...runtimeValues(spec, (text) => args.turns.inTurn(member.plan.name, text, earlier)),
+    });
     const addresses = this.members.map(({ machine }) => machine.address);
     const names = endpoint.certificateNames.apply((more) => [spec.apiName, ...more]);
     const configured = configuredOf(args);

@@ -5,6 +5,7 @@ import type { Endpoint } from "../endpoint/endpoint.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
+import { runtimeValues, type InTurn } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
 import { rolesOf } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
@@ -60,7 +61,12 @@ export class WorkerPool extends NodeGroup {
 
   private member(member: Member, args: JoinArgs, leave: RemoteScript): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
-    const prepare = this.prepare(member, access, preparation(spec, member.plan.role, this.plan));
+    const inTurn: InTurn = (text) =>
+      this.#turns.inTurn(member.plan.name, text, controlPlane.complete);
+    const prepare = this.prepare(member, access, {
+      ...preparation(spec, member.plan.role, this.plan),
+      ...runtimeValues(spec, inTurn),
+    });
     const controlPlanes = controlPlane.members.map(({ machine }) => machine.address);
     return this.script(member, "join", {
       access,
@@ -74,11 +80,7 @@ export class WorkerPool extends NodeGroup {
         KUBEADM_JOIN: documentOf(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.result("kubelet"),
-        KUBELET_CONFIGURATION: this.#turns.inTurn(
-          member.plan.name,
-          kubeletText(spec.kubernetes.kubelet),
-          controlPlane.complete,
-        ),
+        KUBELET_CONFIGURATION: inTurn(kubeletText(spec.kubernetes.kubelet)),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },
     });

@@ -31,17 +31,3 @@ export function containerdConfig({
   SystemdCgroup = ${String(cgroupDriver === "systemd")}
 `;
 }
-
-/** Host and port of an image prefix. */
-export const registryHost = (prefix: string): string => prefix.split("/")[0] ?? prefix;
-
-/** hosts.toml for a registry without TLS; nothing for one with it. */
-export function registryConfig(registry: { prefix: string; plainHttp: boolean }): string {
-  if (!registry.plainHttp) return "";
-  const server = `http://${registryHost(registry.prefix)}`;
-  return `server = "${server}"
-
-[host."${server}"]
-  capabilities = ["pull", "resolve"]
-`;
-}

@@ -6,7 +6,8 @@ import { taintText, type OwnSteps, type Taint } from "../plan/cluster-plan.js";
 import { roleTable, rolesOf, type Role } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import { minorOf, packageSeries } from "../../base/versions.js";
-import { containerdConfig, registryConfig, registryHost } from "./containerd-documents.js";
+import { containerdConfig } from "./containerd-documents.js";
+import { registryFiles } from "./registry-documents.js";
 
 /** What scripts/prepare.sh reads, in the same order. */
 export const prepareValues = [
@@ -16,8 +17,9 @@ export const prepareValues = [
   "PACKAGES_KEY_FINGERPRINT",
   "IMAGE_REPOSITORY",
   "CONTAINERD_CONFIG",
-  "REGISTRY_HOST",
-  "REGISTRY_CONFIG",
+  "REGISTRIES",
+  "REGISTRY_AUTH",
+  "PROXY",
   "EXTRA_IMAGES",
   "EXTRA_PACKAGES",
   "CRI_TOOLS_SERIES",
@@ -39,6 +41,8 @@ export const prepareScripts = [
   readFileSync(join(__dirname, "../support/scripts/apt.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/volumes.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/disk.sh"), "utf8"),
+  readFileSync(join(__dirname, "scripts/proxy.sh"), "utf8"),
+  readFileSync(join(__dirname, "scripts/registries.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/prepare.sh"), "utf8"),
 ] as const;
 
@@ -95,12 +99,15 @@ export interface Additions {
   readonly steps?: Pick<OwnSteps, "beforeKubeadm">;
 }
 
-/** The values for {@link prepareScripts}, but those that only a machine that exists has. */
+/** What only a machine that exists has, and what it waits for (runtime-values.ts). */
+type Late = "VOLUMES" | "ADMIN_ADDRESS" | "REGISTRY_AUTH" | "PROXY";
+
+/** The values for {@link prepareScripts}, but those that are late. */
 export function preparation(
   spec: Pick<ClusterSpec, "kubernetes" | "network" | "podNetwork" | "etcd">,
   role: Role,
   { packages: extra = [], taints = [], steps }: Additions = {},
-): Record<Exclude<(typeof prepareValues)[number], "VOLUMES" | "ADMIN_ADDRESS">, string> {
+): Record<Exclude<(typeof prepareValues)[number], Late>, string> {
   const { kubernetes, network, podNetwork } = spec;
   const { version, packages, registry } = kubernetes;
   const series = packageSeries(version);
@@ -114,8 +121,7 @@ export function preparation(
       cgroupDriver: cgroupDriver(kubernetes),
       pause: kubernetes.images.pause,
     }),
-    REGISTRY_HOST: registryHost(registry.prefix),
-    REGISTRY_CONFIG: registryConfig(registry),
+    REGISTRIES: registryFiles(kubernetes),
     EXTRA_IMAGES: earlyImages(spec, role).join("\n"),
     EXTRA_PACKAGES: extra.join(" "),
     CRI_TOOLS_SERIES: series.criTools,

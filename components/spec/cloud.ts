@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { Late } from "../support/kubernetes-types.js";
 import type { EndpointSpec } from "./endpoint.js";
-import { openPasswords } from "./kube-router.js";
+import { secret } from "./secrets.js";
 import { presetOf, type Topology } from "./topology.js";
 import {
   loadBalancerClasses,
@@ -77,13 +76,6 @@ export const cloudController = record(
   { route: owned.route.routerId },
 ).prefault({});
 
-const secret = z.custom<Late>(
-  // An output, or what stands for an encrypted value in a stack's settings.
-  (value) =>
-    (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null),
-  { error: "is missing; write the secret of the application credential, encrypted" },
-);
-
 /** With what the cluster's controllers work in the cloud, instead of a credential that the program makes. */
 export const credential = record({
   id: present("the ID of an application credential").meta(
@@ -93,7 +85,7 @@ export const credential = record({
       "the program makes one",
     ),
   ),
-  secret: secret.meta(
+  secret: secret("is missing; write the secret of the application credential, encrypted").meta(
     doc(
       "in place",
       "Its secret, encrypted: `pulumi config set --path stackadm:cluster.credential.secret --secret`. In clear it is refused.",
@@ -101,13 +93,6 @@ export const credential = record({
     ),
   ),
 }).optional();
-
-/** What is wrong with a secret that lies open. */
-const openSecret = {
-  path: "cluster.credential.secret",
-  message:
-    "is not encrypted; write it with `pulumi config set --path stackadm:cluster.credential.secret --secret`, and take another one, since this one was in a file",
-} as const;
 
 interface Ranges {
   readonly network: Readonly<Record<"nodes" | "pods" | "services", string>>;
@@ -164,18 +149,6 @@ export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
     ),
   ];
 }
-
-/** Every secret that lies open in a specification, where an encrypted one is something else than text. */
-export const openSecrets = ({
-  credential: given,
-  podNetwork,
-}: {
-  readonly credential?: { readonly secret: unknown } | undefined;
-  readonly podNetwork: object;
-}): readonly { readonly path: string; readonly message: string }[] => [
-  ...(typeof given?.secret === "string" ? [openSecret] : []),
-  ...openPasswords(podNetwork),
-];
 
 interface Chosen {
   readonly loadBalancer: { readonly enabled?: boolean | undefined };

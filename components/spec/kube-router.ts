@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Late } from "../support/kubernetes-types.js";
+import { secret } from "./secrets.js";
 import { address4, doc, list, oneOf, range4, record, shown, truth, whole } from "./values.js";
 
 const within = (value: number, ranges: readonly (readonly [number, number])[]): boolean =>
@@ -30,12 +30,7 @@ const others = [
 const asn = (ranges: readonly (readonly [number, number])[], instead: string) =>
   bounded(whole(1, "the number of an autonomous system"), ranges, instead);
 
-/** Text, an output, or what stands for an encrypted value in a stack's settings. */
-const password = z.custom<Late>(
-  (value) =>
-    (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null),
-  { error: "is not a password; write it, encrypted" },
-);
+const password = secret("is not a password; write it, encrypted");
 
 const peer = record({
   address: address4.meta(
@@ -204,18 +199,3 @@ export function withoutKubeProxy({
     },
   ];
 }
-
-/** Where a password lies open, which its own documentation refuses. */
-export const openPasswords = (
-  podNetwork: { readonly peers?: readonly { readonly password?: unknown }[] } & object,
-): { readonly path: string; readonly message: string }[] =>
-  (podNetwork.peers ?? []).flatMap(({ password: written }, index) =>
-    typeof written === "string"
-      ? [
-          {
-            path: `cluster.podNetwork.peers.${String(index)}.password`,
-            message: `is not encrypted; write it with \`pulumi config set --path 'stackadm:cluster.podNetwork.peers[${String(index)}].password' --secret\`, and take another one, since this one was in a file`,
-          },
-        ]
-      : [],
-  );

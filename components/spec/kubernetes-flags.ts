@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, oneOf, present, record, settings, shown, text, whole } from "./values.js";
+import { doc, oneOf, pem, present, record, settings, shown, text, whole } from "./values.js";
 
 /** Flags that belong to an argument of their own, or to what kubeadm makes: why, and what to write instead. */
 type Reserved = readonly (readonly [flags: RegExp, instead: string])[];
@@ -154,10 +154,7 @@ export const oidc = record({
     .string()
     .optional()
     .meta(doc("restarts control plane", "Put before groups' names.")),
-  ca: text(
-    (value) => /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(value),
-    "is not a certificate; write its text in PEM",
-  )
+  ca: pem
     .optional()
     .meta(
       doc(

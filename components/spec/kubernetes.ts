@@ -15,6 +15,7 @@ import {
   scheduler,
 } from "./kubernetes-flags.js";
 import { besideKeystone, keystone } from "./keystone.js";
+import { registries } from "./registries.js";
 import { doc, list, present, record, text, truth } from "./values.js";
 
 const version = text(
@@ -69,6 +70,7 @@ export const kubernetes = record({
   version,
   packages,
   registry,
+  registries,
   images,
   apiServer,
   controllerManager,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { isFields } from "./defaults.js";
 import type { EndpointSpec } from "./endpoint.js";
+import { proxy } from "./proxy.js";
 import {
   address,
   doc,
@@ -96,6 +97,7 @@ export const network = record({
     ),
   existing: existing.optional(),
   admin: admin.optional(),
+  proxy,
   portSecurity: truth()
     .default(true)
     .meta(

@@ -65,6 +65,12 @@ export const present = (what: string): z.ZodType<string, string> =>
     `write the name of ${what}`,
   );
 
+/** One certificate or several. */
+export const pem: z.ZodType<string, string> = text(
+  (value) => /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(value),
+  "is not a certificate; write its text in PEM",
+);
+
 /** RFC 1123 label, short enough that `<cluster>-<pool>-<number>` stays within 63 characters. */
 export const label = (what: string): z.ZodType<string, string> =>
   text(

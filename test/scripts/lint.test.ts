@@ -74,6 +74,7 @@ describe("scripts for machines", () => {
     "kubeadm/scripts/frozen.sh",
     "kubeadm/scripts/certificate.sh",
     "kubeadm/scripts/configuration.sh",
+    "kubeadm/scripts/dns.sh",
     "kubeadm/scripts/cluster-kubelet.sh",
     "kubeadm/scripts/kube-proxy.sh",
     offer,
@@ -85,7 +86,9 @@ describe("scripts for machines", () => {
     [
       "prepare",
       prepareValues,
-      ["machine/scripts/volumes.sh", "machine/scripts/disk.sh", "machine/scripts/prepare.sh"],
+      ["volumes", "disk", "proxy", "registries", "prepare"].map(
+        (name) => `machine/scripts/${name}.sh`,
+      ),
     ],
     ["control-plane", controlPlaneValues, [...joining, ...kubelet, ...controlPlane]],
     ["member", memberValues, [asking, offer, "etcd/scripts/member.sh"]],

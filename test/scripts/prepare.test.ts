@@ -10,7 +10,8 @@ import { smallest } from "../support/spec.js";
 const values = (over: object = {}): Record<string, string> => {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result);
-  return { ...preparation(result.spec, "worker"), VOLUMES: "", ADMIN_ADDRESS: "" };
+  const late = { VOLUMES: "", ADMIN_ADDRESS: "", REGISTRY_AUTH: "", PROXY: "" };
+  return { ...preparation(result.spec, "worker"), ...late };
 };
 
 describe("prepare.sh", () => {

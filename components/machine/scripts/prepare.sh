@@ -5,12 +5,13 @@
 
 prepare() {
   require KUBERNETES_VERSION PACKAGES_URL PACKAGES_KEY_FINGERPRINT IMAGE_REPOSITORY
-  require CONTAINERD_CONFIG REGISTRY_HOST KUBEADM_IMAGES CRI_TOOLS_SERIES KUBERNETES_CNI_SERIES CONTAINERD_SERIES
+  require CONTAINERD_CONFIG KUBEADM_IMAGES CRI_TOOLS_SERIES KUBERNETES_CNI_SERIES CONTAINERD_SERIES
   require POD_RANGE NODE_RANGE
   wait_for_cloud_init
   keep_version
   second_interface
   settings
+  fetch_by_proxy
   volumes
   packages
   runtime
@@ -127,7 +128,7 @@ has_containerd() { containerd --version | grep -Eq " v?$CONTAINERD_SERIES\."; }
 trusted_key() {
   local key fingerprint
   if ! command -v curl || ! command -v gpg; then apt_install curl gnupg ca-certificates; fi
-  key=$(curl -fsS --retry 5 --retry-connrefused --max-time 60 "${PACKAGES_URL}Release.key")
+  key=$(fetch "${PACKAGES_URL}Release.key")
   fingerprint=$(gpg --homedir "$volatile" --batch --show-keys --with-colons <<<"$key" | awk -F: '$1 == "fpr" { print $10; exit }')
   [[ $fingerprint == "$PACKAGES_KEY_FINGERPRINT" ]] ||
     die_as INVALID_CONFIG "kubernetes.packages.keyFingerprint: $PACKAGES_URL is signed by $fingerprint, not by $PACKAGES_KEY_FINGERPRINT"
@@ -162,12 +163,11 @@ runtime() {
   config=${CONTAINERD_CONFIG//@PAUSE@/$pause}
   # Lowering the score needs a capability that a system container does not have.
   if systemd-detect-virt -qc; then config=${config/restrict_oom_score_adj = false/restrict_oom_score_adj = true}; fi
-  write /etc/containerd/config.toml <<<"$config"
+  containerd_config "$config"
   restart=$changed
-  if [[ -n $REGISTRY_CONFIG ]]; then
-    # containerd reads this file anew for every pull.
-    write "/etc/containerd/certs.d/$REGISTRY_HOST/hosts.toml" <<<"$REGISTRY_CONFIG"
-  fi
+  containerd_by_proxy
+  if [[ $changed == yes ]]; then restart=yes; fi
+  registries
   write /etc/crictl.yaml <<<'runtime-endpoint: unix:///run/containerd/containerd.sock'
   systemctl enable containerd kubelet
   if [[ $restart == yes ]]; then systemctl restart containerd; else systemctl start containerd; fi

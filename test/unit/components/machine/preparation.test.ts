@@ -3,8 +3,6 @@ import { parseClusterSpec } from "../../../../components/cluster-spec.js";
 import {
   containerdConfig,
   pausePlaceholder,
-  registryConfig,
-  registryHost,
 } from "../../../../components/machine/containerd-documents.js";
 import {
   cgroupDriver,
@@ -22,7 +20,8 @@ const spec = (kubernetes: object = {}) => {
 
 describe("preparation", () => {
   it("gives the script every value that it reads", () => {
-    const given = [...Object.keys(preparation(spec(), "worker")), "VOLUMES", "ADMIN_ADDRESS"];
+    const late = ["VOLUMES", "ADMIN_ADDRESS", "REGISTRY_AUTH", "PROXY"];
+    const given = [...Object.keys(preparation(spec(), "worker")), ...late];
     assert.deepEqual(given.sort(), [...prepareValues].sort());
   });
 
@@ -46,7 +45,7 @@ describe("preparation", () => {
     const values = preparation(spec({ registry }), "worker");
     for (const image of values.EXTRA_IMAGES.split("\n"))
       assert.ok(image.startsWith("mirror.example:5000/k8s/"), image);
-    assert.equal(values.REGISTRY_HOST, "mirror.example:5000");
+    assert.match(values.REGISTRIES, /^mirror\.example:5000\/hosts\.toml \S+$/);
   });
 
   it("pulls the cloud controller's image on control planes only", () => {
@@ -92,15 +91,5 @@ describe("preparation", () => {
 describe("containerd's documents", () => {
   it("leave the pause image to kubeadm's list", () => {
     assert.ok(containerdConfig({ cgroupDriver: "systemd" }).includes(`"${pausePlaceholder}"`));
-  });
-
-  it("have no host file for a registry with TLS", () => {
-    assert.equal(registryConfig({ prefix: "mirror.example", plainHttp: false }), "");
-  });
-
-  it("speak HTTP to the host of the prefix, without its path", () => {
-    const text = registryConfig({ prefix: "mirror.example:5000/k8s", plainHttp: true });
-    assert.match(text, /^server = "http:\/\/mirror\.example:5000"$/m);
-    assert.equal(registryHost("mirror.example:5000/k8s"), "mirror.example:5000");
   });
 });

@@ -1,0 +1,31 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { ClusterSpec } from "../cluster-spec.js";
+import { proxyFiles, type ProxySpec } from "./proxy-documents.js";
+import { signIns } from "./registry-documents.js";
+
+/** Holds a text back until it is a machine's turn. */
+export type InTurn = (text: pulumi.Input<string>) => pulumi.Input<string>;
+
+/** What is secret of a preparation and has containerd restart: machines that live get it one after another. */
+export const runtimeValues = (spec: ProxySpec, inTurn: InTurn) => ({
+  REGISTRY_AUTH: inTurn(signInsOf(spec)),
+  PROXY: inTurn(proxyOf(spec)),
+});
+
+function signInsOf({ kubernetes }: Pick<ClusterSpec, "kubernetes">): pulumi.Input<string> {
+  const written = Object.entries(kubernetes.registries).flatMap(([host, { user, password }]) =>
+    user === undefined || password === undefined ? [] : [{ host, user, password }],
+  );
+  if (written.length === 0) return "";
+  return pulumi.secret(pulumi.output(written).apply(signIns));
+}
+
+function proxyOf(spec: ProxySpec): pulumi.Input<string> {
+  const { proxy } = spec.network;
+  if (proxy === undefined) return "";
+  return pulumi.secret(
+    pulumi
+      .all([proxy.http, proxy.https])
+      .apply(([http, https]) => proxyFiles(spec, { http, https })),
+  );
+}

@@ -1,0 +1,46 @@
+# shellcheck shell=bash disable=SC2154
+# The proxy by which this machine reaches what is outside. Read by prepare.sh. Value: PROXY, a line "NAME BASE64" for each file, of
+# which an address may have a password: only root reads them, and no command has it in its environment or arguments. kubeadm does
+# not either, which would hand it on to the control plane's pods; kubelet asks nobody outside.
+
+readonly proxy_home=$state/proxy proxy_for_apt=/etc/apt/apt.conf.d/95stackadm-proxy
+readonly proxy_for_containerd=/etc/systemd/system/containerd.service.d/20-stackadm-proxy.conf
+
+proxy_file() { awk -v name="$1" '$1 == name { print $2 }' <<<"$PROXY" | base64 -d; }
+
+# Before anything is fetched.
+fetch_by_proxy() {
+  if [[ -z $PROXY ]]; then
+    rm -f "$proxy_for_apt" "$proxy_home/curl"
+  else
+    proxy_file apt | write "$proxy_for_apt" 0600
+    proxy_file curl | write "$proxy_home/curl" 0600
+  fi
+}
+
+# fetch URL...
+fetch() {
+  local options=(--fail --silent --show-error --retry 5 --retry-connrefused --max-time 60)
+  if [[ -n $PROXY ]]; then options+=(--config "$proxy_home/curl"); fi
+  curl "${options[@]}" "$@"
+}
+
+# Sets `changed`. A unit's variables are everybody's to read, a file's are not.
+containerd_by_proxy() {
+  local text first
+  changed=no
+  if [[ -n $PROXY ]]; then
+    text=$(proxy_file environment)
+    write "$proxy_home/environment" 0600 <<<"$text"
+    first=$changed
+    write "$proxy_for_containerd" <<UNIT
+[Service]
+EnvironmentFile=$proxy_home/environment
+UNIT
+    if [[ $first == yes ]]; then changed=yes; fi
+  elif [[ -e $proxy_for_containerd ]]; then
+    rm -f "$proxy_for_containerd" "$proxy_home/environment"
+    changed=yes
+  fi
+  if [[ $changed == yes ]]; then systemctl daemon-reload; fi
+}

@@ -1,0 +1,54 @@
+import { secret } from "./secrets.js";
+import { doc, list, record, text } from "./values.js";
+
+/** What stands in files of a shell, of systemd, of apt and of curl alike, without a meaning of its own. */
+const isProxy = (value: string): boolean =>
+  /^https?:\/\/([\w.~!*+%=:-]+@)?[a-z0-9[][a-z0-9.:\]-]*\/?$/i.test(value);
+
+const address = () =>
+  secret(
+    "is not the address of a proxy; write one like http://proxy.example.org:3128, and what is special in its user and password with % and two digits",
+    isProxy,
+  ).optional();
+
+const cost =
+  "containerd restarts on one machine after another; pods go on. With a user and password it is a secret, and refused in clear: `pulumi config set --path stackadm:cluster.network.proxy";
+
+/** How machines reach what is outside. */
+export const proxy = record({
+  http: address().meta(
+    doc(
+      "in place",
+      `Proxy by which machines fetch packages and images over HTTP. ${cost}.http --secret\`.`,
+    ),
+  ),
+  https: address().meta(
+    doc(
+      "in place",
+      `Proxy for what is fetched over HTTPS, mostly the same. ${cost}.https --secret\`.`,
+    ),
+  ),
+  noProxy: list(
+    text(
+      (value) => /^[\w.*:/[\]-]+$/.test(value),
+      "is not a name, a domain like .example.org, an address or a range",
+    ),
+    0,
+    "a list of hosts, domains, addresses and ranges",
+  )
+    .default([])
+    .meta(
+      doc(
+        "in place",
+        "Hosts, domains (`.example.org`), addresses and ranges besides that are reached without it: registries and package repositories of the site. The machine itself, the metadata service, the ranges of `network`, the cluster's domain and its API are always among them.",
+      ),
+    ),
+})
+  .check(({ value, issues }) => {
+    if (value.http === undefined && value.https === undefined)
+      issues.push({
+        ...{ code: "custom", path: ["https"], input: undefined },
+        message: "is missing, and http is too; write one of them, or leave proxy out",
+      });
+  })
+  .optional();

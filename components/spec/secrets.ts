@@ -1,0 +1,55 @@
+import { z } from "zod";
+import type { ClusterSpec } from "../cluster-spec.js";
+import type { Late } from "../support/kubernetes-types.js";
+
+/** A value that must not lie open: text, an output, or what stands for an encrypted value in a stack's settings. */
+export const secret = (
+  missing: string,
+  isText: (value: string) => boolean = (value) => value !== "",
+): z.ZodCustom<Late, Late> =>
+  z.custom<Late>(
+    (value) =>
+      (typeof value === "string" && isText(value)) || (typeof value === "object" && value !== null),
+    { error: missing },
+  );
+
+interface Kept {
+  /** As it is written after `pulumi config set --path`. */
+  readonly path: string;
+  readonly value: Late | undefined;
+}
+
+/** Whether the address of a proxy says with what one signs in there. */
+const signsIn = (address: Late | undefined): boolean =>
+  typeof address !== "string" || /^[a-z]+:\/\/[^/]*@/i.test(address);
+
+const kept = ({
+  credential,
+  kubernetes,
+  network: { proxy },
+  podNetwork,
+}: ClusterSpec): readonly Kept[] => [
+  { path: "credential.secret", value: credential?.secret },
+  ...("peers" in podNetwork ? podNetwork.peers : []).map(({ password }, index) => ({
+    path: `podNetwork.peers[${String(index)}].password`,
+    value: password,
+  })),
+  ...Object.entries(kubernetes.registries).map(([host, { password }]) => ({
+    path: `kubernetes.registries["${host}"].password`,
+    value: password,
+  })),
+  ...(["http", "https"] as const)
+    .filter((scheme) => signsIn(proxy?.[scheme]))
+    .map((scheme) => ({ path: `network.proxy.${scheme}`, value: proxy?.[scheme] })),
+];
+
+/** The secrets that are written as text, and what to do about it. */
+export const openSecrets = (
+  spec: ClusterSpec,
+): { readonly path: string; readonly message: string }[] =>
+  kept(spec)
+    .filter(({ value }) => typeof value === "string")
+    .map(({ path }) => ({
+      path: `cluster.${path}`,
+      message: `is not encrypted; write it with \`pulumi config set --path 'stackadm:cluster.${path}' --secret\`, and take another one, since this one was in a file`,
+    }));

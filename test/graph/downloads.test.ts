@@ -1,0 +1,96 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import { Cluster } from "../../components/cluster.js";
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type Row } from "../support/graph.js";
+import { clear, isSecret, plain } from "../support/secrets.js";
+import { smallest } from "../support/spec.js";
+
+const canary = "CANARY";
+const ca = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
+const args: ClusterArgs = {
+  ...smallest,
+  ...{
+    topology: "ha",
+    etcd: { kind: "dedicated", flavor: "medium" },
+    access: "bastion",
+    bastion: { flavor: "small" },
+  },
+};
+const asked: Partial<ClusterArgs> = {
+  kubernetes: {
+    registries: {
+      "r.example": { ca, user: "me", password: pulumi.secret(canary) },
+      "docker.io": { mirrors: ["https://r.example/v2/hub"] },
+    },
+  },
+  network: { proxy: { https: pulumi.secret(`http://u:${canary}@p:3128`) } },
+};
+const build = (over: Partial<ClusterArgs> = {}, preview = false): Promise<readonly Row[]> =>
+  graph(() => new Cluster("dev", { ...args, ...over }), { ...cloudAnswers, preview });
+const isScript = ({ type }: Row): boolean => type === "command:remote:Command";
+const shape = (rows: readonly Row[]): string[] => rows.map(({ type, name }) => `${type} ${name}`);
+
+describe("graph: registries and a proxy", () => {
+  let usual: readonly Row[];
+  let rows: readonly Row[];
+  before(async () => {
+    usual = await build();
+    rows = await build(asked);
+  });
+  const prepares = (of: readonly Row[]): readonly Row[] =>
+    of.filter(({ name }) => /-(control-plane|etcd|workers-general)-\d-prepare$/.test(name));
+
+  it("change what prepares each machine that runs containerd, and no other resource", () => {
+    assert.deepEqual(shape(rows), shape(usual));
+    const differ = rows.filter(
+      ({ inputs }, index) => JSON.stringify(inputs) !== JSON.stringify(usual[index]?.inputs),
+    );
+    assert.deepEqual(
+      differ.map(({ name }) => name).sort(),
+      prepares(rows)
+        .map(({ name }) => name)
+        .sort(),
+    );
+    assert.equal(differ.length, 3 + 3 + 2);
+  });
+
+  it("reach machines as they are meant", () => {
+    for (const { name, inputs } of prepares(rows)) {
+      const stdin = plain(inputs["stdin"]);
+      const of = (value: string): string =>
+        new RegExp(`^${value}='([^']*)'`, "m").exec(stdin)?.[1] ?? "";
+      assert.match(
+        of("REGISTRY_AUTH"),
+        /configs\."r\.example"\.auth\]\n {2}username = "me"\n {2}password = "CANARY"/,
+        name,
+      );
+      assert.match(of("REGISTRIES"), /^docker\.io\/hosts\.toml \S+\nr\.example\/ca\.crt /, name);
+      const environment = /^environment (\S+)$/m.exec(of("PROXY"))?.[1] ?? "";
+      assert.match(
+        Buffer.from(environment, "base64").toString(),
+        /^HTTPS_PROXY='http:\/\/u:CANARY@p:3128'$/m,
+      );
+    }
+  });
+
+  it("are not there where nobody asks for them", () => {
+    for (const { name, inputs } of prepares(usual))
+      assert.match(
+        plain(inputs["stdin"]),
+        /^PROXY=''\n(.*\n)*REGISTRIES=''\nREGISTRY_AUTH=''\n/m,
+        name,
+      );
+  });
+
+  it("show no password outside of secret inputs of scripts", () => {
+    for (const row of rows) assert.ok(!clear(row).includes(canary), row.name);
+    for (const { inputs, name } of rows.filter(isScript))
+      assert.ok(isSecret(inputs["stdin"]), name);
+  });
+
+  it("show the same rows in a preview", async () => {
+    assert.deepEqual(shape(await build(asked, true)), shape(rows));
+  });
+});

@@ -1,0 +1,131 @@
+import { strict as assert } from "node:assert";
+import { execFileSync } from "node:child_process";
+import { Address4 } from "ip-address";
+import fc from "fast-check";
+import { parseClusterSpec, type ClusterSpec } from "../../../../components/cluster-spec.js";
+import { exceptions, excepts, proxyFiles } from "../../../../components/machine/proxy-documents.js";
+import { smallest } from "../../../support/spec.js";
+
+const url = "http://me:p%40ss@proxy.example:3128";
+const specOf = (noProxy: readonly string[] = [], over: object = {}): ClusterSpec => {
+  const proxy = { http: url, https: url, noProxy };
+  const { network = {}, ...more } = over as { network?: object };
+  const result = parseClusterSpec({ ...smallest, ...more, network: { ...network, proxy } });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec;
+};
+const files = (
+  spec: ClusterSpec,
+  proxies = { http: url, https: url } as Parameters<typeof proxyFiles>[1],
+) =>
+  Object.fromEntries(
+    proxyFiles(spec, proxies)
+      .split("\n")
+      .map((line) => line.split(" "))
+      .map(([name = "", data = ""]) => [name, Buffer.from(data, "base64").toString()]),
+  );
+
+describe("what is reached without the proxy", () => {
+  it("is the machine, its metadata, the cluster's ranges and names, and what the user says", () => {
+    assert.deepEqual(exceptions(specOf([".example.org"])), [
+      ...["localhost", "127.0.0.1", "::1", "169.254.169.254"],
+      ...["10.0.0.0/24", "10.244.0.0/16", "10.96.0.0/12"],
+      ...[".svc", ".cluster.local", specOf().apiName, ".example.org"],
+    ]);
+  });
+
+  it("is the cluster's domain where it has another, and the API where it is written", () => {
+    const found = exceptions(
+      specOf([], {
+        kubernetes: { kubelet: { clusterDomain: "k8s.example" } },
+        endpoint: { kind: "existing", host: "203.0.113.7" },
+      }),
+    );
+    assert.ok(found.includes(".k8s.example") && found.includes("203.0.113.7"));
+    assert.ok(!found.includes(".cluster.local"));
+    const shared = exceptions(
+      specOf([], { endpoint: { kind: "virtual-ip", address: "10.0.0.9" } }),
+    );
+    assert.ok(shared.includes("10.0.0.9"));
+  });
+
+  it("covers every address of the machines, pods and services, wherever they are", () => {
+    const octet = fc.integer({ min: 0, max: 255 });
+    fc.assert(
+      fc.property(octet, octet, octet, fc.integer({ min: 16, max: 28 }), (a, b, host, bits) => {
+        const range = new Address4(`172.20.${String(a)}.${String(b)}/${String(bits)}`);
+        const nodes = `${range.startAddress().address}/${String(bits)}`;
+        const spec = specOf([], { network: { nodes } });
+        const found = exceptions(spec);
+        const ends = [range.startAddress(), range.endAddress()].map(({ address }) => address);
+        const inside = [...ends, `10.244.${String(a)}.${String(host)}`, `10.96.${String(b)}.1`];
+        for (const one of [...inside, "169.254.169.254", "127.0.0.1"])
+          assert.ok(
+            found.some((entry) => excepts(entry, one)),
+            one,
+          );
+        for (const outside of ["198.51.100.7", "registry.example.org", "notcluster.local"])
+          assert.ok(!found.some((entry) => excepts(entry, outside)), outside);
+      }),
+    );
+  });
+
+  it("has every entry of the user's once, whatever is in it", () => {
+    const entry = fc.stringMatching(/^\.?[a-z]{1,5}(\.[a-z]{1,5}){0,2}$/);
+    fc.assert(
+      fc.property(fc.array(entry), (written) => {
+        const found = exceptions(specOf(written));
+        assert.equal(new Set(found).size, found.length);
+        for (const one of written) assert.ok(found.includes(one));
+      }),
+    );
+  });
+
+  it("names the package repository where a range or a domain means it, for those who know none", () => {
+    const packages = (address: string) => ({ kubernetes: { packages: { url: address } } });
+    const found = exceptions(specOf(["172.29.0.0/16"], packages("http://172.29.0.2:8081/deb/")));
+    assert.ok(found.includes("172.29.0.2"));
+    assert.ok(
+      exceptions(specOf([".example.org"], packages("https://apt.example.org/x/"))).includes(
+        "apt.example.org",
+      ),
+    );
+    assert.ok(!exceptions(specOf()).includes("pkgs.k8s.io"));
+  });
+});
+
+describe("the files of a proxy", () => {
+  it("are variables of both spellings, which a shell reads as they were written", () => {
+    const { environment = "" } = files(specOf([".example.org"]));
+    const read = (name: string): string =>
+      execFileSync("bash", ["-c", `eval "$(cat)"; printf %s "$${name}"`], {
+        input: environment,
+        encoding: "utf8",
+      });
+    for (const name of ["HTTP_PROXY", "https_proxy"]) assert.equal(read(name), url);
+    for (const name of ["NO_PROXY", "no_proxy"])
+      assert.equal(read(name), exceptions(specOf([".example.org"])).join(","));
+  });
+
+  it("tell apt of a proxy for each scheme, and of exceptions that are hosts", () => {
+    const { apt = "" } = files(specOf(["apt.example.org", ".org", "10.9.0.0/16"]), {
+      http: url,
+      https: undefined,
+    });
+    const lines = apt.trimEnd().split("\n");
+    assert.equal(lines[0], `Acquire::http::Proxy "${url}";`);
+    assert.ok(lines.includes('Acquire::http::Proxy::apt.example.org "DIRECT";'));
+    assert.ok(lines.includes('Acquire::http::Proxy::169.254.169.254 "DIRECT";'));
+    assert.doesNotMatch(apt, /https|\/16|::\.|::::/);
+  });
+
+  it("tell curl of the proxy for the repository's scheme, or of none", () => {
+    const plain = { kubernetes: { packages: { url: "http://apt.example/x/" } } };
+    const proxies = { http: undefined, https: url };
+    assert.equal(files(specOf([], plain), proxies)["curl"], "");
+    assert.match(
+      files(specOf(), proxies)["curl"] ?? "",
+      /^proxy = "http:\/\/me:\S+"\nnoproxy = "localhost,.*"\n$/,
+    );
+  });
+});
