@@ -131,7 +131,7 @@ export class ControlPlane extends NodeGroup {
     },
   ): RemoteScript {
     const { spec, frozen, machines, endpoint, access } = args;
-    const earlier = order?.before.id ?? args.etcd?.complete ?? pulumi.output("");
+    const earlier = order ? order.before.id : beforeAll(args);
     const prepare = this.prepare(member, access, {
       ...preparation(spec, member.plan.role, { ...this.plan, ...endpointTraits(spec) }),
       ...runtimeValues(spec, (text) => args.turns.inTurn(member.plan.name, text, earlier)),
@@ -229,6 +229,10 @@ const configuredOf = ({ spec: { kubernetes }, ...args }: FormArgs) =>
   pulumi
     .output(webhookOf({ kubernetes }, args.machines).webhook)
     .apply((webhook) => ({ ...kubernetes, webhookCertificate: webhook?.certificate }));
+
+/** What is done before any control plane that lives changes. */
+const beforeAll = ({ etcd }: FormArgs): pulumi.Output<string> =>
+  etcd ? etcd.complete : pulumi.output("");
 
 /** Where etcd is, and which; nothing where it is kubeadm's own. */
 function etcdOf(addresses: readonly string[] | undefined, image: string | undefined) {

@@ -11,7 +11,8 @@ converge_dns() {
   [[ -n $KUBEADM_INIT && $(cluster_configuration | dns_block) != "$(dns_block <"$1")" ]] || return 0
   image=$(kubeadm config images list --config "$1" | grep /coredns:) ||
     die "kubeadm names no image of CoreDNS$(because kubeadm)"
-  before=$(of_dns '{.spec.template.spec.containers[0].image}') && [[ -n $before ]] ||
+  before=$(of_dns '{.spec.template.spec.containers[0].image}') || before=''
+  [[ -n $before ]] ||
     die "kubernetes.images.coreDns: the cluster has no deployment coredns in kube-system that could get it; leave it out"
   if [[ $image == "$before" ]]; then return 0; fi
   say "$NODE_NAME: CoreDNS restarts with the image $image"

@@ -23,7 +23,8 @@ const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
 function forward(from: IncomingMessage, to: URL, answer: ServerResponse): void {
-  const { "proxy-authorization": _own, authorization: _other, ...headers } = from.headers;
+  const headers = { ...from.headers };
+  for (const own of ["proxy-authorization", "authorization"]) Reflect.deleteProperty(headers, own);
   const passed = request(to, { method: from.method ?? "GET", headers }, (got) => {
     answer.writeHead(got.statusCode ?? 502, got.headers);
     got.pipe(answer);

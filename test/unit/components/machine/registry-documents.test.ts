@@ -105,7 +105,6 @@ describe("who signs in to registries", () => {
           values.map((text) => JSON.parse(text) as string),
           [user, secret],
         );
-        // eslint-disable-next-line no-control-regex -- what TOML's strings cannot hold
         for (const text of values) assert.doesNotMatch(text, /[\u0000-\u001f\u007f]/);
       }),
     );
