@@ -19,6 +19,6 @@ export { ClusterError, type ErrorCode } from "./cluster/cluster-error.js";
 export type { ClusterEvent } from "./cluster/events.js";
 export type { StackOutputs } from "./cluster/operation.js";
 export { VerificationFailed } from "./cluster/proof.js";
-export { prepareSurroundings, type Surroundings } from "./setup/surroundings.js";
+export { prepareEnvironment, type OperationEnvironment } from "./setup/environment.js";
 export { parseOutputs, valuesOf, type ClusterOutputs } from "./verify/outputs.js";
 export type { Check, Verification } from "./verify/verify.js";

@@ -67,7 +67,7 @@ export const forward = (client: Client, address: string, port: number): Promise<
 export async function whoAnswers(
   hop: SshTarget,
   target: SshTarget,
-): Promise<"itself" | "imposter" | "nobody"> {
+): Promise<"itself" | "wrong host key" | "nobody"> {
   let client: Client | undefined;
   try {
     client = await logIn(hop);
@@ -75,7 +75,7 @@ export async function whoAnswers(
     inner.destroy();
     return "itself";
   } catch (error) {
-    return error instanceof HostKeyMismatch ? "imposter" : "nobody";
+    return error instanceof HostKeyMismatch ? "wrong host key" : "nobody";
   } finally {
     client?.destroy();
   }

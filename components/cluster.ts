@@ -288,8 +288,8 @@ export class Cluster extends Component {
       networkMtu: network.mtu,
       cloud: cloudAccess(spec, cloud, { network, credential, operator }),
       deletedWith: controlPlane.first.machine.server,
-      farewell: ({ workloads }) =>
-        controlPlane.farewell(access, [...workloads, ...joins], spec.blockStorage.snapshots),
+      teardown: ({ workloads }) =>
+        controlPlane.teardown(access, [...workloads, ...joins], spec.blockStorage.snapshots),
     });
   }
 }

@@ -9,8 +9,8 @@ export interface Found {
   readonly path: string;
 }
 
-/** Where to look; taken from the environment by `surroundings`. */
-export interface Surroundings {
+/** Where to look; taken from the environment by `searchPlaces`. */
+export interface SearchPlaces {
   /** Directories of PATH, without our own cache. */
   readonly path: readonly string[];
   /** The Pulumi home: PULUMI_HOME or ~/.pulumi. */
@@ -18,7 +18,7 @@ export interface Surroundings {
 }
 
 /** `own` is the toolchain's cache: what was made there earlier does not count as found. */
-export function surroundings(env: NodeJS.ProcessEnv, own: string): Surroundings {
+export function searchPlaces(env: NodeJS.ProcessEnv, own: string): SearchPlaces {
   return {
     path: (env["PATH"] ?? "")
       .split(delimiter)
@@ -42,18 +42,18 @@ function executableIn(name: string, directories: readonly string[]): string | un
 }
 
 /** The first executable called `name` on the path or in the Pulumi home's bin. */
-export const executable = (name: string, where: Surroundings): string | undefined =>
+export const executable = (name: string, where: SearchPlaces): string | undefined =>
   executableIn(name, [...where.path, join(where.pulumiHome, "bin")]);
 
 /** The Node language host of `engine`: the engine looks on its path, then beside itself, where links have led to it. */
-export function findLanguageHost(engine: string, where: Surroundings): string | undefined {
+export function findLanguageHost(engine: string, where: SearchPlaces): string | undefined {
   const name = "pulumi-language-nodejs";
   return executable(name, where) ?? executableIn(name, [dirname(engine)]);
 }
 
 /** The `pulumi` that is there and new enough, or why the one that is there does not serve. */
 export async function findEngine(
-  where: Surroundings,
+  where: SearchPlaces,
   wanted: string,
 ): Promise<Found | { readonly refused: string }> {
   const path = executable("pulumi", where);
@@ -69,7 +69,7 @@ export async function findEngine(
  * A resource plugin: an executable on the path (as the engine prefers it), or installed in the Pulumi home. There the engine
  * takes the version that the SDK asks for and no other, and nothing whose installation has not ended.
  */
-export function findPlugin(name: string, where: Surroundings, version: string): Found | undefined {
+export function findPlugin(name: string, where: SearchPlaces, version: string): Found | undefined {
   const file = `pulumi-resource-${name}`;
   const ambient = executable(file, where);
   if (ambient) return { version: "unknown", path: ambient };

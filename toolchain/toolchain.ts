@@ -6,8 +6,8 @@ import { cacheDirectory, packageRoot } from "../base/paths.js";
 import type { Progress } from "../base/progress.js";
 import { run } from "../base/run.js";
 import { UserError } from "../base/user-error.js";
-import { findEngine, findLanguageHost, findPlugin, surroundings } from "./find.js";
-import type { Surroundings } from "./find.js";
+import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find.js";
+import type { SearchPlaces } from "./find.js";
 import type { GoBuild } from "./make.js";
 import { assembleBin, forwardScript, makeWithGo, standInScript } from "./make.js";
 import { downloadHost, engineVersion, pluginVersions } from "./versions.js";
@@ -58,7 +58,7 @@ export const openstackBuild: GoBuild = {
 
 interface Context {
   readonly cache: string;
-  readonly where: Surroundings;
+  readonly where: SearchPlaces;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
   readonly standIns: boolean;
@@ -89,7 +89,7 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
   return withLock(join(cache, "lock"), lock, async () => {
     const context: Context = {
       cache,
-      where: surroundings(env, cache),
+      where: searchPlaces(env, cache),
       progress: options.progress,
       signal: options.signal,
       standIns: options.standIns ?? env[standInsVariable] === "1",

@@ -29,7 +29,7 @@ interface Times {
 
 /** Says what came of it. */
 async function report(context: StackContext, result: UpResult, times: Times): Promise<void> {
-  const { session, stack, surroundings, service } = context;
+  const { session, stack, environment, service } = context;
   const { kubeconfigPath = "", verification } = result;
   const outputs = parseOutputs(valuesOf(result.outputs));
   addKubeconfig(session.redactor, outputs.kubeconfig);
@@ -40,7 +40,7 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
     ...(verification ? [nodesTable(verification)] : []),
     ...(verification && checked ? [checksTable(verification)] : []),
     timesTable(times.phases, times.total),
-    nextCommands(stack, kubeconfigPath, { onLab: surroundings.onLab, advice }),
+    nextCommands(stack, kubeconfigPath, { onLab: environment.onLab, advice }),
   ];
   session.print(`\n${parts.join("\n\n")}`);
   session.emit({

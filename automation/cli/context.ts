@@ -2,7 +2,7 @@ import { createClusterService, type ClusterService } from "../cluster/cluster-se
 import type { RunOptions } from "../cluster/options.js";
 import { readStackFile } from "../cluster/workspace.js";
 import { RunView } from "../render/run-view.js";
-import { prepareSurroundings, type Surroundings } from "../setup/surroundings.js";
+import { prepareEnvironment, type OperationEnvironment } from "../setup/environment.js";
 import type { Session } from "./session.js";
 import { packageRoot } from "../../base/paths.js";
 
@@ -10,7 +10,7 @@ import { packageRoot } from "../../base/paths.js";
 export interface StackContext {
   readonly stack: string;
   readonly session: Session;
-  readonly surroundings: Surroundings;
+  readonly environment: OperationEnvironment;
   readonly service: ClusterService;
 }
 
@@ -21,15 +21,15 @@ export async function withStack<T>(
   work: (context: StackContext) => Promise<T>,
 ): Promise<T> {
   readStackFile(packageRoot(), stack);
-  const surroundings = await prepareSurroundings({
+  const environment = await prepareEnvironment({
     progress: session.progress,
     signal: session.signal,
   });
   try {
-    const service = createClusterService({ env: surroundings.env, backend: surroundings.backend });
-    return await work({ stack, session, surroundings, service });
+    const service = createClusterService({ env: environment.env, backend: environment.backend });
+    return await work({ stack, session, environment, service });
   } finally {
-    await surroundings.close();
+    await environment.close();
   }
 }
 

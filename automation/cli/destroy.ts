@@ -8,7 +8,7 @@ import { runCommand } from "./session.js";
 
 /** What is true now. */
 function outcome(
-  { stack, surroundings: { backend } }: StackContext,
+  { stack, environment: { backend } }: StackContext,
   { cluster, held, deleted, kept }: DestroyResult,
 ): string {
   const other = kept.length > 0 ? " else" : "";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { cloudIsNamed } from "../setup/surroundings.js";
+import { cloudIsNamed } from "../setup/environment.js";
 import { bringUp } from "./bring-up.js";
 import { withStack } from "./context.js";
 import { runCommand, type Session } from "./session.js";
@@ -28,13 +28,13 @@ export function registerDev(program: Command): void {
         const toolsSince = Date.now();
         await withStack(session, stack, (context) => {
           const tools = { title: "Toolchain", milliseconds: Date.now() - toolsSince };
-          if (context.surroundings.onLab)
+          if (context.environment.onLab)
             session.progress.note(
               "The stacks of this lab are kept inside it: `lab down` takes them along, a new lab begins with none.",
             );
           return bringUp(context, {
             startedAt,
-            before: context.surroundings.onLab ? [lab, tools] : [tools],
+            before: context.environment.onLab ? [lab, tools] : [tools],
           });
         });
         return 0;

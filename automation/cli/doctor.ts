@@ -13,20 +13,20 @@ export function registerDoctor(program: Command): void {
       const { stack } = command.optsWithGlobals<{ stack: string }>();
       await runCommand(command, (session) =>
         withStack(session, stack, async (context) => {
-          const { surroundings, service } = context;
+          const { environment, service } = context;
           const { kubernetes } = await service.spec(stack);
           const findings = await withStep(session.progress, "Ask the cloud", 3, () =>
             service.preflight(stack),
           );
           const kubectl = await lookAtKubectl(kubernetes.version);
           const facts = [
-            ["cloud", surroundings.env["OS_CLOUD"] ?? surroundings.env["OS_AUTH_URL"] ?? ""],
-            ["backend", surroundings.backend],
+            ["cloud", environment.env["OS_CLOUD"] ?? environment.env["OS_AUTH_URL"] ?? ""],
+            ["backend", environment.backend],
             [
               "login key",
-              surroundings.agent?.foreign === true ? "of the running ssh-agent" : "our own",
+              environment.agent?.foreign === true ? "of the running ssh-agent" : "our own",
             ],
-            ...surroundings.toolchain.pieces.map(({ name, version, origin }) => [
+            ...environment.toolchain.pieces.map(({ name, version, origin }) => [
               name,
               `${version} (${origin})`,
             ]),

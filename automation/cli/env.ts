@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ensureCommands } from "../setup/commands.js";
 import { agentKeys, ensureKey } from "../setup/ssh-agent.js";
-import { ownKeyFile, prepareSurroundings, sshCommands } from "../setup/surroundings.js";
+import { ownKeyFile, prepareEnvironment, sshCommands } from "../setup/environment.js";
 import { runCommand } from "./session.js";
 
 /** `value` as one word of a POSIX shell. */
@@ -36,8 +36,8 @@ export function registerEnv(program: Command): void {
     .action(async (_options, command: Command) => {
       await runCommand(command, async (session) => {
         const { progress, signal } = session;
-        const surroundings = await prepareSurroundings({ progress, signal, agent: false });
-        const variables = surroundings.changes;
+        const environment = await prepareEnvironment({ progress, signal, agent: false });
+        const variables = environment.changes;
         const ready = await agentIsReady(process.env);
         if (!ready) {
           await ensureCommands(sshCommands, progress);

@@ -5,7 +5,7 @@ import { deleteOrphans, findMarked, holdsData, type Orphan } from "../../cloud/o
 import { clusterLines, orphansCommand } from "../cluster/orphans.js";
 import { withStep } from "../../base/progress.js";
 import { keptLines, markedTable } from "../render/marked.js";
-import { cloudEnvironment } from "../setup/surroundings.js";
+import { cloudEnvironment } from "../setup/environment.js";
 import { UserError } from "../../base/user-error.js";
 import { runCommand, type Session } from "./session.js";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { table } from "../render/table.js";
-import { standInsByDefault } from "../setup/surroundings.js";
+import { standInsByDefault } from "../setup/environment.js";
 import { runCommand } from "./session.js";
 
 export function registerToolchain(program: Command): void {

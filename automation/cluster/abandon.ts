@@ -16,7 +16,7 @@ import {
  * the rest.
  */
 
-/** Does deleting this resource need the cluster's API: an object in it, or a script that says farewell to it? */
+/** Does deleting this resource need the cluster's API: an object in it, or a script of its teardown? */
 export const needsApi = ({ type, inputs }: StateResource): boolean =>
   type.startsWith("kubernetes:") ||
   (type === "command:remote:Command" && inputs?.["delete"] !== undefined);

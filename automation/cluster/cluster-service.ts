@@ -5,7 +5,7 @@ import { ClusterError } from "./cluster-error.js";
 import { nameInCloud, requireNotElsewhere } from "./elsewhere.js";
 import { describeLock, stackLocks } from "./engine-locks.js";
 import type { ClusterEvent } from "./events.js";
-import { settleApi } from "./farewell.js";
+import { settleApi } from "./teardown.js";
 import { keepKubeconfig, removeKubeconfig, writeKubeconfig } from "./kubeconfig-file.js";
 import type {
   ClusterServiceOptions,

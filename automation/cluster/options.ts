@@ -8,7 +8,7 @@ import type { PlanRow } from "./plan-rows.js";
 export interface ClusterServiceOptions {
   /**
    * The environment of engine, plugins and program: PATH with the tools, OS_*, SSH_AUTH_SOCK and Pulumi's variables,
-   * as `prepareSurroundings` makes it.
+   * as `prepareEnvironment` makes it.
    */
   readonly env: NodeJS.ProcessEnv;
   /** URL of the state backend. */

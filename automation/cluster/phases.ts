@@ -85,7 +85,7 @@ const ofProvider: Rows = [
  * Scripts that run on machines of a component without belonging to its phase, by their step: the last word of their name, which
  * only the program gives. What people name stands before it.
  */
-const ofStep: Readonly<Record<string, Phase>> = { prepare: "boot", farewell: "samples" };
+const ofStep: Readonly<Record<string, Phase>> = { prepare: "boot", teardown: "samples" };
 
 const lookUp = (rows: Rows, type: string): Phase | undefined =>
   rows.find(([prefix]) => type.startsWith(prefix))?.[1];

@@ -18,10 +18,10 @@ import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js"
 import type { StorageClassSettings } from "./manifests/storage-class.js";
 import { podNetwork, type PodNetworkSpec } from "../spec/pod-network.js";
 
-/** What the cluster's farewell needs to know of the add-ons. */
+/** What the cluster's teardown needs to know of the add-ons. */
 export interface AddonsResources {
   readonly provider: kubernetes.Provider;
-  /** What releases load balancers and volumes, and must outlive the farewell: depend on these. */
+  /** What releases load balancers and volumes, and must outlive the teardown: depend on these. */
   readonly workloads: readonly pulumi.Resource[];
 }
 
@@ -71,7 +71,7 @@ export interface AddonsArgs {
    * Makes what, when it is deleted, waits until the cluster has released its load balancers and
    * volumes. Called once; must depend on `workloads`. @default nothing waits
    */
-  readonly farewell?: (resources: AddonsResources) => pulumi.Resource;
+  readonly teardown?: (resources: AddonsResources) => pulumi.Resource;
   /**
    * Whatever ends the cluster when it is deleted, like the resource that ran `kubeadm init`: objects
    * that own nothing in the cloud are then not deleted one by one. Change: in place.
@@ -131,8 +131,8 @@ export class Addons extends Component {
       ...this.#storage(args, common, network !== undefined),
     ];
     this.#served(args, images, network !== undefined);
-    const farewell = args.farewell?.({ provider: this.provider, workloads });
-    const after = farewell === undefined ? workloads : [...workloads, farewell];
+    const teardown = args.teardown?.({ provider: this.provider, workloads });
+    const after = teardown === undefined ? workloads : [...workloads, teardown];
     const internalClass = args.cloud.machines && machinesClass;
     if (args.ingress) {
       const { traefik: image } = images;

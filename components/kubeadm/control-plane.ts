@@ -31,7 +31,7 @@ import { NodeGroup } from "./node-group.js";
 import { nodeMarks } from "./node-marks.js";
 import {
   controlPlaneScripts,
-  farewellScripts,
+  teardownScripts,
   marksScript,
   mintScript,
   scriptsFor,
@@ -84,39 +84,39 @@ export class ControlPlane extends NodeGroup {
   }
 
   /** The last thing that happens to the cluster: runs when it is deleted, before everything it depends on. */
-  farewell(
+  teardown(
     access: Access,
     after: pulumi.Input<pulumi.Resource>[],
     snapshots = false,
   ): RemoteScript {
-    const farewell = this.#farewell(access, after);
-    if (!snapshots) return farewell;
+    const teardown = this.#teardown(access, after);
+    if (!snapshots) return teardown;
     return this.make(
       RemoteScript,
-      "snapshots-farewell",
+      "snapshots-teardown",
       {
         connection: access.route(this.first.machine),
         scripts: snapshotsScripts,
         values: {},
-        when: "farewell",
+        when: "delete",
       },
       // order: Cinder keeps a volume as long as it has a snapshot.
-      { dependsOn: [farewell] },
+      { dependsOn: [teardown], ...this.formerly("snapshots-farewell") },
     );
   }
 
-  #farewell(access: Access, after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
+  #teardown(access: Access, after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
     return this.make(
       RemoteScript,
-      "farewell",
+      "teardown",
       {
         connection: access.route(this.first.machine),
-        scripts: farewellScripts,
+        scripts: teardownScripts,
         values: { OTHERS: this.members.length > 1 ? "yes" : "no" },
-        when: "farewell",
+        when: "delete",
       },
       // order: cloud controller, storage and workers have to be there while services and volumes are released.
-      { dependsOn: after },
+      { dependsOn: after, ...this.formerly("farewell") },
     );
   }
 

@@ -1,6 +1,6 @@
 import type { Access } from "../access/access.js";
 import { MachineGroup, type Member } from "../machine/machine-group.js";
-import type { Farewell } from "../plan/roles.js";
+import type { Leave } from "../plan/roles.js";
 import { RemoteScript } from "../support/remote-script.js";
 import { leaveScripts } from "./node-scripts.js";
 
@@ -9,7 +9,7 @@ export interface LeaveArgs {
   readonly survivor: Member;
   readonly access: Access;
   /** What the survivor does for it. */
-  readonly leaves: readonly Farewell[];
+  readonly leaves: readonly Leave[];
 }
 
 /** Machines that are nodes of a cluster. */
@@ -32,9 +32,9 @@ export abstract class NodeGroup extends MachineGroup {
           NODE_NAME: plan.name,
           LEAVING_SERVER: machine.serverId,
           LEAVING_ADDRESS: machine.address,
-          FAREWELL: leaves.join(" "),
+          LEAVES: leaves.join(" "),
         },
-        when: "farewell",
+        when: "delete",
       },
       {
         // Replaced with the server, which means here: run before the server is deleted, since both are deleted first.

@@ -38,7 +38,7 @@ export const scriptsFor = (
     : scripts;
 
 export const leaveScripts = [common, read("scripts/leave.sh")] as const;
-export const farewellScripts = [common, read("scripts/farewell.sh")] as const;
+export const teardownScripts = [common, read("scripts/teardown.sh")] as const;
 export const snapshotsScripts = [common, read("scripts/snapshots.sh")] as const;
 /** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */
 export const mintScript = read("scripts/mint.sh");
@@ -84,6 +84,6 @@ export const joinValues = [
   "AFTER_KUBEADM",
 ] as const;
 /** What scripts/leave.sh reads. */
-export const leaveValues = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "FAREWELL"] as const;
-/** What scripts/farewell.sh reads; the rest it asks the cluster. */
-export const farewellValues = ["OTHERS"] as const;
+export const leaveValues = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "LEAVES"] as const;
+/** What scripts/teardown.sh reads; the rest it asks the cluster. */
+export const teardownValues = ["OTHERS"] as const;

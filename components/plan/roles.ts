@@ -8,7 +8,7 @@ export type Role = (typeof roles)[number];
 export const poolLabel = "stackadm.io/pool";
 
 /** What a leaving machine's survivors do for it, before its server is deleted. */
-export type Farewell = "drain" | "remove-etcd-member";
+export type Leave = "drain" | "remove-etcd-member";
 
 /** Everything that depends on what a machine is. There is no other place that asks for a role. */
 export interface RoleRow {
@@ -26,7 +26,7 @@ export interface RoleRow {
   readonly labelled: boolean;
   /** What a machine that joins is given (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh). */
   readonly grant: "token" | "certificates" | "membership" | "nothing";
-  readonly leaves: readonly Farewell[];
+  readonly leaves: readonly Leave[];
   /** Taints that kubeadm gives to its node. */
   readonly taints: readonly string[];
 }

@@ -32,6 +32,11 @@ export abstract class Component extends pulumi.ComponentResource {
     );
   }
 
+  /** The name that a child had in an earlier release: its state is taken over. */
+  protected formerly(role: string): { readonly aliases: pulumi.Alias[] } {
+    return { aliases: [{ name: `${this.#name}-${role}` }] };
+  }
+
   /**
    * Like `make`, for the child that has to be done before anything else is begun: the children that are made after it wait
    * for it, and theirs for them, since nobody is registered before its parent.

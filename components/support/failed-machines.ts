@@ -73,8 +73,8 @@ export class FailedMachines {
       const before = serverOfScript(await known(pulumi.output(failure.oldInputs?.["stdin"])));
       const first = isFirst(script, failure.failedOperation, { before, now: id });
       await report(
-        kind === "imposter"
-          ? imposter(machine)
+        kind === "wrong host key"
+          ? wrongHostKey(machine)
           : await this.judge({ machine, serverId: id }, first),
       );
       return false;
@@ -115,7 +115,7 @@ export class FailedMachines {
   private async ask({
     proxy,
     ...target
-  }: pulumi.Unwrap<Connection>): Promise<"itself" | "imposter" | "other"> {
+  }: pulumi.Unwrap<Connection>): Promise<"itself" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
     if (proxy === undefined || agentSocket === undefined) return "other";
     const answer = await whoAnswers({ ...proxy, agentSocket }, { ...target, agentSocket });
@@ -142,7 +142,7 @@ export class FailedMachines {
 export const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
   new pulumi.ErrorHook(name, AsyncResource.bind(callback));
 
-const imposter = (machine: string): Failure =>
+const wrongHostKey = (machine: string): Failure =>
   new Failure(
     "HOST_KEY_MISMATCH",
     `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
@@ -153,10 +153,10 @@ const imposter = (machine: string): Failure =>
  * rejected channel; a proxy that does not answer says nothing about the machine; and a handshake that failed is tried
  * again on the same dead connection, so that the last error no longer says why.
  */
-export function failureOf(message: string): "silent" | "imposter" | "unclear" | "other" {
+export function failureOf(message: string): "silent" | "wrong host key" | "unclear" | "other" {
   // What a script printed stands below.
   const line = tellingLine(message);
-  if (/host key mismatch/i.test(line)) return "imposter";
+  if (/host key mismatch/i.test(line)) return "wrong host key";
   if (/proxy:/.test(line)) {
     if (/rejected: connect failed/.test(line)) return "silent";
     return /handshake failed/.test(line) ? "unclear" : "other";

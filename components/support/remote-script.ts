@@ -38,9 +38,9 @@ export interface RemoteScriptArgs {
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
   /**
    * `up`: runs when it is made, with the argument `create`, and whenever anything in it changes, with `update`.
-   * `farewell`: runs once, when it is deleted.
+   * `delete`: runs once, when it is deleted.
    */
-  readonly when: "up" | "farewell";
+  readonly when: "up" | "delete";
 }
 
 const shell = "sudo -n bash -s";
@@ -49,7 +49,7 @@ const addressOf = ({ host, user, hostKey }: SshHop) => ({ host, user, hostKey })
 
 /**
  * Static scripts run as root on one machine: one SSH connection. No `triggers` (they replace, and a replacement runs
- * the new script before the old one's farewell): scripts converge, so a changed input simply runs them again.
+ * the new script before the old one is deleted): scripts converge, so a changed input simply runs them again.
  */
 export class RemoteScript extends command.remote.Command {
   constructor(name: string, args: RemoteScriptArgs, opts?: pulumi.CustomResourceOptions) {

@@ -97,7 +97,7 @@ const sitePrefix = (env: NodeJS.ProcessEnv): string =>
 export const podsConnect: Point = {
   text: "pods reach pods on other machines, services by name, and the outside",
   see: async (stack) => {
-    const prefix = sitePrefix(stack.cluster.surroundings.env);
+    const prefix = sitePrefix(stack.cluster.environment.env);
     const crossing = await connectPods(stack.serverOf("control-plane-0"), [prefix]);
     assert.ok(crossing > 0);
     return `${String(crossing)} connections to other machines`;

@@ -82,7 +82,7 @@ export const productionHa: Example = {
     {
       text: "every other machine is reached through it, and proves who it is",
       see: async ({ outputs, cluster }) => {
-        const login = { user: "debian", agentSocket: cluster.surroundings.agent?.socket ?? "" };
+        const login = { user: "debian", agentSocket: cluster.environment.agent?.socket ?? "" };
         const entry = entryTarget(outputs, login);
         assert.ok(entry);
         const seen = await Promise.all(

@@ -34,7 +34,7 @@ export class ProgramStack extends Stack {
       prepare: (directory) => install(this.name, directory),
       config: () => ({}),
     });
-    const { env } = cluster.surroundings;
+    const { env } = cluster.environment;
     const keys = execFileSync("ssh-add", ["-L"], { encoding: "utf8", env }).split("\n");
     this.directory = join(cluster.stackFile, "..");
     this.env = env;

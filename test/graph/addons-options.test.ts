@@ -75,11 +75,11 @@ describe("graph: snapshots", () => {
       () => new Cluster("dev", { ...smallest, ...change, samples: true }),
       cloudAnswers,
     );
-    const farewell = named(rows, "dev-control-plane-snapshots-farewell");
-    assert.ok(reaches(rows, farewell.urn, named(rows, "dev-control-plane-farewell").urn));
-    assert.ok(reaches(rows, farewell.urn, named(rows, "dev-addons-storage-controller").urn));
+    const teardown = named(rows, "dev-control-plane-snapshots-teardown");
+    assert.ok(reaches(rows, teardown.urn, named(rows, "dev-control-plane-teardown").urn));
+    assert.ok(reaches(rows, teardown.urn, named(rows, "dev-addons-storage-controller").urn));
     const samples = named(rows, "dev-addons-samples-namespace").urn;
-    assert.ok(reaches(rows, samples, farewell.urn));
+    assert.ok(reaches(rows, samples, teardown.urn));
     const without = await graph(() => new Cluster("dev", smallest), cloudAnswers);
     assert.ok(!without.some(({ name }) => name.includes("snapshot")));
   });

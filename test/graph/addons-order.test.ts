@@ -61,13 +61,13 @@ describe("graph: order of the add-ons", () => {
     );
   });
 
-  it("has the farewell between the samples and what releases their load balancers and volumes", async () => {
+  it("has the teardown between the samples and what releases their load balancers and volumes", async () => {
     let told: readonly pulumi.Resource[] = [];
     const { rows, addons } = await run({
-      farewell: ({ provider, workloads }) => {
+      teardown: ({ provider, workloads }) => {
         assert.ok(kubernetes.Provider.isInstance(provider));
         told = workloads;
-        return new Marker("farewell");
+        return new Marker("teardown");
       },
     });
     const urns = await Promise.all(told.map(({ urn }) => value(urn)));

@@ -184,7 +184,7 @@ describe("the graph", () => {
     it("run again instead of being replaced: no triggers, and a script on delete has none on create", () => {
       for (const { name, inputs } of scripts()) {
         assert.equal(inputs["triggers"], undefined);
-        const last = /-(farewell|leave)$/.test(name);
+        const last = /-(teardown|leave)$/.test(name);
         assert.equal("delete" in inputs, last, name);
         assert.equal("create" in inputs, !last, name);
         assert.equal(inputs["addPreviousOutputInEnv"], false);
@@ -267,15 +267,15 @@ describe("the graph", () => {
         .filter(({ type }) => type.startsWith("kubernetes:"))
         .filter(({ dependencies }) => dependencies.some((urn) => urn.includes("join")));
       assert.deepEqual(waits, []);
-      const farewell = named(rows, "dev-control-plane-farewell");
-      assert.ok(farewell.dependencies.some((urn) => urn.endsWith("general-1-join")));
+      const teardown = named(rows, "dev-control-plane-teardown");
+      assert.ok(teardown.dependencies.some((urn) => urn.endsWith("general-1-join")));
     });
 
-    it("are left before the machines: samples, then the farewell, then everything else", () => {
+    it("are left before the machines: samples, then the teardown, then everything else", () => {
       const after = (name: string): string => named(rows, name).dependencies.join(" ");
-      assert.match(after("dev-addons-samples-namespace"), /dev-control-plane-farewell/);
-      assert.match(after("dev-control-plane-farewell"), /dev-addons-cloud-controller-daemon-set/);
-      assert.match(after("dev-control-plane-farewell"), /dev-addons-storage-controller/);
+      assert.match(after("dev-addons-samples-namespace"), /dev-control-plane-teardown/);
+      assert.match(after("dev-control-plane-teardown"), /dev-addons-cloud-controller-daemon-set/);
+      assert.match(after("dev-control-plane-teardown"), /dev-addons-storage-controller/);
     });
   });
 

@@ -11,7 +11,7 @@ import {
   ovn,
   roles,
   short,
-  Surroundings,
+  EndpointBed,
 } from "../support/endpoint.js";
 import { graph } from "../support/graph.js";
 import { value } from "../support/value.js";
@@ -90,7 +90,7 @@ describe("an endpoint that is a load balancer", () => {
 
   it("is no way in before the first control plane is behind it", async () => {
     const rows = await graph(() => {
-      const { endpoint } = new Surroundings(amphora, 2);
+      const { endpoint } = new EndpointBed(amphora, 2);
       new openstack.networking.Network("reader", { description: endpoint.outside });
     }, answers);
     const reader = rows.find(({ name }) => name === "reader");

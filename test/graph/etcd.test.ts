@@ -60,7 +60,7 @@ describe("the graph with machines of etcd's own", () => {
   it("tells kubeadm every member's address, and leaves etcd out of a control plane's leave and images", () => {
     const init = input(rows, "dev-control-plane-0-init");
     assert.match(init, /etcd:\n {2}external:\n {4}endpoints:\n( {6}- https:\/\/\S+:2379\n){3}/);
-    assert.match(input(rows, "dev-control-plane-1-leave"), /^FAREWELL='?drain'?$/m);
+    assert.match(input(rows, "dev-control-plane-1-leave"), /^LEAVES='?drain'?$/m);
     const images = /^KUBEADM_IMAGES=(.*)$/m.exec(input(rows, "dev-control-plane-0-prepare"))?.[1];
     assert.ok(images && !images.includes("etcd"), images);
     assert.match(input(rows, "dev-etcd-0-prepare"), /^KUBEADM_IMAGES=.*etcd\|pause/m);

@@ -53,7 +53,7 @@ describe("the phases of the graph", () => {
       ["dev-addons-cloud-config-secret", "cloud and pod network"],
       ["dev-addons-storage-controller", "storage"],
       ["dev-addons-samples-claim", "samples"],
-      ["dev-control-plane-farewell", "samples"],
+      ["dev-control-plane-teardown", "samples"],
     ];
     for (const [name, phase] of table) assert.equal(phaseOfName(name), phase, name);
   });
@@ -64,14 +64,14 @@ describe("the phases of the graph", () => {
       storageClasses: [{ name: storageClass }],
     });
     assert.deepEqual(
-      counts(await build("samples", shaped("prepare", "farewell"))),
+      counts(await build("samples", shaped("prepare", "teardown"))),
       counts(await build("dev", shaped("general", "default"))),
     );
   });
 
   it("are the same whatever stack, cluster and pools are called", () => {
     const name = fc.oneof(
-      fc.constantFrom(...["samples", "gold", "prepare", "farewell", "csi", "init", "join"]),
+      fc.constantFrom(...["samples", "gold", "prepare", "teardown", "csi", "init", "join"]),
       fc.stringMatching(/^[a-z]([a-z0-9-]{0,20}[a-z0-9])?$/),
     );
     const custom = rows.filter((row) => row.custom);

@@ -105,11 +105,11 @@ describe("graph: a network of their own for the addresses of services", () => {
     const routed = row(rows, "dev-network-services-router-interface").urn;
     const secret = row(rows, "dev-addons-cloud-config-secret");
     const controller = row(rows, "dev-addons-cloud-controller-daemon-set");
-    const farewell = rows.find(({ name }) => name.endsWith("-farewell"));
-    assert.ok(farewell);
+    const teardown = rows.find(({ name }) => name.endsWith("-teardown"));
+    assert.ok(teardown);
     assert.ok(secret.dependencies.includes(routed));
     assert.ok(controller.dependencies.includes(secret.urn));
-    assert.ok(farewell.dependencies.includes(controller.urn));
+    assert.ok(teardown.dependencies.includes(controller.urn));
   });
 
   it("opens no port of a machine: load balancers stand in the machines' subnet, too", async () => {

@@ -111,7 +111,7 @@ describe("a script for a machine", () => {
     server: "11111111-0000-4000-8000-000000000001",
   };
   const script = async (
-    when: "up" | "farewell",
+    when: "up" | "delete",
     look: (made: RemoteScript) => Promise<void> = () => Promise.resolve(),
   ): Promise<Row> => {
     let made: RemoteScript | undefined;
@@ -139,7 +139,7 @@ describe("a script for a machine", () => {
   });
 
   it("runs when it is made and when it changes, or only when it is deleted", async () => {
-    const [up, farewell] = [await script("up"), await script("farewell")];
+    const [up, teardown] = [await script("up"), await script("delete")];
     const occasions = ({ inputs }: Row): unknown[] =>
       ["create", "update", "delete"].map((occasion) => inputs[occasion]);
     assert.deepEqual(occasions(up), [
@@ -147,7 +147,7 @@ describe("a script for a machine", () => {
       "sudo -n bash -s update",
       undefined,
     ]);
-    assert.deepEqual(occasions(farewell), [undefined, undefined, "sudo -n bash -s"]);
+    assert.deepEqual(occasions(teardown), [undefined, undefined, "sudo -n bash -s"]);
   });
 
   it("gives back the values of its last line, as secrets", async () => {

@@ -86,7 +86,7 @@ describe("faults on the lab", function () {
     const silent = await serverId("general-0");
     outputs = parseOutputs(valuesOf((await up()).outputs));
     assert.notEqual(await serverId("general-0"), silent);
-    const agentSocket = cluster.surroundings.agent?.socket ?? "";
+    const agentSocket = cluster.environment.agent?.socket ?? "";
     const entry = entryTarget(outputs, { user: "debian", agentSocket });
     const proof = await verifyCluster({ outputs, entry });
     assert.equal(proof.ok, true, JSON.stringify(proof, undefined, 2));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { run } from "../../base/run.js";
-import { ownKeyFile } from "../../automation/setup/surroundings.js";
+import { ownKeyFile } from "../../automation/setup/environment.js";
 import { entryTarget, parseOutputs, type ClusterOutputs } from "../../automation/verify/outputs.js";
 import { verifyCluster, type Verification } from "../../automation/verify/verify.js";
 import { compareInventories, takeInventory, type CloudObject } from "../../cloud/inventory.js";
@@ -66,7 +66,7 @@ describe("a cluster's life on the lab", function () {
   });
 
   it("answers: nodes Ready, services over HTTP, the claim's data read back", async () => {
-    const agentSocket = cluster.surroundings.agent?.socket ?? "";
+    const agentSocket = cluster.environment.agent?.socket ?? "";
     const entry = entryTarget(outputs, { user: "debian", agentSocket });
     proof = await verifyCluster({ outputs, entry });
     assert.equal(proof.ok, true, JSON.stringify(proof, undefined, 2));
@@ -109,7 +109,7 @@ describe("a cluster's life on the lab", function () {
     const args = ["preview", "--stack", "life", "--config-file", cluster.stackFile];
     const { stdout } = await run("pulumi", [...args, "--expect-no-changes", "--non-interactive"], {
       cwd: packageRoot(),
-      env: cluster.surroundings.env,
+      env: cluster.environment.env,
     });
     assert.match(stdout, /\d+ unchanged/);
   });

@@ -7,7 +7,7 @@ const values = {
   NODE_NAME: "dev-general-0",
   LEAVING_SERVER: leaving,
   LEAVING_ADDRESS: "10.0.0.6",
-  FAREWELL: "drain",
+  LEAVES: "drain",
   SERVER_ID: "0b1c2d3e-0000-4000-8000-00000000000f",
 };
 
@@ -103,7 +103,7 @@ describe("leave.sh", () => {
   });
 
   describe("of a control plane", () => {
-    const all = { ...values, FAREWELL: "drain remove-etcd-member" };
+    const all = { ...values, LEAVES: "drain remove-etcd-member" };
 
     it("goes on with its pods when etcd does not let it go", () => {
       machine.stub(

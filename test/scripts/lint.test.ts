@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   controlPlaneValues,
-  farewellValues,
+  teardownValues,
   joinValues,
   leaveValues,
 } from "../../components/kubeadm/node-scripts.js";
@@ -95,7 +95,7 @@ describe("scripts for machines", () => {
     ["client", clientValues, [asking, "etcd/scripts/client.sh"]],
     ["join", joinValues, [...joining, ...kubelet, "kubeadm/scripts/join.sh"]],
     ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
-    ["farewell", farewellValues, ["kubeadm/scripts/farewell.sh"]],
+    ["teardown", teardownValues, ["kubeadm/scripts/teardown.sh"]],
     ["snapshots", [], ["kubeadm/scripts/snapshots.sh"]],
     ["bastion", [], ["access/scripts/bastion.sh"]],
   ] as const;

@@ -116,7 +116,7 @@ describe("a step on a machine", function () {
   it("keeps its own background jobs, traps and failures", async () => {
     const script = [
       "work() {",
-      "  trap 'failed; say farewell' EXIT",
+      "  trap 'failed; say teardown' EXIT",
       "  sleep 0.1 & say \"jobs: $(jobs -p | sed -n '$=')\"",
       "  wait",
       "  say waited",
@@ -130,7 +130,7 @@ describe("a step on a machine", function () {
     const said = session.stderr.split("\n").filter((line) => !line.startsWith("alive "));
     assert.match(
       said.join("\n"),
-      /^jobs: 1\nwaited\nown failed on machine; [^\n]*\n--- [^\n]*\nreason: `false` ended with code 1\nfarewell\n$/,
+      /^jobs: 1\nwaited\nown failed on machine; [^\n]*\n--- [^\n]*\nreason: `false` ended with code 1\nteardown\n$/,
     );
   });
 

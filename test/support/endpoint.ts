@@ -14,7 +14,7 @@ export const nodes = "10.0.0.0/24";
 export const allowedCidrs = ["203.0.113.0/24", "2001:db8::/32"];
 
 /** What stands for the cluster: a network, and as many control planes as there are addresses. */
-export class Surroundings extends Component {
+export class EndpointBed extends Component {
   readonly endpoint: Endpoint;
 
   constructor(endpoint: EndpointSpec, controlPlanes: number) {
@@ -75,8 +75,8 @@ export async function build(
   controlPlanes = 3,
   preview = false,
 ): Promise<Built> {
-  let made: Surroundings | undefined;
-  const rows = await graph(() => (made = new Surroundings(spec, controlPlanes)), {
+  let made: EndpointBed | undefined;
+  const rows = await graph(() => (made = new EndpointBed(spec, controlPlanes)), {
     ...answers,
     preview,
   });

@@ -11,7 +11,7 @@ export KUBECONFIG=/etc/kubernetes/admin.conf
 readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
 
 leave() {
-  require NODE_NAME LEAVING_SERVER LEAVING_ADDRESS FAREWELL
+  require NODE_NAME LEAVING_SERVER LEAVING_ADDRESS LEAVES
   local left=nothing now cordoned=''
   if [[ -e $KUBECONFIG ]]; then
     poll 60 answers || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $NODE_NAME cannot leave; mend the control plane and run up again"
@@ -22,7 +22,7 @@ leave() {
         drain
         ;;
     esac
-    [[ " $FAREWELL " != *" remove-etcd-member "* ]] || remove_member
+    [[ " $LEAVES " != *" remove-etcd-member "* ]] || remove_member
   fi
   printf '{"left": "%s"}\n' "$left" >&4
 }

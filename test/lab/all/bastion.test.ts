@@ -25,7 +25,7 @@ describe("a cluster behind a bastion, in a network that was there before, on the
   });
   const login = () => ({
     user: "debian",
-    agentSocket: stack.cluster.surroundings.agent?.socket ?? "",
+    agentSocket: stack.cluster.environment.agent?.socket ?? "",
   });
   const targetOf = (host: string): SshTarget => ({
     ...{ host, hostKey: hostKeyOf(stack.outputs.hostKeys, host) ?? "" },

@@ -28,7 +28,7 @@ describe("Keystone's users, on the lab", function () {
   before(async () => {
     await labAdd("keystone-auth", { progress: silent });
     await stack.open();
-    token = await issueToken(stack.cluster.surroundings.env);
+    token = await issueToken(stack.cluster.environment.env);
   });
   after(async () => {
     await stack.cluster.close();

@@ -23,7 +23,7 @@ export async function stackadm(
   writeFileSync(stackFile, cluster.settings(options.changes));
   try {
     const child = spawn(process.execPath, [program, ...args, "--stack", cluster.name], {
-      env: { ...cluster.surroundings.env, ...options.env },
+      env: { ...cluster.environment.env, ...options.env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let text = "";

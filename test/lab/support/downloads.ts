@@ -113,7 +113,7 @@ export const signedIn = (
 
 /** What stands for a secret in the stack's settings. The stack has to exist: the salt of its secrets is made with it. */
 export async function encrypted(cluster: LabCluster, text: string): Promise<unknown> {
-  const { env, backend } = cluster.surroundings;
+  const { env, backend } = cluster.environment;
   const { directory } = prepareWorkspace({
     stack: cluster.name,
     settings: cluster.settings(),
@@ -130,7 +130,7 @@ export async function encrypted(cluster: LabCluster, text: string): Promise<unkn
 
 /** The stack's state as it lies there: what is secret in it is encrypted. */
 export async function stateAsItIs(cluster: LabCluster): Promise<string> {
-  const { env, backend } = cluster.surroundings;
+  const { env, backend } = cluster.environment;
   const { directory } = prepareWorkspace({
     stack: cluster.name,
     settings: cluster.settings(),

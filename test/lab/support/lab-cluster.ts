@@ -8,7 +8,10 @@ import {
   type ClusterService,
 } from "../../../automation/cluster/cluster-service.js";
 import type { ClusterEvent } from "../../../automation/cluster/events.js";
-import { prepareSurroundings, type Surroundings } from "../../../automation/setup/surroundings.js";
+import {
+  prepareEnvironment,
+  type OperationEnvironment,
+} from "../../../automation/setup/environment.js";
 import { silent } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../cloud/client.js";
 import { labUp } from "../../../lab/lab.js";
@@ -18,7 +21,7 @@ import { packageRoot } from "../../../base/paths.js";
 export interface LabCluster {
   readonly name: string;
   readonly service: ClusterService;
-  readonly surroundings: Surroundings;
+  readonly environment: OperationEnvironment;
   readonly cloud: CloudClient;
   /** `Pulumi.<name>.yaml`, for plain pulumi. */
   readonly stackFile: string;
@@ -66,23 +69,23 @@ export async function labCluster(
   const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
   const backend = pathToFileURL(directory).href;
   const env = { ...(await labEnvironment()), PULUMI_BACKEND_URL: backend };
-  const surroundings = await prepareSurroundings({ progress: silent, env });
+  const environment = await prepareEnvironment({ progress: silent, env });
   const settings: LabCluster["settings"] = (changes = {}) =>
     stringify({ config: project.config(changes) });
   await project.prepare(directory);
   const stackFile = join(directory, `Pulumi.${name}.yaml`);
   writeFileSync(stackFile, settings());
   const service = createClusterService({
-    env: surroundings.env,
+    env: environment.env,
     backend,
     projectDirectory: directory,
   });
-  const cloud = await connectCloud({ env: surroundings.env });
+  const cloud = await connectCloud({ env: environment.env });
   const seen: LabCluster["seen"] = { events: [], lines: [] };
   return {
     name,
     service,
-    surroundings,
+    environment,
     cloud,
     stackFile,
     seen,
@@ -92,7 +95,7 @@ export async function labCluster(
       onNote: (line) => seen.lines.push(line),
     }),
     close: async () => {
-      await surroundings.close();
+      await environment.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };

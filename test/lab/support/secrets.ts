@@ -39,7 +39,7 @@ export async function secretsOf(
 
 /** The stack's resources with the secrets in clear: only in this process. */
 async function openedState(cluster: LabCluster): Promise<Resource[]> {
-  const { env, backend } = cluster.surroundings;
+  const { env, backend } = cluster.environment;
   const workspace = prepareWorkspace({
     stack: cluster.name,
     settings: cluster.settings(),

@@ -168,9 +168,9 @@ describe("the questions before the first write", () => {
     ];
     cloud.on("GET /network/networks?router:external=true", { body: { networks } });
     assert.deepEqual(await ask({ externalNetworks: { externalNetwork: one } }), []);
-    const impostor = { ...flavor("tiny", 1, 512), id: "big" };
+    const stranger = { ...flavor("tiny", 1, 512), id: "big" };
     cloud.on("GET /compute/flavors/detail", {
-      body: { flavors: [impostor, flavor("big", 4, 8192), flavor("small", 2, 2048)] },
+      body: { flavors: [stranger, flavor("big", 4, 8192), flavor("small", 2, 2048)] },
     });
     assert.deepEqual(await ask(), [], "a flavor's name counts before another one's ID");
   });

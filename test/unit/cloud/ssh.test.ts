@@ -60,10 +60,10 @@ describe("a login to look", () => {
 
   it("tells who answers behind a machine: itself, another one, or nobody", async () => {
     assert.equal(await whoAnswers(at(hop), at(machine)), "itself");
-    assert.equal(await whoAnswers(at(hop), at(machine, stranger)), "imposter");
+    assert.equal(await whoAnswers(at(hop), at(machine, stranger)), "wrong host key");
     assert.equal(await whoAnswers(at(hop), at(machine, { port: 1 })), "nobody");
     assert.equal(await whoAnswers(at(hop, { port: 1 }), at(machine)), "nobody");
-    assert.equal(await whoAnswers(at(hop, stranger), at(machine)), "imposter");
+    assert.equal(await whoAnswers(at(hop, stranger), at(machine)), "wrong host key");
   });
 
   it("leaves no connection open", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { executable, findEngine, findPlugin, surroundings } from "../../../toolchain/find.js";
+import { executable, findEngine, findPlugin, searchPlaces } from "../../../toolchain/find.js";
 import { acceptable, pluginVersions } from "../../../toolchain/versions.js";
 
 describe("toolchain/find", () => {
@@ -21,7 +21,7 @@ describe("toolchain/find", () => {
     return file;
   };
   const where = (...path: string[]) =>
-    surroundings(
+    searchPlaces(
       { PATH: path.join(delimiter), PULUMI_HOME: join(home, "pulumi") },
       join(home, "own"),
     );

@@ -6,7 +6,7 @@ import type { JsonObject } from "../plugin/values.js";
 import { isObject, signatureOf, signatures } from "../plugin/values.js";
 import type { Operation } from "./context.js";
 import type { CopyInputs } from "./inputs.js";
-import type { Surroundings } from "./remote-command.js";
+import type { SshEnvironment } from "./remote-command.js";
 import { dial } from "./ssh-connection.js";
 
 /**
@@ -16,7 +16,7 @@ import { dial } from "./ssh-connection.js";
 export async function copyToRemote(
   inputs: CopyInputs,
   operation: Operation,
-  { agentSocket }: Surroundings,
+  { agentSocket }: SshEnvironment,
 ): Promise<void> {
   const entries = entriesOf(inputs.source);
   const session = await dial(inputs.connection, operation, agentSocket);

@@ -168,9 +168,9 @@ export class CommandProvider {
     choose: (inputs: CommandInputs) => string | undefined,
     running: Operation,
   ): Promise<CommandResult | undefined> {
-    const surroundings = { agentSocket: this.options.env["SSH_AUTH_SOCK"] };
+    const environment = { agentSocket: this.options.env["SSH_AUTH_SOCK"] };
     if (type === copyType) {
-      await copyToRemote(copyInputs(properties), running, surroundings);
+      await copyToRemote(copyInputs(properties), running, environment);
       return undefined;
     }
     const inputs =
@@ -178,7 +178,7 @@ export class CommandProvider {
     const command = choose(inputs);
     if (command === undefined) return { stdout: inputs.stdout, stderr: inputs.stderr };
     return "connection" in inputs
-      ? runRemote(command, inputs, running, surroundings)
+      ? runRemote(command, inputs, running, environment)
       : runLocal(command, inputs, running, this.options.env);
   }
 }

@@ -10,7 +10,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-export interface Surroundings {
+export interface SshEnvironment {
   /** Socket of the user's SSH agent, `SSH_AUTH_SOCK`. */
   readonly agentSocket: string | undefined;
 }
@@ -20,7 +20,7 @@ export async function runRemote(
   command: string,
   inputs: RemoteCommandInputs,
   operation: Operation,
-  { agentSocket }: Surroundings,
+  { agentSocket }: SshEnvironment,
 ): Promise<CommandResult> {
   const session = await dial(inputs.connection, operation, agentSocket);
   try {

@@ -7,20 +7,20 @@ const types = [
   "kubernetes:core/v1:Service",
   "kubernetes:apps/v1:DaemonSet",
   "command:remote:Command",
-  "command:remote:Command (farewell)",
+  "command:remote:Command (teardown)",
   "openstack:compute/instance:Instance",
   "pulumi:providers:kubernetes",
   "stackadm:addons:Samples",
 ] as const;
 
 const resource = (index: number, kind: (typeof types)[number], uses: readonly number[]) => {
-  const farewell = kind.endsWith("(farewell)");
+  const teardown = kind.endsWith("(teardown)");
   const urns = uses.filter((one) => one < index).map((one) => `urn:${one}`);
   return {
     urn: `urn:${index}`,
     type: kind.split(" ")[0] ?? "",
     custom: true,
-    inputs: farewell ? { delete: "sudo -n bash -s" } : { create: "sudo -n bash -s" },
+    inputs: teardown ? { delete: "sudo -n bash -s" } : { create: "sudo -n bash -s" },
     ...(urns.length > 0 && {
       dependencies: urns,
       propertyDependencies: { stdin: urns },

@@ -67,7 +67,7 @@ describe("the phase of a resource", () => {
       "dev-control-plane-1-join",
     ],
     ["workers", `${cluster}$stackadm:kubeadm:WorkerPool$${remote}`, "dev-workers-general-0-join"],
-    ["samples", `${cluster}$stackadm:kubeadm:ControlPlane$${remote}`, "dev-control-plane-farewell"],
+    ["samples", `${cluster}$stackadm:kubeadm:ControlPlane$${remote}`, "dev-control-plane-teardown"],
     [
       "cloud and pod network",
       `${cluster}$stackadm:addons:Addons$stackadm:addons:CloudController$kubernetes:apps/v1:DaemonSet`,

@@ -20,8 +20,11 @@ describe("failed machines", () => {
     ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
     ["silent", "proxy: after 30 failed attempts: ssh: rejected: connect failed (No route to host)"],
     ["other", "proxy: after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
-    ["imposter", "after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch"],
-    ["imposter", "proxy: after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch"],
+    ["wrong host key", "after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch"],
+    [
+      "wrong host key",
+      "proxy: after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch",
+    ],
     ["unclear", "proxy: after 30 failed attempts: ssh: handshake failed: EOF"],
     ["other", 'Process exited with status 1: running "sudo -n bash -s":\nthe key is wrong'],
     [

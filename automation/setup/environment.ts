@@ -75,7 +75,7 @@ function passphraseEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /** Everything an operation needs around it. */
-export interface Surroundings {
+export interface OperationEnvironment {
   /** The whole environment for engine, plugins and program. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Only what differs from the environment given. */
@@ -88,7 +88,7 @@ export interface Surroundings {
   close(): Promise<void>;
 }
 
-export interface SurroundingsOptions {
+export interface EnvironmentOptions {
   readonly progress: Progress;
   readonly signal?: AbortSignal;
   /** Default: the process environment. */
@@ -103,7 +103,9 @@ export const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-
 export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
 
 /** Finds or makes toolchain, cloud settings, backend, passphrase and login key. */
-export async function prepareSurroundings(options: SurroundingsOptions): Promise<Surroundings> {
+export async function prepareEnvironment(
+  options: EnvironmentOptions,
+): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
   const cloud = cloudEnvironment(env);
   // Loaded late: commands that need no engine start without it.

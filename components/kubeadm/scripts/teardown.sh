@@ -5,7 +5,7 @@
 
 export KUBECONFIG=/etc/kubernetes/admin.conf
 
-farewell() {
+teardown() {
   require OTHERS
   if [[ ! -e $KUBECONFIG ]]; then
     [[ $OTHERS == no ]] ||
@@ -66,4 +66,4 @@ delete_users() {
   done
 }
 
-run_step farewell farewell
+run_step teardown teardown

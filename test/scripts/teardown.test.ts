@@ -1,17 +1,17 @@
 import { strict as assert } from "node:assert";
-import { farewellScripts } from "../../components/kubeadm/node-scripts.js";
+import { teardownScripts } from "../../components/kubeadm/node-scripts.js";
 import { Sandbox } from "../support/sandbox.js";
 
 const common: Readonly<Record<string, string>> = {
   hostname: "echo machine",
   systemctl: "exit 0",
 };
-describe("farewell.sh", () => {
+describe("teardown.sh", () => {
   it("does nothing where there is no cluster", () => {
     const machine = new Sandbox(common);
     try {
       assert.equal(
-        machine.run(farewellScripts, { OTHERS: "no" }).stdout,
+        machine.run(teardownScripts, { OTHERS: "no" }).stdout,
         '{"released": "nothing"}\n',
       );
     } finally {
@@ -22,7 +22,7 @@ describe("farewell.sh", () => {
   it("does not take a control plane that has yet to join for the end of the cluster", () => {
     const machine = new Sandbox(common);
     try {
-      const { code, stderr } = machine.run(farewellScripts, { OTHERS: "yes" });
+      const { code, stderr } = machine.run(teardownScripts, { OTHERS: "yes" });
       assert.equal(code, 1);
       assert.match(stderr, /reason: \[KUBERNETES_UNREACHABLE\] machine is no control plane yet/);
     } finally {
@@ -45,7 +45,7 @@ describe("farewell.sh", () => {
     });
     try {
       machine.put("etc/kubernetes/admin.conf");
-      const { code, stdout, stderr, calls } = machine.run(farewellScripts, { OTHERS: "no" });
+      const { code, stdout, stderr, calls } = machine.run(teardownScripts, { OTHERS: "no" });
       assert.equal(code, 0, stderr);
       assert.equal(stdout, '{"released": "yes"}\n');
       assert.ok(calls.includes("kubectl delete service --namespace shop web --wait=false"));
@@ -65,10 +65,10 @@ describe("farewell.sh", () => {
     });
     try {
       machine.put("etc/kubernetes/admin.conf");
-      const script = farewellScripts.map((text) => text.replaceAll("poll 240", "poll 1"));
+      const script = teardownScripts.map((text) => text.replaceAll("poll 240", "poll 1"));
       const { code, stderr } = machine.run(script, {});
       assert.notEqual(code, 0);
-      assert.match(stderr, /farewell failed/);
+      assert.match(stderr, /teardown failed/);
     } finally {
       machine.close();
     }

@@ -20,9 +20,9 @@ import {
   labRuns,
   standInsByDefault,
   usesLab,
-} from "../../../../automation/setup/surroundings.js";
+} from "../../../../automation/setup/environment.js";
 
-describe("the surroundings of an operation", () => {
+describe("the environment of an operation", () => {
   let state: string;
   const before = process.env["XDG_STATE_HOME"];
   beforeEach(() => {
