@@ -59,15 +59,20 @@ give_back() {
 
 # A member that is only gone still counts, and two of three would be all that etcd can do without.
 remove_member() {
+  local refusal
+  poll 60 forgotten || {
+    give_back
+    die "etcd $refusal and run up again"
+  }
+}
+
+# Right after another member left, or under load, etcd may refuse for some seconds.
+forgotten() {
   local id
-  id=$(etcdctl member list | awk -F', ' -v peer="https://$LEAVING_ADDRESS:2380" '$4 == peer { print $1 }') || {
-    give_back
-    die "etcd does not say who its members are, so $NODE_NAME cannot leave; bring a majority of the control planes up and run up again"
-  }
-  [[ -z $id ]] || etcdctl member remove "$id" || {
-    give_back
-    die "etcd does not let $NODE_NAME go; bring the other control planes up and run up again"
-  }
+  refusal="does not say who its members are, so $NODE_NAME cannot leave; bring a majority of the control planes up"
+  id=$(etcdctl member list | awk -F', ' -v peer="https://$LEAVING_ADDRESS:2380" '$4 == peer { print $1 }') || return 1
+  refusal="does not let $NODE_NAME go; bring the other control planes up"
+  [[ -z $id ]] || etcdctl member remove "$id"
 }
 
 etcdctl() {
