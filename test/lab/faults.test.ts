@@ -18,7 +18,7 @@ import { deleteOrphans, findOrphans } from "../../cloud/orphans.js";
 import { enginesOf } from "./support/engine.js";
 import { until } from "./support/foreign.js";
 import { changes, labCluster, type LabCluster } from "./support/lab-cluster.js";
-import { inServer, injectFault } from "./support/machines.js";
+import { clearFault, inServer, injectFault } from "./support/machines.js";
 
 const minutes = 60_000;
 const stack = "faults";
@@ -70,6 +70,8 @@ describe("faults on the lab", function () {
     assert.ok(engines.length > 0, "no engine runs");
     for (const pid of engines) process.kill(pid, "SIGKILL");
     assert.equal((await running).code, "ENGINE_KILLED");
+    // The next start of its server, too: the engine may not have noted yet that it made one, and then makes another.
+    await injectFault(`${stack}-general-0`, "no-boot");
     assert.notEqual(await serverId("general-0"), failed);
   });
 
@@ -83,6 +85,7 @@ describe("faults on the lab", function () {
   });
 
   it("converges to one whole cluster, nothing doubled", async () => {
+    await clearFault(`${stack}-general-0`);
     const silent = await serverId("general-0");
     outputs = parseOutputs(valuesOf((await up()).outputs));
     assert.notEqual(await serverId("general-0"), silent);

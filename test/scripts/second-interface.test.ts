@@ -136,7 +136,8 @@ describe("second-interface.sh", () => {
 describe("prepare.sh, of a second interface", () => {
   const parsed = parseClusterSpec(smallest);
   assert.ok("spec" in parsed);
-  const values = { ...preparation(parsed.spec, "worker"), VOLUMES: "" };
+  const late = { VOLUMES: "", REGISTRY_AUTH: "", PROXY: "" };
+  const values = { ...preparation(parsed.spec, "worker"), ...late };
   let machine: Sandbox;
   const run = (ADMIN_ADDRESS: string): Outcome =>
     machine.run(prepareScripts, { ...values, ADMIN_ADDRESS });

@@ -35,7 +35,8 @@ describe("volumes.sh", () => {
     const parsed = parseClusterSpec(smallest);
     assert.ok("spec" in parsed);
     const inside = volumes.replace(" /var/", ` ${machine.root}/var/`);
-    const values = { ...preparation(parsed.spec, "worker"), VOLUMES: inside, ADMIN_ADDRESS: "" };
+    const late = { ADMIN_ADDRESS: "", REGISTRY_AUTH: "", PROXY: "" };
+    const values = { ...preparation(parsed.spec, "worker"), VOLUMES: inside, ...late };
     return machine.run(prepareScripts, values);
   };
   const at = ({ calls }: Outcome, text: string): number =>

@@ -52,3 +52,8 @@ export async function processLists(): Promise<string> {
 export async function injectFault(serverName: string, fault: "error" | "no-boot"): Promise<void> {
   await inCloud(`mkdir -p /srv/lab/faults && printf %s ${fault} > /srv/lab/faults/${serverName}`);
 }
+
+/** A fault that no start has met yet is none. */
+export async function clearFault(serverName: string): Promise<void> {
+  await inCloud(`rm -f /srv/lab/faults/${serverName}`);
+}

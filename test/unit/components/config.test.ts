@@ -72,7 +72,7 @@ describe("the stack's configuration", () => {
     const podNetwork = { kind: "kube-router", peers } as const;
     use({ ...smallest, podNetwork });
     assert.throws(readConfig, (error: Error) => {
-      assert.match(error.message, /cluster\.podNetwork\.peers\.0\.password: is not encrypted/);
+      assert.match(error.message, /cluster\.podNetwork\.peers\[0\]\.password: is not encrypted/);
       assert.doesNotMatch(error.message, /CANARY/);
       return true;
     });

@@ -82,7 +82,7 @@ describe("the cluster that a stack file describes", () => {
     assert.throws(
       () => spec(withPassword("CANARY")),
       (error: Error) =>
-        /podNetwork\.peers\.0\.password: is not encrypted/.test(error.message) &&
+        /podNetwork\.peers\[0\]\.password: is not encrypted/.test(error.message) &&
         !/CANARY/.test(error.message),
     );
   });
