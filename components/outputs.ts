@@ -15,6 +15,8 @@ export interface NodeOutput {
   readonly adminAddress?: string;
   /** Address for SSH from outside; machines without one are reached through the one that has it. */
   readonly sshHost?: string;
+  /** User who logs in there; with `sshHost`. */
+  readonly sshUser?: string;
   readonly serverId: string;
 }
 
@@ -48,7 +50,7 @@ export const nodesOf = (members: readonly Member[], access: Access): pulumi.Outp
         zone: machine.zone,
         address: machine.address,
         ...(machine.adminAddress && { adminAddress: machine.adminAddress }),
-        ...(sshHost && { sshHost }),
+        ...(sshHost && { sshHost, sshUser: access.route(machine).user }),
         serverId: machine.serverId,
       };
     }),

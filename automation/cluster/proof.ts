@@ -24,12 +24,13 @@ export async function look(
   outputs: ClusterOutputs,
   patience?: number,
 ): Promise<Verification> {
-  const { ssh, podNetwork } = await run.spec();
+  // The settings of a program of one's own say nothing of it, and wrong ones keep nobody from looking.
+  const { ssh, podNetwork } = (await run.spec().catch(() => undefined)) ?? {};
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
   return verifyCluster({
     outputs,
-    entry: entryTarget(outputs, { user: ssh.user, agentSocket }),
-    ownPodNetwork: podNetwork.kind === "none",
+    entry: entryTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
+    ownPodNetwork: podNetwork?.kind === "none",
     signal: run.options.signal,
     timeout: patience,
     onDetail: (text) => {

@@ -9,6 +9,8 @@ const machine = z.looseObject({
   zone: z.string(),
   address: z.string(),
   sshHost: z.string().optional(),
+  /** Absent in outputs of an earlier release. */
+  sshUser: z.string().optional(),
   serverId: z.string(),
 });
 
@@ -68,13 +70,17 @@ export function hostKeyOf(lines: readonly string[], host: string): string | unde
 export const machinesOf = ({ nodes, bastion }: ClusterOutputs): ClusterOutputs["nodes"] =>
   bastion ? [...nodes, bastion] : nodes;
 
-/** How to log in to the machine that is the way in; undefined when none has an address for SSH or a known host key. */
+/**
+ * How to log in to the machine that is the way in, as the user that it names itself before that of `login`; undefined when none
+ * has an address for SSH or a known host key.
+ */
 export function entryTarget(
   outputs: ClusterOutputs,
   login: { readonly user: string; readonly agentSocket: string },
 ): SshTarget | undefined {
-  const host = machinesOf(outputs).find(({ sshHost }) => sshHost !== undefined)?.sshHost;
+  const { sshHost: host, sshUser: user = login.user } =
+    machinesOf(outputs).find(({ sshHost }) => sshHost !== undefined) ?? {};
   if (host === undefined) return undefined;
   const hostKey = hostKeyOf(outputs.hostKeys, host);
-  return hostKey === undefined ? undefined : { host, hostKey, ...login };
+  return hostKey === undefined ? undefined : { host, hostKey, ...login, user };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import { listAll } from "../../cloud/listing.js";
 import { etcdMembers } from "../lab/support/etcd.js";
+import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
 import { ProgramStack } from "./program-stack.js";
 import { inServer, scriptRuns } from "../lab/support/machines.js";
@@ -127,6 +128,13 @@ export const haKubeRouter: Example = {
     systemRuns,
     podsConnect,
     policiesDeny,
+    {
+      text: "the API server takes kube-router as the Services' proxy and with overlays, too (dry run: this kernel has no IPVS)",
+      see: async (stack) => {
+        const podNetwork = { kind: "kube-router", serviceProxy: true, overlay: "full" } as const;
+        return `${String(await podNetworkDryRun(stack, podNetwork))} objects`;
+      },
+    },
     {
       text: "a node that is added later runs its own steps, and no other machine any",
       see: async (stack) => {

@@ -97,6 +97,12 @@ describe("the way into the cluster", () => {
     });
   });
 
+  it("is entered as the user that the machine names", () => {
+    const own = { ...node, sshHost: "203.0.113.7", sshUser: "ubuntu" };
+    const target = entryTarget(parseOutputs({ ...outputs, nodes: [own] }), login);
+    assert.equal(target?.user, "ubuntu");
+  });
+
   it("is the bastion where there is one", () => {
     const bastion = { ...node, name: "b", role: "bastion", sshHost: "203.0.113.7" };
     const behind = parseOutputs({ ...outputs, nodes: [node], bastion });
