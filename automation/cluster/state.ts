@@ -67,9 +67,16 @@ export async function writeState(access: StateAccess, state: StateExport): Promi
   await pulumi(access, ["stack", "import"], { input: JSON.stringify(state) });
 }
 
+/** Has the ID of the floating IP, which the project had before and keeps. */
+const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
+
 /** The ids of everything the stack holds in the cloud. */
 export const ownedIds = (state: StateExport | undefined): Set<string> =>
-  new Set((state?.deployment.resources ?? []).flatMap(({ id }) => (id === undefined ? [] : [id])));
+  new Set(
+    (state?.deployment.resources ?? []).flatMap(({ id, type }) =>
+      id === undefined || type === association ? [] : [id],
+    ),
+  );
 
 /** Whether there is no stack, or one without a resource (the stack itself, a component and a provider are none). */
 export const holdsNothing = (state: StateExport | undefined): boolean =>

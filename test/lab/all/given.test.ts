@@ -102,7 +102,7 @@ describe("a cluster of addresses, a group and a second network that were there b
     const ask = (port: number): Promise<string> =>
       inServer(
         from,
-        `curl -s --max-time 3 --interface ${mine} telnet://${theirs}:${String(port)} </dev/null || :`,
+        `sleep 2 | curl -s --max-time 3 --interface ${mine} telnet://${theirs}:${String(port)} || :`,
       );
     assert.match(await ask(22), /^SSH-2\.0-/);
     assert.equal(

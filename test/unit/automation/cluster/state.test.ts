@@ -97,6 +97,12 @@ describe("the state of a stack", () => {
     });
   });
 
+  it("does not hold the floating IP that it only put somewhere", () => {
+    const type = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
+    const resources = [{ ...server("a", "given"), custom: true, type }];
+    assert.deepEqual(ownedIds({ version: 3, deployment: { resources } }), new Set());
+  });
+
   it("names everything that the stack holds in the cloud", () => {
     const resources = [server("a", "1"), server("b"), server("c", "2")].map((one) => ({
       ...one,
