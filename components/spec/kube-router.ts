@@ -106,7 +106,7 @@ export const kubeRouter = record({
     .meta(
       doc(
         "in place",
-        "With `kube-router`: ranges of Services' external IPs and of load balancers' addresses that the machines themselves answer for. Their ports allow them; as service proxy kube-router takes no others.",
+        "With `kube-router`: ranges of Services' external IPs and of load balancers' addresses that the machines themselves answer for. Their ports allow them, and kube-router takes no others.",
       ),
     ),
   serviceProxy: truth()

@@ -181,12 +181,12 @@ function peersOf({ peers, multihop, advertiseServices }: RouterOptions, password
 
 /** What it does beyond the default, in which it says nothing of it. */
 function choices(options: RouterOptions, passwords: boolean): readonly string[] {
-  const { asn, serviceProxy, serviceRanges, hairpin } = options;
-  const ranges = serviceProxy ? serviceRanges : [];
+  const { asn, serviceRanges, hairpin } = options;
   return [
     ...(asn === 64512 ? [] : [`--cluster-asn=${asn.toString()}`]),
     ...peersOf(options, passwords),
-    ...ranges.flatMap((range) => [
+    // It tells peers of no other addresses, and as service proxy it answers for no others.
+    ...serviceRanges.flatMap((range) => [
       `--service-external-ip-range=${range}`,
       `--loadbalancer-ip-range=${range}`,
     ]),

@@ -12,7 +12,7 @@ const service = `
 apiVersion: v1
 kind: Service
 metadata: {name: announced, namespace: default}
-spec: {clusterIP: 10.96.0.77, externalIPs: [198.51.100.9], ports: [{port: 80}]}
+spec: {clusterIP: 10.96.0.77, externalIPs: [198.51.100.9], selector: {k8s-app: kube-dns}, ports: [{port: 80, targetPort: 53}]}
 `;
 
 describe("kube-router and a router outside, on the lab", function () {
