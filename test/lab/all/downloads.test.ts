@@ -70,7 +70,7 @@ describe("a proxy, registries and images of one's own, on the lab", function () 
       assert.ok(targets.has(site(port)), site(port));
     assert.doesNotMatch(
       await on("control-plane-0", "cat /etc/kubernetes/manifests/*.yaml"),
-      /PROXY/i,
+      /_PROXY/i,
     );
     assert.doesNotMatch(await ask("-n kube-system get daemonset kube-proxy -o yaml"), /_PROXY/i);
     await stack.prove(1);
@@ -101,7 +101,7 @@ describe("a proxy, registries and images of one's own, on the lab", function () 
     };
     const http = await encrypted(stack.cluster, by(`me:${password.proxy}@`));
     await stack.up(described(http, { registries, images: { coreDns: coreDns() } }));
-    assert.equal(await dnsImage(), coreDns());
+    assert.equal((await dnsImage()).trim(), coreDns());
     for (const [position, machine] of machines.entries()) {
       const now = await containers(machine);
       const lost = (before[position] ?? []).filter((one) => !now.includes(one));
@@ -129,11 +129,11 @@ describe("a proxy, registries and images of one's own, on the lab", function () 
     for (const machine of machines) {
       const left = await on(
         machine,
-        "ls /etc/apt/apt.conf.d /etc/systemd/system/containerd.service.d /etc/containerd/certs.d 2>/dev/null; tr '\\0' '\\n' </proc/$(pgrep -o containerd)/environ; cat /etc/containerd/config.toml",
+        "ls /etc/apt/apt.conf.d /etc/systemd/system/containerd.service.d /etc/containerd/certs.d 2>/dev/null; tr '\\0' '\\n' </proc/$(pgrep -xo containerd)/environ; cat /etc/containerd/config.toml",
       );
       assert.doesNotMatch(left, /stackadm-proxy|HTTP_PROXY|docker\.io|canary/, machine);
     }
-    assert.notEqual(await dnsImage(), coreDns());
+    assert.notEqual((await dnsImage()).trim(), coreDns());
     await stack.prove(1);
   });
 
