@@ -1,4 +1,5 @@
 import type { CloudClient } from "../../../cloud/client.js";
+import { NeutronObjects } from "./neutron.js";
 
 /** A network with a way out that stands beside a cluster. */
 export interface NetworkBeside {
@@ -15,36 +16,25 @@ const changing = /^(revision_number|updated_at)$/;
 /** Makes a network, a subnet and a router, all of one name. */
 export async function networkBeside(cloud: CloudClient, name: string): Promise<NetworkBeside> {
   const range = "10.77.0.0/24";
-  const ask = async (method: string, path: string, body?: unknown): Promise<never> =>
-    (await cloud.request("network", method, path, body)) as never;
-  const idOf = (answer: Readonly<Record<string, { readonly id: string }>>): string =>
-    Object.values(answer)[0]?.id ?? "";
-  const create = async (path: string, body: object): Promise<string> =>
-    idOf(await ask("POST", path, body));
-  const { networks } = (await ask("GET", "/networks?name=public")) as {
-    networks: readonly { readonly id: string }[];
-  };
-  const network = await create("/networks", { network: { name } });
-  const subnet = await create("/subnets", {
-    subnet: { name, network_id: network, cidr: range, ip_version: 4 },
+  const neutron = new NeutronObjects(cloud);
+  const network = await neutron.create("/networks", "network", { name });
+  const within = { name, network_id: network.id, cidr: range, ip_version: 4 };
+  const subnet = await neutron.create("/subnets", "subnet", within);
+  const router = await neutron.create("/routers", "router", {
+    name,
+    external_gateway_info: { network_id: await neutron.external() },
   });
-  const router = await create("/routers", {
-    router: { name, external_gateway_info: { network_id: networks[0]?.id } },
-  });
-  await ask("PUT", `/routers/${router}/add_router_interface`, { subnet_id: subnet });
-  const paths = [`/networks/${network}`, `/subnets/${subnet}`, `/routers/${router}`];
+  const ofRouter = (act: "add" | "remove"): Promise<unknown> =>
+    neutron.ask("PUT", `/routers/${router.id}/${act}_router_interface`, { subnet_id: subnet.id });
+  await ofRouter("add");
+  const paths = [`/networks/${network.id}`, `/subnets/${subnet.id}`, `/routers/${router.id}`];
   return {
     name,
     range,
-    state: async () => {
-      const now = await Promise.all(paths.map((path) => ask("GET", path)));
-      return JSON.parse(
-        JSON.stringify(now, (key, value: unknown) => (changing.test(key) ? null : value)),
-      ) as unknown;
-    },
+    state: () => neutron.state(paths, changing),
     remove: async () => {
-      await ask("PUT", `/routers/${router}/remove_router_interface`, { subnet_id: subnet });
-      for (const path of [...paths].reverse()) await ask("DELETE", path);
+      await ofRouter("remove");
+      await neutron.remove(paths);
     },
   };
 }

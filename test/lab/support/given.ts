@@ -1,9 +1,5 @@
 import type { CloudClient } from "../../../cloud/client.js";
-
-interface Given {
-  readonly id: string;
-  readonly floating_ip_address?: string;
-}
+import { NeutronObjects } from "./neutron.js";
 
 /** What a project has before a cluster uses it: a network without a way out, a security group, a floating IP. */
 export interface GivenObjects {
@@ -22,22 +18,16 @@ const changing =
 /** Makes them, all of one name. */
 export async function givenObjects(cloud: CloudClient, name: string): Promise<GivenObjects> {
   const range = "10.78.0.0/24";
-  const ask = async (method: string, path: string, body?: unknown): Promise<never> =>
-    (await cloud.request("network", method, path, body)) as never;
-  const create = async (path: string, body: object): Promise<Given> => {
-    const answer: Readonly<Record<string, Given>> = await ask("POST", path, body);
-    const [made] = Object.values(answer);
-    if (!made) throw new Error(`${path} answered nothing`);
-    return made;
-  };
-  const { networks } = (await ask("GET", "/networks?name=public")) as { networks: Given[] };
-  const external = networks[0]?.id;
-  const network = await create("/networks", { network: { name } });
-  const subnet = await create("/subnets", {
-    subnet: { name, network_id: network.id, cidr: range, ip_version: 4, gateway_ip: null },
-  });
-  const group = await create("/security-groups", { security_group: { name } });
-  const floating = await create("/floatingips", { floatingip: { floating_network_id: external } });
+  const neutron = new NeutronObjects(cloud);
+  const network = await neutron.create("/networks", "network", { name });
+  const within = { name, network_id: network.id, cidr: range, ip_version: 4, gateway_ip: null };
+  const subnet = await neutron.create("/subnets", "subnet", within);
+  const group = await neutron.create("/security-groups", "security_group", { name });
+  const floating = await neutron.create<{ id: string; floating_ip_address: string }>(
+    "/floatingips",
+    "floatingip",
+    { floating_network_id: await neutron.external() },
+  );
   const paths = [
     `/networks/${network.id}`,
     `/subnets/${subnet.id}`,
@@ -47,15 +37,8 @@ export async function givenObjects(cloud: CloudClient, name: string): Promise<Gi
   return {
     name,
     range,
-    floatingIp: floating.floating_ip_address ?? "",
-    state: async () => {
-      const now = await Promise.all(paths.map((path) => ask("GET", path)));
-      return JSON.parse(
-        JSON.stringify(now, (key, value: unknown) => (changing.test(key) ? null : value)),
-      ) as unknown;
-    },
-    remove: async () => {
-      for (const path of [...paths].reverse()) await ask("DELETE", path);
-    },
+    floatingIp: floating.floating_ip_address,
+    state: () => neutron.state(paths, changing),
+    remove: () => neutron.remove(paths),
   };
 }
