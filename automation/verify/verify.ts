@@ -36,7 +36,9 @@ export interface VerifyOptions {
   readonly onDetail?: (text: string) => void;
 }
 
-const interval = 1_000;
+/** Milliseconds to the next try: soon at first, for what is nearly there. */
+const shortestPause = 100;
+const longestPause = 1_000;
 
 /** Tries until it succeeds or the time is over; the last failure is the answer. */
 async function eventually<T>(
@@ -44,12 +46,13 @@ async function eventually<T>(
   { timeout = 60_000, signal }: VerifyOptions,
 ): Promise<T> {
   const end = Date.now() + timeout;
-  for (;;) {
+  for (let next = shortestPause; ; next = Math.min(2 * next, longestPause)) {
     try {
       return await attempt();
     } catch (error) {
-      if (Date.now() > end || signal?.aborted === true) throw error;
-      await pause(interval, undefined, { signal });
+      const left = end - Date.now();
+      if (left <= 0 || signal?.aborted === true) throw error;
+      await pause(Math.min(next, left), undefined, { signal });
     }
   }
 }
@@ -169,9 +172,12 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
     if (missing > 0) throw new Error(`${missing} machines have not joined`);
     return found;
   };
-  // What is there is shown even when some of it never becomes ready.
-  const nodes = await eventually(allReady, options).catch(() => readNodes(api));
-  const [services, claims] = await Promise.all([checkServices(options), checkClaims(api, options)]);
+  const [nodes, services, claims] = await Promise.all([
+    // What is there is shown even when some of it never becomes ready.
+    eventually(allReady, options).catch(() => readNodes(api)),
+    checkServices(options),
+    checkClaims(api, options),
+  ]);
   // A look that was stopped says nothing about the cluster.
   options.signal?.throwIfAborted();
   const ready = nodes.filter((node) => fine(node, options) && wanted.has(node.name));
