@@ -3,7 +3,7 @@ import { checkClusterSpec } from "../../components/checked-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/cluster-spec.js";
 import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
 import { openSecrets } from "../../components/spec/secrets.js";
-import { readSite } from "../../components/support/site.js";
+import { readSite } from "../../components/spec/site.js";
 import { ClusterError } from "./cluster-error.js";
 
 export interface SpecSources {

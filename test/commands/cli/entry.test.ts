@@ -48,3 +48,18 @@ describe("the program's entry", function () {
     assert.equal(said.trim(), "function");
   });
 });
+
+describe("the command line", function () {
+  this.timeout(60_000);
+
+  it("begins without Pulumi's SDK, which only the process of an operation needs: half a second of each command", () => {
+    const script = [
+      'require("./automation/cli/main.ts");',
+      'const loaded = Object.keys(require.cache).filter((path) => path.includes("/@pulumi/"));',
+      "console.log(JSON.stringify(loaded.slice(0, 3)));",
+    ].join("\n");
+    const words = ["--import", "tsx", "--input-type=commonjs", "-e", script];
+    const said = execFileSync("node", words, { cwd: packageRoot(), encoding: "utf8" });
+    assert.deepEqual(JSON.parse(said), []);
+  });
+});

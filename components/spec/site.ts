@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { isFields, type Fields } from "./defaults.js";
+
+type Site =
+  | { readonly site: Fields }
+  | { readonly problem: { readonly path: string; readonly message: string } };
+
+/** Defaults of the place where clusters are made (repositories, registry), kept apart from the stacks. */
+export function readSite(file: string | undefined): Site {
+  if (file === undefined || file === "") return { site: {} };
+  let reason = `${file} holds no settings`;
+  try {
+    const site: unknown = parse(readFileSync(file, "utf8")) ?? {};
+    if (isFields(site)) return { site };
+  } catch (error) {
+    reason = error instanceof Error ? error.message : String(error);
+  }
+  const message = `${reason}; name a readable YAML file, or unset it`;
+  return { problem: { path: "STACKADM_SITE", message } };
+}
