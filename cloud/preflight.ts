@@ -12,6 +12,8 @@ export interface PreflightOptions {
   readonly owned?: ReadonlySet<string>;
   /** Identities of the clusters that the stack holds. */
   readonly identities?: ReadonlySet<string>;
+  /** What was asked before the state was known. Default: it is asked now. */
+  readonly surveyed?: Promise<Survey>;
 }
 
 /** Whose the object is that has the name we want, and what to do about it. */
@@ -94,6 +96,27 @@ function stillWanted(
   };
 }
 
+/** What the cloud has and allows, as far as it matters to a cluster. */
+export interface Survey {
+  readonly flavors: readonly Flavor[];
+  readonly objects: readonly CloudObject[];
+  readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
+  /** What it does not offer. */
+  readonly missing: readonly Finding[];
+}
+
+/** Asks the cloud everything at once. Whose the objects are is not known here. */
+export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
+  const listed = listFlavors(client);
+  const [flavors, missing, objects, quotas] = await Promise.all([
+    listed,
+    listed.then((all) => checkOffering(client, needs, all)),
+    takeInventory(client),
+    readQuotas(client),
+  ]);
+  return { flavors, objects, quotas, missing };
+}
+
 /**
  * Everything that would make `up` fail later and that can be asked before the first write:
  * image, flavors, external network, zones, volume types, load balancer provider, quotas, names. All findings in one list.
@@ -103,22 +126,18 @@ export async function preflight(
   needs: ClusterNeeds,
   options: PreflightOptions = {},
 ): Promise<Finding[]> {
-  const { owned = new Set<string>(), identities = new Set<string>() } = options;
-  const [flavors, objects, { quotas, unreadable }] = await Promise.all([
-    listFlavors(client),
-    takeInventory(client),
-    readQuotas(client),
-  ]);
+  const { owned = new Set<string>(), identities = new Set<string>(), surveyed } = options;
+  const { flavors, objects, quotas, missing } = await (surveyed ?? survey(client, needs));
   const ours = objects.filter(
     (object) =>
       owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
   );
   return [
-    ...(await checkOffering(client, needs, flavors)),
-    ...quotaProblems(quotas, stillWanted(needs, flavors, ours)).map(problem),
+    ...missing,
+    ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...checkNames(objects, needs, owned),
     ...checkCredential(client, needs, owned),
-    ...unreadable.map((service) =>
+    ...quotas.unreadable.map((service) =>
       warning(`quota: the ${service} service does not show it to you`),
     ),
   ];

@@ -21,7 +21,7 @@ import type {
   UpResult,
 } from "./options.js";
 import { planRows } from "./plan-rows.js";
-import { findingsFor, requireFit } from "./preflight.js";
+import { beginSurvey, findingsFor, requireFit } from "./preflight.js";
 import { prove } from "./proof.js";
 import { repair, requireFree, unlock } from "./repair.js";
 import { Run } from "./run.js";
@@ -76,12 +76,13 @@ class Service implements ClusterService {
     return this.inTurn(stack, options, async (run) => {
       const spec = preflight ? await run.spec({ files: true }) : undefined;
       requireFree(run);
-      // Before the cloud is asked: what is half made occupies names and quotas.
       if (spec) run.getReady();
-      const state = await repair(run, "repair");
-      if (spec) await requireFit(run, spec, state);
+      const surveyed = spec && beginSurvey(run, spec);
+      const { state, repaired } = await repair(run, "repair");
+      // What was half made and is gone now occupied names and quotas: the cloud is asked again.
+      if (spec) await requireFit(run, spec, { state, ...(!repaired && surveyed && { surveyed }) });
       run.stage("operation");
-      const outputs = await run.engine("up", { expectNoChanges });
+      const outputs = await run.engine("up", { expectNoChanges, exists: state !== undefined });
       const kubeconfigPath = keepKubeconfig(stack, outputs, options);
       return prove(run, { outputs, kubeconfigPath }, options);
     });
@@ -100,8 +101,8 @@ class Service implements ClusterService {
     const { events, ...listening } = collecting(options);
     return this.inTurn(stack, { ...options, ...listening }, async (run) => {
       requireFree(run);
-      await repair(run, "operation");
-      await run.engine("refresh");
+      const { state } = await repair(run, "operation");
+      await run.engine("refresh", { exists: state !== undefined });
       return { changed: events.filter(({ type }) => type === "finished").length };
     });
   }
@@ -114,13 +115,13 @@ class Service implements ClusterService {
       if (holdsNothing(state)) {
         const kept = await requireNotElsewhere(run, cluster);
         // The empty stack itself goes.
-        if (state !== undefined) await run.engine("destroy");
+        if (state !== undefined) await run.engine("destroy", { exists: true });
         return { cluster, held: false, deleted: [], kept };
       }
       run.stage("operation");
       await settleApi(run, options);
       await repair(run, "operation");
-      await run.engine("destroy");
+      await run.engine("destroy", { exists: true });
       const swept = await sweepAfter(run, state);
       removeKubeconfig(stack);
       run.forgetFailures();
@@ -137,7 +138,7 @@ class Service implements ClusterService {
   preflight(stack: string, options: LookOptions = {}): Promise<Finding[]> {
     return this.request(stack, options, async (run) => {
       const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
-      return findingsFor(run, spec, state);
+      return findingsFor(run, spec, { state });
     });
   }
 

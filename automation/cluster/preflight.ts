@@ -1,21 +1,32 @@
 import type { Finding } from "../../cloud/finding.js";
-import { preflight } from "../../cloud/preflight.js";
+import { preflight, survey, type Survey } from "../../cloud/preflight.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { needsOf } from "../../components/plan/needs.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Run } from "./run.js";
 import { identitiesOf, ownedIds, type StateExport } from "./state.js";
 
+/** What the preflight asks the cloud, asked while the state is read. Who needs it hears of an error. */
+export function beginSurvey(run: Run, spec: ClusterSpec): Promise<Survey> {
+  const surveyed = run.cloud().then((cloud) => survey(cloud, needsOf(spec)));
+  surveyed.catch(() => undefined);
+  return surveyed;
+}
+
 /** What the cloud lacks for this cluster, of which the stack holds `state`. Changes nothing. */
 export async function findingsFor(
   run: Run,
   spec: ClusterSpec,
-  state: StateExport | undefined,
+  {
+    state,
+    surveyed,
+  }: { readonly state: StateExport | undefined; readonly surveyed?: Promise<Survey> },
 ): Promise<Finding[]> {
   const cloud = await run.cloud();
   return preflight(cloud, needsOf(spec), {
     owned: ownedIds(state),
     identities: identitiesOf(state),
+    ...(surveyed && { surveyed }),
   });
 }
 
@@ -23,10 +34,10 @@ export async function findingsFor(
 export async function requireFit(
   run: Run,
   spec: ClusterSpec,
-  state: StateExport | undefined,
+  known: Parameters<typeof findingsFor>[2],
 ): Promise<void> {
   run.stage("preflight");
-  const findings = await findingsFor(run, spec, state);
+  const findings = await findingsFor(run, spec, known);
   const problems = findings.filter(({ severity }) => severity === "problem");
   for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
   if (problems.length === 0) return;

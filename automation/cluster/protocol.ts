@@ -16,6 +16,8 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** The module whose export is the program. */
   program: z.string(),
+  /** The stack was seen a moment ago: the engine need not be asked for it. */
+  exists: z.boolean().optional(),
   refresh: z.boolean().optional(),
   parallel: z.number().optional(),
   expectNoChanges: z.boolean().optional(),

@@ -33,8 +33,11 @@ export async function unlock(run: Run): Promise<string[]> {
   return removed;
 }
 
-/** What a killed engine left half made is taken away, in the stage that is named. Answers the state after it. */
-export async function repair(run: Run, stage: Stage): Promise<StateExport | undefined> {
+/** What a killed engine left half made is taken away, in the stage that is named. Answers the state after it, and whether there was anything. */
+export async function repair(
+  run: Run,
+  stage: Stage,
+): Promise<{ readonly state: StateExport | undefined; readonly repaired: boolean }> {
   const { cleared, state } = await recover(run.access, async () => {
     run.stage(stage);
     return {
@@ -51,5 +54,5 @@ export async function repair(run: Run, stage: Stage): Promise<StateExport | unde
   });
   if (cleared.length > 0)
     run.note(`An earlier run was interrupted; it is repaired: ${cleared.join(", ")}.`);
-  return state;
+  return { state, repaired: cleared.length > 0 };
 }

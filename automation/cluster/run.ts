@@ -9,7 +9,7 @@ import { ClusterError } from "./cluster-error.js";
 import { prepareWorker, runOperation, type StackOutputs } from "./operation.js";
 import type { ClusterEvent } from "./events.js";
 import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
-import type { OperationName } from "./protocol.js";
+import type { OperationName, OperationRequest } from "./protocol.js";
 import { clusterSpecOf } from "./spec.js";
 import type { StateAccess } from "./state.js";
 import { rememberUnfinished } from "./unfinished.js";
@@ -100,7 +100,7 @@ export class Run {
   /** Runs the engine once; answers the stack's outputs. */
   async engine(
     operation: OperationName,
-    flags: { readonly expectNoChanges?: boolean } = {},
+    flags: Pick<OperationRequest, "expectNoChanges" | "exists"> = {},
   ): Promise<StackOutputs> {
     this.requireNotStopped();
     const { env, program = programModule() } = this.service;

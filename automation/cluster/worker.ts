@@ -3,9 +3,11 @@ import {
   CommandError,
   ConcurrentUpdateError,
   LocalWorkspace,
+  PulumiCommand,
+  Stack,
   StackNotFoundError,
+  type OutputMap,
   type PulumiFn,
-  type Stack,
 } from "@pulumi/pulumi/automation";
 import {
   loadSchema,
@@ -14,6 +16,7 @@ import {
   type OperationRequest,
   type Reply,
 } from "./protocol.js";
+import { readOutputs } from "./state.js";
 
 /*
  * The child process in which one operation runs: the engine, and our program inline. The SDK's handlers for
@@ -35,17 +38,42 @@ async function loadProgram(path: string): Promise<PulumiFn> {
   return exported as PulumiFn;
 }
 
+/** The engine that the path leads to, asked for its version once. */
+let command: Promise<PulumiCommand> | undefined;
+const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
+
 async function openStack(request: OperationRequest): Promise<Stack> {
+  // In this order: what is wrong with the program is said without an engine.
   const program = await loadProgram(request.program);
-  const target = { stackName: request.stack, projectName: request.project, program };
-  const options = { workDir: request.workDirectory };
-  const stack =
-    request.operation === "destroy"
-      ? await LocalWorkspace.selectStack(target, options)
-      : await LocalWorkspace.createOrSelectStack(target, options);
+  const workspace = await LocalWorkspace.create({
+    workDir: request.workDirectory,
+    program,
+    pulumiCommand: await pulumiCommand(),
+  });
+  // Selecting is a process of its own, and writes into a file that all stacks of a user share; every command names its stack.
+  if (request.exists === true) workspace.selectStack = () => Promise.resolve();
+  const stack = await (request.operation === "destroy"
+    ? Stack.select(request.stack, workspace)
+    : Stack.createOrSelect(request.stack, workspace));
   // The SDK asks for the history after each operation, by a process of its own; nobody here reads it.
   stack.info = () => Promise.resolve(undefined);
+  stack.outputs = () => outputsOf(request);
   return stack;
+}
+
+/** Which outputs are secret only the masked ones tell. The SDK asks for one after the other. */
+async function outputsOf({ stack, project, workDirectory }: OperationRequest): Promise<OutputMap> {
+  const access = { workspace: { stack, project, directory: workDirectory }, env: process.env };
+  const [clear, masked] = await Promise.all([
+    readOutputs(access, "in clear"),
+    readOutputs(access, "hidden"),
+  ]);
+  return Object.fromEntries(
+    Object.entries(clear).map(([name, value]) => [
+      name,
+      { value, secret: masked[name] === "[secret]" },
+    ]),
+  );
 }
 
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
@@ -130,4 +158,5 @@ process.once("message", (message) => {
   });
   // What is wrong with the program is said when it is wanted.
   void loadProgram(early.data.program).catch(() => undefined);
+  void pulumiCommand().catch(() => undefined);
 });

@@ -81,6 +81,11 @@ export class Engine {
     for (const [command, text] of Object.entries(texts)) this.put(`refusals/${command}`, text);
   }
 
+  /** There is no stack any more. */
+  forget(): void {
+    rmSync(join(this.directory, "state.json"), { force: true });
+  }
+
   /** The state as it is now; undefined when there is no stack. */
   stateNow(): { deployment: Record<string, unknown> } | undefined {
     const file = join(this.directory, "state.json");

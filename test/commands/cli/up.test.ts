@@ -133,6 +133,22 @@ describe("`stackadm up` and `stackadm dev`", function () {
     assert.equal((await operator.run("up")).code, 0);
   });
 
+  it("starts the engine's command no more often than it has to, and selects no stack that is there", async () => {
+    const words = (): string[] =>
+      operator.engine
+        .calls()
+        .map((call) => call.replace(/ --.*/, ""))
+        .sort();
+    operator.engine.state({ resources: [] });
+    assert.equal((await operator.run("up")).code, 0);
+    // Of the versions one is the toolchain's look, one the SDK's.
+    const there = ["stack export", "stack output", "stack output", "up", "version", "version"];
+    assert.deepEqual(words(), there);
+    operator.engine.forget();
+    assert.equal((await operator.run("up")).code, 0);
+    assert.deepEqual(words(), [...there, ...there, "stack init dev", "stack select"].sort());
+  });
+
   it("says why the engine failed in one sentence, with the resource, and exit code 1", async () => {
     const vm = { type: instanceType, name: "vm" };
     const text = "the image 'debian-12' was not found";

@@ -45,7 +45,7 @@ describe("a process that is made before its operation is known", function () {
     const file = noting();
     const child = prepareWorker(file, options());
     await appears(join(engine.directory, "loaded"));
-    assert.deepEqual(engine.calls(), []);
+    assert.deepEqual(engine.operations(), []);
     await runOperation(request(file), options(), child);
     const loaded = readFileSync(join(engine.directory, "loaded"), "utf8");
     assert.equal(loaded, `${String(child.pid)}\n`);
@@ -58,13 +58,13 @@ describe("a process that is made before its operation is known", function () {
     const ended = once(child, "exit");
     child.disconnect();
     assert.deepEqual(await ended, [0, null]);
-    assert.deepEqual(engine.calls(), []);
+    assert.deepEqual(engine.operations(), []);
   });
 
   it("says what is wrong with the program when it is wanted", async () => {
     const file = program("throw new Error('no such thing');");
     const child = prepareWorker(file, options());
     await assert.rejects(runOperation(request(file), options(), child), /no such thing/);
-    assert.deepEqual(engine.calls(), []);
+    assert.deepEqual(engine.operations(), []);
   });
 });
