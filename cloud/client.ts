@@ -1,12 +1,7 @@
 import { z } from "zod";
 import { CloudError, errorForStatus } from "./cloud-error.js";
-import {
-  findCloud,
-  type CloudSettings,
-  type Credential,
-  type Domain,
-  type Scope,
-} from "./clouds-file.js";
+import { findCloud, type CloudSettings } from "./clouds-file.js";
+import type { Credential, Domain, Scope } from "./credential.js";
 import { exchange, type HttpAnswer } from "./http.js";
 
 export type Service = "compute" | "network" | "image" | "volumev3" | "load-balancer" | "identity";
@@ -140,7 +135,8 @@ async function reach(
   options: Parameters<typeof exchange>[1],
 ): Promise<HttpAnswer> {
   try {
-    return await exchange(url, { ...options, ca: settings.ca, verify: settings.verify });
+    const { ca, cert, key, verify } = settings;
+    return await exchange(url, { ...options, ca, cert, key, verify });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new CloudError(

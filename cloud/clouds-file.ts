@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { parse } from "yaml";
-import { z } from "zod";
 import { Failure } from "../base/failure.js";
 import { CloudError } from "./cloud-error.js";
+import { findEntry, laidOver, type Entry } from "./clouds-entry.js";
+import { credentialOf, need, type Credential } from "./credential.js";
 
 /** How to reach one cloud: what clouds.yaml or the OS_* variables say, in one shape. */
 export interface CloudSettings {
@@ -12,55 +12,26 @@ export interface CloudSettings {
   readonly name: string;
   readonly authUrl: string;
   readonly region?: string;
-  /** Which endpoints of the catalog to use. Default: public. */
+  /** Which endpoints of the catalog to use: `public`, `internal` or `admin`. Default: public. */
   readonly interface: string;
   /** False accepts any certificate. */
   readonly verify: boolean;
   /** PEM of the private certificate authority. */
   readonly ca?: string;
+  /** Client certificate and its key, PEM: both or none. */
+  readonly cert?: string;
+  readonly key?: string;
   readonly credential: Credential;
+  /** Variables that OpenStack's provider has to see besides, because it reads less of clouds.yaml than we do. */
+  readonly unseen: Readonly<Record<string, string>>;
 }
 
-export type Credential =
-  | {
-      readonly kind: "password";
-      readonly username?: string;
-      readonly userId?: string;
-      readonly userDomain: Domain;
-      readonly password: string;
-      readonly scope: Scope;
-    }
-  | {
-      readonly kind: "application";
-      readonly id?: string;
-      readonly name?: string;
-      readonly username?: string;
-      readonly userDomain: Domain;
-      readonly secret: string;
-    }
-  | { readonly kind: "token"; readonly token: string; readonly scope: Scope };
-
-export type Domain = { readonly id: string } | { readonly name: string };
-
-export interface Scope {
-  readonly projectId?: string;
-  readonly projectName?: string;
-  readonly projectDomain: Domain;
-}
-
-const scalar = z.union([z.string(), z.number()]).transform(String);
-const entrySchema = z.looseObject({
-  auth: z.record(z.string(), scalar.nullable()).optional(),
-  auth_type: z.string().optional(),
-  region_name: scalar.optional(),
-  interface: z.string().optional(),
-  endpoint_type: z.string().optional(),
-  verify: z.boolean().optional(),
-  insecure: z.boolean().optional(),
-  cacert: z.string().optional(),
-});
-type Entry = z.infer<typeof entrySchema>;
-const fileSchema = z.looseObject({ clouds: z.record(z.string(), entrySchema).optional() });
+/** Folders in which openstacksdk and OpenStack's provider look, in this order. */
+const cloudsFolders = (cwd = process.cwd(), home = homedir()): string[] => [
+  cwd,
+  join(home, ".config", "openstack"),
+  "/etc/openstack",
+];
 
 /** Where clouds.yaml may lie, the first found wins: the order of openstacksdk. */
 export function cloudsFileCandidates(
@@ -70,127 +41,146 @@ export function cloudsFileCandidates(
 ): string[] {
   const named = env["OS_CLIENT_CONFIG_FILE"];
   return [
-    ...(named === undefined ? [] : [named]),
-    join(cwd, "clouds.yaml"),
-    join(home, ".config", "openstack", "clouds.yaml"),
-    "/etc/openstack/clouds.yaml",
+    ...(named === undefined || named === "" ? [] : [named]),
+    ...cloudsFolders(cwd, home).map((folder) => join(folder, "clouds.yaml")),
   ];
 }
 
-function readClouds(path: string): Record<string, Entry> {
-  const found = fileSchema.safeParse(parse(readFileSync(path, "utf8")) ?? {});
-  if (found.success) return found.data.clouds ?? {};
-  throw new CloudError(
-    "configuration",
-    `${path} is not a clouds.yaml: ${z.prettifyError(found.error).replaceAll("\n", " ")}`,
-  );
-}
+/** An empty variable says nothing. */
+const said = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
+  env[name] === "" ? undefined : env[name];
 
-function merged(plain: Entry, secret: Entry | undefined): Entry {
-  return { ...plain, ...secret, auth: { ...plain.auth, ...secret?.auth } };
-}
-
-/** The settings of a cloud named in clouds.yaml, with secure.yaml laid over it. */
-export function settingsFromFile(name: string, candidates: readonly string[]): CloudSettings {
-  const path = candidates.find((candidate) => existsSync(candidate));
-  if (path === undefined) {
-    throw new CloudError(
-      "configuration",
-      `Cloud '${name}' is asked for, but there is no clouds.yaml in ${candidates.map((c) => dirname(c)).join(", ")}.`,
-      "Put one there, or name it with OS_CLIENT_CONFIG_FILE.",
-    );
-  }
-  const clouds = readClouds(path);
-  const entry = clouds[name];
-  if (!entry) {
-    const known = Object.keys(clouds).join(", ") || "none";
-    throw new CloudError(
-      "configuration",
-      `There is no cloud '${name}' in ${path}.`,
-      `It holds: ${known}. Set OS_CLOUD to one of them.`,
-    );
-  }
-  const securePath = join(dirname(path), "secure.yaml");
-  const secure = existsSync(securePath) ? readClouds(securePath)[name] : undefined;
-  return settingsFromEntry(name, merged(entry, secure), `${name} in ${path}`);
-}
-
-function need(auth: Record<string, string | undefined>, key: string, where: string): string {
-  const value = auth[key];
-  if (value !== undefined && value !== "") return value;
-  throw new CloudError("configuration", `${where}: ${key} is missing.`);
-}
-
-const domain = (auth: Record<string, string | undefined>, kind: "user" | "project"): Domain => {
-  const id = auth[`${kind}_domain_id`] ?? auth["domain_id"];
-  if (id !== undefined) return { id };
-  const name = auth[`${kind}_domain_name`] ?? auth["domain_name"];
-  return name === undefined ? { id: "default" } : { name };
-};
-
-const scopeOf = (auth: Record<string, string | undefined>): Scope => ({
-  projectId: auth["project_id"] ?? auth["tenant_id"],
-  projectName: auth["project_name"] ?? auth["tenant_name"],
-  projectDomain: domain(auth, "project"),
-});
-
-function credentialOf(
-  auth: Record<string, string | undefined>,
-  type: string | undefined,
-  where: string,
-): Credential {
-  if (
-    type?.includes("applicationcredential") ??
-    auth["application_credential_secret"] !== undefined
-  )
-    return {
-      kind: "application",
-      id: auth["application_credential_id"],
-      name: auth["application_credential_name"],
-      username: auth["username"],
-      userDomain: domain(auth, "user"),
-      secret: need(auth, "application_credential_secret", where),
-    };
-  if (type?.includes("token") ?? (auth["token"] !== undefined && auth["password"] === undefined))
-    return { kind: "token", token: need(auth, "token", where), scope: scopeOf(auth) };
-  if (auth["user_id"] === undefined) need(auth, "username", where);
+/** Variables that stand above a named cloud's entry, as for `openstack` and for OpenStack's provider. */
+function above(env: NodeJS.ProcessEnv): Entry {
+  const insecure = said(env, "OS_INSECURE");
+  const any = /^(1|t|true)$/i.test(insecure ?? "");
   return {
-    kind: "password",
-    username: auth["username"],
-    userId: auth["user_id"],
-    userDomain: domain(auth, "user"),
-    password: need(auth, "password", where),
-    scope: scopeOf(auth),
+    interface: said(env, "OS_INTERFACE") ?? said(env, "OS_ENDPOINT_TYPE"),
+    ...(insecure !== undefined && { verify: !any, insecure: false }),
+    cacert: said(env, "OS_CACERT"),
+    cert: said(env, "OS_CERT"),
+    key: said(env, "OS_KEY"),
   };
 }
 
-/** The authority's certificate of a file; `~` is the operator's home. */
-function certificateIn(file: string | undefined): string | undefined {
-  if (file === undefined || file === "") return undefined;
+export interface FileOptions {
+  /** Variables that stand above the file. @default none */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Where secure.yaml and clouds-public.yaml may lie. @default beside the candidates */
+  readonly folders?: readonly string[];
+}
+
+/** The settings of a cloud named in clouds.yaml, with its profile, its region's values and secure.yaml. */
+export function settingsFromFile(
+  name: string,
+  candidates: readonly string[],
+  { env = {}, folders = candidates.map((path) => dirname(path)) }: FileOptions = {},
+): CloudSettings {
+  const region = said(env, "OS_REGION_NAME");
+  const { entry, where } = findEntry(name, { candidates, folders, region });
+  return settingsFromEntry(name, { entry: laidOver(entry, above(env)), file: entry, where, env });
+}
+
+const pemFiles = {
+  cacert: { variable: "OS_CACERT", what: "cloud's certificate" },
+  cert: { variable: "OS_CERT", what: "client certificate" },
+  key: { variable: "OS_KEY", what: "client certificate's key" },
+} as const;
+type PemKey = keyof typeof pemFiles;
+
+/** The path that is meant: `~` is the operator's home, `$NAME` and `${NAME}` are variables. */
+function pathOf(kind: PemKey, written: string, env: NodeJS.ProcessEnv): string {
+  return written
+    .replace(/\$(?:(\w+)|\{(\w+)\})/g, (whole, plain?: string, braced?: string) => {
+      const value = env[plain ?? braced ?? ""];
+      if (value !== undefined) return value;
+      throw new Failure(
+        "INVALID_CONFIG",
+        `The path of the ${pemFiles[kind].what} (${kind}: ${written}) needs the variable ${whole}, which is not set.`,
+        "Set it, or write the path without it.",
+      );
+    })
+    .replace(/^~(?=\/|$)/, env["HOME"] ?? homedir());
+}
+
+function pemIn(kind: PemKey, written: string | undefined, env: NodeJS.ProcessEnv) {
+  if (written === undefined || written === "") return undefined;
   try {
-    return readFileSync(file.replace(/^~(?=\/)/, homedir()), "utf8");
+    return readFileSync(pathOf(kind, written, env), "utf8");
   } catch (error) {
+    if (error instanceof Failure) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new Failure(
       "INVALID_CONFIG",
-      `The cloud's certificate (cacert) cannot be read: ${reason}`,
-      "Name a readable file of PEM certificates, or leave cacert out.",
+      `The ${pemFiles[kind].what} (${kind}) cannot be read: ${reason}`,
+      `Name a readable file in PEM, or leave ${kind} out.`,
     );
   }
 }
 
-function settingsFromEntry(name: string, entry: Entry, where: string): CloudSettings {
+const interfaces = ["public", "internal", "admin"];
+
+function interfaceOf({ interface: named, endpoint_type: old }: Entry, where: string): string {
+  const found = (named ?? old ?? "public").replace(/URL$/, "");
+  if (interfaces.includes(found)) return found;
+  throw new CloudError(
+    "configuration",
+    `${where}: interface '${found}' is none; write one of ${interfaces.join(", ")}.`,
+  );
+}
+
+interface Read {
+  /** What counts. */
+  readonly entry: Entry;
+  /** What the file says, without variables. */
+  readonly file: Entry;
+  readonly where: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What OpenStack's provider would see otherwise: it reads neither `interface` nor `insecure`, takes no region from a list and no variables in paths. */
+function unseenIn({ entry, file, env }: Read, wanted: string): Record<string, string> {
+  const seen = (said(env, "OS_ENDPOINT_TYPE") ?? "public").replace(/URL$/, "");
+  const region =
+    file.regions === undefined || said(env, "OS_REGION_NAME") !== undefined
+      ? undefined
+      : file.region_name;
+  const paths = Object.entries(pemFiles).flatMap(([kind, { variable }]) => {
+    const written = entry[kind as PemKey];
+    return written?.includes("$") === true
+      ? [[variable, pathOf(kind as PemKey, written, env)] as const]
+      : [];
+  });
+  return {
+    ...(seen !== wanted && { OS_ENDPOINT_TYPE: wanted }),
+    ...(region !== undefined && { OS_REGION_NAME: region }),
+    ...(entry.insecure === true && { OS_INSECURE: "true" }),
+    ...Object.fromEntries(paths),
+  };
+}
+
+function settingsFromEntry(name: string, read: Read): CloudSettings {
+  const { entry, where, env } = read;
   const auth = Object.fromEntries(
     Object.entries(entry.auth ?? {}).map(([key, value]) => [key, value ?? undefined]),
   );
+  if (((entry.cert ?? "") === "") !== ((entry.key ?? "") === ""))
+    throw new CloudError(
+      "configuration",
+      `${where}: cert and key belong together, and one is missing; name both, also when they are one file.`,
+    );
+  const chosen = interfaceOf(entry, where);
   return {
     name,
     authUrl: need(auth, "auth_url", where),
     region: entry.region_name,
-    interface: (entry.interface ?? entry.endpoint_type ?? "public").replace(/URL$/, ""),
+    interface: chosen,
     verify: (entry.verify ?? true) && entry.insecure !== true,
-    ca: certificateIn(entry.cacert),
+    ca: pemIn("cacert", entry.cacert, env),
+    cert: pemIn("cert", entry.cert, env),
+    key: pemIn("key", entry.key, env),
     credential: credentialOf(auth, entry.auth_type, where),
+    unseen: unseenIn(read, chosen),
   };
 }
 
@@ -199,26 +189,22 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
   const auth = Object.fromEntries(
     Object.entries(env)
       .filter(([key, value]) => key.startsWith("OS_") && value !== undefined && value !== "")
-      .map(([key, value]) => [key.slice(3).toLowerCase(), value]),
+      .map(([key, value]) => [key.slice(3).toLowerCase(), value ?? null]),
   );
-  return settingsFromEntry(
-    "OS_AUTH_URL",
-    {
-      auth: Object.fromEntries(Object.entries(auth).map(([key, value]) => [key, value ?? null])),
-      auth_type: env["OS_AUTH_TYPE"],
-      region_name: env["OS_REGION_NAME"],
-      interface: env["OS_INTERFACE"] ?? env["OS_ENDPOINT_TYPE"],
-      insecure: env["OS_INSECURE"] === "true" || env["OS_INSECURE"] === "1",
-      cacert: env["OS_CACERT"],
-    },
-    "environment",
-  );
+  const entry = {
+    auth,
+    auth_type: said(env, "OS_AUTH_TYPE"),
+    region_name: said(env, "OS_REGION_NAME"),
+    ...above(env),
+  };
+  return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, where: "environment", env });
 }
 
 /** Finds the cloud: `cloud`, else OS_CLOUD from clouds.yaml, else OS_AUTH_URL and its companions. */
 export function findCloud(cloud: string | undefined, env: NodeJS.ProcessEnv): CloudSettings {
   const name = cloud ?? env["OS_CLOUD"];
-  if (name !== undefined && name !== "") return settingsFromFile(name, cloudsFileCandidates(env));
+  if (name !== undefined && name !== "")
+    return settingsFromFile(name, cloudsFileCandidates(env), { env, folders: cloudsFolders() });
   if (env["OS_AUTH_URL"] !== undefined) return settingsFromEnvironment(env);
   throw new CloudError(
     "configuration",

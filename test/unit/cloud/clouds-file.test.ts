@@ -1,33 +1,26 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { stringify } from "yaml";
-import { CloudError } from "../../../cloud/cloud-error.js";
+import { Failure } from "../../../base/failure.js";
 import {
   cloudsFileCandidates,
   findCloud,
   settingsFromEnvironment,
   settingsFromFile,
 } from "../../../cloud/clouds-file.js";
-
-const password = {
-  auth: { auth_url: "http://k:5000", username: "u", password: "p", project_name: "x" },
-};
+import { CloudsFolder, password, refusal } from "./support/clouds-folder.js";
 
 describe("clouds.yaml", () => {
-  let directory: string;
+  let folder: CloudsFolder;
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), "clouds-"));
+    folder = new CloudsFolder();
   });
   afterEach(() => {
-    rmSync(directory, { recursive: true });
+    folder.remove();
   });
-  const put = (name: string, clouds: unknown): string => {
-    const path = join(directory, name);
-    writeFileSync(path, stringify({ clouds }));
-    return path;
-  };
+  const put = (...args: Parameters<CloudsFolder["put"]>): string => folder.put(...args);
+  const settingsOf = (...args: Parameters<CloudsFolder["settingsOf"]>) =>
+    folder.settingsOf(...args);
 
   it("is looked for where openstacksdk looks, the named file first", () => {
     assert.deepEqual(
@@ -50,6 +43,9 @@ describe("clouds.yaml", () => {
       interface: "public",
       verify: true,
       ca: undefined,
+      cert: undefined,
+      key: undefined,
+      unseen: {},
       credential: {
         kind: "password",
         username: "u",
@@ -75,7 +71,7 @@ describe("clouds.yaml", () => {
   });
 
   it("takes region, interface, verify and the certificate authority", () => {
-    const ca = join(directory, "ca.pem");
+    const ca = join(folder.path, "ca.pem");
     writeFileSync(ca, "PEM");
     const more = { region_name: "r", interface: "internal", verify: false, cacert: ca };
     const settings = settingsFromFile("one", [
@@ -116,31 +112,6 @@ describe("clouds.yaml", () => {
     assert.equal(credential.scope.projectName, "12");
   });
 
-  const refusal = (work: () => unknown): CloudError => {
-    try {
-      work();
-    } catch (error) {
-      assert.ok(error instanceof CloudError, String(error));
-      return error;
-    }
-    return assert.fail("was accepted");
-  };
-
-  it("names the clouds that there are when the one asked for is none of them", () => {
-    const path = put("clouds.yaml", { one: password, two: password });
-    const error = refusal(() => settingsFromFile("three", [path]));
-    assert.match(error.message, /no cloud 'three' in .*clouds\.yaml/);
-    assert.match(error.hint, /one, two/);
-  });
-
-  it("names the folders when there is no file", () => {
-    const error = refusal(() =>
-      settingsFromFile("one", ["/nowhere/a/clouds.yaml", "/b/clouds.yaml"]),
-    );
-    assert.match(error.message, /\/nowhere\/a, \/b/);
-    assert.match(error.hint, /OS_CLIENT_CONFIG_FILE/);
-  });
-
   it("names the key that is missing", () => {
     const path = put("clouds.yaml", { one: { auth: { username: "u", password: "p" } }, two: {} });
     assert.match(
@@ -150,10 +121,91 @@ describe("clouds.yaml", () => {
     assert.match(refusal(() => settingsFromFile("two", [path])).message, /auth_url is missing/);
   });
 
-  it("refuses a file that is no clouds.yaml", () => {
-    const path = join(directory, "clouds.yaml");
-    writeFileSync(path, "clouds: [a, b]\n");
-    assert.match(refusal(() => settingsFromFile("a", [path])).message, /is not a clouds\.yaml/);
+  it("refuses an auth_type that it does not know, and names those that it takes", () => {
+    assert.match(
+      refusal(() => settingsOf({ ...password, auth_type: "v3oidcpassword" })).message,
+      /one in .*: auth_type 'v3oidcpassword' is not taken; write one of password, v3password, token, v3token, v3applicationcredential\.$/,
+    );
+    for (const auth_type of ["password", "v3password"])
+      assert.equal(settingsOf({ ...password, auth_type }).credential.kind, "password");
+  });
+
+  it("refuses an interface that is none", () => {
+    const { message } = refusal(() => settingsOf({ ...password, interface: "intern" }));
+    assert.match(message, /interface 'intern' is none; write one of public, internal, admin/);
+    assert.equal(settingsOf({ ...password, endpoint_type: "adminURL" }).interface, "admin");
+  });
+
+  describe("with files of certificates", () => {
+    beforeEach(() => {
+      for (const name of ["ca", "cert", "key"])
+        writeFileSync(join(folder.path, name), `PEM ${name}`);
+    });
+
+    it("takes client certificate and key; ~ is home, and variables are variables", () => {
+      const entry = { ...password, cacert: "~/ca", cert: "$PLACE/cert", key: "${PLACE}/key" };
+      const settings = settingsOf(entry, { HOME: folder.path, PLACE: folder.path });
+      assert.deepEqual(
+        [settings.ca, settings.cert, settings.key],
+        ["PEM ca", "PEM cert", "PEM key"],
+      );
+    });
+
+    it("wants both certificate and key", () => {
+      for (const half of [{ cert: join(folder.path, "cert") }, { key: join(folder.path, "key") }])
+        assert.match(
+          refusal(() => settingsOf({ ...password, ...half })).message,
+          /belong together/,
+        );
+    });
+
+    it("names a variable that is not set, and a file that cannot be read", () => {
+      const invalid = (entry: object): string => {
+        try {
+          settingsOf({ ...password, ...entry });
+        } catch (error) {
+          assert.ok(error instanceof Failure && error.code === "INVALID_CONFIG");
+          return error.message;
+        }
+        return assert.fail("was accepted");
+      };
+      assert.match(
+        invalid({ cacert: "$NOWHERE/ca" }),
+        /cloud's certificate \(cacert: \$NOWHERE\/ca\) needs the variable \$NOWHERE, which is not set/,
+      );
+      assert.match(
+        invalid({ cert: "/nowhere", key: join(folder.path, "key") }),
+        /^The client certificate \(cert\) cannot be read: ENOENT/,
+      );
+    });
+  });
+
+  it("has variables above it that do not sign in, as for the command `openstack`", () => {
+    const entry = { ...password, interface: "internal", region_name: "a", verify: false };
+    const env = { OS_INTERFACE: "admin", OS_REGION_NAME: "b", OS_INSECURE: "false" };
+    const settings = settingsOf(entry, { ...env, OS_USERNAME: "other", OS_CACERT: "" });
+    assert.deepEqual(
+      [settings.interface, settings.region, settings.verify, settings.ca],
+      ["admin", "b", true, undefined],
+    );
+    assert.ok(settings.credential.kind === "password");
+    assert.equal(settings.credential.username, "u");
+  });
+
+  it("says what OpenStack's provider does not see in it", () => {
+    writeFileSync(join(folder.path, "ca"), "PEM");
+    const env = { PLACE: folder.path };
+    const unseen = (entry: object, more: NodeJS.ProcessEnv = {}) =>
+      settingsOf({ ...password, ...entry }, { ...env, ...more }).unseen;
+    assert.deepEqual(unseen({ region_name: "a", cacert: join(folder.path, "ca") }), {});
+    assert.deepEqual(unseen({ verify: false, interface: "publicURL" }), {});
+    assert.deepEqual(unseen({ interface: "internal" }), { OS_ENDPOINT_TYPE: "internal" });
+    assert.deepEqual(unseen({ interface: "admin" }, { OS_ENDPOINT_TYPE: "internalURL" }), {});
+    assert.deepEqual(unseen({}, { OS_INTERFACE: "admin" }), { OS_ENDPOINT_TYPE: "admin" });
+    assert.deepEqual(unseen({ regions: ["a"] }), { OS_REGION_NAME: "a" });
+    assert.deepEqual(unseen({ regions: ["a"] }, { OS_REGION_NAME: "a" }), {});
+    assert.deepEqual(unseen({ insecure: true }), { OS_INSECURE: "true" });
+    assert.deepEqual(unseen({ cacert: "$PLACE/ca" }), { OS_CACERT: join(folder.path, "ca") });
   });
 
   it("is replaced by the variables of an openrc file", () => {

@@ -1,0 +1,130 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { CloudError } from "./cloud-error.js";
+
+const scalar = z.union([z.string(), z.number()]).transform(String);
+const plainEntry = z.looseObject({
+  auth: z.record(z.string(), scalar.nullable()).optional(),
+  auth_type: z.string().optional(),
+  region_name: scalar.optional(),
+  interface: z.string().optional(),
+  endpoint_type: z.string().optional(),
+  verify: z.boolean().optional(),
+  insecure: z.boolean().optional(),
+  cacert: z.string().optional(),
+  cert: z.string().optional(),
+  key: z.string().optional(),
+});
+const regionSchema = z.union([
+  scalar.transform((name) => ({ name, values: undefined })),
+  z.object({ name: scalar, values: plainEntry.optional() }),
+]);
+const entrySchema = plainEntry.extend({
+  profile: z.string().optional(),
+  /** What openstacksdk called `profile` before. */
+  cloud: z.string().optional(),
+  regions: z.array(regionSchema).optional(),
+});
+
+/** A cloud as a file describes it. */
+export type Entry = z.infer<typeof entrySchema>;
+type Entries = Readonly<Record<string, Entry>>;
+
+/** `over` laid on `plain`, key by key, also within `auth`. */
+export function laidOver(plain: Entry, over: Entry | undefined): Entry {
+  const said = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
+  return { ...plain, ...Object.fromEntries(said), auth: { ...plain.auth, ...over?.auth } };
+}
+
+function contentOf(path: string): unknown {
+  try {
+    return parse(readFileSync(path, "utf8")) ?? {};
+  } catch (error) {
+    // What follows the first line shows the file, which has secrets.
+    const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw new CloudError("configuration", `${path} cannot be read: ${first.replace(/:$/, "")}.`);
+  }
+}
+
+function entriesIn(path: string, key: "clouds" | "public-clouds"): Entries {
+  const schema = z.looseObject({ [key]: z.record(z.string(), entrySchema).optional() });
+  const found = schema.safeParse(contentOf(path));
+  if (found.success) return found.data[key] ?? {};
+  throw new CloudError(
+    "configuration",
+    `${path} is not a clouds.yaml: ${z.prettifyError(found.error).replaceAll("\n", " ")}`,
+  );
+}
+
+const firstOf = (paths: readonly string[]): string | undefined =>
+  paths.find((path) => existsSync(path));
+
+/** What the entry's profile says, from the first clouds-public.yaml. Vendors' profiles do not come with us. */
+function profileOf(entry: Entry, folders: readonly string[], where: string): Entry {
+  const name = entry.profile ?? entry.cloud;
+  if (name === undefined || name === "") return {};
+  const path = firstOf(folders.map((folder) => join(folder, "clouds-public.yaml")));
+  const known = path === undefined ? {} : entriesIn(path, "public-clouds");
+  const found = known[name];
+  if (found) return found;
+  const holds =
+    path === undefined
+      ? `there is no clouds-public.yaml in ${folders.join(", ")}`
+      : `${path} holds ${Object.keys(known).join(", ") || "none"}`;
+  throw new CloudError(
+    "configuration",
+    `${where}: there is no profile '${name}': ${holds}.`,
+    "Write the profile there under `public-clouds`, or its values into the entry instead of `profile`.",
+  );
+}
+
+/** The entry for one of its regions: the one named by OS_REGION_NAME, else `region_name`, else the first listed. */
+function inRegion(entry: Entry, wanted: string | undefined, where: string): Entry {
+  const regions = entry.regions ?? [];
+  const name = wanted ?? entry.region_name ?? regions[0]?.name;
+  const region = regions.find((one) => one.name === name);
+  if (regions.length > 0 && !region)
+    throw new CloudError(
+      "configuration",
+      `${where}: '${name}' is none of its regions; write one of ${regions.map((one) => one.name).join(", ")}.`,
+      wanted === undefined ? "Correct `region_name`." : "OS_REGION_NAME names it.",
+    );
+  return { ...laidOver(entry, region?.values), region_name: name };
+}
+
+export interface Search {
+  /** Paths of clouds.yaml; the first that exists is taken. */
+  readonly candidates: readonly string[];
+  /** Folders in which secure.yaml and clouds-public.yaml are looked for. */
+  readonly folders: readonly string[];
+  /** The region that is wanted. @default the entry says */
+  readonly region?: string;
+}
+
+/** The entry of a cloud, with its profile below, secure.yaml and its region's values above it; and where it stands. */
+export function findEntry(
+  name: string,
+  { candidates, folders, region }: Search,
+): { readonly entry: Entry; readonly where: string } {
+  const path = firstOf(candidates);
+  if (path === undefined)
+    throw new CloudError(
+      "configuration",
+      `Cloud '${name}' is asked for, but there is no clouds.yaml in ${candidates.map((c) => dirname(c)).join(", ")}.`,
+      "Put one there, or name it with OS_CLIENT_CONFIG_FILE.",
+    );
+  const clouds = entriesIn(path, "clouds");
+  const open = clouds[name];
+  if (!open)
+    throw new CloudError(
+      "configuration",
+      `There is no cloud '${name}' in ${path}.`,
+      `It holds: ${Object.keys(clouds).join(", ") || "none"}. Set OS_CLOUD to one of them.`,
+    );
+  const where = `${name} in ${path}`;
+  const secure = firstOf([dirname(path), ...folders].map((folder) => join(folder, "secure.yaml")));
+  const own = laidOver(open, secure === undefined ? undefined : entriesIn(secure, "clouds")[name]);
+  return { entry: inRegion(laidOver(profileOf(own, folders, where), own), region, where), where };
+}

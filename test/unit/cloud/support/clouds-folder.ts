@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { CloudError } from "../../../../cloud/cloud-error.js";
+import { settingsFromFile, type CloudSettings } from "../../../../cloud/clouds-file.js";
+
+/** The least that an entry has to say. */
+export const password = {
+  auth: { auth_url: "http://k:5000", username: "u", password: "p", project_name: "x" },
+};
+
+/** A folder with clouds.yaml and what belongs to it. */
+export class CloudsFolder {
+  readonly path = mkdtempSync(join(tmpdir(), "clouds-"));
+
+  file(name: string, content: string): string {
+    const path = join(this.path, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  put(name: string, clouds: unknown, key = "clouds"): string {
+    return this.file(name, stringify({ [key]: clouds }));
+  }
+
+  /** The settings of a cloud `one`. */
+  settingsOf(entry: object, env: NodeJS.ProcessEnv = {}): CloudSettings {
+    return settingsFromFile("one", [this.put("clouds.yaml", { one: entry })], { env });
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true });
+  }
+}
+
+export function refusal(work: () => unknown): CloudError {
+  try {
+    work();
+  } catch (error) {
+    assert.ok(error instanceof CloudError, String(error));
+    return error;
+  }
+  return assert.fail("was accepted");
+}
