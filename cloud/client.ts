@@ -23,6 +23,14 @@ export interface CloudClient {
   readonly restricted: boolean;
   /** The cloud's name, for messages. */
   readonly name: string;
+  /** How it is reached, as far as others have to reach it the same way. */
+  readonly connection: Connection;
+}
+
+/** See {@link CloudSettings}. */
+export interface Connection extends Pick<CloudSettings, "verify" | "unseen"> {
+  /** Whether a client certificate is shown. */
+  readonly certified: boolean;
 }
 
 export interface ConnectOptions {
@@ -216,6 +224,10 @@ class Client implements CloudClient {
   }
   get name(): string {
     return this.settings.name;
+  }
+  get connection(): Connection {
+    const { verify, unseen, cert } = this.settings;
+    return { verify, unseen, certified: cert !== undefined };
   }
   get region(): string {
     const first = this.session.token.catalog.flatMap(({ endpoints }) => endpoints)[0];

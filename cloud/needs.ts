@@ -23,6 +23,8 @@ export interface ClusterNeeds {
   readonly routes: boolean;
   /** Whether an application credential has to be made for the cluster. */
   readonly makesCredential: boolean;
+  /** Whether the cluster's controllers look at the cloud's certificate. */
+  readonly controllersVerify: boolean;
   /** Names the cluster will use; nothing else in the project may carry them. */
   readonly names: readonly {
     readonly kind: "server" | "network" | "router";

@@ -1,4 +1,5 @@
 import type { CloudClient } from "./client.js";
+import { connectionFindings } from "./connection.js";
 import { problem, warning, type Finding } from "./finding.js";
 import { takeInventory, type CloudObject } from "./inventory.js";
 import { countedResources, type ClusterNeeds } from "./needs.js";
@@ -137,6 +138,7 @@ export async function preflight(
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...checkNames(objects, needs, owned),
     ...checkCredential(client, needs, owned),
+    ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>
       warning(`quota: the ${service} service does not show it to you`),
     ),

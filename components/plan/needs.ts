@@ -134,6 +134,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     }),
     routes: routedByCloud(spec.podNetwork),
     makesCredential: spec.credential === undefined,
+    controllersVerify: spec.cloudController.global?.tlsInsecure !== true,
     names: [
       ...machines.map(({ name }) => ({ kind: "server" as const, name })),
       ...networksOf(spec).flatMap((name) =>

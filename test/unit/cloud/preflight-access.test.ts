@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { connectCloud } from "../../../cloud/client.js";
 import { preflight } from "../../../cloud/preflight.js";
 import { parseClusterSpec } from "../../../components/cluster-spec.js";
@@ -29,6 +32,22 @@ describe("the questions before the first write, about who asks and what for", ()
       assert.deepEqual(await ask({ credential: { id: "i", secret: {} } }, []), []);
       assert.deepEqual(await ask({}, ["1"]), []);
     } finally {
+      await cloud.close();
+    }
+  });
+
+  it("say what the provider does not see of the way to the cloud", async () => {
+    const cloud = await startFakeCloud();
+    equip(cloud);
+    const place = mkdtempSync(join(tmpdir(), "stackadm-ca-"));
+    writeFileSync(join(place, "ca.pem"), "PEM");
+    try {
+      const env = cloud.environment({ OS_CACERT: "$PLACE/ca.pem", PLACE: place });
+      const findings = await preflight(await connectCloud({ env }), needs({}));
+      assert.equal(findings.length, 1);
+      assert.match(findings[0]?.text ?? "", /^clouds\.yaml: .*; set OS_CACERT=.*\/ca\.pem$/);
+    } finally {
+      rmSync(place, { recursive: true });
       await cloud.close();
     }
   });
