@@ -2,7 +2,8 @@ import { z } from "zod";
 import { CloudError, errorForStatus } from "./cloud-error.js";
 import { findCloud, type CloudSettings } from "./clouds-file.js";
 import type { Credential, Domain, Scope } from "./credential.js";
-import { exchange, type HttpAnswer } from "./http.js";
+import { reach, type Reached } from "./reach.js";
+import { defaultPatience, type Patience } from "./retry.js";
 
 export type Service = "compute" | "network" | "image" | "volumev3" | "load-balancer" | "identity";
 
@@ -38,6 +39,8 @@ export interface ConnectOptions {
   readonly cloud?: string;
   /** Default: the process environment. */
   readonly env?: NodeJS.ProcessEnv;
+  /** How requests are made again that the cloud could not take, and who hears of it. Default: up to five tries, nobody. */
+  readonly patience?: Partial<Patience>;
 }
 
 /** Catalog types a service may be listed under, and the version its endpoint must end with. */
@@ -137,31 +140,18 @@ const identityUrl = (authUrl: string): string => {
   return /\/v3$/.test(base) ? base : `${base.replace(/\/v2\.0$/, "")}/v3`;
 };
 
-async function reach(
-  settings: CloudSettings,
-  url: string,
-  options: Parameters<typeof exchange>[1],
-): Promise<HttpAnswer> {
-  try {
-    const { ca, cert, key, verify } = settings;
-    return await exchange(url, { ...options, ca, cert, key, verify });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new CloudError(
-      "unreachable",
-      `Cloud '${settings.name}' cannot be reached at ${new URL(url).origin} (${code ?? message}).`,
-      "Check auth_url, the network and whether the cloud is running; for the lab: npx stackadm lab status.",
-    );
-  }
-}
-
-async function authenticate(settings: CloudSettings): Promise<Session> {
-  const answer = await reach(settings, `${identityUrl(settings.authUrl)}/auth/tokens`, {
+async function authenticate(settings: CloudSettings, patience: Patience): Promise<Session> {
+  const what = `Signing in to the identity service of cloud '${settings.name}'`;
+  const asked = {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify(authenticationRequest(settings.credential)),
     timeout: 20_000,
-  });
+    // A token too many harms nobody.
+    ...{ what, repeatable: true },
+  };
+  const url = `${identityUrl(settings.authUrl)}/auth/tokens`;
+  const answer = await reach(settings, url, asked, patience);
   if (answer.status === 401) {
     throw new CloudError(
       "unauthenticated",
@@ -170,7 +160,7 @@ async function authenticate(settings: CloudSettings): Promise<Session> {
       401,
     );
   }
-  if (answer.status >= 300) throw errorForStatus("Signing in", answer.status, answer.body);
+  if (answer.status >= 300) throw errorForStatus(what, answer.status, answer.body, answer.times);
   const parsed = tokenSchema.safeParse(JSON.parse(answer.body));
   const id = answer.headers["x-subject-token"];
   if (!parsed.success || id === undefined)
@@ -204,10 +194,13 @@ function endpoint(settings: CloudSettings, token: Token, service: Service): stri
 /** Nova answers tags and server group policies in the shape we read from this microversion on (Queens). */
 const computeMicroversion = { "x-openstack-nova-api-version": "2.60" };
 
+const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
+
 class Client implements CloudClient {
   constructor(
     private readonly settings: CloudSettings,
     private session: Session,
+    private readonly patience: Patience,
   ) {}
 
   get projectId(): string {
@@ -241,14 +234,18 @@ class Client implements CloudClient {
   async request(service: Service, method: string, path: string, body?: unknown): Promise<unknown> {
     // A token is reused until a minute before it ends.
     if (Date.parse(this.session.token.expires_at) - Date.now() < 60_000)
-      this.session = await authenticate(this.settings);
+      this.session = await authenticate(this.settings, this.patience);
     let answer = await this.send(service, method, path, body);
     if (answer.status === 401) {
-      this.session = await authenticate(this.settings);
+      this.session = await authenticate(this.settings, this.patience);
       answer = await this.send(service, method, path, body);
     }
-    if (answer.status >= 300)
-      throw errorForStatus(`${method} ${service} ${path}`, answer.status, answer.body);
+    // Nobody heard the answer to the try that took it away.
+    if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
+    if (answer.status >= 300) {
+      const what = `${method} ${service} ${path}`;
+      throw errorForStatus(what, answer.status, answer.body, answer.times);
+    }
     return answer.body === "" ? undefined : (JSON.parse(answer.body) as unknown);
   }
 
@@ -257,7 +254,7 @@ class Client implements CloudClient {
     method: string,
     path: string,
     body: unknown,
-  ): Promise<HttpAnswer> {
+  ): Promise<Reached> {
     const base = endpoint(this.settings, this.session.token, service);
     if (base === undefined)
       throw new CloudError(
@@ -265,8 +262,8 @@ class Client implements CloudClient {
         `Cloud '${this.settings.name}' offers no ${service} service${this.settings.region === undefined ? "" : ` in region ${this.settings.region}`}.`,
         "Check region_name and interface in clouds.yaml against `openstack catalog list`.",
       );
-    return reach(this.settings, base + path, {
-      method,
+    const asked = {
+      ...{ what: `${method} ${service} ${path}`, repeatable: idempotent.has(method), method },
       headers: {
         accept: "application/json",
         "x-auth-token": this.session.id,
@@ -274,12 +271,14 @@ class Client implements CloudClient {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
-    });
+    };
+    return reach(this.settings, base + path, asked, this.patience);
   }
 }
 
 /** Signs in to the cloud that `options` or the environment name. */
 export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
   const settings = findCloud(options.cloud, options.env ?? process.env);
-  return new Client(settings, await authenticate(settings));
+  const patience = { ...defaultPatience, ...options.patience };
+  return new Client(settings, await authenticate(settings, patience), patience);
 }

@@ -74,14 +74,20 @@ const kinds: Readonly<Record<number, CloudErrorKind>> = {
   413: "quota",
 };
 
-/** The error for an HTTP answer that is not a success. */
-export function errorForStatus(what: string, status: number, body: string): CloudError {
+/**
+ * The error for an HTTP answer that is not a success.
+ *
+ * @param times how often it was asked for
+ */
+export function errorForStatus(what: string, status: number, body: string, times = 1): CloudError {
   const said = messageInBody(body);
-  const quota = /quota|OverLimit|exceed/i.test(said);
-  const kind = quota && status !== 404 ? "quota" : (kinds[status] ?? "failed");
+  // Too many requests are no quota, and what breaks inside the cloud may exceed anything.
+  const mayBeQuota = status < 500 && status !== 404 && status !== 429;
+  const quota = mayBeQuota && /quota|OverLimit|exceed/i.test(said);
+  const tried = times === 1 ? "" : ` at the last of ${times} tries`;
   return new CloudError(
-    kind,
-    `${what}: the cloud answered ${status}${said === "" ? "" : `: ${said}`}`,
+    quota ? "quota" : (kinds[status] ?? "failed"),
+    `${what}: the cloud answered ${status}${tried}${said === "" ? "" : `: ${said}`}`,
     undefined,
     status,
   );

@@ -14,6 +14,8 @@ export interface HttpOptions {
   readonly verify?: boolean;
   /** Milliseconds without a byte before the request is given up. Default: 60 000. */
   readonly timeout?: number;
+  /** True opens a connection for this exchange alone. Default: an idle one is used again. */
+  readonly alone?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -48,6 +50,7 @@ export async function exchange(url: string, options: HttpOptions = {}): Promise<
             : { "content-length": String(Buffer.byteLength(options.body)) }),
         },
         signal: options.signal,
+        ...(options.alone === true ? { agent: false } : {}),
         ...(target.protocol === "https:"
           ? {
               ca: options.ca,

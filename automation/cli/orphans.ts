@@ -55,7 +55,10 @@ async function orphans(session: Session, options: Options): Promise<number> {
   const { identity, cluster = options.stack } = options;
   checkIdentity(identity);
   const env = { ...process.env, ...cloudEnvironment(process.env) };
-  const cloud = await connectCloud({ env });
+  const onWait = (text: string): void => {
+    session.progress.note(text);
+  };
+  const cloud = await connectCloud({ env, patience: { onWait } });
   const found = (await findMarked(cloud)).filter(({ mark }) =>
     identity === undefined ? mark.name === cluster : mark.identity === identity,
   );

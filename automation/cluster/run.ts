@@ -51,7 +51,10 @@ export class Run {
 
   /** Signs in once. */
   cloud(): Promise<CloudClient> {
-    this.#cloud ??= connectCloud({ env: this.service.env });
+    const onWait = (text: string): void => {
+      this.note(text);
+    };
+    this.#cloud ??= connectCloud({ env: this.service.env, patience: { onWait } });
     return this.#cloud;
   }
 

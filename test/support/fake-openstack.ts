@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 
 /** A request as the fake saw it. */
@@ -11,7 +12,8 @@ export interface SeenRequest {
 }
 
 export interface FakeAnswer {
-  readonly status?: number;
+  /** "reset" breaks the connection instead. */
+  readonly status?: number | "reset";
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -39,6 +41,9 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return text === "" ? undefined : JSON.parse(text);
 }
 
+/** Of a client that does not wait before it asks again. */
+export const inNoTime = { pause: () => Promise.resolve() };
+
 const catalogTypes = ["compute", "network", "image", "volumev3", "load-balancer"] as const;
 
 export interface FakeOptions {
@@ -48,6 +53,8 @@ export interface FakeOptions {
   readonly tokenLife?: number;
   /** Whether its one user comes with an application credential that cannot make another. */
   readonly restricted?: boolean;
+  /** Key and certificate of a cloud behind TLS. */
+  readonly tls?: ServerOptions;
 }
 
 function token(
@@ -88,7 +95,7 @@ const listen = async (server: Server): Promise<number> => {
 export async function startFakeCloud(options: FakeOptions = {}): Promise<FakeCloud> {
   const routes = new Map<string, Answer>();
   const seen: SeenRequest[] = [];
-  const server = createServer((request, response) => {
+  const answerAll: RequestListener = (request, response) => {
     void (async () => {
       const path = (request.url ?? "/").replace("/v9", "");
       const method = request.method ?? "GET";
@@ -105,13 +112,18 @@ export async function startFakeCloud(options: FakeOptions = {}): Promise<FakeClo
         status: 404,
         body: { error: { message: `nothing at ${method} ${path}` } },
       };
+      if (status === "reset") {
+        request.socket.resetAndDestroy();
+        return;
+      }
       response.writeHead(status, { "content-type": "application/json", ...headers });
       response.end(
         body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body),
       );
     })();
-  });
-  const origin = `http://127.0.0.1:${await listen(server)}`;
+  };
+  const server = options.tls ? createTlsServer(options.tls, answerAll) : createServer(answerAll);
+  const origin = `${options.tls ? "https" : "http"}://127.0.0.1:${await listen(server)}`;
   routes.set("POST /identity/v3/auth/tokens", () => token(origin, options));
   return {
     authUrl: `${origin}/identity`,

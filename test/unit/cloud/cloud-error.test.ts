@@ -45,6 +45,8 @@ describe("the error for a status", () => {
     [500, "", "failed"],
     [403, '{"forbidden":{"message":"Quota exceeded for cores"}}', "quota"],
     [404, '{"x":{"message":"quota exceeded"}}', "not-found"],
+    [429, '{"x":{"message":"Rate limit exceeded"}}', "failed"],
+    [500, '{"x":{"message":"Time limit exceeded"}}', "failed"],
   ];
   for (const [status, body, kind] of table)
     it(`is '${kind}' for ${status} ${body}`, () => {

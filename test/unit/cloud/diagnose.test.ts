@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connectCloud } from "../../../cloud/client.js";
 import { consoleTail, describeServer, serverState, standsStill } from "../../../cloud/diagnose.js";
-import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { inNoTime, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 
 const id = "0b1c2d3e-0000-4000-8000-000000000001";
 
@@ -13,7 +13,7 @@ describe("what the cloud knows about a machine", () => {
   afterEach(async () => {
     await cloud.close();
   });
-  const connect = () => connectCloud({ env: cloud.environment() });
+  const connect = () => connectCloud({ env: cloud.environment(), patience: inNoTime });
   const server = (fields: Readonly<Record<string, unknown>>): void => {
     cloud.on(`GET /compute/servers/${id}`, { body: { server: { id, name: "dev-0", ...fields } } });
   };
@@ -68,7 +68,10 @@ describe("what the cloud knows about a machine", () => {
 
   it("is an error when the cloud cannot be asked", async () => {
     cloud.on(`GET /compute/servers/${id}`, { status: 500, body: "broken" });
-    await assert.rejects(async () => describeServer(await connect(), id), /500: broken/);
+    await assert.rejects(
+      async () => describeServer(await connect(), id),
+      /500 at the last of 5 tries: broken/,
+    );
   });
 
   it("tells a server that stands still from one on which something may run", () => {

@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { isTheOne, recover, recoveryStep } from "../../../../automation/cluster/recovery.js";
 import type { StateAccess } from "../../../../automation/cluster/state.js";
 import { connectCloud } from "../../../../cloud/client.js";
-import { emptyProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
+import {
+  emptyProject,
+  inNoTime,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../../support/fake-openstack.js";
 import { object } from "../../../support/cloud-object.js";
 
 const resource = (type: string, name: string, inputs: Readonly<Record<string, unknown>> = {}) => ({
@@ -123,7 +128,7 @@ describe("recovery", () => {
     ).deployment.pending_operations;
   const run = async () => {
     const { cleared, state } = await recover(access(), async () => ({
-      cloud: await connectCloud({ env: cloud.environment() }),
+      cloud: await connectCloud({ env: cloud.environment(), patience: inNoTime }),
       kubernetes: () => Promise.resolve(undefined),
       note: (text) => {
         notes.push(text);

@@ -137,7 +137,7 @@ describe("failed machines", () => {
     });
 
     it("are judged without Nova when it cannot be asked", async () => {
-      cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 503 });
+      cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 403 });
       const { sentence } = await machines().judge(server, false);
       assert.match(
         sentence,

@@ -1,0 +1,76 @@
+import { CloudError } from "./cloud-error.js";
+import type { CloudSettings } from "./clouds-file.js";
+import { exchange, type HttpAnswer, type HttpOptions } from "./http.js";
+import { brokeOff, persist, type Patience, type Repeated } from "./retry.js";
+
+export interface Reached extends HttpAnswer {
+  /** How often it was asked for. */
+  readonly times: number;
+}
+
+type Asked = Pick<HttpOptions, "method" | "headers" | "body" | "timeout"> & Repeated;
+
+/** The cloud's answer, whatever it says; throws a CloudError when there is none. */
+export async function reach(
+  settings: CloudSettings,
+  url: string,
+  { what, repeatable, ...options }: Asked,
+  patience: Patience,
+): Promise<Reached> {
+  const { ca, cert, key, verify } = settings;
+  // An idle connection may be closed by the other side just when it is used; what must not be sent twice gets one of its own.
+  const all = { ...options, ca, cert, key, verify, alone: !repeatable };
+  const { outcome, times } = await persist(
+    () => exchange(url, all),
+    { what, repeatable },
+    patience,
+  );
+  if ("answer" in outcome) return { ...outcome.answer, times };
+  const { error } = outcome;
+  throw brokeOff(error)
+    ? lost(settings, { what, repeatable }, times, error)
+    : unreachable(settings, url, error);
+}
+
+function lost(
+  { name }: CloudSettings,
+  { what, repeatable }: Repeated,
+  times: number,
+  { code }: NodeJS.ErrnoException,
+): CloudError {
+  const tried = times === 1 ? "tried once" : `tried ${times} times`;
+  return new CloudError(
+    "unreachable",
+    `${what}: the connection to cloud '${name}' broke before the answer came (${code}, ${tried}).`,
+    repeatable
+      ? "Check the network, and whether something between here and the cloud cuts connections."
+      : "The cloud may have carried it out: look before you run the same command again.",
+  );
+}
+
+const distrust = /CERT|ISSUER|SIGNATURE/;
+
+function unreachable(
+  { name }: CloudSettings,
+  url: string,
+  { code, message }: NodeJS.ErrnoException,
+): CloudError {
+  const { origin } = new URL(url);
+  if (code?.startsWith("ERR_SSL_") || code === "EPROTO")
+    return new CloudError(
+      "unreachable",
+      `Cloud '${name}' does not agree to TLS at ${origin} (${code}).`,
+      "Check https in auth_url. A cloud that asks for a client certificate needs `cert` and `key` in clouds.yaml (OS_CERT, OS_KEY).",
+    );
+  if (code !== undefined && distrust.test(code))
+    return new CloudError(
+      "unreachable",
+      `Cloud '${name}' shows a certificate at ${origin} that is not trusted (${code}).`,
+      "Name the PEM file of the cloud's own authority as `cacert` in clouds.yaml (OS_CACERT).",
+    );
+  return new CloudError(
+    "unreachable",
+    `Cloud '${name}' cannot be reached at ${origin} (${code ?? message}).`,
+    "Check auth_url, the network and whether the cloud is running; for the lab: npx stackadm lab status.",
+  );
+}
