@@ -14,6 +14,7 @@ import { ingress, wrongIngress } from "./spec/ingress.js";
 import { missingNodes } from "./spec/group-options.js";
 import { wrongAddresses } from "./spec/fixed-addresses.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
+import { etcdElsewhere } from "./spec/kubernetes-patches.js";
 import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
 import {
   allowedCidrs,
@@ -184,6 +185,7 @@ const comparisons: readonly Comparison[] = [
   { of: ["workers", "access", "bastion", "network"], find: wayIn },
   { of: ["topology", "controlPlane", "workers"], find: contradictions },
   { of: ["etcd", "topology", "workers"], find: besideEtcd },
+  { of: ["etcd", "kubernetes"], find: etcdElsewhere },
   { of: ["topology", "controlPlane", "workers"], find: (value) => missingNodes(groupsOf(value)) },
   { of: ["network", "endpoint"], find: foreignAddress },
   { of: placed, find: (value) => wrongAddresses({ ...value, groups: groupsOf(value) }) },

@@ -96,7 +96,7 @@ const meanings = {
   "restarts kubelet":
     "the next `up` applies it on every machine, one after another; pods go on, and a machine whose kubelet does not come up gets the former value back",
   "restarts control plane":
-    "the next `up` applies it on one control plane after another; connections to that machine's API drop for a moment, and a component that does not come up gets its former flags back",
+    "the next `up` applies it on one control plane after another; connections to that machine's API drop for a moment, and a component that does not come up gets its former flags and patches back",
   "replaces nodes":
     "takes effect when the `generation` of the machines is raised, which replaces them",
   "replaces the cluster": "everything is made anew",

@@ -28,6 +28,7 @@ import {
 import { apiPort, initDocuments, joinDocument } from "./documents.js";
 import { factsOf, joinerValues, webhookOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
+import { patchesBlock, patchFiles } from "./patches.js";
 import { nodeMarks } from "./node-marks.js";
 import {
   controlPlaneScripts,
@@ -158,6 +159,7 @@ export class ControlPlane extends NodeGroup {
       MARKS_SCRIPT: marksScript,
       CONFIGURATION: configured.apply(configurationText),
       CONFIGURATION_FILES: configured.apply(configurationFiles),
+      PATCHES: patchFiles(spec.kubernetes.patches),
       KUBELET_CONFIGURATION: kubeletText(spec.kubernetes.kubelet),
       KUBE_PROXY_CONFIGURATION: proxyText(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
@@ -218,6 +220,7 @@ export class ControlPlane extends NodeGroup {
             blocks: configuredBlocks(configured),
             kubelet: kubernetes.kubelet,
             kubeProxy: kubernetes.kubeProxy,
+            ...patchesBlock(kubernetes.patches),
           },
         ),
       );
@@ -250,6 +253,7 @@ const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output
         controlPlane: true,
         cloudController: spec.cloudController.enabled !== false,
         ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
+        ...patchesBlock(spec.kubernetes.patches),
       },
     ),
   );

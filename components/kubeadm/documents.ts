@@ -18,6 +18,8 @@ export interface NodeSettings {
   /** Whether a cloud controller tells the node its addresses, and takes away the taint that keeps pods off until then. */
   readonly cloudController: boolean;
   readonly ignorePreflightErrors: readonly string[];
+  /** Where kubeadm finds patches of a control plane's static pods. @default none */
+  readonly patches?: { readonly directory: string };
 }
 
 export interface InitSettings extends NodeSettings {
@@ -83,6 +85,8 @@ const registration = (node: Node, settings: NodeSettings): Fields => ({
   ],
 });
 
+const patchesOf = ({ patches }: NodeSettings): Fields => (patches ? { patches } : {});
+
 const documents = (parts: readonly Fields[]): string => parts.map(toYaml).join("---\n");
 
 /** The documents for `kubeadm init` on the first control plane. */
@@ -98,6 +102,7 @@ export function initDocuments(node: Node, settings: InitSettings): string {
       "show-join-command",
       ...(settings.withoutKubeProxy === true ? ["addon/kube-proxy"] : []),
     ],
+    ...patchesOf(settings),
     timeouts,
   };
   const upstream = settings.imageRepository === "registry.k8s.io";
@@ -144,6 +149,7 @@ export function joinDocument(node: Node, settings: JoinSettings): string {
         },
       }),
       nodeRegistration: registration(node, settings),
+      ...patchesOf(settings),
       timeouts,
     },
   ]);

@@ -116,6 +116,7 @@ export const unwritten: Frozen = {
   "network.existing.network": nothing,
   "kubernetes.certificates.authorityValidity": nothing,
   "kubernetes.images.etcd": nothing,
+  "kubernetes.patches.etcd": nothing,
   ...Object.fromEntries(
     Object.entries(keptFields).flatMap(([path, fields]) =>
       Object.entries(fields).map(([field, otherwise]) => [`${path}.${field}`, otherwise]),

@@ -15,6 +15,7 @@ import {
   scheduler,
 } from "./kubernetes-flags.js";
 import { besideKeystone, keystone } from "./keystone.js";
+import { patches } from "./kubernetes-patches.js";
 import { registries } from "./registries.js";
 import { doc, list, present, record, text, truth } from "./values.js";
 
@@ -75,6 +76,7 @@ export const kubernetes = record({
   apiServer,
   controllerManager,
   scheduler,
+  patches,
   kubelet: fieldsOf("KubeletConfiguration", {
     staticPodPath: "is where the control plane's pods are; leave it out",
     healthzPort: "is where kubelet's health is asked; leave it out",

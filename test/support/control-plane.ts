@@ -26,6 +26,7 @@ export const controlPlaneValues = {
   MARKS_SCRIPT: marksScript,
   CONFIGURATION: "",
   CONFIGURATION_FILES: "",
+  PATCHES: "",
   KUBELET_CONFIGURATION: "",
   KUBE_PROXY_CONFIGURATION: "",
   AFTER_KUBEADM: "",

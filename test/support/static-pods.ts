@@ -6,10 +6,14 @@ import type { Outcome, Sandbox } from "./sandbox.js";
 const live =
   'apiServer:\\n  certSANs:\\n  - old.example\\n  extraArgs:\\n  - name: v\\n    value: \\"2\\"\\nclusterName: dev\\nscheduler: {}\\n';
 
-/** kubeadm writes manifests of what the document says; the one of a flag named `broken` never comes up. */
+/**
+ * kubeadm writes manifests of what the document says of the cluster, and of the patches if it names them; the one of a flag or
+ * patch named `broken` never comes up.
+ */
 const kubeadm = [
   'case "$*" in',
-  '"init phase control-plane"*) cp "$6" "$root/document"; cp "$6" "/etc/kubernetes/manifests/kube-$4.yaml" ;;',
+  '"init phase control-plane"*) cp "$6" "$root/document"; file=/etc/kubernetes/manifests/kube-$4.yaml; sed /^---/q "$6" >"$file"',
+  'patches=$(sed -n "s/^  directory: //p" "$6"); for patch in "$patches/kube-$4"*; do [ ! -e "$patch" ] || cat "$patch" >>"$file"; done ;;',
   '"upgrade node phase kubelet-config") cp "$root/kubelet-map" /var/lib/kubelet/config.yaml ;;',
   '"init phase upload-config kubelet"*) sed "1,/kind: KubeletConfiguration/d" "$6" >"$root/kubelet-map" ;;',
   '"init phase addon kube-proxy"*) sed "1,/kind: KubeProxyConfiguration/d" "$6" >"$root/proxy-map" ;;',

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # The names of the API server's certificate converge. Read by the scripts that come after this one.
-# Values: CERTIFICATE_NAMES, addresses and names, one a line; ADDRESS, the machine's own.
+# Values: CERTIFICATE_NAMES, addresses and names, one a line; ADDRESS, the machine's own; PATCHES (configuration.sh).
 
 readonly api_certificate=/etc/kubernetes/pki/apiserver
 
@@ -54,4 +54,5 @@ named() {
     /^[^ ]/ { inside = 0 }
     { listed = 0; print }' || return 1
   printf -- '---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\nlocalAPIEndpoint:\n  advertiseAddress: "%s"\n' "$ADDRESS"
+  [[ -z $PATCHES ]] || printf 'patches:\n  directory: %s\n' "$own_patches"
 }

@@ -1,10 +1,13 @@
 # shellcheck shell=bash disable=SC2154
 # The flags of the control plane's components, and the files that they name, converge on this machine. A component that does not
-# come up with them gets its former manifest back: a mistyped flag takes no API server. Read by control-plane.sh.
-# Values: CONFIGURATION, blocks of ClusterConfiguration; nothing: kubeadm's own. CONFIGURATION_FILES, a line "NAME BASE64" each.
+# come up with them gets its former manifest back: a mistyped flag takes no API server. So with kubeadm's patches of their manifests.
+# Read by control-plane.sh.
+# Values: CONFIGURATION, blocks of ClusterConfiguration; nothing: kubeadm's own. CONFIGURATION_FILES and PATCHES, a line
+# "NAME BASE64" each.
 
 # Former manifests lie beside the others, not among them: kubelet runs what it finds there.
 readonly manifests=/etc/kubernetes/manifests former_manifests=/etc/kubernetes/stackadm-former own_files=/etc/kubernetes/stackadm
+readonly own_patches=/etc/kubernetes/stackadm-patches
 
 # Before kubeadm writes a manifest that names them.
 write_configuration_files() {
@@ -12,6 +15,32 @@ write_configuration_files() {
   while read -r name data; do
     [[ -z $name ]] || base64 -d <<<"$data" | write "$own_files/$name" 0600
   done <<<"$CONFIGURATION_FILES"
+}
+
+# Before kubeadm writes any manifest: it applies all that lies there, so that those must be gone that nobody asks for any more.
+# A kubeadm that a stopped run left may be reading them.
+write_patches() {
+  local name data
+  if [[ -z $PATCHES ]]; then
+    rm -rf "$own_patches"
+    return 0
+  fi
+  { mkdir -p "$own_patches" && chmod 0700 "$own_patches"; } || die "cannot make $own_patches"
+  while read -r name data; do
+    base64 -d <<<"$data" | write "$own_patches/$name" 0600
+  done <<<"$PATCHES"
+  keep_only "$own_patches" "$PATCHES"
+}
+
+# kubeadm init and join bring what is asked for. Where they are stopped, and it is asked for no more by then, it has to go again.
+begin_with_configuration() {
+  [[ -z $CONFIGURATION ]] || begin configuration
+  [[ -z $PATCHES ]] || begin patches
+}
+
+# What is asked for, in a sentence.
+asked_for() {
+  if [[ -n $PATCHES ]]; then printf 'flags and patches'; else printf flags; fi
 }
 
 # A run that was stopped while a component started may have left one that never comes up, and nobody to ask what it should be.
@@ -32,16 +61,20 @@ await_api() {
 
 converge_configuration() {
   local document=$volatile/configuration.yaml component
-  if is_kept configuration "$CONFIGURATION"; then return 0; fi
-  begin configuration
+  if is_kept configuration "$CONFIGURATION" && is_kept patches "$PATCHES"; then return 0; fi
+  # What was never asked for is not begun: what somebody wrote by hand stays beside a patch.
+  is_kept configuration "$CONFIGURATION" || begin configuration
+  is_kept patches "$PATCHES" || begin patches
   configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
   for component in apiserver controller-manager scheduler; do converge_component "$component" "$document"; done
   converge_dns "$document"
   # Not before: what the cluster says has come up somewhere.
   kubeadm init phase upload-config kubeadm --config "$document" ||
     die "kubeadm's configuration in the cluster did not get the new flags$(because kubeadm)"
-  forget_configuration_files
+  # Those that no flag names any more.
+  keep_only "$own_files" "$CONFIGURATION_FILES"
   keep configuration "$CONFIGURATION"
+  keep patches "$PATCHES"
 }
 
 # The cluster's own configuration with the wanted blocks in place of those that it has. Where none was ever asked for, what
@@ -73,7 +106,7 @@ converge_component() {
     die "kubeadm did not write the manifest of $name$said"
   fi
   if ! same_file "$former" "$manifest"; then
-    say "$NODE_NAME: $name starts with its new flags"
+    say "$NODE_NAME: $name starts with its new $(asked_for)"
     if ! comes_up serves "$name" "$before"; then component_back "$name" "$before"; fi
   fi
   rm -f "$former"
@@ -88,9 +121,9 @@ component_back() {
   [[ $before != "$2" ]] || before=''
   restore_manifests
   if is_back serves "$1" "$before"; then
-    die_as CONFIGURATION_UNDONE "$1 on $NODE_NAME does not come up with its new flags and runs with its former ones again${said:+; it said: $said}"
+    die_as CONFIGURATION_UNDONE "$1 on $NODE_NAME does not come up with its new $(asked_for) and runs with its former ones again${said:+; it said: $said}"
   fi
-  die "$1 on $NODE_NAME does not come up, neither with its new flags nor with its former ones; crictl logs there says why${said:+; it said: $said}"
+  die "$1 on $NODE_NAME does not come up, neither with its new $(asked_for) nor with its former ones; crictl logs there says why${said:+; it said: $said}"
 }
 
 # serves NAME CONTAINER: another container than that one runs and is well.
@@ -120,7 +153,7 @@ container_of() {
 # Why kubeadm waited in vain, when it may be a flag's fault.
 flags_fault() {
   local said
-  [[ -n $CONFIGURATION ]] || return 0
+  [[ -n $CONFIGURATION$PATCHES ]] || return 0
   said=$(last_words kube-apiserver)
   printf '%s' "${said:+; kube-apiserver said: $said}"
 }
@@ -132,10 +165,10 @@ last_words() {
   [[ -z $all ]] || timeout 20 crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint
 }
 
-# Those that no flag names any more.
-forget_configuration_files() {
+# keep_only DIRECTORY LINES: of its files those of which there is a line "NAME BASE64".
+keep_only() {
   local file
-  for file in "$own_files"/*; do
-    [[ ! -e $file ]] || grep -q "^${file##*/} " <<<"$CONFIGURATION_FILES" || rm -f "$file"
+  for file in "$1"/*; do
+    [[ ! -e $file || $'\n'$2 == *$'\n'"${file##*/} "* ]] || rm -f "$file"
   done
 }

@@ -17,6 +17,7 @@ control_plane() {
   restore_manifests
   restore_kubelet
   write_configuration_files
+  write_patches
   virtual_ip
   is_member || become_member
   keep_frozen
@@ -69,6 +70,7 @@ begin_cluster() {
     clean_up_after init
     resolve_api "$ADDRESS"
     freeze
+    begin_with_configuration
     printf '%s' "$KUBEADM_INIT" | write "$volatile/kubeadm.yaml" 0600
     say "$NODE_NAME: kubeadm init"
     start_unit init 420 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && touch $state/init.done"
@@ -102,6 +104,7 @@ start_join() {
   clean_up_after join
   resolve_api "$asked"
   freeze
+  begin_with_configuration
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   say "$NODE_NAME: kubeadm join as a control plane"
   start_unit join 420 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"

@@ -24,6 +24,20 @@ describe("Kubernetes' own configuration, on the lab", function () {
     await stack.cluster.close();
   });
 
+  const patched = (memory: string): object => ({
+    patches: {
+      "kube-scheduler": [
+        {
+          type: "strategic",
+          patch: {
+            metadata: { annotations: { "example.org/memory": memory } },
+            spec: { containers: [{ name: "kube-scheduler", resources: { requests: { memory } } }] },
+          },
+        },
+      ],
+    },
+  });
+
   const onControlPlane = (line: string): Promise<string> =>
     inServer(stack.serverOf("control-plane-0"), line);
   const apiServer = (): Promise<string> =>
@@ -61,6 +75,55 @@ describe("Kubernetes' own configuration, on the lab", function () {
     const away = await onControlPlane("sed -n '1p;$p' /run/api-away");
     const [from = 0, to = 0] = away.trim().split("\n").map(Number);
     assert.ok(to - from < 90, away);
+    await stack.prove(1);
+  });
+
+  /** What kubelet runs, in its own words: of kubeadm's patches only what is in a pod is seen. */
+  const scheduler = async (): Promise<{ memory: string | undefined; manifest: string }> => {
+    const sandbox = await onControlPlane(
+      "crictl inspectp $(crictl pods --quiet --state ready --latest --name '^kube-scheduler-') | grep -o 'example.org/memory\": \"[0-9A-Za-z]*' | head -n 1",
+    );
+    const manifest = await onControlPlane("cat /etc/kubernetes/manifests/kube-scheduler.yaml");
+    return { memory: /: "(\w+)/.exec(sandbox)?.[1], manifest };
+  };
+
+  it("takes a patch of the scheduler's pod, another one, and none: then the manifest is kubeadm's again", async () => {
+    const others = { ...flags({ "event-ttl": "3h" }), kubelet: { maxPods: 60 } };
+    const before = (await scheduler()).manifest;
+    for (const memory of ["72Mi", "80Mi"]) {
+      await stack.up(changed({ ...others, ...patched(memory) }));
+      const now = await scheduler();
+      assert.equal(now.memory, memory);
+      assert.match(now.manifest, new RegExp(`memory: ${memory}`));
+      assert.match(now.manifest, /cpu: 100m/);
+    }
+    await stack.up(changed({ ...others, ...patched("80Mi") }));
+    assert.deepEqual(changes(stack.cluster.seen.events), {});
+    const broken = {
+      patches: {
+        "kube-scheduler": [
+          { patch: { spec: { containers: [{ name: "kube-scheduler", workingDir: "/none/x" }] } } },
+          {
+            patch: {
+              spec: { containers: [{ name: "kube-scheduler", securityContext: { runAsUser: 7 } }] },
+            },
+          },
+        ],
+      },
+    };
+    await assert.rejects(
+      stack.up(changed({ ...others, ...broken })),
+      (error: unknown) =>
+        error instanceof ClusterError &&
+        error.code === "CONFIGURATION_UNDONE" &&
+        /kube-scheduler .* flags and patches .* its former ones again/.test(error.message),
+    );
+    assert.equal((await scheduler()).memory, "80Mi");
+    await stack.up(changed(others));
+    const after = await scheduler();
+    assert.equal(after.memory, undefined);
+    assert.equal(after.manifest, before);
+    await onControlPlane("test ! -e /etc/kubernetes/stackadm-patches");
     await stack.prove(1);
   });
 

@@ -126,6 +126,18 @@ describe("kubeadm documents", () => {
     assert.equal(cluster["certificateValidityPeriod"], "720h0m0s");
   });
 
+  it("name where patches are, where there are any: kubeadm takes no directory that does not exist", () => {
+    const patches = { directory: "/etc/kubernetes/stackadm-patches" };
+    const joined = { ...join, controlPlane: true };
+    assert.deepEqual(document("InitConfiguration", { patches })["patches"], patches);
+    assert.deepEqual(
+      (parse(joinDocument(node, { ...joined, patches })) as Fields)["patches"],
+      patches,
+    );
+    assert.equal(document("InitConfiguration")["patches"], undefined);
+    assert.equal((parse(joinDocument(node, joined)) as Fields)["patches"], undefined);
+  });
+
   it("leave no token behind that lives longer than a minute, and print none", () => {
     const init = document("InitConfiguration");
     assert.deepEqual(init["bootstrapTokens"], [{ ttl: "1m0s", description: "kubeadm init" }]);

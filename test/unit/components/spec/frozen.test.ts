@@ -49,7 +49,10 @@ describe("what a living cluster keeps", () => {
         images: { etcd: "r.example/etcd:1" },
       },
     });
-    const services = specOf({ loadBalancer: { network: { externalNetwork: "services" } } });
+    const services = specOf({
+      loadBalancer: { network: { externalNetwork: "services" } },
+      kubernetes: { patches: { etcd: [{ patch: {} }] } },
+    });
     assert.deepEqual(
       [...new Set([said, services].flatMap((spec) => Object.keys(frozenValues(spec))))].sort(),
       // A pod network is one value with its options.
@@ -212,6 +215,15 @@ describe("what a living cluster keeps", () => {
     assert.deepEqual(Object.keys(found), [path]);
     const others = { coreDns: "r.example/coredns:1", pause: "r.example/pause:1" };
     assert.deepEqual(compared(frozenValues(specOf({ kubernetes: { images: others } }))), {});
+  });
+
+  it("includes etcd's patches and no others: nothing brings them to an etcd that lives", () => {
+    const having = (patches: object) => frozenValues(specOf({ kubernetes: { patches } }));
+    const patch = [{ patch: { metadata: { annotations: { a: "b" } } } }];
+    const found = compared(having({ etcd: patch }))["cluster.kubernetes.patches.etcd"];
+    assert.match(found ?? "", /^nothing cannot become \[\{"patch":.* leave it out again/);
+    assert.deepEqual(having({ "kube-scheduler": patch }), having({}));
+    assert.deepEqual(having({}), frozenValues(specOf()));
   });
 
   it("has one text, in whatever order fields were written", () => {
