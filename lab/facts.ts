@@ -1,6 +1,6 @@
 import { writePrivate } from "../base/files.js";
 import { toYaml } from "../base/yaml.js";
-import { identityUrl, ports } from "./cloud/configuration/common.js";
+import { identityUrl, ports, regionOf, type Transport } from "./cloud/configuration/common.js";
 import { externalNetworkName, servicesNetworkName, tenant } from "./cloud/offering.js";
 import type { LabSecrets } from "./cloud/secrets.js";
 import type { LabPaths, LabSettings } from "./settings.js";
@@ -9,6 +9,8 @@ import type { LabPaths, LabSettings } from "./settings.js";
 export interface LabFacts {
   /** Name in `cloudsFile`: the unprivileged tenant. */
   readonly cloud: string;
+  /** The same over TLS, to be known by the lab's own authority. */
+  readonly tlsCloud: string;
   /** clouds.yaml, mode 0600. */
   readonly cloudsFile: string;
   /** The same for the cloud's administrator; for tests only. */
@@ -19,10 +21,12 @@ export interface LabFacts {
   readonly container: string;
 }
 
+const tlsCloudName = (cloud: string): string => `${cloud}-tls`;
 export const adminCloudName = (settings: LabSettings): string => `${settings.name}-admin`;
 
 export const labFacts = (settings: LabSettings, paths: LabPaths): LabFacts => ({
   cloud: settings.name,
+  tlsCloud: tlsCloudName(settings.name),
   cloudsFile: paths.cloudsFile,
   adminCloudsFile: paths.adminCloudsFile,
   siteFile: paths.siteFile,
@@ -35,24 +39,27 @@ interface User {
   readonly password: string;
 }
 
-/** A clouds.yaml with one cloud, for a user in the project of the same name. */
-export const renderClouds = (settings: LabSettings, { cloud, name, password }: User): string =>
+const entry = (settings: LabSettings, { name, password }: User, transport: Transport) => ({
+  auth_type: "password",
+  auth: {
+    auth_url: identityUrl(settings, transport),
+    username: name,
+    password,
+    project_name: name,
+    user_domain_name: "Default",
+    project_domain_name: "Default",
+  },
+  region_name: regionOf(settings, transport),
+  interface: "public",
+  identity_api_version: 3,
+});
+
+/** A clouds.yaml with one cloud in plain HTTP and over TLS, for a user in the project of the same name. */
+export const renderClouds = (settings: LabSettings, user: User, authorityFile: string): string =>
   toYaml({
     clouds: {
-      [cloud]: {
-        auth_type: "password",
-        auth: {
-          auth_url: identityUrl(settings),
-          username: name,
-          password,
-          project_name: name,
-          user_domain_name: "Default",
-          project_domain_name: "Default",
-        },
-        region_name: settings.region,
-        interface: "public",
-        identity_api_version: 3,
-      },
+      [user.cloud]: entry(settings, user, "http"),
+      [tlsCloudName(user.cloud)]: { ...entry(settings, user, "https"), cacert: authorityFile },
     },
   });
 
@@ -94,6 +101,7 @@ export function renderSite({ management }: LabSettings, key: SiteKey): string {
 export function writeFacts(settings: LabSettings, paths: LabPaths, secrets: LabSecrets): void {
   const user = { cloud: settings.name, name: tenant, password: secrets.demo };
   const admin = { cloud: adminCloudName(settings), name: "admin", password: secrets.admin };
-  writePrivate(paths.cloudsFile, renderClouds(settings, user));
-  writePrivate(paths.adminCloudsFile, renderClouds(settings, admin));
+  writePrivate(paths.authorityFile, secrets.tls.authority);
+  writePrivate(paths.cloudsFile, renderClouds(settings, user, paths.authorityFile));
+  writePrivate(paths.adminCloudsFile, renderClouds(settings, admin, paths.authorityFile));
 }

@@ -143,6 +143,7 @@ export interface LabPaths {
   readonly stateFile: string;
   readonly cloudsFile: string;
   readonly adminCloudsFile: string;
+  readonly authorityFile: string;
   readonly siteFile: string;
 }
 
@@ -166,6 +167,7 @@ export function labPaths(name: string = usualName): LabPaths {
     stateFile: join(state, "lab.json"),
     cloudsFile: join(state, "clouds.yaml"),
     adminCloudsFile: join(state, "admin-clouds.yaml"),
+    authorityFile: join(state, "ca.crt"),
     siteFile: join(state, "site.yaml"),
   };
 }

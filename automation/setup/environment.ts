@@ -11,6 +11,8 @@ import { ensureAgent, type Agent } from "./ssh-agent.js";
 /** The facts of a running lab that matter here. */
 export interface LabSettings {
   readonly cloud: string;
+  /** The same cloud over TLS. */
+  readonly tlsCloud: string;
   readonly cloudsFile: string;
   readonly siteFile: string;
 }
@@ -18,6 +20,7 @@ export interface LabSettings {
 /** Where the lab leaves its facts while it runs. */
 export const labSettings = (): LabSettings => ({
   cloud: "stackadm-lab",
+  tlsCloud: "stackadm-lab-tls",
   cloudsFile: stateDirectory("lab", "clouds.yaml"),
   siteFile: stateDirectory("lab", "site.yaml"),
 });
@@ -32,7 +35,8 @@ export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
 
 /** Is the lab the cloud to use: named as such, or none is named and it runs? */
 export function usesLab(env: NodeJS.ProcessEnv): boolean {
-  if (env["OS_CLOUD"] === labSettings().cloud) return true;
+  const { cloud, tlsCloud } = labSettings();
+  if ([cloud, tlsCloud].includes(env["OS_CLOUD"] ?? "")) return true;
   return !cloudIsNamed(env) && labRuns();
 }
 
@@ -52,7 +56,7 @@ export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string>
   }
   const { cloud, cloudsFile, siteFile } = labSettings();
   return {
-    OS_CLOUD: cloud,
+    OS_CLOUD: isSet(env["OS_CLOUD"]) ? env["OS_CLOUD"] : cloud,
     OS_CLIENT_CONFIG_FILE: cloudsFile,
     STACKADM_SITE: env["STACKADM_SITE"] ?? siteFile,
   };

@@ -61,11 +61,17 @@ def identities(cloud, offering):
     user('svc', os.environ['SERVICE_PASSWORD'], service, ('admin', 'service'))
     tenant = identity.create_project(name=offering['tenant'], domain_id=domain.id)
     user(offering['tenant'], os.environ['DEMO_PASSWORD'], tenant, ('member',))
+    for region in offering['regions']:
+        response = identity.post('/regions', json={'region': {'id': region}})
+        openstack.exceptions.raise_from_response(response)
+    services = {one.type: one for one in identity.services()}
     for entry in offering['catalog']:
-        made = identity.create_service(name=entry['name'], type=entry['type'])
-        for interface in ('public', 'internal', 'admin'):
-            identity.create_endpoint(service_id=made.id, interface=interface, url=entry['url'],
-                                     region_id=os.environ['REGION'])
+        made = services.get(entry['type']) or identity.create_service(name=entry['name'],
+                                                                      type=entry['type'])
+        for region, url in entry['urls'].items():
+            for interface in ('public', 'internal', 'admin'):
+                identity.create_endpoint(service_id=made.id, interface=interface, url=url,
+                                         region_id=region)
     print('identities and catalog are made', flush=True)
 
 

@@ -14,7 +14,7 @@ import {
 import { nova, novaCompute } from "./configuration/nova.js";
 import { cinder, octavia } from "./configuration/storage-balancer.js";
 import { environment, offering } from "./offering.js";
-import { packageSite, registryConfiguration } from "./repositories.js";
+import { packageSite, registryConfiguration, tlsFiles, tlsSite } from "./repositories.js";
 import {
   baseDropIn,
   baseServices,
@@ -122,6 +122,9 @@ function baseFiles(inputs: CloudInputs): CloudFile[] {
       content: "NODENAME=rabbit@localhost\nNODE_IP_ADDRESS=127.0.0.1\n",
     },
     { path: "/etc/nginx/sites-available/lab", content: packageSite(settings) },
+    { path: "/etc/nginx/conf.d/lab-tls.conf", content: tlsSite(settings) },
+    { path: tlsFiles.certificate, content: secrets.tls.certificate },
+    { path: tlsFiles.privateKey, content: secrets.tls.privateKey, mode: 0o600 },
     { path: "/etc/docker/registry/config.yml", content: registryConfiguration(settings) },
     {
       path: "/etc/lab/cloud.env",

@@ -126,7 +126,7 @@ async function firstBoot(build: GoldenBuild, tree: string, step: Step): Promise<
   const key = goldenKey(settings);
   const root = goldenRoot(paths, key);
   const part = `${root}.part`;
-  const secrets = newSecrets();
+  const secrets = await newSecrets(settings);
   await snapshotSubvolume(paths, tree, part);
   await configure(part, settings, secrets);
   await writeFile(join(part, "srv/image.tar.zst"), "");
@@ -173,7 +173,7 @@ async function prepareImageTree(paths: LabPaths, root: string): Promise<void> {
   ]);
 }
 
-/** Keeps passwords and the versions of all packages beside the golden cloud. */
+/** Keeps passwords, certificates and the versions of all packages beside the golden cloud. */
 async function record({ settings, paths }: GoldenBuild, root: string, secrets: LabSecrets) {
   const folder = dirname(secretsFile(paths, goldenKey(settings)));
   await mkdir(folder, { recursive: true, mode: 0o700 });

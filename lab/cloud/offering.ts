@@ -1,5 +1,5 @@
 import type { LabExternalNetwork, LabSettings } from "../settings.js";
-import { identityUrl, ports } from "./configuration/common.js";
+import { apiUrl, identityUrl, ports, regionOf, type Transport } from "./configuration/common.js";
 import { physicalNetworks } from "./configuration/neutron.js";
 import type { LabSecrets } from "./secrets.js";
 
@@ -20,16 +20,27 @@ const flavor = (name: string, vcpus: number, ram: number, disk: number) => ({
   disk,
 });
 
-const catalog = ({ management }: LabSettings) => {
-  const at = (port: number, path = "") => `http://${management.cloud}:${port}${path}`;
+/** A service of the catalogue with its address in each region. */
+const catalog = (settings: LabSettings) => {
+  const at = (transports: readonly Transport[], port: number, path = "") => ({
+    urls: Object.fromEntries(
+      transports.map((transport) => [
+        regionOf(settings, transport),
+        apiUrl(settings, { transport, port, path }),
+      ]),
+    ),
+  });
+  const both = ["http", "https"] as const;
   return [
-    { type: "image", name: "glance", url: at(ports.image) },
-    { type: "placement", name: "placement", url: at(ports.placement) },
-    { type: "compute", name: "nova", url: at(ports.compute, "/v2.1") },
-    { type: "network", name: "neutron", url: at(ports.network) },
-    { type: "volumev3", name: "cinder", url: at(ports.volume, "/v3/%(project_id)s") },
-    { type: "block-storage", name: "cinder", url: at(ports.volume, "/v3/%(project_id)s") },
-    { type: "load-balancer", name: "octavia", url: at(ports.loadBalancer) },
+    // keystone-manage has made it, with its address in plain HTTP.
+    { type: "identity", name: "keystone", ...at(["https"], ports.identity, "/v3") },
+    { type: "image", name: "glance", ...at(both, ports.image) },
+    { type: "placement", name: "placement", ...at(both, ports.placement) },
+    { type: "compute", name: "nova", ...at(both, ports.compute, "/v2.1") },
+    { type: "network", name: "neutron", ...at(both, ports.network) },
+    { type: "volumev3", name: "cinder", ...at(both, ports.volume, "/v3/%(project_id)s") },
+    { type: "block-storage", name: "cinder", ...at(both, ports.volume, "/v3/%(project_id)s") },
+    { type: "load-balancer", name: "octavia", ...at(both, ports.loadBalancer) },
   ];
 };
 
@@ -65,6 +76,8 @@ const externalNetwork = (
 /** What bootstrap.py reads: everything an operator puts into the empty cloud, except passwords. */
 export const offering = (settings: LabSettings) => ({
   tenant,
+  // That of plain HTTP is there already.
+  regions: [regionOf(settings, "https")],
   catalog: catalog(settings),
   image: {
     id: imageId,

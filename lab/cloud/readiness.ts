@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Step } from "../../base/progress.js";
 import { UserError } from "../../base/user-error.js";
 import type { LabSettings } from "../settings.js";
-import { identityUrl, ports } from "./configuration/common.js";
+import { identityUrl, ports, tlsPort } from "./configuration/common.js";
 
 /** APIs that must answer. */
 export const apiPorts = {
@@ -14,6 +14,8 @@ export const apiPorts = {
   neutron: ports.network,
   cinder: ports.volume,
   octavia: ports.loadBalancer,
+  // One nginx has all of these ports or none.
+  "TLS of the APIs": tlsPort(ports.identity),
   "package repository": ports.packages,
   registry: ports.registry,
 } as const;

@@ -1,6 +1,12 @@
 import { toYaml } from "../../base/yaml.js";
 import type { LabSettings } from "../settings.js";
-import { ports } from "./configuration/common.js";
+import { apis, ports, tlsPort } from "./configuration/common.js";
+
+/** Where nginx reads what the APIs prove themselves by. */
+export const tlsFiles = {
+  certificate: "/etc/lab/tls/server.crt",
+  privateKey: "/etc/lab/tls/server.key",
+};
 
 /** nginx: the signed apt repository for the servers, read-only. */
 export const packageSite = ({ management }: LabSettings): string => `server {
@@ -10,6 +16,24 @@ export const packageSite = ({ management }: LabSettings): string => `server {
   access_log off;
 }
 `;
+
+const tlsServer = ({ management }: LabSettings, port: number): string => `server {
+  listen ${management.cloud}:${tlsPort(port)} ssl;
+  location / {
+    proxy_pass http://${management.cloud}:${port};
+  }
+}
+`;
+
+/** nginx: TLS before each API. What the client asked for goes along, for the addresses in answers. */
+export const tlsSite = (settings: LabSettings): string => `ssl_certificate ${tlsFiles.certificate};
+ssl_certificate_key ${tlsFiles.privateKey};
+client_max_body_size 0;
+proxy_http_version 1.1;
+proxy_read_timeout 300s;
+proxy_set_header Host $http_host;
+proxy_set_header X-Forwarded-Proto $scheme;
+${apis.map((port) => tlsServer(settings, port)).join("")}`;
 
 /** Debian's docker-registry over the folder that is built on the host. */
 export const registryConfiguration = ({ management }: LabSettings): string =>

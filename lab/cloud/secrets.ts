@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
+import type { LabSettings } from "../settings.js";
+import { newServerTls, type ServerTls } from "./certificates.js";
 
-/** Passwords of one golden cloud: made once with it, kept in a file of mode 0600 beside it. */
-export interface LabSecrets {
+/** Of the services among themselves, and of the cloud's users. */
+export interface LabPasswords {
   readonly database: string;
   readonly bus: string;
   /** The service user `svc` that the services use among themselves. */
@@ -10,6 +12,12 @@ export interface LabSecrets {
   readonly metadata: string;
   readonly admin: string;
   readonly demo: string;
+}
+
+/** What one golden cloud keeps to itself: made once with it, kept in a file of mode 0600 beside it. */
+export interface LabSecrets extends LabPasswords {
+  /** Of the APIs on the management address. */
+  readonly tls: ServerTls;
 }
 
 /** Letters and digits only: they stand in URLs, INI files and SQL. 24 characters, at least 120 bits. */
@@ -22,7 +30,7 @@ const password = (): string => {
   return text.slice(0, 24);
 };
 
-export function newSecrets(): LabSecrets {
+export function newPasswords(): LabPasswords {
   return {
     database: password(),
     bus: password(),
@@ -33,6 +41,12 @@ export function newSecrets(): LabSecrets {
   };
 }
 
+/** Needs the command `openssl`. */
+export const newSecrets = async ({ management }: LabSettings): Promise<LabSecrets> => ({
+  ...newPasswords(),
+  tls: await newServerTls(management.cloud),
+});
+
 /** Stand in for the real ones where only the shape of a configuration counts: when it is hashed. */
 export const noSecrets: LabSecrets = {
   database: "x",
@@ -41,4 +55,5 @@ export const noSecrets: LabSecrets = {
   metadata: "x",
   admin: "x",
   demo: "x",
+  tls: { authority: "x", certificate: "x", privateKey: "x" },
 };

@@ -19,6 +19,7 @@ export const hostCommands = {
   losetup: "mount",
   unshare: "util-linux",
   setpriv: "util-linux",
+  openssl: "openssl",
 } as const;
 
 /** Where Debian keeps commands of root, which are not on everybody's PATH. */

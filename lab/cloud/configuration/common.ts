@@ -24,8 +24,35 @@ export const ports = {
   cache: 11211,
 } as const;
 
-export const identityUrl = ({ management }: LabSettings): string =>
-  `http://${management.cloud}:${ports.identity}/v3`;
+/** The APIs that a catalogue names: each is there in plain HTTP, and over TLS on another port. */
+export const apis = [
+  ...[ports.identity, ports.placement, ports.image, ports.compute, ports.network],
+  ...[ports.volume, ports.loadBalancer],
+] as const;
+
+/** How an API is spoken to. */
+export type Transport = "http" | "https";
+
+/** Where nginx ends TLS for the API on `port`. */
+export const tlsPort = (port: number): number => port + 10_000;
+
+/** Address of the API on `port`, e.g. `https://172.29.0.2:15000/v3`. */
+export const apiUrl = (
+  { management }: LabSettings,
+  { transport, port, path = "" }: { transport: Transport; port: number; path?: string },
+): string =>
+  `${transport}://${management.cloud}:${transport === "https" ? tlsPort(port) : port}${path}`;
+
+/**
+ * The region of the catalogue whose addresses are all of one transport. A region, because a client's entry names one, while the
+ * services name their own among themselves and so stay with plain HTTP.
+ */
+export const regionOf = ({ region }: LabSettings, transport: Transport): string =>
+  transport === "https" ? `${region}-tls` : region;
+
+/** Default: in plain HTTP. */
+export const identityUrl = (settings: LabSettings, transport: Transport = "http"): string =>
+  apiUrl(settings, { transport, port: ports.identity, path: "/v3" });
 
 export const database = ({ secrets }: CloudInputs, name: string): { connection: string } => ({
   connection: `mysql+pymysql://lab:${secrets.database}@127.0.0.1/${name}`,
@@ -59,5 +86,8 @@ export const busAndLog = ({ secrets }: CloudInputs) => ({
   use_stderr: true,
   debug: false,
 });
+
+/** Addresses in answers are those that the client asked for, also through nginx: clients follow them. */
+export const behindProxy = { oslo_middleware: { enable_proxy_headers_parsing: true } };
 
 export const locks = (service: string) => ({ lock_path: `/run/lock/${service}` });

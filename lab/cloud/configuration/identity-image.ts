@@ -1,5 +1,5 @@
 import type { Ini } from "../ini.js";
-import { busAndLog, database, ports, tokenCheck, type CloudInputs } from "./common.js";
+import { behindProxy, busAndLog, database, ports, tokenCheck, type CloudInputs } from "./common.js";
 
 export const keystone = (inputs: CloudInputs): Ini => ({
   DEFAULT: { use_stderr: true },
@@ -10,6 +10,7 @@ export const keystone = (inputs: CloudInputs): Ini => ({
     backend: "dogpile.cache.memcached",
     memcache_servers: `127.0.0.1:${ports.cache}`,
   },
+  ...behindProxy,
 });
 
 export const glance = (inputs: CloudInputs): Ini => ({
@@ -24,6 +25,7 @@ export const glance = (inputs: CloudInputs): Ini => ({
   glance_store: { default_backend: "file" },
   file: { filesystem_store_datadir: "/srv/lab/images" },
   paste_deploy: { flavor: "keystone" },
+  ...behindProxy,
   keystone_authtoken: tokenCheck(inputs),
 });
 

@@ -1,6 +1,7 @@
 import { cloudDevices } from "../../settings.js";
 import type { Ini } from "../ini.js";
 import {
+  behindProxy,
   busAndLog,
   database,
   locks,
@@ -39,6 +40,7 @@ export const neutron = (inputs: CloudInputs): Ini => ({
   nova: serviceLogin(inputs),
   agent: { root_helper: "sudo neutron-rootwrap /etc/neutron/rootwrap.conf" },
   oslo_concurrency: locks("neutron"),
+  ...behindProxy,
   keystone_authtoken: tokenCheck(inputs),
 });
 

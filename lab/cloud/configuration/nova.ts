@@ -1,6 +1,7 @@
 import type { Zone } from "../../settings.js";
 import type { Ini } from "../ini.js";
 import {
+  behindProxy,
   busAndLog,
   database,
   locks,
@@ -50,6 +51,8 @@ export const nova = (inputs: CloudInputs): Ini => {
     api: { auth_strategy: "keystone" },
     vnc: { enabled: false },
     glance: { api_servers: `http://${settings.management.cloud}:${ports.image}` },
+    // Where it asks whether a project exists, with the client's token: not in the region that the client uses.
+    keystone: { region_name: settings.region },
     placement: login,
     neutron: {
       service_metadata_proxy: true,
@@ -59,6 +62,7 @@ export const nova = (inputs: CloudInputs): Ini => {
     cinder: { catalog_info: "volumev3::publicURL", os_region_name: settings.region, ...login },
     service_user: { send_service_user_token: true, ...login },
     oslo_concurrency: locks("nova"),
+    ...behindProxy,
     upgrade_levels: { compute: "auto" },
     // Read by the driver: all compute hosts share this machine and its one Neutron agent.
     lab: { network_host: settings.hostname, hosts: settings.zones.length },

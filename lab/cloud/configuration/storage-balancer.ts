@@ -1,6 +1,7 @@
 import type { Zone } from "../../settings.js";
 import type { Ini } from "../ini.js";
 import {
+  behindProxy,
   busAndLog,
   database,
   locks,
@@ -43,6 +44,7 @@ export const cinder = (inputs: CloudInputs): Ini => {
     // The public interface: with the internal default, growing an attached volume never reaches Nova.
     nova: { interface: "public", ...serviceLogin(inputs) },
     oslo_concurrency: locks("cinder"),
+    ...behindProxy,
     keystone_authtoken: tokenCheck(inputs),
     ...Object.fromEntries(settings.zones.map((zone) => [zone.name, backend(zone, settings.zones)])),
   };
@@ -55,7 +57,6 @@ export const octavia = (inputs: CloudInputs): Ini => {
     api_settings: {
       bind_host: settings.management.cloud,
       bind_port: ports.loadBalancer,
-      api_base_uri: `http://${settings.management.cloud}:${ports.loadBalancer}`,
       enabled_provider_drivers: "lab:network namespaces with haproxy",
       default_provider_driver: "lab",
     },
@@ -65,6 +66,7 @@ export const octavia = (inputs: CloudInputs): Ini => {
     neutron: { region_name: settings.region },
     lab: { network_host: settings.hostname },
     oslo_messaging: { topic: "octavia" },
+    ...behindProxy,
     keystone_authtoken: tokenCheck(inputs),
   };
 };

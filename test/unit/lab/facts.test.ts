@@ -25,6 +25,7 @@ describe("lab/facts", () => {
       state: folder,
       cloudsFile: join(folder, "lab", "clouds.yaml"),
       adminCloudsFile: join(folder, "lab", "admin-clouds.yaml"),
+      authorityFile: join(folder, "lab", "ca.crt"),
       siteFile: join(folder, "lab", "site.yaml"),
     };
   });
@@ -33,6 +34,7 @@ describe("lab/facts", () => {
   it("names the tenant's cloud as everybody expects it", () => {
     const facts = labFacts(settings, paths);
     assert.equal(facts.cloud, "stackadm-lab");
+    assert.equal(facts.tlsCloud, "stackadm-lab-tls");
     assert.equal(facts.container, "stackadm-lab");
     assert.equal(adminCloudName(settings), "stackadm-lab-admin");
     assert.equal(facts.siteFile, paths.siteFile);
@@ -40,8 +42,8 @@ describe("lab/facts", () => {
 
   it("renders a clouds.yaml that OpenStack clients read", () => {
     const user = { cloud: "stackadm-lab", name: "demo", password: "p: # '\"" };
-    const { clouds } = parse(renderClouds(settings, user)) as {
-      clouds: Record<string, { auth: Record<string, string>; region_name: string }>;
+    const { clouds } = parse(renderClouds(settings, user, "/ca.crt")) as {
+      clouds: Record<string, Record<string, unknown>>;
     };
     assert.deepEqual(clouds["stackadm-lab"]?.auth, {
       auth_url: "http://172.29.0.2:5000/v3",
@@ -51,18 +53,38 @@ describe("lab/facts", () => {
       user_domain_name: "Default",
       project_domain_name: "Default",
     });
-    assert.equal(clouds["stackadm-lab"].region_name, "lab");
+    assert.equal(clouds["stackadm-lab"]["region_name"], "lab");
+    assert.equal("cacert" in clouds["stackadm-lab"], false);
   });
 
-  it("writes both files for their owner only, the administrator's apart from the tenant's", async () => {
-    writeFacts(settings, paths, { ...noSecrets, admin: "admin-word", demo: "demo-word" });
-    for (const file of [paths.cloudsFile, paths.adminCloudsFile]) {
+  it("renders the same cloud over TLS: another address, region and the authority beside it", () => {
+    const user = { cloud: "stackadm-lab", name: "demo", password: "p" };
+    const { clouds } = parse(renderClouds(settings, user, "/state/ca.crt")) as {
+      clouds: Record<string, { auth: object }>;
+    };
+    const plain = clouds["stackadm-lab"];
+    assert.deepEqual(clouds["stackadm-lab-tls"], {
+      ...plain,
+      auth: { ...plain?.auth, auth_url: "https://172.29.0.2:15000/v3" },
+      region_name: "lab-tls",
+      cacert: "/state/ca.crt",
+    });
+  });
+
+  it("writes its files for their owner only, the administrator's apart from the tenant's", async () => {
+    writeFacts(settings, paths, {
+      ...{ ...noSecrets, admin: "admin-word", demo: "demo-word" },
+      tls: { ...noSecrets.tls, authority: "authority-text", privateKey: "key-text" },
+    });
+    for (const file of [paths.cloudsFile, paths.adminCloudsFile, paths.authorityFile]) {
       assert.equal((await stat(file)).mode & 0o777, 0o600);
     }
     const tenantText = await readFile(paths.cloudsFile, "utf8");
     assert.match(tenantText, /demo-word/);
     assert.doesNotMatch(tenantText, /admin/);
     assert.match(await readFile(paths.adminCloudsFile, "utf8"), /admin-word/);
+    assert.equal(await readFile(paths.authorityFile, "utf8"), "authority-text");
+    assert.ok(tenantText.includes(`cacert: ${paths.authorityFile}`));
   });
 
   it("renders the defaults of the site", () => {

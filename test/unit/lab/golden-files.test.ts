@@ -14,6 +14,7 @@ const reviewed = [
   ...["neutron/plugins/ml2/linuxbridge_agent.ini", "neutron/dhcp_agent.ini"],
   ...["cinder/cinder.conf", "octavia/octavia.conf", "keystone/keystone.conf"],
   ...["glance/glance-api.conf", "placement/placement.conf", "lab/offering.json"],
+  "nginx/conf.d/lab-tls.conf",
   ...["systemd/system/os-nova-api.service", "systemd/system/os-nova-compute-zone-a.service"],
 ];
 
@@ -29,7 +30,7 @@ describe("the lab as people review it", () => {
 
   it("is known to clients by clouds.yaml, and to stacks by site.yaml", () => {
     const user = { cloud: "stackadm-lab", name: "demo", password: "x" };
-    golden("lab/clouds.yaml", renderClouds(settings, user));
+    golden("lab/clouds.yaml", renderClouds(settings, user, "<state>/ca.crt"));
     golden("lab/site.yaml", renderSite(settings, { keyFingerprint: "0123456789".repeat(4) }));
   });
 

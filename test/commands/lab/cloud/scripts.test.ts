@@ -152,6 +152,8 @@ class Thing:
     def __iter__(self): return iter([Thing(self.path + '[0]')])
     def __call__(self, *args, **kwargs):
         calls.append([self.path, [str(a) for a in args], kwargs])
+        if self.path.endswith('identity.services'):
+            return [types.SimpleNamespace(type='identity', id='s1')]
         if self.path.endswith('services'):
             return [types.SimpleNamespace(host=h, binary='nova-compute') for h in HOSTS]
         if self.path.endswith('hypervisors'):
@@ -240,14 +242,32 @@ describe("lab/cloud/bootstrap.py", () => {
     );
   });
 
-  it("publishes every service of the catalog on all three interfaces in the region", () => {
-    const endpoints = named(calls("identities"), "identity.create_endpoint");
-    const wanted = offering(settings).catalog.flatMap(({ url }) =>
-      ["public", "internal", "admin"].map((kind) => [url, kind, settings.region]),
+  it("publishes every service of the catalog on all three interfaces in both regions", () => {
+    const all = calls("identities");
+    const endpoints = named(all, "identity.create_endpoint");
+    const wanted = offering(settings).catalog.flatMap(({ urls }) =>
+      Object.entries(urls).flatMap(([region, url]) =>
+        ["public", "internal", "admin"].map((kind) => [url, kind, region]),
+      ),
     );
+    assert.deepEqual(new Set(wanted.map(([, , region]) => region)), new Set(["lab", "lab-tls"]));
     assert.deepEqual(
       endpoints.map((endpoint) => [endpoint["url"], endpoint["interface"], endpoint["region_id"]]),
       wanted,
+    );
+    const paths = all.map(([path]) => path);
+    const regions = paths.indexOf("cloud.identity.post");
+    assert.deepEqual(all[regions]?.[2], { json: { region: { id: "lab-tls" } } });
+    assert.ok(regions < paths.indexOf("cloud.identity.create_endpoint"), "unknown regions");
+  });
+
+  it("makes no second service where Keystone's own command has made one", () => {
+    const made = named(calls("identities"), "identity.create_service").map(({ type }) => type);
+    assert.deepEqual(
+      made,
+      offering(settings)
+        .catalog.map(({ type }) => type)
+        .filter((type) => type !== "identity"),
     );
   });
 });

@@ -68,6 +68,14 @@ describe("the environment of an operation", () => {
       });
   });
 
+  it("use the lab over TLS when that is named, with all that is the lab's", () => {
+    startLab();
+    const env = { OS_CLOUD: "stackadm-lab-tls" };
+    assert.deepEqual(cloudEnvironment(env), { ...cloudEnvironment({}), ...env });
+    assert.equal(standInsByDefault(env), true);
+    assert.equal(backendUrl(env), backendUrl({}));
+  });
+
   it("keep a site that was named", () => {
     startLab();
     assert.equal(cloudEnvironment({ STACKADM_SITE: "/mine" })["STACKADM_SITE"], "/mine");

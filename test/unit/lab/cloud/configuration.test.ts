@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cloudFiles, cloudLinks, removedFiles } from "../../../../lab/cloud/files.js";
 import { renderIni } from "../../../../lab/cloud/ini.js";
-import { newSecrets, noSecrets, type LabSecrets } from "../../../../lab/cloud/secrets.js";
+import { offering } from "../../../../lab/cloud/offering.js";
+import { newPasswords, newSecrets, noSecrets } from "../../../../lab/cloud/secrets.js";
 import { labSettings } from "../../../../lab/settings.js";
 
 const settings = labSettings({});
-const secrets: LabSecrets = {
+const passwords = {
   database: "database-word",
   bus: "bus-word",
   service: "service-word",
@@ -14,6 +15,13 @@ const secrets: LabSecrets = {
   admin: "admin-word",
   demo: "demo-word",
 };
+const tls = {
+  authority: "authority-text",
+  certificate: "certificate-text",
+  privateKey: "private-key-text",
+};
+const secrets = { ...passwords, tls };
+const hidden = [...Object.values(passwords), tls.privateKey];
 const files = new Map(cloudFiles({ settings, secrets }).map((file) => [file.path, file]));
 const content = (path: string): string => {
   const file = files.get(path);
@@ -45,13 +53,16 @@ describe("lab/cloud/ini", () => {
 
 describe("lab/cloud/secrets", () => {
   it("makes passwords that need no quoting and differ from each other", () => {
-    const made = Object.values<string>({ ...newSecrets(), ...newSecrets() });
+    const made = Object.values<string>({ ...newPasswords() });
     for (const word of made) assert.match(word, /^[A-Za-z0-9]{24}$/);
     assert.equal(new Set(made).size, made.length);
   });
 
-  it("makes other ones for every cloud", () => {
-    assert.notDeepEqual(newSecrets(), newSecrets());
+  it("makes other ones for every cloud", async () => {
+    assert.notDeepEqual(newPasswords(), newPasswords());
+    const [one, other] = [await newSecrets(settings), await newSecrets(settings)];
+    assert.notEqual(one.tls.authority, other.tls.authority);
+    assert.notEqual(one.tls.privateKey, other.tls.privateKey);
   });
 });
 
@@ -63,9 +74,8 @@ describe("lab/cloud configuration files", () => {
   });
 
   it("shows passwords to root only", () => {
-    const words = Object.values<string>({ ...secrets });
     for (const { path, content: text, mode } of files.values()) {
-      if (!words.some((word) => text.includes(word))) continue;
+      if (!hidden.some((word) => text.includes(word))) continue;
       assert.equal((mode ?? 0o644) & 0o007, 0, `${path} can be read by everybody`);
     }
   });
@@ -82,7 +92,7 @@ describe("lab/cloud configuration files", () => {
     const other = cloudFiles({ settings, secrets: noSecrets });
     for (const { path, content: text } of other) {
       let ours = content(path);
-      for (const word of Object.values<string>({ ...secrets })) ours = ours.replaceAll(word, "x");
+      for (const word of [...hidden, tls.certificate]) ours = ours.replaceAll(word, "x");
       assert.equal(ours, text, path);
     }
   });
@@ -152,6 +162,58 @@ describe("lab/cloud configuration files", () => {
     for (const { path, content: text } of cloudFiles({ settings: moved, secrets })) {
       assert.ok(!text.includes("172.29."), path);
     }
+  });
+});
+
+describe("lab/cloud over TLS", () => {
+  const site = content("/etc/nginx/conf.d/lab-tls.conf");
+
+  it("is there for every API of the catalogue, on a port of its own that leads to it", () => {
+    const { catalog, regions } = offering(settings);
+    assert.deepEqual(regions, ["lab-tls"]);
+    for (const { type, urls } of catalog) {
+      const url = urls["lab-tls"] ?? "";
+      const [, port = ""] = /^https:\/\/172\.29\.0\.2:(\d+)/.exec(url) ?? [];
+      const plain = String(Number(port) - 10_000);
+      assert.ok(site.includes(`listen 172.29.0.2:${port} ssl;`), type);
+      assert.ok(site.includes(`proxy_pass http://172.29.0.2:${plain};`), type);
+      const expected = url.replace("https:", "http:").replace(port, plain);
+      assert.equal(urls["lab"], type === "identity" ? undefined : expected);
+    }
+  });
+
+  it("never hides from a service how it was asked", () => {
+    assert.match(site, /^proxy_set_header Host \$http_host;$/m);
+    assert.match(site, /^proxy_set_header X-Forwarded-Proto \$scheme;$/m);
+    for (const name of [
+      "keystone/keystone",
+      "glance/glance-api",
+      "nova/nova",
+      "neutron/neutron",
+    ].concat(["cinder/cinder", "octavia/octavia"])) {
+      const path = `/etc/${name}.conf`;
+      assert.equal(value(path, "oslo_middleware", "enable_proxy_headers_parsing"), "true", path);
+    }
+    assert.equal(value("/etc/octavia/octavia.conf", "api_settings", "api_base_uri"), undefined);
+  });
+
+  it("is nothing that the services use among themselves", () => {
+    for (const { path, content: text } of files.values()) {
+      if (!/\.(conf|ini)$/.test(path) || path.includes("/nginx/")) continue;
+      assert.doesNotMatch(text, /https:|lab-tls/, path);
+    }
+    assert.equal(value("/etc/nova/nova.conf", "keystone", "region_name"), "lab");
+  });
+
+  it("proves itself by what the secrets hold, and keeps the key to root", () => {
+    for (const [directive, held] of [
+      ["ssl_certificate", "certificate-text"],
+      ["ssl_certificate_key", "private-key-text"],
+    ] as const) {
+      const file = new RegExp(`^${directive} (\\S+);$`, "m").exec(site)?.[1] ?? "";
+      assert.equal(content(file), held);
+    }
+    assert.ok(![...files.values()].some((file) => file.content.includes("authority-text")));
   });
 });
 
