@@ -176,6 +176,12 @@ export const failures = {
       },
     ],
   },
+  CLOUD_UNTRUSTED: {
+    exitCode: 3,
+    sentence: "the cloud's certificate cannot be verified",
+    hint: "Let `cacert` in clouds.yaml (OS_CACERT) name the file with the certificate of the authority that signed it.",
+    said: [{ of: "openstack:", text: /failed to verify certificate: .*|x509: .*/ }],
+  },
   CLOUD_UNREACHABLE: {
     exitCode: 3,
     sentence: "the cloud does not answer",

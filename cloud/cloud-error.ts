@@ -5,6 +5,7 @@ import type { FailureCode } from "../base/failures.js";
 export type CloudErrorKind =
   | "configuration"
   | "unreachable"
+  | "untrusted"
   | "unauthenticated"
   | "forbidden"
   | "not-found"
@@ -15,6 +16,7 @@ export type CloudErrorKind =
 const codes: Readonly<Record<CloudErrorKind, FailureCode>> = {
   configuration: "CLOUD_NOT_CONFIGURED",
   unreachable: "CLOUD_UNREACHABLE",
+  untrusted: "CLOUD_UNTRUSTED",
   unauthenticated: "AUTH_FAILED",
   forbidden: "FORBIDDEN",
   "not-found": "NOT_FOUND",

@@ -48,7 +48,9 @@ function lost(
   );
 }
 
-const distrust = /CERT|ISSUER|SIGNATURE/;
+/** Node's names of OpenSSL's verdicts, and its own about names and addresses. */
+const distrust =
+  /CERT|ISSUER|SIGNATURE|UNABLE_TO_VERIFY|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH/;
 
 function unreachable(
   { name }: CloudSettings,
@@ -64,9 +66,8 @@ function unreachable(
     );
   if (code !== undefined && distrust.test(code))
     return new CloudError(
-      "unreachable",
-      `Cloud '${name}' shows a certificate at ${origin} that is not trusted (${code}).`,
-      "Name the PEM file of the cloud's own authority as `cacert` in clouds.yaml (OS_CACERT).",
+      "untrusted",
+      `The certificate of cloud '${name}' at ${origin} cannot be verified (${message}).`,
     );
   return new CloudError(
     "unreachable",

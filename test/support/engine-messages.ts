@@ -173,6 +173,12 @@ export const engineMessages: readonly EngineMessage[] = [
     sentence: /^Instance .*quota is used up \(Quota exceeded, too many key pairs\)\.$/,
   },
   {
+    code: "CLOUD_UNTRUSTED",
+    urn: server,
+    text: '1 error occurred:\n\t* error creating: Post "https://203.0.113.2:18774/v2.1/servers": tls: failed to verify certificate: x509: certificate signed by unknown authority\n\n',
+    sentence: /cannot be verified \(.*x509: certificate signed by unknown authority/,
+  },
+  {
     code: "CLOUD_UNREACHABLE",
     urn: server,
     text: '1 error occurred:\n\t* error creating: Post "http://203.0.113.2:8774/v2.1/servers": dial tcp 203.0.113.2:8774: connect: connection refused\n\n',

@@ -7,7 +7,7 @@ const exitCodes: Readonly<Record<number, readonly string[]>> = {
   2: ["INVALID_CONFIG", "INVALID_USAGE", "CLOUD_NOT_CONFIGURED"],
   3: [
     ...["PREFLIGHT_FAILED", "QUOTA_EXCEEDED", "AUTH_FAILED", "FORBIDDEN"],
-    ...["CLOUD_UNREACHABLE"],
+    ...["CLOUD_UNTRUSTED", "CLOUD_UNREACHABLE"],
   ],
   4: ["STACK_LOCKED"],
   5: ["VERIFY_FAILED"],

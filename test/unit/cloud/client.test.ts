@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { authenticationRequest, connectCloud } from "../../../cloud/client.js";
 import { CloudError } from "../../../cloud/cloud-error.js";
+import { newServerTls, type ServerTls } from "../../../lab/cloud/certificates.js";
 import {
   fakeProject,
   fakeUser,
@@ -16,6 +22,28 @@ async function refusal(work: Promise<unknown>): Promise<CloudError> {
     return error;
   }
   return assert.fail("was accepted");
+}
+
+/** How signing in fails at a server with that certificate, which knows no users, by a client that knows that authority. */
+async function signInOverTls(
+  { privateKey: key, certificate: cert }: ServerTls,
+  authority?: string,
+): Promise<{ readonly error: CloudError; readonly origin: string }> {
+  const directory = mkdtempSync(join(tmpdir(), "client-tls-"));
+  const server = createServer({ key, cert }, (_request, response) => response.end("{}"));
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const file = join(directory, "ca.pem");
+  if (authority !== undefined) writeFileSync(file, authority);
+  const user = { OS_USERNAME: "demo", OS_PASSWORD: "demo", OS_PROJECT_NAME: "demo" };
+  const env = { ...user, OS_AUTH_URL: `${origin}/v3`, ...(authority && { OS_CACERT: file }) };
+  try {
+    return { error: await refusal(connectCloud({ env })), origin };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    rmSync(directory, { recursive: true });
+  }
 }
 
 const signIns = (cloud: FakeCloud): number =>
@@ -94,6 +122,26 @@ describe("the OpenStack client", () => {
     const error = await refusal(connect({ OS_AUTH_URL: "http://127.0.0.1:1/v3" }));
     assert.equal(error.kind, "unreachable");
     assert.match(error.message, /cannot be reached at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\)/);
+  });
+
+  it("says that a cloud's certificate cannot be verified, and what to name in clouds.yaml", async () => {
+    const address = "127.0.0.1";
+    const [own, other] = [await newServerTls(address), await newServerTls(address)];
+    const elsewhere = await newServerTls("10.0.0.5");
+    for (const [server, authority] of [
+      [own, undefined],
+      [own, other.authority],
+      [elsewhere, elsewhere.authority],
+    ] as const) {
+      const { error, origin } = await signInOverTls(server, authority);
+      assert.deepEqual([error.kind, error.code], ["untrusted", "CLOUD_UNTRUSTED"]);
+      assert.ok(error.message.includes(origin), error.message);
+      assert.match(error.message, /certificate .* cannot be verified \(.+\)\.$/);
+      assert.match(error.hint, /`cacert` in clouds\.yaml/);
+      assert.doesNotMatch(error.message, /\n/);
+    }
+    // Of the right authority it hears the answer, and that alone it does not like.
+    assert.equal((await signInOverTls(own, own.authority)).error.kind, "failed");
   });
 
   it("asks for a project when the credentials have none", async () => {
