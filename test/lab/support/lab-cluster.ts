@@ -14,7 +14,7 @@ import {
 } from "../../../automation/setup/environment.js";
 import { silent } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../cloud/client.js";
-import { labUp } from "../../../lab/lab.js";
+import { labUp, type LabFacts } from "../../../lab/lab.js";
 import { packageRoot } from "../../../base/paths.js";
 
 /** A stack on the lab with a backend of its own, and what a test wants to know of its operations. */
@@ -34,11 +34,14 @@ export interface LabCluster {
   close(): Promise<void>;
 }
 
+/** Which of the lab's entries in clouds.yaml a cluster is made by. */
+export type CloudOf = (facts: LabFacts) => string;
+
 /** The environment that selects the lab, whatever cloud the caller's environment names. */
-async function labEnvironment(): Promise<NodeJS.ProcessEnv> {
+async function labEnvironment(cloudOf: CloudOf): Promise<NodeJS.ProcessEnv> {
   const facts = await labUp({ progress: silent });
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith("OS_"));
-  const env = { ...Object.fromEntries(others), OS_CLOUD: facts.cloud };
+  const env = { ...Object.fromEntries(others), OS_CLOUD: cloudOf(facts) };
   return { ...env, OS_CLIENT_CONFIG_FILE: facts.cloudsFile, STACKADM_SITE: facts.siteFile };
 }
 
@@ -65,10 +68,11 @@ export async function labCluster(
   name: string,
   described: Readonly<Record<string, unknown>> = devCluster(name),
   project: LabProject = ownProject(described),
+  cloudOf: CloudOf = ({ cloud }) => cloud,
 ): Promise<LabCluster> {
   const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
   const backend = pathToFileURL(directory).href;
-  const env = { ...(await labEnvironment()), PULUMI_BACKEND_URL: backend };
+  const env = { ...(await labEnvironment(cloudOf)), PULUMI_BACKEND_URL: backend };
   const environment = await prepareEnvironment({ progress: silent, env });
   const settings: LabCluster["settings"] = (changes = {}) =>
     stringify({ config: project.config(changes) });
