@@ -256,6 +256,7 @@ export class Cluster extends Component {
       login: spec.ssh,
       seed: this.make(RandomSeed, "seed", {}).seed,
       failed: new FailedMachines(operator),
+      cloudAuthority: operator?.caCertificate,
     };
   }
 

@@ -36,6 +36,7 @@ export abstract class MachineGroup extends Component {
   readonly members: readonly Member[];
   protected readonly plan: PlannedGroup;
   readonly #failed: MachineSettings["failed"];
+  readonly #cloudAuthority: string;
 
   protected constructor(
     type: string,
@@ -47,6 +48,7 @@ export abstract class MachineGroup extends Component {
     const { plan } = args;
     this.plan = plan;
     this.#failed = args.machines.failed;
+    this.#cloudAuthority = args.machines.cloudAuthority?.trimEnd() ?? "";
     const found = pulumi.output(args.machines.cloud);
     const securityGroupIds = [
       ...args.securityGroupIds,
@@ -83,6 +85,7 @@ export abstract class MachineGroup extends Component {
       values: {
         ...{ ...values, VOLUMES: member.machine.volumes },
         ADMIN_ADDRESS: member.machine.adminAddress ?? "",
+        CLOUD_AUTHORITY: this.#cloudAuthority,
       },
     });
   }

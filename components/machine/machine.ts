@@ -36,6 +36,8 @@ export interface MachineSettings {
   /** Base64; secret. The machines' host keys are derived from it. */
   readonly seed: pulumi.Input<string>;
   readonly failed: FailedMachines;
+  /** PEM certificate of the cloud's own authority, which each machine trusts. Change: in place. @default the public authorities */
+  readonly cloudAuthority?: string | undefined;
 }
 
 export interface MachineArgs extends MachineSettings {

@@ -17,6 +17,7 @@ export const prepareValues = [
   "PACKAGES_KEY_FINGERPRINT",
   "IMAGE_REPOSITORY",
   "CONTAINERD_CONFIG",
+  "CLOUD_AUTHORITY",
   "REGISTRIES",
   "REGISTRY_AUTH",
   "PROXY",
@@ -41,6 +42,7 @@ export const prepareScripts = [
   readFileSync(join(__dirname, "../support/scripts/apt.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/volumes.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/disk.sh"), "utf8"),
+  readFileSync(join(__dirname, "scripts/authority.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/proxy.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/registries.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/prepare.sh"), "utf8"),
@@ -99,8 +101,8 @@ export interface Additions {
   readonly steps?: Pick<OwnSteps, "beforeKubeadm">;
 }
 
-/** What only a machine that exists has, and what it waits for (runtime-values.ts). */
-type Late = "VOLUMES" | "ADMIN_ADDRESS" | "REGISTRY_AUTH" | "PROXY";
+/** What only a machine or its cloud has (machine-group.ts), and what a machine waits for (runtime-values.ts). */
+type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | "PROXY";
 
 /** The values for {@link prepareScripts}, but those that are late. */
 export function preparation(

@@ -15,7 +15,8 @@ export interface Operator {
   /** Path of the socket of the ssh-agent with the login key. @default nobody logs in to look */
   readonly agentSocket?: string;
   /**
-   * PEM certificate of the cloud's own authority, `cacert` in clouds.yaml: the cluster's controllers have to know it, too.
+   * PEM certificate of the cloud's own authority, `cacert` in clouds.yaml: the cluster's controllers and machines have
+   * to know it, too.
    * @default the cloud is known to the public authorities
    */
   readonly caCertificate?: string;

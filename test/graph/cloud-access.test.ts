@@ -4,7 +4,8 @@ import { Cluster, type ClusterComponentArgs } from "../../components/cluster.js"
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
-import { isSecret, named } from "./addons-example.js";
+import { plain } from "../support/secrets.js";
+import { annotationsOf, isSecret, named } from "./addons-example.js";
 
 const build = (over: Partial<ClusterComponentArgs> = {}): Promise<readonly Row[]> =>
   graph(() => new Cluster("dev", { ...smallest, ...over }), cloudAnswers);
@@ -36,6 +37,38 @@ describe("graph: with what the cluster works in its cloud", () => {
     assert.equal(stringData(rows)["ca.crt"], "PEM");
     assert.match(clear(stringData(rows)["cloud.conf"]), /ca-file/);
     assert.equal("ca.crt" in stringData(await build({ operator })), false);
+  });
+
+  it("restarts the controllers' pods when that certificate is another one", async () => {
+    const digests = async (caCertificate: string): Promise<unknown[]> => {
+      const operator = { connect: () => Promise.reject(new Error("no")), markers: "/nowhere" };
+      const rows = await build({ operator: { ...operator, caCertificate } });
+      return ["cloud-controller-daemon-set", "storage-controller"].map(
+        (name) => annotationsOf(named(rows, `dev-addons-${name}`))["checksum/config"],
+      );
+    };
+    const [one, other] = [await digests("PEM"), await digests("OTHER")];
+    one.forEach((digest, index) => {
+      assert.match(String(digest), /^[0-9a-f]{64}$/);
+      assert.notEqual(digest, other[index]);
+    });
+  });
+
+  it("gives each machine that is prepared the same certificate, and none where there is none", async () => {
+    const operator = { connect: () => Promise.reject(new Error("no")), markers: "/nowhere" };
+    const written: Partial<ClusterComponentArgs> = {
+      topology: "ha",
+      etcd: { kind: "dedicated", flavor: "medium" },
+    };
+    const prepares = async (more: object): Promise<string[]> =>
+      (await build({ ...written, operator: { ...operator, ...more } }))
+        .filter(({ name }) => name.endsWith("-prepare"))
+        .map(({ inputs }) => plain(inputs["stdin"]));
+    const [own, none] = [await prepares({ caCertificate: "PEM\n" }), await prepares({})];
+    assert.equal(own.length, 3 + 3 + 2);
+    for (const stdin of own) assert.match(stdin, /^CLOUD_AUTHORITY='PEM'$/m);
+    assert.equal(none.length, own.length);
+    for (const stdin of none) assert.match(stdin, /^CLOUD_AUTHORITY=''$/m);
   });
 
   it("has no cloud controller, and kubelets that wait for none, where it is switched off", async () => {

@@ -24,7 +24,7 @@ const specOf = (registries: object = {}) => {
 };
 const values = (registries: object = {}): Record<string, string> => ({
   ...preparation(specOf(registries), "worker"),
-  ...{ VOLUMES: "", ADMIN_ADDRESS: "", REGISTRY_AUTH: "", PROXY: "" },
+  ...{ VOLUMES: "", ADMIN_ADDRESS: "", REGISTRY_AUTH: "", PROXY: "", CLOUD_AUTHORITY: "" },
 });
 const signedIn = signIns([{ host: "r.example", user: "me", password }]);
 const proxied = proxyFiles(specOf(), { http: url, https: url });
@@ -87,6 +87,44 @@ describe("what prepare.sh does for what is fetched", () => {
       assert.equal(restarts(run()), 1);
       assert.doesNotMatch(machine.file(config) ?? "", /CANARY|auth/);
       assert.equal(mode(config), "644");
+    });
+  });
+
+  describe("the cloud's own authority", () => {
+    const file = "usr/local/share/ca-certificates/stackadm-cloud.crt";
+    const update = "update-ca-certificates";
+    const updates = ({ calls }: Outcome): number =>
+      calls.filter((call) => call.trim() === update).length;
+
+    it("is trusted before anything is fetched", () => {
+      machine.close();
+      machine = new Sandbox(freshDebian);
+      const { calls } = run({ CLOUD_AUTHORITY: ca });
+      assert.equal(machine.file(file), `${ca}\n`);
+      const trusted = calls.findIndex((call) => call.trim() === update);
+      assert.ok(trusted >= 0, calls.join("\n"));
+      assert.ok(trusted < calls.findIndex((call) => call.startsWith("curl ")));
+    });
+
+    it("is what another one is instead of, and is trusted no more where there is none", () => {
+      run({ CLOUD_AUTHORITY: ca });
+      assert.equal(updates(run({ CLOUD_AUTHORITY: "OTHER" })), 1);
+      assert.equal(machine.file(file), "OTHER\n");
+      assert.equal(updates(run()), 1);
+      assert.equal(machine.file(file), undefined);
+      assert.equal(updates(run()), 0, "machines of other clouds are left as they are");
+    });
+
+    it("comes to an end where the last run was interrupted in between", () => {
+      machine.put(file, `${ca}\n`);
+      assert.equal(updates(run({ CLOUD_AUTHORITY: ca })), 1);
+    });
+
+    it("is asked for in one sentence where the machine cannot take it", () => {
+      machine.stub(update, "exit 1");
+      const { code, stderr } = machine.run(prepareScripts, { ...values(), CLOUD_AUTHORITY: ca });
+      assert.notEqual(code, 0);
+      assert.match(stderr, /^reason: machine cannot be told to trust the cloud's authority/m);
     });
   });
 

@@ -86,7 +86,7 @@ describe("scripts for machines", () => {
     [
       "prepare",
       prepareValues,
-      ["volumes", "disk", "proxy", "registries", "prepare"].map(
+      ["volumes", "disk", "authority", "proxy", "registries", "prepare"].map(
         (name) => `machine/scripts/${name}.sh`,
       ),
     ],

@@ -10,8 +10,8 @@ import { smallest } from "../support/spec.js";
 const values = (over: object = {}): Record<string, string> => {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result);
-  const late = { VOLUMES: "", ADMIN_ADDRESS: "", REGISTRY_AUTH: "", PROXY: "" };
-  return { ...preparation(result.spec, "worker"), ...late };
+  const ofMachine = { VOLUMES: "", ADMIN_ADDRESS: "", CLOUD_AUTHORITY: "" };
+  return { ...preparation(result.spec, "worker"), ...ofMachine, REGISTRY_AUTH: "", PROXY: "" };
 };
 
 describe("prepare.sh", () => {

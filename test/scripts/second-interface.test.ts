@@ -136,7 +136,7 @@ describe("second-interface.sh", () => {
 describe("prepare.sh, of a second interface", () => {
   const parsed = parseClusterSpec(smallest);
   assert.ok("spec" in parsed);
-  const late = { VOLUMES: "", REGISTRY_AUTH: "", PROXY: "" };
+  const late = { VOLUMES: "", REGISTRY_AUTH: "", PROXY: "", CLOUD_AUTHORITY: "" };
   const values = { ...preparation(parsed.spec, "worker"), ...late };
   let machine: Sandbox;
   const run = (ADMIN_ADDRESS: string): Outcome =>

@@ -12,6 +12,7 @@ prepare() {
   second_interface
   settings
   fetch_by_proxy
+  trust_cloud
   volumes
   packages
   runtime

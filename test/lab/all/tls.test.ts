@@ -14,7 +14,7 @@ import { stackadm } from "../support/command-line.js";
 import { issueToken, whoIs } from "../support/keystone.js";
 import { kubectlOn } from "../support/kubectl.js";
 import { labCluster, type LabCluster } from "../support/lab-cluster.js";
-import { inCloud } from "../support/machines.js";
+import { inCloud, inServer } from "../support/machines.js";
 import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
@@ -101,6 +101,12 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
         log.some((line) => request.test(line) && who.test(line)),
         what,
       );
+  });
+
+  it("is trusted by its machines", async () => {
+    const line = `curl -sS -o /dev/null -w '%{http_code}' ${settings().authUrl}`;
+    for (const { serverId, name } of stack.outputs.nodes)
+      assert.equal((await inServer(serverId, line)).trim(), "200", name);
   });
 
   it("knows its users to the API server", async () => {

@@ -20,7 +20,7 @@ const spec = (kubernetes: object = {}) => {
 
 describe("preparation", () => {
   it("gives the script every value that it reads", () => {
-    const late = ["VOLUMES", "ADMIN_ADDRESS", "REGISTRY_AUTH", "PROXY"];
+    const late = ["VOLUMES", "ADMIN_ADDRESS", "CLOUD_AUTHORITY", "REGISTRY_AUTH", "PROXY"];
     const given = [...Object.keys(preparation(spec(), "worker")), ...late];
     assert.deepEqual(given.sort(), [...prepareValues].sort());
   });

@@ -1,0 +1,20 @@
+# shellcheck shell=bash disable=SC2154
+# The authority of the cloud that this machine is in, for whatever asks the cloud from here: downloads, steps of one's own. Read by
+# prepare.sh. Value: CLOUD_AUTHORITY, PEM.
+
+readonly cloud_authority=/usr/local/share/ca-certificates/stackadm-cloud.crt
+
+# Before anything is fetched. A program that runs already, like containerd, takes it when it starts anew.
+trust_cloud() {
+  if [[ -n $CLOUD_AUTHORITY ]]; then
+    command -v update-ca-certificates || apt_install ca-certificates ||
+      die "ca-certificates cannot be installed on $(hostname)$(because apt)"
+    write "$cloud_authority" <<<"$CLOUD_AUTHORITY"
+  elif [[ -e $cloud_authority ]]; then
+    rm -f "$cloud_authority"
+  else
+    return 0
+  fi
+  # Each time: an earlier run may have come no further than the file.
+  update-ca-certificates || die "$(hostname) cannot be told to trust the cloud's authority; update-ca-certificates says why in $log"
+}
