@@ -17,7 +17,7 @@ export type {
 } from "./cluster/options.js";
 export { ClusterError, type ErrorCode } from "./cluster/cluster-error.js";
 export type { ClusterEvent } from "./cluster/events.js";
-export type { StackOutputs } from "./cluster/operation.js";
+export type { StackOutputs } from "./cluster/state.js";
 export { VerificationFailed } from "./cluster/proof.js";
 export { prepareEnvironment, type OperationEnvironment } from "./setup/environment.js";
 export { parseOutputs, valuesOf, type ClusterOutputs } from "./verify/outputs.js";

@@ -22,10 +22,17 @@ import type {
 } from "./options.js";
 import { planRows } from "./plan-rows.js";
 import { beginSurvey, findingsFor, requireFit } from "./preflight.js";
-import { prove } from "./proof.js";
+import { lookEarly, prove } from "./proof.js";
 import { repair, requireFree, unlock } from "./repair.js";
 import { Run } from "./run.js";
-import { holdsNothing, readOutputs, readState, type Secrets, type StateExport } from "./state.js";
+import {
+  holdsNothing,
+  readOutputs,
+  readStackOutputs,
+  readState,
+  type Secrets,
+  type StateExport,
+} from "./state.js";
 import { lookAt } from "./status.js";
 import { unlessStopped } from "./stop.js";
 import { sweepAfter } from "./sweep.js";
@@ -82,9 +89,13 @@ class Service implements ClusterService {
       // What was half made and is gone now occupied names and quotas: the cloud is asked again.
       if (spec) await requireFit(run, spec, { state, ...(!repaired && surveyed && { surveyed }) });
       run.stage("operation");
-      const outputs = await run.engine("up", { expectNoChanges, exists: state !== undefined });
-      const kubeconfigPath = keepKubeconfig(stack, outputs, options);
-      return prove(run, { outputs, kubeconfigPath }, options);
+      const exists = state !== undefined;
+      const early = exists ? lookEarly(run, options) : undefined;
+      const { changed } = await run.engine("up", { expectNoChanges, exists });
+      const seen = changed ? undefined : await early;
+      const made = seen ?? { outputs: await readStackOutputs(run.access) };
+      const kubeconfigPath = keepKubeconfig(stack, made.outputs, options);
+      return prove(run, { ...made, kubeconfigPath }, options);
     });
   }
 

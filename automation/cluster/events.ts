@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { unmarked } from "../../base/failure.js";
 import type { FailureCode } from "../../base/failures.js";
@@ -48,17 +49,28 @@ export type ClusterEvent =
       readonly code?: FailureCode;
     }
   | {
+      /** The program has said what comes out of it. Secrets are compared by whether they are there. */
+      readonly type: "outputs";
+      readonly at: number;
+      readonly same: boolean;
+    }
+  | {
       readonly type: "summary";
       readonly at: number;
       readonly seconds: number;
       readonly changes: Readonly<Record<string, number>>;
     };
 
+const resourceSchema = z.looseObject({
+  id: z.string().optional(),
+  custom: z.boolean().optional(),
+  outputs: z.record(z.string(), z.unknown()).nullish(),
+});
 const metadataSchema = z.looseObject({
   op: z.string(),
   urn: z.string(),
-  new: z.looseObject({ id: z.string().optional(), custom: z.boolean().optional() }).nullish(),
-  old: z.looseObject({ id: z.string().optional(), custom: z.boolean().optional() }).nullish(),
+  new: resourceSchema.nullish(),
+  old: resourceSchema.nullish(),
 });
 const stepSchema = z.looseObject({ metadata: metadataSchema });
 const eventSchema = z.looseObject({
@@ -110,6 +122,12 @@ type Raw = z.infer<typeof eventSchema>;
 const isComponent = ({ old, new: next }: z.infer<typeof metadataSchema>): boolean =>
   (next?.custom ?? old?.custom) !== true;
 
+/** The stack itself, whose outputs are the program's. */
+const stackType = "pulumi:pulumi:Stack";
+
+const outputsOf = (resource: z.infer<typeof resourceSchema> | null | undefined): object =>
+  resource?.outputs ?? {};
+
 const idOf = ({ old, new: next }: z.infer<typeof metadataSchema>): string =>
   next?.id ?? old?.id ?? "";
 
@@ -121,7 +139,14 @@ function decodeStep(event: Raw): ClusterEvent | undefined {
     resOpFailedEvent,
   } = event;
   const metadata = (begun ?? ended ?? resOpFailedEvent)?.metadata;
-  if (!metadata || isComponent(metadata)) return undefined;
+  if (!metadata) return undefined;
+  if (ended && parseUrn(metadata.urn).type === stackType)
+    return {
+      type: "outputs",
+      at,
+      same: isDeepStrictEqual(outputsOf(metadata.old), outputsOf(metadata.new)),
+    };
+  if (isComponent(metadata)) return undefined;
   const change = changeOf(metadata);
   if (resOpFailedEvent) return { type: "failed", at, change };
   const unchanged = boring.has(change.operation);

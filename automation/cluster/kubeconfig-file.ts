@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { writePrivate } from "../../base/files.js";
 import { stateDirectory } from "../../base/paths.js";
-import type { StackOutputs } from "./operation.js";
+import type { StackOutputs } from "./state.js";
 import type { UpOptions } from "./options.js";
 
 /** Where the administrator's kubeconfig of a stack lies. */

@@ -15,12 +15,6 @@ import {
 } from "./protocol.js";
 import { errorOf, watchScripts, type WatchTimes } from "./watch.js";
 
-export interface StackOutput {
-  readonly value: unknown;
-  readonly secret: boolean;
-}
-export type StackOutputs = Readonly<Record<string, StackOutput>>;
-
 export interface OperationOptions {
   readonly env: NodeJS.ProcessEnv;
   /** The current directory of the program. */
@@ -121,12 +115,12 @@ function listenToSignals({ cancel, kill }: Stops, options: OperationOptions): vo
   }
 }
 
-/** Runs one operation in its own process and answers the stack's outputs; throws a Failure. */
+/** Runs one operation in its own process; throws a Failure. */
 export async function runOperation(
   request: OperationRequest,
   options: OperationOptions,
   child: ChildProcess = startWorker(options),
-): Promise<StackOutputs> {
+): Promise<void> {
   const printed: string[] = [];
   forwardLines(child, (line) => {
     printed.push(line);
@@ -155,7 +149,7 @@ export async function runOperation(
       resolve();
     });
   }).finally(stop);
-  if (reply?.type === "done") return reply.outputs;
+  if (reply?.type === "done") return;
   if (watch.verdict) throw errorOf(watch.verdict);
   throw failureOf(reply, { events, printed, cancelled: options.signal?.aborted === true });
 }

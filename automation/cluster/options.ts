@@ -2,7 +2,7 @@ import type { Orphan } from "../../cloud/orphans.js";
 import type { Verification } from "../verify/verify.js";
 import type { ClusterError } from "./cluster-error.js";
 import type { ClusterEvent } from "./events.js";
-import type { StackOutputs } from "./operation.js";
+import type { StackOutputs } from "./state.js";
 import type { PlanRow } from "./plan-rows.js";
 
 export interface ClusterServiceOptions {

@@ -3,6 +3,7 @@ import { shortcomings, verifyCluster, type Verification } from "../verify/verify
 import { ClusterError } from "./cluster-error.js";
 import type { UpOptions, UpResult } from "./options.js";
 import type { Run } from "./run.js";
+import { readStackOutputs } from "./state.js";
 
 /** The cluster was made, but not everything in it works. What `up` would have answered is in `result`. */
 export class VerificationFailed extends ClusterError {
@@ -23,6 +24,7 @@ export async function look(
   run: Run,
   outputs: ClusterOutputs,
   patience?: number,
+  onDetail?: (text: string) => void,
 ): Promise<Verification> {
   // The settings of a program of one's own say nothing of it, and wrong ones keep nobody from looking.
   const { ssh, podNetwork } = (await run.spec().catch(() => undefined)) ?? {};
@@ -33,10 +35,29 @@ export async function look(
     ownPodNetwork: podNetwork?.kind === "none",
     signal: run.options.signal,
     timeout: patience,
-    onDetail: (text) => {
-      run.stage("verification", text);
-    },
+    ...(onDetail && { onDetail }),
   });
+}
+
+/** What is known of a cluster before the engine has looked whether it is as it is to be. */
+export type EarlyLook = Pick<UpResult, "outputs" | "verification">;
+
+/**
+ * Looks at the cluster that the state describes, once, while the engine is at work: where that changes nothing, it is the cluster
+ * that is to be proved. Nothing where it cannot be looked at or something of it does not work yet.
+ */
+export async function lookEarly(
+  run: Run,
+  { verify = true }: UpOptions,
+): Promise<EarlyLook | undefined> {
+  try {
+    const outputs = await readStackOutputs(run.access);
+    if (!verify) return { outputs };
+    const verification = await look(run, parseOutputs(valuesOf(outputs)), 0);
+    return verification.ok ? { outputs, verification } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Proves that the cluster which was made works. */
@@ -47,8 +68,11 @@ export async function prove(
 ): Promise<UpResult> {
   if (!verify) return made;
   run.stage("verification");
+  if (made.verification?.ok === true) return made;
   const outputs = parseOutputs(valuesOf(made.outputs));
-  const verification = await look(run, outputs, patience);
+  const verification = await look(run, outputs, patience, (text) => {
+    run.stage("verification", text);
+  });
   const result = { ...made, verification };
   if (verification.ok) return result;
   throw new VerificationFailed(shortcomings(verification, outputs), result);

@@ -32,11 +32,7 @@ export const cancelMessage = { type: "cancel" } as const;
 /** What the child sends. */
 export const replySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("event"), event: z.unknown() }),
-  z.object({
-    type: z.literal("done"),
-    /** Stack outputs of `up`: value and secretness. */
-    outputs: z.record(z.string(), z.object({ value: z.unknown(), secret: z.boolean() })),
-  }),
+  z.object({ type: z.literal("done") }),
   z.object({
     type: z.literal("failed"),
     kind: z.enum(["locked", "not-found", "killed", "error"]),

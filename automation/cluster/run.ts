@@ -6,7 +6,7 @@ import { markersOf } from "../../components/support/operator.js";
 import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { ClusterError } from "./cluster-error.js";
-import { prepareWorker, runOperation, type StackOutputs } from "./operation.js";
+import { prepareWorker, runOperation } from "./operation.js";
 import type { ClusterEvent } from "./events.js";
 import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
 import type { OperationName, OperationRequest } from "./protocol.js";
@@ -100,11 +100,11 @@ export class Run {
     rmSync(markersOf(this.directory, this.stack), { recursive: true, force: true });
   }
 
-  /** Runs the engine once; answers the stack's outputs. */
+  /** Runs the engine once; answers whether anything was not as it is to be. */
   async engine(
     operation: OperationName,
     flags: Pick<OperationRequest, "expectNoChanges" | "exists"> = {},
-  ): Promise<StackOutputs> {
+  ): Promise<{ readonly changed: boolean }> {
     this.requireNotStopped();
     const { env, program = programModule() } = this.service;
     const { onNote, signal, killSignal, refresh } = this.options;
@@ -113,19 +113,24 @@ export class Run {
     const worker = this.#worker;
     this.#worker = undefined;
     const unfinished = new Set<string>();
+    // Until the engine says that the outputs are the same, too.
+    let [touched, same] = [false, false];
     const onEvent = (event: ClusterEvent): void => {
       if (operation === "up" && event.type === "failed" && event.change.operation === "update")
         unfinished.add(event.change.urn);
+      if (event.type === "started") touched = true;
+      if (event.type === "outputs") ({ same } = event);
       // One that failed may be tried again in the same run.
       if (event.type === "finished") unfinished.delete(event.change.urn);
       this.options.onEvent?.(event);
     };
     try {
-      return await runOperation(
+      await runOperation(
         { type: "start", operation, stack, project, workDirectory, program, refresh, ...flags },
         { env, cwd: this.directory, onEvent, onOutput: onNote, signal, killSignal },
         worker,
       );
+      return { changed: touched || !same };
     } catch (error) {
       await rememberUnfinished(this.access, unfinished).catch((reason: unknown) => {
         this.note(

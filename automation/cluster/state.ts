@@ -112,6 +112,26 @@ export async function readOutputs(
   return outputsSchema.parse(JSON.parse(stdout));
 }
 
+export interface StackOutput {
+  readonly value: unknown;
+  readonly secret: boolean;
+}
+export type StackOutputs = Readonly<Record<string, StackOutput>>;
+
+/** The stack's outputs, and which of them are secret: only the masked ones tell. */
+export async function readStackOutputs(access: StateAccess): Promise<StackOutputs> {
+  const [clear, masked] = await Promise.all([
+    readOutputs(access, "in clear"),
+    readOutputs(access, "hidden"),
+  ]);
+  return Object.fromEntries(
+    Object.entries(clear).map(([name, value]) => [
+      name,
+      { value, secret: masked[name] === "[secret]" },
+    ]),
+  );
+}
+
 /** The kubeconfig that the stack's Kubernetes provider holds, also before the first `up` came to its end. */
 export async function readKubeconfig(access: StateAccess): Promise<string | undefined> {
   const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);

@@ -6,7 +6,6 @@ import {
   PulumiCommand,
   Stack,
   StackNotFoundError,
-  type OutputMap,
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
 import {
@@ -16,7 +15,6 @@ import {
   type OperationRequest,
   type Reply,
 } from "./protocol.js";
-import { readOutputs } from "./state.js";
 
 /*
  * The child process in which one operation runs: the engine, and our program inline. The SDK's handlers for
@@ -57,23 +55,9 @@ async function openStack(request: OperationRequest): Promise<Stack> {
     : Stack.createOrSelect(request.stack, workspace));
   // The SDK asks for the history after each operation, by a process of its own; nobody here reads it.
   stack.info = () => Promise.resolve(undefined);
-  stack.outputs = () => outputsOf(request);
+  // And for the outputs, by two: who wants them reads them.
+  stack.outputs = () => Promise.resolve({});
   return stack;
-}
-
-/** Which outputs are secret only the masked ones tell. The SDK asks for one after the other. */
-async function outputsOf({ stack, project, workDirectory }: OperationRequest): Promise<OutputMap> {
-  const access = { workspace: { stack, project, directory: workDirectory }, env: process.env };
-  const [clear, masked] = await Promise.all([
-    readOutputs(access, "in clear"),
-    readOutputs(access, "hidden"),
-  ]);
-  return Object.fromEntries(
-    Object.entries(clear).map(([name, value]) => [
-      name,
-      { value, secret: masked[name] === "[secret]" },
-    ]),
-  );
 }
 
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
@@ -89,20 +73,19 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
     },
   };
   switch (request.operation) {
-    case "up": {
-      const { outputs } = await stack.up({
+    case "up":
+      await stack.up({
         ...options,
         refresh: request.refresh,
         expectNoChanges: request.expectNoChanges,
       });
-      return { type: "done", outputs };
-    }
+      return { type: "done" };
     case "preview":
       await stack.preview({ ...options, refresh: request.refresh });
-      return { type: "done", outputs: {} };
+      return { type: "done" };
     case "refresh":
       await stack.refresh(options);
-      return { type: "done", outputs: await stack.outputs() };
+      return { type: "done" };
     case "destroy":
       await stack.destroy({
         ...options,
@@ -110,7 +93,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
         runProgram: request.runProgram,
         remove: true,
       });
-      return { type: "done", outputs: {} };
+      return { type: "done" };
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ClusterError } from "../cluster/cluster-error.js";
-import type { StackOutputs } from "../cluster/operation.js";
+import type { StackOutputs } from "../cluster/state.js";
 import type { SshTarget } from "../../cloud/ssh.js";
 
 const machine = z.looseObject({

@@ -134,6 +134,14 @@ export function stepEvent(
   return { timestamp: 1, [when]: { metadata: { op, urn: urnOf(type, name), new: made } } };
 }
 
+/** The engine's event for the outputs of a program that are as they were. */
+export const sameOutputs: unknown = {
+  timestamp: 1,
+  resOutputsEvent: {
+    metadata: { op: "same", urn: urnOf("pulumi:pulumi:Stack", "stackadm-dev"), old: {}, new: {} },
+  },
+};
+
 /** The engine's event for a line that a running command printed. */
 export const printed = (message: string, urn: string): unknown => ({
   timestamp: 1,

@@ -39,6 +39,8 @@ export const clientKey = Buffer.from("CANARY-client-key").toString("base64");
 export interface FakeCluster {
   /** Whether the worker has joined and is Ready. */
   ready: boolean;
+  /** How often it was asked for its nodes. */
+  looks: number;
   readonly kubeconfig: string;
   /** The stack's outputs when it was made. */
   readonly outputs: Readonly<Record<string, EngineOutput>>;
@@ -74,6 +76,7 @@ const nodeObject = (node: (typeof nodes)[number], ready: boolean) => ({
 export async function startFakeCluster(): Promise<FakeCluster> {
   const server = createServer((request, response) => {
     const found = request.url === "/api/v1/nodes";
+    if (found) cluster.looks += 1;
     response.writeHead(found ? 200 : 404, { "content-type": "application/json" });
     const items = nodes.map((node, index) => nodeObject(node, index === 0 || cluster.ready));
     response.end(JSON.stringify(found ? { items } : {}));
@@ -92,6 +95,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
   });
   const cluster: FakeCluster = {
     ready: true,
+    looks: 0,
     kubeconfig,
     outputs: {
       kubeconfig: { value: kubeconfig, secret: true },

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { diagnostic, instanceType, networkType, stepEvent, urnOf } from "../../support/engine.js";
+import {
+  diagnostic,
+  instanceType,
+  networkType,
+  sameOutputs,
+  stepEvent,
+  urnOf,
+} from "../../support/engine.js";
 import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import { golden } from "../../support/golden.js";
 import { jsonLines, lastLine, Operator } from "../../support/operator.js";
@@ -140,6 +147,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
         .map((call) => call.replace(/ --.*/, ""))
         .sort();
     operator.engine.state({ resources: [] });
+    operator.engine.runs({ up: { events: [sameOutputs, summary] } });
     assert.equal((await operator.run("up")).code, 0);
     // Of the versions one is the toolchain's look, one the SDK's.
     const there = ["stack export", "stack output", "stack output", "up", "version", "version"];
@@ -147,6 +155,41 @@ describe("`stackadm up` and `stackadm dev`", function () {
     operator.engine.forget();
     assert.equal((await operator.run("up")).code, 0);
     assert.deepEqual(words(), [...there, ...there, "stack init dev", "stack select"].sort());
+  });
+
+  describe("of a cluster that is as it is to be", () => {
+    const reads = (): number =>
+      operator.engine.calls().filter((call) => call.startsWith("stack output")).length;
+    beforeEach(() => {
+      operator.engine.state({ resources: [] });
+      operator.engine.runs({ up: { events: [sameOutputs, summary] } });
+    });
+
+    it("looks at it while the engine is at work, and does not look again", async () => {
+      const { code, out } = await operator.run("up", "--json");
+      assert.equal(code, 0);
+      const { nodes, ok } = lastLine(out) as { nodes?: unknown[]; ok?: boolean };
+      assert.deepEqual([nodes?.length, ok, cluster.looks, reads()], [2, true, 1, 2]);
+      assert.equal(readFileSync(operator.state("kubeconfig-dev"), "utf8"), cluster.kubeconfig);
+    });
+
+    it("looks again when something did not work yet", async () => {
+      cluster.ready = false;
+      const running = operator.start(["up"]);
+      await running.says(/Look at the cluster/);
+      cluster.ready = true;
+      assert.equal((await running.ended).code, 0);
+      assert.ok(cluster.looks > 1);
+    });
+
+    it("looks again when other outputs come out, or something was changed", async () => {
+      for (const events of [[summary], [...made(networkType, "net"), sameOutputs, summary]]) {
+        const before = cluster.looks;
+        operator.engine.runs({ up: { events } });
+        assert.equal((await operator.run("up")).code, 0);
+        assert.equal(cluster.looks, before + 2);
+      }
+    });
   });
 
   it("says why the engine failed in one sentence, with the resource, and exit code 1", async () => {

@@ -72,16 +72,12 @@ describe("one operation in a process of its own", function () {
     return error;
   };
 
-  it("answers the stack's outputs with what is secret, and tells what happened in order", async () => {
+  it("tells what happened, in order", async () => {
     const net = { type: networkType, name: "net" };
-    engine.outputs({ plain: { value: [1] }, hidden: { value: "h", secret: true } });
     engine.runs({
       up: { events: [stepEvent("resourcePreEvent", net), stepEvent("resOutputsEvent", net)] },
     });
-    assert.deepEqual(await start("up"), {
-      plain: { value: [1], secret: false },
-      hidden: { value: "h", secret: true },
-    });
+    await start("up");
     assert.deepEqual(
       events.map(({ type }) => type),
       ["started", "finished"],
@@ -103,7 +99,8 @@ describe("one operation in a process of its own", function () {
   ] as const)
     it(`takes as program ${kind}`, async () => {
       program(text);
-      assert.deepEqual(await start("preview"), {});
+      await start("preview");
+      assert.deepEqual(engine.operations(), ["preview"]);
     });
 
   it("says so when the module exports no program, before the engine is asked", async () => {

@@ -11,6 +11,14 @@ const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
 const step = (op: string, more: Readonly<Record<string, unknown>> = { new: { custom: true } }) => ({
   metadata: { op, urn, type: "openstack:networking/network:Network", ...more },
 });
+const stack = (before: object | undefined, now: object) => ({
+  metadata: {
+    op: "same",
+    urn: "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev",
+    type: "pulumi:pulumi:Stack",
+    ...{ old: before && { custom: false, outputs: before }, new: { custom: false, outputs: now } },
+  },
+});
 const change = (operation: string) => ({
   urn,
   name: "dev-network",
@@ -51,6 +59,24 @@ describe("an engine event", () => {
       "about a component",
       { resourcePreEvent: step("create", { new: { custom: false } }) },
       undefined,
+    ],
+    [
+      "about the outputs of the program, which are as they were",
+      {
+        timestamp: 8,
+        resOutputsEvent: stack({ a: "1", k: "[secret]" }, { k: "[secret]", a: "1" }),
+      },
+      { type: "outputs", at: 8, same: true } as ClusterEvent,
+    ],
+    [
+      "about the outputs of the program, of which one is new",
+      { timestamp: 8, resOutputsEvent: stack({ a: "1" }, { a: "1", b: "" }) },
+      { type: "outputs", at: 8, same: false } as ClusterEvent,
+    ],
+    [
+      "about the outputs of a program that had none before",
+      { timestamp: 8, resOutputsEvent: stack(undefined, { a: "1" }) },
+      { type: "outputs", at: 8, same: false } as ClusterEvent,
     ],
     ["without metadata of a state", { resourcePreEvent: step("create", {}) }, undefined],
     [

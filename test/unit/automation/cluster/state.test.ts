@@ -4,6 +4,7 @@ import {
   ownedIds,
   readKubeconfig,
   readOutputs,
+  readStackOutputs,
   readState,
   writeState,
 } from "../../../../automation/cluster/state.js";
@@ -84,6 +85,15 @@ describe("the state of a stack", () => {
     assert.ok(state);
     await writeState(engine.access(), state);
     assert.ok(engine.calls().every((call) => !/secret-id|--file/.test(call)));
+  });
+
+  it("says of each output what it is, and whether it is secret", async () => {
+    engine.state({});
+    engine.outputs({ plain: { value: [1] }, hidden: { value: "h", secret: true } });
+    assert.deepEqual(await readStackOutputs(engine.access()), {
+      plain: { value: [1], secret: false },
+      hidden: { value: "h", secret: true },
+    });
   });
 
   it("that is refused when it is written is an error", async () => {
