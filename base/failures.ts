@@ -58,6 +58,12 @@ export const failures = {
     sentence: "there is no such stack in this backend",
     hint: "`npx stackadm up --stack <name>` makes it; PULUMI_BACKEND_URL says where the states are.",
   },
+  PROTECTED: {
+    exitCode: 1,
+    sentence: "the cluster or a part of it is protected from being deleted",
+    hint: "Write `protect: false` in its settings and run `npx stackadm up`; then it can be destroyed.",
+    said: [{ text: /^resource "" cannot be deleted$|^unable to replace resource ""$/ }],
+  },
   PREFLIGHT_FAILED: {
     exitCode: 3,
     sentence: "the cluster does not fit into the cloud",

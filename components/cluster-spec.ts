@@ -30,7 +30,7 @@ import { podNetwork, withoutRoutes } from "./spec/pod-network.js";
 import { sampleServices } from "./spec/sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
 import { contradictions, nowhereToRun, presetOf, topology } from "./spec/topology.js";
-import { doc, label, present, record } from "./spec/values.js";
+import { doc, label, present, record, truth } from "./spec/values.js";
 
 /** Every argument of a cluster: types, checks, defaults and documentation. There is no other declaration. */
 export const clusterShape = record({
@@ -53,6 +53,14 @@ export const clusterShape = record({
       "the name of the stack",
     ),
   ),
+  protect: truth()
+    .default(false)
+    .meta(
+      doc(
+        "in place",
+        "Whether the cluster is protected: `destroy` refuses it, also with `--yes`, and plain `pulumi destroy` in its preview. To destroy it after all, write `false` and run `up` first.",
+      ),
+    ),
   zones,
   network,
   serviceCidrs,

@@ -130,7 +130,7 @@ export class Cluster extends Component {
     const spec = this.check(name, written);
     const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }));
     const frozen = this.makeFirst(FrozenValues, "frozen", frozenOf(spec, cloud));
-    this.identity = this.make(RandomIdentity, "identity", {}).identity;
+    this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
     const ground = this.ground(spec, { cloud, frozen, operator });
     const credential =
       spec.credential ??

@@ -124,12 +124,24 @@ export class RandomSeed extends command.local.Command {
   }
 }
 
+export interface RandomIdentityArgs {
+  /**
+   * Whether the engine refuses to delete it. Nothing replaces it while the cluster lives, so a protected one stands in the way
+   * of nothing but a destroy. Default: no.
+   */
+  readonly protect?: boolean;
+}
+
 /**
  * The cluster's identity: 12 random hexadecimal digits, made once, no secret. The command line reads it in the state, where
  * it stands before anything that carries it.
  */
 export class RandomIdentity extends command.local.Command {
-  constructor(name: string, _args: object, opts?: pulumi.CustomResourceOptions) {
+  constructor(
+    name: string,
+    { protect = false }: RandomIdentityArgs,
+    opts?: pulumi.CustomResourceOptions,
+  ) {
     super(
       name,
       {
@@ -139,7 +151,8 @@ export class RandomIdentity extends command.local.Command {
         addPreviousOutputInEnv: false,
         logging: command.types.enums.local.Logging.None,
       },
-      pulumi.mergeOptions(opts, madeOnce),
+      // Not `false`, which would undo what somebody asked for of the whole component.
+      pulumi.mergeOptions(opts, { ...madeOnce, ...(protect && { protect }) }),
     );
   }
 

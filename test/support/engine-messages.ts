@@ -11,6 +11,7 @@ export const script =
   "urn:pulumi:dev::stackadm::a:b:C$command:remote:Command::dev-general-0-prepare";
 export const stack = "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev";
 
+const identity = "urn:pulumi:dev::stackadm::a:b:C$command:local:Command::dev-identity";
 const object = "urn:pulumi:dev::stackadm::a:b:C$kubernetes:core/v1:Service::dev-web";
 
 const boolName =
@@ -107,6 +108,20 @@ export const engineMessages: readonly EngineMessage[] = [
     code: "NOT_FOUND",
     text: "Unable to find flavor with name huge",
     sentence: /Unable to find flavor with name huge/,
+  },
+  {
+    code: "PROTECTED",
+    urn: identity,
+    text: `resource "${identity}" cannot be deleted\nbecause it is protected. To unprotect the resource, either remove the \`protect\` flag from the resource in your Pulumi program and run \`pulumi up\`, or use the command:`,
+    sentence:
+      /^Command 'dev-identity': the cluster or a part of it is protected from being deleted \(res/,
+  },
+  {
+    code: "PROTECTED",
+    urn: server,
+    text: `unable to replace resource "${server}"\nas it is currently marked for protection. To unprotect the resource, remove the \`protect\` flag from the resource in your Pulumi program and run \`pulumi up\``,
+    sentence:
+      /^Instance 'dev-general-0-server': the cluster or a part of it is protected from being/,
   },
   {
     code: "NAME_OCCUPIED",

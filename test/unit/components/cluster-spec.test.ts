@@ -23,6 +23,7 @@ const problems = (args: unknown): string[] => {
 
 /** One wrong value each, and where it is. */
 const mistakes: readonly (readonly [string, object])[] = [
+  ["protect", { protect: "yes" }],
   ["name", { name: "Dev_1" }],
   ["name", { name: "a".repeat(29) }],
   ["image", { image: "" }],
@@ -102,7 +103,7 @@ const mistakes: readonly (readonly [string, object])[] = [
 
 describe("the cluster's specification", () => {
   it("needs six values beside a name and a login key, and has a default for everything else", () => {
-    const { kubernetes, network, storageClasses, samples, zones } = spec();
+    const { kubernetes, network, storageClasses, samples, zones, protect } = spec();
     assert.equal(kubernetes.version, "1.36.3");
     assert.deepEqual(network, {
       nodes: "10.0.0.0/24",
@@ -114,7 +115,7 @@ describe("the cluster's specification", () => {
       nodePorts: [],
     });
     assert.deepEqual(storageClasses, [{ name: "gold", default: true }]);
-    assert.deepEqual([samples, zones], [false, []]);
+    assert.deepEqual([samples, zones, protect], [false, [], false]);
   });
 
   it("reaches the API by a floating IP, under a name of the cluster's own", () => {

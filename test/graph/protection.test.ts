@@ -1,0 +1,23 @@
+import { strict as assert } from "node:assert";
+import { Cluster } from "../../components/cluster.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
+
+describe("a protected cluster", () => {
+  const build = (protect: boolean): Promise<readonly Row[]> =>
+    graph(() => new Cluster("dev", { ...smallest, samples: true, protect }), cloudAnswers);
+  const held = (rows: readonly Row[]): readonly string[] =>
+    rows.filter(({ protect }) => protect).map(({ name }) => name);
+
+  it("is protected by its identity alone, and only when that is asked for", async () => {
+    assert.deepEqual(held(await build(true)), ["dev-identity"]);
+    assert.deepEqual(held(await build(false)), []);
+  });
+
+  it("stays protected as a whole where its user asks the engine for that", async () => {
+    const make = (): Cluster => new Cluster("dev", smallest, { protect: true });
+    const rows = await graph(make, cloudAnswers);
+    assert.ok(held(rows).includes("dev-identity"));
+  });
+});
