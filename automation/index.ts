@@ -1,8 +1,11 @@
 /** What tools that embed the cluster operations may import: `stackadm/automation`. */
 export { createClusterService, type ClusterService } from "./cluster/cluster-service.js";
 export type {
+  ClaimedVolume,
   ClusterServiceOptions,
   DestroyOptions,
+  DestroyPlan,
+  DestroyPlanOptions,
   DestroyResult,
   LookOptions,
   MachineStatus,

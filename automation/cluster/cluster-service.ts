@@ -2,7 +2,8 @@ import type { Finding } from "../../cloud/finding.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { parseOutputs } from "../verify/outputs.js";
 import { ClusterError } from "./cluster-error.js";
-import { nameInCloud, requireNotElsewhere } from "./elsewhere.js";
+import { planDestroy } from "./destroy-plan.js";
+import { requireNotElsewhere, settingsOf } from "./elsewhere.js";
 import { describeLock, stackLocks } from "./engine-locks.js";
 import type { ClusterEvent } from "./events.js";
 import { settleApi } from "./teardown.js";
@@ -10,6 +11,8 @@ import { keepKubeconfig, removeKubeconfig, writeKubeconfig } from "./kubeconfig-
 import type {
   ClusterServiceOptions,
   DestroyOptions,
+  DestroyPlan,
+  DestroyPlanOptions,
   DestroyResult,
   LookOptions,
   PreviewOptions,
@@ -23,6 +26,7 @@ import type {
 import { planRows } from "./plan-rows.js";
 import { beginSurvey, findingsFor, requireFit } from "./preflight.js";
 import { lookEarly, prove } from "./proof.js";
+import { requireMeant, requireUnprotected } from "./protection.js";
 import { repair, requireFree, unlock } from "./repair.js";
 import { Run } from "./run.js";
 import {
@@ -50,9 +54,12 @@ export interface ClusterService {
   refresh(stack: string, options?: RunOptions): Promise<RefreshResult>;
   /**
    * Takes everything away that the stack's state holds and what carries the identity in it, and looks that nothing else is
-   * left. Well when there is nothing; an error when a cluster of this name lives that another state holds.
+   * left. Well when there is nothing; an error when a cluster of this name lives that another state holds, and for one that
+   * is protected. Asks nobody.
    */
   destroy(stack: string, options?: DestroyOptions): Promise<DestroyResult>;
+  /** Says what `destroy` would take away and what it would leave. Nothing is changed. */
+  destroyPlan(stack: string, options?: DestroyPlanOptions): Promise<DestroyPlan>;
   /** Machines, nodes and samples as they are now. */
   status(stack: string, options?: LookOptions): Promise<StatusResult>;
   /** What the cloud lacks for the cluster; nothing when it fits. */
@@ -121,14 +128,16 @@ class Service implements ClusterService {
   destroy(stack: string, options: DestroyOptions = {}): Promise<DestroyResult> {
     return this.inTurn(stack, options, async (run) => {
       requireFree(run);
-      const cluster = await nameInCloud(run);
-      const state = await readState(run.access);
+      const [settings, state] = await Promise.all([settingsOf(run), readState(run.access)]);
+      const { name: cluster } = settings;
       if (holdsNothing(state)) {
         const kept = await requireNotElsewhere(run, cluster);
         // The empty stack itself goes.
         if (state !== undefined) await run.engine("destroy", { exists: true });
         return { cluster, held: false, deleted: [], kept };
       }
+      requireMeant(state, options.identities);
+      requireUnprotected(run, settings, state);
       run.stage("operation");
       await settleApi(run, options);
       await repair(run, "operation");
@@ -138,6 +147,10 @@ class Service implements ClusterService {
       run.forgetFailures();
       return { cluster, held: true, ...swept };
     });
+  }
+
+  destroyPlan(stack: string, options: DestroyPlanOptions = {}): Promise<DestroyPlan> {
+    return this.request(stack, options, (run) => planDestroy(run, options));
   }
 
   status(stack: string, options: LookOptions = {}): Promise<StatusResult> {

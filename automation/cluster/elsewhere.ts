@@ -1,15 +1,17 @@
 import { findMarked, holdsData, type Orphan } from "../../cloud/orphans.js";
 import { isIdentity } from "../../cloud/ownership.js";
+import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { ClusterError } from "./cluster-error.js";
 import { clusterLines, orphansCommand } from "./orphans.js";
 import type { Run } from "./run.js";
 
-/** The cluster's name in the cloud, also when the stack's settings have become invalid since. */
-export async function nameInCloud(run: Run): Promise<string> {
+/** What the stack's settings say of the cluster, also when they have become invalid since. */
+export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "protect">> {
   try {
-    return (await run.spec()).name;
+    return await run.spec();
   } catch (error) {
-    if (error instanceof ClusterError && error.code === "INVALID_CONFIG") return run.stack;
+    if (error instanceof ClusterError && error.code === "INVALID_CONFIG")
+      return { name: run.stack, protect: false };
     throw error;
   }
 }

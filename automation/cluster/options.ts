@@ -1,3 +1,4 @@
+import type { CloudObject } from "../../cloud/inventory.js";
 import type { Orphan } from "../../cloud/orphans.js";
 import type { Verification } from "../verify/verify.js";
 import type { ClusterError } from "./cluster-error.js";
@@ -68,6 +69,11 @@ export interface DestroyOptions extends RunOptions {
    * cluster's identity, its volumes stay. Default: false, and a cluster whose API does not answer is left as it is.
    */
   readonly abandon?: boolean;
+  /**
+   * Identities of the clusters that are meant, as `destroyPlan` showed them: when the state holds others, nothing is changed.
+   * Default: whatever the state holds is meant.
+   */
+  readonly identities?: readonly string[];
 }
 
 /** Options of a look. */
@@ -76,6 +82,9 @@ export interface LookOptions {
   /** The stack's settings as text instead of its file's. */
   readonly settings?: string;
 }
+
+/** Options of a look at what a destroy would do. */
+export interface DestroyPlanOptions extends LookOptions, Pick<DestroyOptions, "abandon"> {}
 
 export interface UpResult {
   /** The stack's outputs, and which of them are secret. */
@@ -94,6 +103,37 @@ export interface PreviewResult {
 export interface RefreshResult {
   /** How many resources differ from what the state said. */
   readonly changed: number;
+}
+
+/** What a destroy would take away, and what it would leave, as state and cloud are now. */
+export interface DestroyPlan {
+  /** The cluster's name in the cloud. */
+  readonly cluster: string;
+  /** Whose objects go: 12 hexadecimal digits for each cluster. Empty for one that an earlier release made, or that has none yet. */
+  readonly identities: readonly string[];
+  /** URL of the backend that has the state. */
+  readonly backend: string;
+  /** Whether the state holds anything. When not, nothing goes. */
+  readonly held: boolean;
+  /** Why the cluster would be refused. Absent when it would not. */
+  readonly protection?: ClusterError;
+  /** What goes, in the order in which it is deleted, without volumes of claims. */
+  readonly goes: readonly CloudObject[];
+  readonly volumes: readonly ClaimedVolume[];
+  /** Why the cluster's API could not say what becomes of the volumes. Absent when it did, or need not be asked. */
+  readonly problem?: string;
+}
+
+/** A volume of a PersistentVolume. */
+export interface ClaimedVolume {
+  /** ID in Cinder. */
+  readonly id: string;
+  readonly name: string;
+  readonly gigabytes: number;
+  /** Its claim, as `<namespace>/<name>`. Empty when it has none, or the cluster could not be asked. */
+  readonly claim: string;
+  /** Whether it goes with its data. Unknown: the cluster, which alone knows reclaim policies, does not answer. */
+  readonly fate: "goes" | "stays" | "unknown";
 }
 
 export interface DestroyResult {

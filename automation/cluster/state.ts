@@ -9,6 +9,7 @@ const resourceSchema = z.looseObject({
   type: z.string(),
   custom: z.boolean().default(false),
   id: z.string().optional(),
+  protect: z.boolean().optional(),
   inputs: z.record(z.string(), z.unknown()).optional(),
   outputs: z.record(z.string(), z.unknown()).optional(),
   dependencies: z.array(z.string()).optional(),

@@ -71,16 +71,21 @@ export function readKubeAccess(kubeconfig: string): KubeAccess {
 
 /** A small client of the Kubernetes API: enough to look, and to delete one object. */
 export class KubernetesApi {
-  constructor(private readonly access: KubeAccess) {}
+  /** @param timeout milliseconds without a byte after which a request is given up */
+  constructor(
+    private readonly access: KubeAccess,
+    private readonly timeout = 15_000,
+  ) {}
 
   async send(method: string, path: string): Promise<HttpAnswer> {
     const { server, ca, cert, key, token } = this.access;
+    const { timeout } = this;
     const headers = {
       accept: "application/json",
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
     try {
-      return await exchange(server + path, { method, ca, cert, key, timeout: 15_000, headers });
+      return await exchange(server + path, { method, ca, cert, key, timeout, headers });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new ClusterError(

@@ -1,0 +1,55 @@
+import type { ClusterSpec } from "../../components/cluster-spec.js";
+import { ClusterError } from "./cluster-error.js";
+import type { Run } from "./run.js";
+import { identitiesOf, type StateExport } from "./state.js";
+import { parseUrn, shortType } from "./urn.js";
+
+/**
+ * Why the stack must not be destroyed; undefined when it may be. The settings count as they are written now, and the state
+ * as the last `up` left it: the engine would refuse to delete what is protected there only when all the rest is gone.
+ */
+export function protectionOf(
+  { stack }: Run,
+  settings: Pick<ClusterSpec, "name" | "protect">,
+  state: StateExport | undefined,
+): ClusterError | undefined {
+  const file = `Pulumi.${stack}.yaml`;
+  const held = (state?.deployment.resources ?? [])
+    .filter(({ protect }) => protect === true)
+    .map(({ urn }) => `${shortType(parseUrn(urn).type)} '${parseUrn(urn).name}'`);
+  // A program of one's own may protect all of it.
+  const more = held.length > 1 ? ` and ${String(held.length - 1)} more` : "";
+  const reasons = [
+    ...(settings.protect ? [`${file} says \`protect: true\``] : []),
+    ...(held.length > 0 ? [`the state protects ${held.slice(0, 1).join("")}${more}`] : []),
+  ];
+  if (reasons.length === 0) return undefined;
+  return new ClusterError(
+    "PROTECTED",
+    `The cluster '${settings.name}' is protected: ${reasons.join(", and ")}. Nothing was changed.`,
+    `To destroy it, write \`protect: false\` in ${file} and run \`npx stackadm up --stack ${stack}\` first.`,
+  );
+}
+
+/** Refuses to destroy what is protected. */
+export function requireUnprotected(...of: Parameters<typeof protectionOf>): void {
+  const refusal = protectionOf(...of);
+  if (refusal) throw refusal;
+}
+
+/** Refuses to destroy another cluster than the one that was shown. */
+export function requireMeant(
+  state: StateExport | undefined,
+  meant: readonly string[] | undefined,
+): void {
+  if (meant === undefined) return;
+  const held = identitiesOf(state);
+  const same = held.size === meant.length && meant.every((identity) => held.has(identity));
+  if (same) return;
+  const words = (identities: readonly string[]): string => identities.join(", ") || "none";
+  throw new ClusterError(
+    "FAILED",
+    `The state holds another cluster than the one that was shown: identity ${words([...held])} instead of ${words(meant)}. Nothing was changed.`,
+    "Somebody else changed the stack meanwhile. Run the same command again: it shows what there is now.",
+  );
+}
