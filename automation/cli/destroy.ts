@@ -1,10 +1,17 @@
 import type { Command } from "commander";
+import { withStep } from "../../base/progress.js";
 import { kinds } from "../../cloud/inventory.js";
 import type { DestroyResult } from "../cluster/options.js";
 import { keptLines } from "../render/marked.js";
 import { timesTable } from "../render/report.js";
+import { agree, requireAnswer } from "./agree.js";
 import { stops, viewOf, withStack, type StackContext } from "./context.js";
 import { runCommand } from "./session.js";
+
+interface Options {
+  readonly abandon: boolean;
+  readonly yes: boolean;
+}
 
 /** What is true now. */
 function outcome(
@@ -18,12 +25,20 @@ function outcome(
   return `Nothing${other} of cluster '${cluster}' is left in the project (asked for every ${kinds.join(", ")})${swept}`;
 }
 
-async function destroy(context: StackContext, abandon: boolean): Promise<number> {
+async function destroy(context: StackContext, { abandon, yes }: Options): Promise<number> {
   const { session, stack, service } = context;
+  const plan = await withStep(session.progress, "Look at what goes", 3, () =>
+    service.destroyPlan(stack, { abandon, signal: session.signal }),
+  );
+  await agree(context, plan, yes);
   const startedAt = Date.now();
   const view = viewOf(context, "destroy");
   const result = await view.show((listening) =>
-    service.destroy(stack, { abandon, ...stops(context), ...listening }),
+    service.destroy(stack, {
+      ...{ abandon, identities: plan.identities },
+      ...stops(context),
+      ...listening,
+    }),
   );
   const { deleted, kept, held } = result;
   const milliseconds = held ? Date.now() - startedAt : 0;
@@ -40,17 +55,19 @@ export function registerDestroy(program: Command): void {
   program
     .command("destroy")
     .description(
-      "take away everything that the stack's state holds, and check that nothing is left",
+      "show what the stack's state holds, take it away when that is meant, and check that nothing is left",
     )
+    .option("--yes", "do not ask: it is meant; needed without a terminal and with --json", false)
     .option(
       "--abandon",
       "for a cluster whose API is gone for good: skip what needs it; volumes with data stay",
       false,
     )
     .action(async (_options, command: Command) => {
-      const { stack, abandon } = command.optsWithGlobals<{ stack: string; abandon: boolean }>();
-      await runCommand(command, (session) =>
-        withStack(session, stack, (context) => destroy(context, abandon)),
-      );
+      const { stack, ...options } = command.optsWithGlobals<Options & { stack: string }>();
+      await runCommand(command, (session) => {
+        requireAnswer(session, options.yes);
+        return withStack(session, stack, (context) => destroy(context, options));
+      });
     });
 }

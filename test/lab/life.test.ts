@@ -153,7 +153,7 @@ describe("a cluster's life on the lab", function () {
   it("goes away and leaves nothing but what was to be kept, which it names, and touches nothing foreign", async () => {
     const first = outputs.nodes.find(({ role }) => role === "control-plane");
     await claimToKeep(first?.serverId ?? "");
-    const { code, text } = await stackadm(cluster, ["destroy"]);
+    const { code, text } = await stackadm(cluster, ["destroy", "--yes"]);
     assert.equal(code, 0, text);
     const { added, removed } = compareInventories(initially, await takeInventory(cluster.cloud));
     assert.deepEqual([added.map(({ kind }) => kind), removed], [["volume"], []]);

@@ -83,7 +83,7 @@ describe("a cluster called off, and what would lose it", function () {
     const before = await takeInventory(cluster.cloud);
     const [identity = ""] = identitiesOf(await cluster.service.state(stack));
     const env = { PULUMI_BACKEND_URL: pathToFileURL(backend).href };
-    const { code, text } = await stackadm(cluster, ["destroy"], { env });
+    const { code, text } = await stackadm(cluster, ["destroy", "--yes"], { env });
     assert.equal(code, 1, text);
     assert.match(text, /nothing was destroyed/);
     assert.match(
@@ -197,10 +197,10 @@ describe("a cluster called off, and what would lose it", function () {
   it("is left as it is when its API is gone, until it is abandoned; then only data stay", async () => {
     const lost = serverOf("control-plane-0");
     await cluster.cloud.request("compute", "DELETE", `/servers/${lost}`);
-    const refused = await stackadm(cluster, ["destroy"]);
+    const refused = await stackadm(cluster, ["destroy", "--yes"]);
     assert.equal(refused.code, 1, refused.text);
     assert.match(refused.text, /Nothing was changed[\s\S]*--abandon/);
-    const { code, text } = await stackadm(cluster, ["destroy", "--abandon"]);
+    const { code, text } = await stackadm(cluster, ["destroy", "--yes", "--abandon"]);
     assert.equal(code, 0, text);
     assert.match(text, /2 volumes stay, with the data/);
     assert.equal(await cluster.service.state(stack), undefined, "the stack is still there");

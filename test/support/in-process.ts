@@ -1,4 +1,5 @@
 import type { EventEmitter } from "node:events";
+import { PassThrough } from "node:stream";
 import { installed } from "./installed.js";
 import { replace } from "./replace.js";
 
@@ -10,11 +11,11 @@ export interface Ended {
 
 type Streams = "stdout" | "stderr";
 
-/** Takes what is written to a standard stream; it is no terminal. */
-function capture(name: Streams, take: (text: string) => void): () => void {
+/** Takes what is written to a standard stream. */
+function capture(name: Streams, isTTY: boolean, take: (text: string) => void): () => void {
   const stream = process[name];
   const restores = [
-    replace(stream, "isTTY", false),
+    replace(stream, "isTTY", isTTY),
     replace(stream, "write", (part: string | Uint8Array, ...rest: unknown[]) => {
       take(typeof part === "string" ? part : Buffer.from(part).toString());
       const done = rest.find((one) => typeof one === "function") as (() => void) | undefined;
@@ -25,6 +26,13 @@ function capture(name: Streams, take: (text: string) => void): () => void {
   return () => {
     for (const restore of restores) restore();
   };
+}
+
+/** What somebody types; without a person, nothing comes and it is no terminal. */
+function type(keys: string | undefined): () => void {
+  const stdin = Object.assign(new PassThrough(), { isTTY: keys !== undefined });
+  stdin.end(keys);
+  return replace(process, "stdin", stdin);
 }
 
 /** Gives this process another environment, also where native code reads it (a home directory). */
@@ -46,7 +54,7 @@ function enter(env: NodeJS.ProcessEnv, cwd: string): () => void {
 /** What listens to the process now, so that what a command adds can be taken away again. */
 function listeners(): () => void {
   const events = ["uncaughtException", "exit", "SIGINT", "SIGTERM", "error"];
-  const all = [process, process.stdout].flatMap((emitter: EventEmitter) =>
+  const all = [process, process.stdout, process.stderr].flatMap((emitter: EventEmitter) =>
     events.map((event) => [emitter, event, emitter.rawListeners(event)] as const),
   );
   return () => {
@@ -61,14 +69,18 @@ let restore: (() => void) | undefined;
 /** Ends what a test left behind that was given up while a command ran. */
 export const leave = (): void => restore?.();
 
+export interface InProcess {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** What a person types on a terminal; without, there is none. */
+  readonly keys?: string;
+}
+
 /**
  * Runs the installed command line in this process, as if it was a process of its own: with an environment, a current
  * directory, standard streams and an exit code. One at a time; Ctrl-C is for real processes.
  */
-export async function inProcess(
-  args: readonly string[],
-  options: { readonly env: NodeJS.ProcessEnv; readonly cwd: string },
-): Promise<Ended> {
+export async function inProcess(args: readonly string[], options: InProcess): Promise<Ended> {
   if (restore) throw new Error("Another command runs in this process.");
   const text = { out: "", err: "" };
   const exited: { code?: number } = {};
@@ -84,8 +96,9 @@ export async function inProcess(
   const restores = [
     listeners(),
     enter(options.env, options.cwd),
-    capture("stdout", take("out")),
-    capture("stderr", take("err")),
+    type(options.keys),
+    capture("stdout", false, take("out")),
+    capture("stderr", options.keys !== undefined, take("err")),
     replace(process, "exit", exit),
     () => (process.exitCode = before),
   ];

@@ -61,6 +61,11 @@ export class Operator {
     return inProcess(args, { env: { ...this.environment(), ...env }, cwd: this.home });
   }
 
+  /** Runs a command in this process, on a terminal on which somebody types. */
+  type(keys: string, ...args: string[]): Promise<Ended> {
+    return inProcess(args, { env: this.environment(), cwd: this.home, keys });
+  }
+
   /** Starts a command as a process of its own, which can be stopped. */
   start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
     const main = join(this.package, "dist", "automation", "cli", "main.js");

@@ -50,7 +50,7 @@ describe("`stackadm destroy`", function () {
     const vm = { type: instanceType, name: "vm", op: "delete" };
     const events = [stepEvent("resourcePreEvent", vm), stepEvent("resOutputsEvent", vm)];
     operator.engine.runs({ destroy: { events } });
-    const { code, out, err } = await operator.start(["destroy"]).ended;
+    const { code, out, err } = await operator.start(["destroy", "--yes"]).ended;
     assert.equal(code, 0);
     assert.match(err, /^> Servers: removing \(about .*\)$/m);
     assert.match(out, /^Servers +\d+ s +1$/m);
@@ -66,7 +66,7 @@ describe("`stackadm destroy`", function () {
 
   it("is well when there is nothing, as often as it is asked", async () => {
     for (let time = 0; time < 2; time += 1) {
-      const { code, out } = await operator.run("destroy");
+      const { code, out } = await operator.run("destroy", "--yes");
       assert.equal(code, 0);
       assert.match(
         out,
@@ -80,7 +80,7 @@ describe("`stackadm destroy`", function () {
   it("touches no living cluster of that name whose state is elsewhere, and says where it is not", async () => {
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
     servers.push({ id: "alive", name: "dev-general-0", metadata });
-    const { code, out, err } = await operator.run("destroy");
+    const { code, out, err } = await operator.run("destroy", "--yes");
     assert.deepEqual([code, out], [1, ""]);
     assert.match(err, /state at file:\S+ holds nothing of stack 'dev', so nothing was destroyed/);
     assert.match(err, /cluster 'dev', identity 0123456789ab: 1 objects/);
@@ -98,7 +98,7 @@ describe("`stackadm destroy`", function () {
       return { status: 204 };
     });
     held("gone");
-    const { code, out } = await operator.run("destroy", "--json");
+    const { code, out } = await operator.run("destroy", "--yes", "--json");
     assert.equal(code, 0);
     assert.deepEqual(deleted(), ["/compute/servers/late"]);
     const { type, ok, swept } = lastLine(out);
@@ -133,7 +133,7 @@ describe("`stackadm destroy`", function () {
 
     it("changes nothing and names the way out", async () => {
       held("s1", provider(), service);
-      const { code, err } = await operator.run("destroy");
+      const { code, err } = await operator.run("destroy", "--yes");
       assert.equal(code, 1);
       assert.match(err, /API cannot be used.*it answers 401: expired.*Nothing was changed\./);
       assert.match(err, /destroy --abandon/);
@@ -159,12 +159,12 @@ describe("`stackadm destroy`", function () {
         body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
       });
       held("s1", provider(), service);
-      const { code, out, err } = await operator.run("destroy", "--abandon");
+      const { code, out, err } = await operator.run("destroy", "--yes", "--abandon");
       assert.equal(code, 0, err);
       assert.match(err, /1 resources that need the cluster's API are forgotten/);
       assert.deepEqual(deleted(), ["/load-balancer/lbaas/loadbalancers/lb?cascade=true"]);
       assert.match(out, /^Nothing else of cluster 'dev' is left/m);
-      const again = await operator.run("destroy");
+      const again = await operator.run("destroy", "--yes");
       assert.equal(again.code, 0, "only data are left, which stay");
       assert.match(again.out, /^One volume stays/m);
       assert.match(out, /^One volume stays, with the data.*\n {2}pvc-1 \(v\)$/m);
@@ -175,7 +175,7 @@ describe("`stackadm destroy`", function () {
   it("never says that nothing is left while something is that the stack held", async () => {
     held("s1");
     servers.push({ id: "s1", name: "dev-general-0" });
-    const { code, out, err } = await operator.run("destroy");
+    const { code, out, err } = await operator.run("destroy", "--yes");
     assert.deepEqual([code, out], [1, ""]);
     assert.match(
       err,
@@ -187,7 +187,7 @@ describe("`stackadm destroy`", function () {
   it("works with a stack file that has become invalid since", async () => {
     const settings = "config:\n  stackadm:cluster:\n    image: 7\n";
     writeFileSync(join(operator.package, "Pulumi.aged.yaml"), settings);
-    const { code, out } = await operator.run("destroy", "--stack", "aged");
+    const { code, out } = await operator.run("destroy", "--yes", "--stack", "aged");
     assert.equal(code, 0);
     assert.match(out, /^There is nothing to destroy: .* cluster 'aged'/);
   });
@@ -195,7 +195,7 @@ describe("`stackadm destroy`", function () {
   it("keeps stack and kubeconfig when the engine could not finish", async () => {
     held("s1");
     operator.engine.runs({ destroy: { code: 255, stderr: "error: dial tcp: i/o timeout\n" } });
-    const { code, err } = await operator.run("destroy");
+    const { code, err } = await operator.run("destroy", "--yes");
     assert.equal(code, 3);
     assert.match(err, /\nerror: [^\n]+\n {2}[^\n]+\n$/);
     assert.ok(operator.engine.stateNow());
@@ -208,13 +208,13 @@ describe("`stackadm destroy`", function () {
     operator.engine.runs({
       destroy: { events: [stepEvent("resourcePreEvent", vm)], then: "wait" },
     });
-    const running = operator.start(["destroy"]);
+    const running = operator.start(["destroy", "--yes"]);
     await running.says(/> Servers: removing/);
     running.child.kill("SIGTERM");
     assert.equal((await running.ended).code, 130);
     assert.ok(operator.engine.stateNow());
     operator.engine.runs({});
-    assert.equal((await operator.run("destroy")).code, 0);
+    assert.equal((await operator.run("destroy", "--yes")).code, 0);
     assert.equal(operator.engine.stateNow(), undefined);
   });
 });

@@ -115,9 +115,9 @@ describe("a command about what surrounds a cluster", function () {
     it("is not needed before `destroy`, which refuses alike and removes a dead one by itself", async () => {
       operator.engine.state({});
       lock(await livingPulumi());
-      assert.equal((await operator.run("destroy")).code, 4);
+      assert.equal((await operator.run("destroy", "--yes")).code, 4);
       lock(deadPid());
-      const { code, err } = await operator.run("destroy");
+      const { code, err } = await operator.run("destroy", "--yes");
       assert.equal(code, 0);
       assert.match(err, /^The lock of process \d+ of ann .* is removed: that process is gone\.$/m);
     });

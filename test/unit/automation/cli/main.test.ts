@@ -54,9 +54,9 @@ describe("the command line", function () {
     });
 
   it("refuses without a cloud, in one sentence and one hint, before anything is prepared", async () => {
-    for (const command of ["up", "destroy", "doctor", "orphans"]) {
-      const { code, out, err } = await operator.run(command);
-      assert.deepEqual([code, out], [2, ""], command);
+    for (const command of [["up"], ["destroy", "--yes"], ["doctor"], ["orphans"]]) {
+      const { code, out, err } = await operator.run(...command);
+      assert.deepEqual([code, out], [2, ""], command[0]);
       assert.match(err, /^\nerror: No cloud is configured: [^\n]+\n {2}Set OS_CLOUD [^\n]+\n$/);
     }
     assert.deepEqual(operator.engine.calls(), []);
@@ -86,7 +86,7 @@ describe("the command line", function () {
   });
 
   it("refuses a stack's name that would lead to another directory", async () => {
-    const { code, err } = await operator.runWith(cloud, "destroy", "-s", "../dev");
+    const { code, err } = await operator.runWith(cloud, "destroy", "--yes", "-s", "../dev");
     assert.equal(code, 2);
     assert.match(err, /^\nerror: '\.\.\/dev' is not a stack name\.\n/);
   });
@@ -104,8 +104,8 @@ describe("the command line", function () {
 
   it("says where a stack's file is no YAML", async () => {
     writeFileSync(join(operator.package, "Pulumi.broken.yaml"), "config:\n  a: [1, 2\n  b: }\n");
-    for (const command of ["up", "destroy"]) {
-      const { code, err } = await operator.runWith(cloud, command, "--stack", "broken");
+    for (const command of [["up"], ["destroy", "--yes"]]) {
+      const { code, err } = await operator.runWith(cloud, ...command, "--stack", "broken");
       assert.equal(code, 2, err);
       assert.match(
         err,

@@ -1,0 +1,37 @@
+import { createInterface } from "node:readline/promises";
+import { Failure } from "../../base/failure.js";
+
+/** Where a question is asked and answered. */
+export interface AskTarget {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  /** Ends the question. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Asks a person for a line; "" when the input ends without one. Ctrl-C (which a terminal sends as a key meanwhile) and the
+ * signal are a stop.
+ */
+export async function ask(question: string, { input, output, signal }: AskTarget): Promise<string> {
+  const stop = new AbortController();
+  const stops = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
+  const lines = createInterface({ input, output, signal: stops });
+  try {
+    lines.on("SIGINT", () => {
+      stop.abort();
+    });
+    const answers = lines[Symbol.asyncIterator]();
+    lines.setPrompt(question);
+    lines.prompt();
+    const answer: IteratorResult<string, unknown> = await answers.next();
+    if (answer.done !== true) return answer.value;
+  } finally {
+    lines.close();
+  }
+  // What stands next does not stand beside the question.
+  output.write("\n");
+  if (stops.aborted)
+    throw new Failure("CANCELLED", "Stopped on request before anything was changed.");
+  return "";
+}

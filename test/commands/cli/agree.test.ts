@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { urnOf } from "../../support/engine.js";
+import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { jsonLines, Operator } from "../../support/operator.js";
+import { equip } from "../../support/ready-cluster.js";
+
+const identity = {
+  urn: urnOf("command:local:Command", "dev-identity"),
+  type: "command:local:Command",
+  id: "i",
+  outputs: { stdout: "0123456789ab" },
+};
+const marks = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
+
+describe("`stackadm destroy`, before anything is changed", function () {
+  this.timeout(120_000);
+  let cloud: FakeCloud;
+  let operator: Operator;
+  let servers: object[];
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    equip(cloud);
+    servers = [{ id: "s1", name: "dev-control-plane-0", metadata: marks }];
+    cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
+    operator = new Operator(cloud.environment());
+    operator.engine.state({ resources: [identity] });
+  });
+  afterEach(async () => {
+    assert.deepEqual(operator.leftovers(), []);
+    operator.remove();
+    await cloud.close();
+  });
+  const untouched = (): void => {
+    assert.deepEqual(operator.engine.operations(), []);
+    assert.ok(cloud.seen.every(({ method }) => method !== "DELETE"));
+  };
+
+  it("wants `--yes` where nobody can be asked, and then asks neither state nor cloud", async () => {
+    for (const [args, why] of [
+      [[], "here is no terminal"],
+      [["--abandon", "--json"], "it asks nobody"],
+    ] as const) {
+      const { code, out, err } = await operator.run("destroy", ...args);
+      assert.equal(code, 2);
+      assert.match(out + err, new RegExp(`wants to hear that it is meant, .*${why}`));
+      assert.match(out + err, /Write `--yes`; nothing was changed\./);
+    }
+    assert.deepEqual([operator.engine.calls(), cloud.seen], [[], []]);
+    untouched();
+  });
+
+  it("shows a person what goes, and does nothing at another answer, or at none", async () => {
+    for (const keys of ["yes\n", "dev2\n", "\n", ""]) {
+      const { code, out, err } = await operator.type(keys, "destroy");
+      assert.deepEqual([code, out], [1, ""], err);
+      assert.match(err, /^This takes away the cluster 'dev' \(identity 0123456789ab; state at f/m);
+      assert.match(err, /^server +1 +dev-control-plane-0$/m);
+      assert.match(err, /Type the cluster's name to destroy it: /);
+      assert.match(err, /error: '.*' is not 'dev', the cluster's name: nothing was changed\./);
+    }
+    untouched();
+  });
+
+  it("ends with 130 at Ctrl-C", async () => {
+    const { code, err } = await operator.type("de\u0003v\n", "destroy");
+    assert.equal(code, 130);
+    assert.match(err, /error: Stopped on request before anything was changed\./);
+    untouched();
+  });
+
+  it("goes on when the cluster's name is typed", async () => {
+    operator.engine.runs({ destroy: { stdout: "going" } });
+    servers.pop();
+    const { code, out } = await operator.type("dev\n", "destroy");
+    assert.equal(code, 0);
+    assert.match(out, /^Nothing of cluster 'dev' is left/m);
+    assert.deepEqual(operator.engine.operations(), ["destroy"]);
+  });
+
+  it("tells whoever wrote `--yes` in a line, and programs in an event, what goes", async () => {
+    operator.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
+    const { err } = await operator.run("destroy", "--yes");
+    assert.match(err, /^Takes away the cluster 'dev' \(identity .*\): 1 server\.$/m);
+    const { out } = await operator.run("destroy", "--yes", "--json");
+    const plan = jsonLines(out).find(({ type }) => type === "plan");
+    assert.deepEqual(
+      [plan?.["cluster"], plan?.["identities"], plan?.["goes"], plan?.["volumes"]],
+      ["dev", ["0123456789ab"], [{ kind: "server", id: "s1", name: "dev-control-plane-0" }], []],
+    );
+  });
+
+  it("refuses what is protected, whatever is written or typed", async () => {
+    operator.engine.state({ resources: [{ ...identity, protect: true }] });
+    const refused = [
+      await operator.run("destroy", "--yes"),
+      await operator.run("destroy", "--yes", "--abandon"),
+      await operator.type("dev\n", "destroy"),
+    ];
+    for (const { code, err } of refused) {
+      assert.equal(code, 1);
+      assert.match(err, /error: The cluster 'dev' is protected: .* Nothing was changed\.\n/);
+      assert.match(err, /write `protect: false` in Pulumi\.dev\.yaml and run `npx stackadm up --s/);
+      assert.doesNotMatch(err, /Type the cluster's name/);
+    }
+    untouched();
+  });
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import type { ClaimedVolume, DestroyPlan } from "../../../../automation/cluster/options.js";
+import { planLine, planTables } from "../../../../automation/render/destroy-plan.js";
+import { object as cloudObject } from "../../../support/cloud-object.js";
+import { golden } from "../../../support/golden.js";
+
+const volume = (fate: ClaimedVolume["fate"], claim = ""): ClaimedVolume => ({
+  ...{ id: `id-${fate}`, name: `pvc-${fate}`, gigabytes: 8, claim, fate },
+});
+
+const plan = (fields: Partial<DestroyPlan> = {}): DestroyPlan => ({
+  ...{ cluster: "shop", identities: ["0123456789ab"], backend: "s3://states", held: true },
+  ...{ goes: [], volumes: [] },
+  ...fields,
+});
+const machines = ["shop-control-plane-0", "shop-general-0", "shop-general-1", "shop-general-2"];
+const goes = [
+  ...machines.map((name) => cloudObject({ kind: "server", name })),
+  cloudObject({ kind: "network", name: "shop" }),
+  cloudObject({ kind: "load balancer", name: "kube_service_shop-0123456789ab_shop_web" }),
+  cloudObject({ kind: "floating IP", id: "nameless", name: "" }),
+];
+
+describe("what a destroy would take away", () => {
+  it("reads well, as tables and as a line", () => {
+    const sure = plan({ goes, volumes: [volume("goes", "shop/db"), volume("stays", "shop/keep")] });
+    const unsure = plan({
+      identities: [],
+      volumes: [volume("unknown")],
+      problem: "it answers 401",
+    });
+    const parts = [sure, unsure, plan()].flatMap((one) => [planTables(one), planLine(one)]);
+    golden("destroy-plan.txt", `${parts.join("\n\n----\n\n")}\n`);
+  });
+
+  it("counts what it does not name", () => {
+    assert.match(planTables(plan({ goes })), /^server +4 +\S+, \S+, shop-general-1 and 1 more$/m);
+    assert.match(planTables(plan({ goes: goes.slice(1) })), /^server +3 +\S+, \S+, \S+$/m);
+  });
+});
