@@ -159,7 +159,10 @@ describe("a cloud behind TLS", () => {
     for (const env of envs) {
       const error = await refusal(connect(env));
       assert.equal(error.kind, "untrusted");
-      assert.match(error.message, /certificate .* at https:\/\/127\.0\.0\.1:\d+ cannot be verified/);
+      assert.match(
+        error.message,
+        /certificate .* at https:\/\/127\.0\.0\.1:\d+ cannot be verified/,
+      );
       assert.match(error.hint, /`cacert` in clouds\.yaml \(OS_CACERT\)/);
       await cloud?.close();
     }

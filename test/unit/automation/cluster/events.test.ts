@@ -66,17 +66,17 @@ describe("an engine event", () => {
         timestamp: 8,
         resOutputsEvent: stack({ a: "1", k: "[secret]" }, { k: "[secret]", a: "1" }),
       },
-      { type: "outputs", at: 8, same: true } as ClusterEvent,
+      { type: "outputs", at: 8, same: true },
     ],
     [
       "about the outputs of the program, of which one is new",
       { timestamp: 8, resOutputsEvent: stack({ a: "1" }, { a: "1", b: "" }) },
-      { type: "outputs", at: 8, same: false } as ClusterEvent,
+      { type: "outputs", at: 8, same: false },
     ],
     [
       "about the outputs of a program that had none before",
       { timestamp: 8, resOutputsEvent: stack(undefined, { a: "1" }) },
-      { type: "outputs", at: 8, same: false } as ClusterEvent,
+      { type: "outputs", at: 8, same: false },
     ],
     ["without metadata of a state", { resourcePreEvent: step("create", {}) }, undefined],
     [
