@@ -35,7 +35,7 @@ describe("volumes.sh", () => {
     const parsed = parseClusterSpec(smallest);
     assert.ok("spec" in parsed);
     const inside = volumes.replace(" /var/", ` ${machine.root}/var/`);
-    const late = { ADMIN_ADDRESS: "", REGISTRY_AUTH: "", PROXY: "" };
+    const late = { ADMIN_ADDRESS: "", CLOUD_AUTHORITY: "", REGISTRY_AUTH: "", PROXY: "" };
     const values = { ...preparation(parsed.spec, "worker"), VOLUMES: inside, ...late };
     return machine.run(prepareScripts, values);
   };
