@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -17,15 +17,6 @@ const scripts = execFileSync("git", ["ls-files", "*.sh"], { cwd: root, encoding:
   .trim()
   .split("\n")
   .filter((file) => file.startsWith("components/"));
-
-const check = (command: string, args: readonly string[]): string => {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd: root,
-    encoding: "utf8",
-  });
-  assert.equal(error, undefined, `${command} is not installed: apt-get install ${command}`);
-  return status === 0 ? "" : stdout + stderr;
-};
 
 /** Names that a script uses but never sets: its values. */
 const wanted = (file: string): string[] => {
@@ -45,14 +36,6 @@ const wanted = (file: string): string[] => {
 
 describe("scripts for machines", () => {
   for (const file of scripts) {
-    it(`${file} has nothing that ShellCheck minds`, () => {
-      assert.equal(check("shellcheck", [file]), "");
-    });
-
-    it(`${file} is formatted`, () => {
-      assert.equal(check("shfmt", ["-i", "2", "-ci", "-d", file]), "");
-    });
-
     it(`${file} gives no reason with a code that nobody knows`, () => {
       const text = readFileSync(join(root, file), "utf8");
       for (const [, code = ""] of text.matchAll(/^[^#\n]*\bdie_as (\w+)/gm))
