@@ -58,8 +58,7 @@ describe("`npm test`", function () {
     repository = new Repository();
     repository.link("tsx");
     // What tiers need is here: nothing is installed.
-    for (const name of ["python3", "ssh-agent"])
-      repository.program(`bin/${name}`, "#!/bin/sh\n");
+    for (const name of ["python3", "ssh-agent"]) repository.program(`bin/${name}`, "#!/bin/sh\n");
     process.env["PATH"] = repository.path;
     repository.put("node_modules/mocha/bin/mocha.js", mocha);
     for (const file of ["unit/b.test.ts", "unit/a.test.ts", "unit/a.ts", "graph/fails.test.ts"])
