@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { authenticationRequest, connectCloud } from "../../../cloud/client.js";
-import { CloudError } from "../../../cloud/cloud-error.js";
+import type { CloudError } from "../../../cloud/cloud-error.js";
 import { newServerTls, type ServerTls } from "../../../lab/cloud/certificates.js";
 import {
   fakeProject,
@@ -13,16 +13,7 @@ import {
   startFakeCloud,
   type FakeCloud,
 } from "../../support/fake-openstack.js";
-
-async function refusal(work: Promise<unknown>): Promise<CloudError> {
-  try {
-    await work;
-  } catch (error) {
-    assert.ok(error instanceof CloudError, String(error));
-    return error;
-  }
-  return assert.fail("was accepted");
-}
+import { refused } from "./support/refused.js";
 
 /** How signing in fails at a server with that certificate, which knows no users, by a client that knows that authority. */
 async function signInOverTls(
@@ -38,7 +29,7 @@ async function signInOverTls(
   const user = { OS_USERNAME: "demo", OS_PASSWORD: "demo", OS_PROJECT_NAME: "demo" };
   const env = { ...user, OS_AUTH_URL: `${origin}/v3`, ...(authority && { OS_CACERT: file }) };
   try {
-    return { error: await refusal(connectCloud({ env })), origin };
+    return { error: await refused(connectCloud({ env })), origin };
   } finally {
     server.closeAllConnections();
     server.close();
@@ -112,14 +103,14 @@ describe("the OpenStack client", () => {
 
   it("says a wrong password in one sentence, without the password", async () => {
     cloud.on("POST /identity/v3/auth/tokens", { status: 401, body: { error: { message: "no" } } });
-    const error = await refusal(connect());
+    const error = await refused(connect());
     assert.equal(error.kind, "unauthenticated");
     assert.match(error.message, /refused the user name or password/);
     assert.doesNotMatch(error.message + error.hint, /correct horse/);
   });
 
   it("says an unreachable cloud in one sentence, with its address", async () => {
-    const error = await refusal(connect({ OS_AUTH_URL: "http://127.0.0.1:1/v3" }));
+    const error = await refused(connect({ OS_AUTH_URL: "http://127.0.0.1:1/v3" }));
     assert.equal(error.kind, "unreachable");
     assert.match(error.message, /cannot be reached at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\)/);
   });
@@ -149,12 +140,12 @@ describe("the OpenStack client", () => {
       headers: { "x-subject-token": "t" },
       body: { token: { expires_at: "2100-01-01T00:00:00Z", user: { id: "u" } } },
     });
-    assert.match((await refusal(connect())).message, /not scoped to a project/);
+    assert.match((await refused(connect())).message, /not scoped to a project/);
   });
 
   it("refuses something that is no identity service", async () => {
     cloud.on("POST /identity/v3/auth/tokens", { body: { hello: "world" } });
-    assert.match((await refusal(connect())).message, /does not answer like an identity service/);
+    assert.match((await refused(connect())).message, /does not answer like an identity service/);
   });
 
   it("names a service that the catalog lacks, and the region", async () => {
@@ -163,7 +154,7 @@ describe("the OpenStack client", () => {
     const client = await connect();
     assert.equal(client.offers("load-balancer"), false);
     assert.equal(client.offers("compute"), true);
-    const error = await refusal(client.request("load-balancer", "GET", "/lbaas/loadbalancers"));
+    const error = await refused(client.request("load-balancer", "GET", "/lbaas/loadbalancers"));
     assert.match(error.message, /offers no load-balancer service in region one/);
   });
 
@@ -178,7 +169,7 @@ describe("the OpenStack client", () => {
         },
       },
     });
-    const error = await refusal((await connect()).request("network", "POST", "/ports", {}));
+    const error = await refused((await connect()).request("network", "POST", "/ports", {}));
     assert.equal(error.kind, "quota");
     assert.equal(error.status, 409);
     assert.match(error.message, /Quota exceeded for resources: \['port'\]/);

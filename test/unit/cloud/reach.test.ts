@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { connectCloud, type CloudClient } from "../../../cloud/client.js";
-import { CloudError } from "../../../cloud/cloud-error.js";
 import {
   startFakeCloud,
   type FakeAnswer,
@@ -8,16 +7,7 @@ import {
   type FakeOptions,
 } from "../../support/fake-openstack.js";
 import { Authority } from "./support/authority.js";
-
-async function refusal(work: Promise<unknown>): Promise<CloudError> {
-  try {
-    await work;
-  } catch (error) {
-    assert.ok(error instanceof CloudError, String(error));
-    return error;
-  }
-  return assert.fail("was accepted");
-}
+import { refused } from "./support/refused.js";
 
 describe("a cloud that misbehaves", () => {
   let cloud: FakeCloud;
@@ -67,7 +57,7 @@ describe("a cloud that misbehaves", () => {
   it("is not asked twice to make something when its reply is lost", async () => {
     for (const status of ["reset", 500, 502, 504] as const) {
       const asked = inTurn("POST /network/ports", { status });
-      const error = await refusal((await connect()).request("network", "POST", "/ports", {}));
+      const error = await refused((await connect()).request("network", "POST", "/ports", {}));
       assert.equal(asked(), 1);
       if (status !== "reset") continue;
       assert.equal(
@@ -90,7 +80,7 @@ describe("a cloud that misbehaves", () => {
 
   it("gives up in one sentence: service, request, last status, tries", async () => {
     inTurn("GET /compute/servers", { status: 500 }, { status: 503, body: "no servers" });
-    const error = await refusal((await connect()).request("compute", "GET", "/servers"));
+    const error = await refused((await connect()).request("compute", "GET", "/servers"));
     assert.equal(
       error.message,
       "GET compute /servers: the cloud answered 503 at the last of 5 tries: no servers",
@@ -98,7 +88,7 @@ describe("a cloud that misbehaves", () => {
     assert.equal(error.status, 503);
     inTurn("GET /compute/servers", { status: "reset" });
     assert.match(
-      (await refusal((await connect()).request("compute", "GET", "/servers"))).message,
+      (await refused((await connect()).request("compute", "GET", "/servers"))).message,
       /^GET compute \/servers: the connection to cloud .* \(ECONNRESET, tried 5 times\)\.$/,
     );
   });
@@ -108,14 +98,14 @@ describe("a cloud that misbehaves", () => {
     const client = await connect();
     assert.equal(await client.request("compute", "DELETE", "/servers/1"), undefined);
     inTurn("DELETE /compute/servers/2", { status: 404 });
-    const error = await refusal(client.request("compute", "DELETE", "/servers/2"));
+    const error = await refused(client.request("compute", "DELETE", "/servers/2"));
     assert.equal(error.kind, "not-found");
   });
 
   it("is signed in to again, since a token too many harms nobody", async () => {
     inTurn("POST /identity/v3/auth/tokens", { status: 500 });
     assert.equal(
-      (await refusal(connect())).message,
+      (await refused(connect())).message,
       "Signing in to the identity service of cloud 'OS_AUTH_URL': the cloud answered 500 at the last of 5 tries",
     );
   });
@@ -157,7 +147,7 @@ describe("a cloud behind TLS", () => {
   it("is not trusted without it or with another one, and what to write is said", async () => {
     const envs: Record<string, string>[] = [{}, { OS_CACERT: other.path("ca.pem") }];
     for (const env of envs) {
-      const error = await refusal(connect(env));
+      const error = await refused(connect(env));
       assert.equal(error.kind, "untrusted");
       assert.match(
         error.message,
@@ -180,7 +170,7 @@ describe("a cloud behind TLS", () => {
   });
 
   it("says that it may want a client certificate when there is none", async () => {
-    const error = await refusal(connect({ OS_CACERT: own.path("ca.pem") }, asking()));
+    const error = await refused(connect({ OS_CACERT: own.path("ca.pem") }, asking()));
     assert.match(error.message, /does not agree to TLS at https:/);
     assert.match(error.hint, /`cert` and `key` in clouds\.yaml \(OS_CERT, OS_KEY\)/);
   });
