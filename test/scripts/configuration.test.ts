@@ -2,10 +2,8 @@ import { strict as assert } from "node:assert";
 import { parseAllDocuments } from "yaml";
 import type { controlPlaneValues } from "../support/control-plane.js";
 import type { Outcome, Sandbox } from "../support/sandbox.js";
-import { converge, staticPods } from "../support/static-pods.js";
+import { converge, flag, kubeadmCalls, staticPods } from "../support/static-pods.js";
 
-const flag = (name: string): string =>
-  `apiServer:\n  extraArgs:\n    - name: ${name}\n      value: "1"\n`;
 const kubelet = (field: string): string =>
   `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n${field}\n`;
 const proxy = (field: string): string =>
@@ -22,13 +20,11 @@ describe("Kubernetes' own configuration on a control plane", () => {
   const run = (over?: Partial<typeof controlPlaneValues>): Outcome => converge(machine, over);
   const manifest = (name: string): string =>
     machine.file(`etc/kubernetes/manifests/kube-${name}.yaml`) ?? "";
-  const kubeadm = ({ calls }: Outcome): string[] =>
-    calls.filter((call) => call.startsWith("kubeadm "));
 
   it("asks nothing and writes nothing where nothing was ever asked for", () => {
     const done = run();
     assert.equal(done.code, 0, done.stderr);
-    assert.deepEqual(kubeadm(done), []);
+    assert.deepEqual(kubeadmCalls(done), []);
     assert.ok(
       !done.calls.some((call) => /crictl|restart kubelet|configmap kube(let|-proxy)/.test(call)),
     );
@@ -39,7 +35,7 @@ describe("Kubernetes' own configuration on a control plane", () => {
       const done = run({ CONFIGURATION: flag("good") });
       assert.equal(done.code, 0, done.stderr);
       const document = "run/stackadm/configuration.yaml";
-      const phases = kubeadm(done).map((call) => call.replace(/ --config.*/, ""));
+      const phases = kubeadmCalls(done).map((call) => call.replace(/ --config.*/, ""));
       assert.deepEqual(phases, [
         ...["apiserver", "controller-manager", "scheduler"].map(
           (name) => `kubeadm init phase control-plane ${name}`,
@@ -56,14 +52,14 @@ describe("Kubernetes' own configuration on a control plane", () => {
         },
         clusterName: "dev",
       });
-      assert.deepEqual(kubeadm(run({ CONFIGURATION: flag("good") })), []);
+      assert.deepEqual(kubeadmCalls(run({ CONFIGURATION: flag("good") })), []);
     });
 
     it("go again when nothing is asked for any more, and then nothing is asked again", () => {
       run({ CONFIGURATION: flag("good") });
       assert.equal(run().code, 0);
       assert.doesNotMatch(manifest("apiserver"), /good|extraArgs/);
-      assert.deepEqual(kubeadm(run()), []);
+      assert.deepEqual(kubeadmCalls(run()), []);
     });
 
     it("that the component does not know are taken back, and the reason is what it said", () => {
@@ -133,7 +129,7 @@ describe("Kubernetes' own configuration on a control plane", () => {
       assert.equal(machine.file(file), "maxPods: 50\n");
       assert.ok(done.calls.includes("systemctl restart kubelet"));
       const again = run({ KUBELET_CONFIGURATION: kubelet("maxPods: 50") });
-      assert.deepEqual(kubeadm(again), []);
+      assert.deepEqual(kubeadmCalls(again), []);
     });
 
     it("with which it does not come up are taken back here and in the cluster", () => {

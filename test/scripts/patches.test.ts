@@ -8,10 +8,7 @@ import {
   type controlPlaneValues,
 } from "../support/control-plane.js";
 import type { Outcome, Sandbox } from "../support/sandbox.js";
-import { converge, staticPods } from "../support/static-pods.js";
-
-const flag = (name: string): string =>
-  `apiServer:\n  extraArgs:\n    - name: ${name}\n      value: "1"\n`;
+import { converge, flag, kubeadmCalls, staticPods } from "../support/static-pods.js";
 
 describe("kubeadm's patches on a control plane", () => {
   let machine: Sandbox;
@@ -24,8 +21,6 @@ describe("kubeadm's patches on a control plane", () => {
   const run = (over?: Partial<typeof controlPlaneValues>): Outcome => converge(machine, over);
   const manifest = (name: string): string =>
     machine.file(`etc/kubernetes/manifests/kube-${name}.yaml`) ?? "";
-  const kubeadm = ({ calls }: Outcome): string[] =>
-    calls.filter((call) => call.startsWith("kubeadm "));
   const mode = (path: string): number => statSync(join(machine.root, path)).mode & 0o777;
 
   const directory = "etc/kubernetes/stackadm-patches";
@@ -55,7 +50,7 @@ describe("kubeadm's patches on a control plane", () => {
       (each) => each.toJS() as { patches?: { directory: string } },
     );
     assert.match(init?.patches?.directory ?? "", /\/etc\/kubernetes\/stackadm-patches$/);
-    assert.deepEqual(kubeadm(run(wanted)), []);
+    assert.deepEqual(kubeadmCalls(run(wanted)), []);
   });
 
   it("alone leave what somebody wrote into the cluster's configuration by hand", () => {
@@ -74,7 +69,7 @@ describe("kubeadm's patches on a control plane", () => {
     assert.doesNotMatch(manifest("scheduler"), /one/);
     assert.ok(!existsSync(join(machine.root, directory)));
     assert.doesNotMatch(machine.file("document") ?? "", /^patches:/m);
-    assert.deepEqual(kubeadm(run()), []);
+    assert.deepEqual(kubeadmCalls(run()), []);
   });
 
   it("with which the component does not come up are taken back, also by the run that asks for none", () => {
@@ -87,8 +82,8 @@ describe("kubeadm's patches on a control plane", () => {
     assert.equal(manifest("scheduler"), "former\n");
     const back = run();
     assert.equal(back.code, 0, back.stderr);
-    assert.equal(kubeadm(back).length, 4, "what has begun ends");
-    assert.deepEqual(kubeadm(run()), []);
+    assert.equal(kubeadmCalls(back).length, 4, "what has begun ends");
+    assert.deepEqual(kubeadmCalls(run()), []);
   });
 
   it("that kubeadm does not take leave the former manifest, and its reason", () => {

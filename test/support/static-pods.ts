@@ -86,3 +86,11 @@ export const converge = (
     { ...controlPlaneValues, ...over },
     "update",
   );
+
+/** A block of ClusterConfiguration with one flag of the API server. */
+export const flag = (name: string): string =>
+  `apiServer:\n  extraArgs:\n    - name: ${name}\n      value: "1"\n`;
+
+/** The commands of kubeadm among those that were called. */
+export const kubeadmCalls = ({ calls }: Outcome): string[] =>
+  calls.filter((call) => call.startsWith("kubeadm "));
