@@ -13,7 +13,8 @@ import type {
 
 const name = "metrics-server";
 const group = "metrics.k8s.io";
-const port = 10250;
+// Not 10250, which is the port of the kubelet beside it.
+const port = 4443;
 const authority = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
 
 /** What it reads, and what every aggregated API needs to know who asks (as the role system:auth-delegator). */
@@ -67,7 +68,7 @@ export function metricsService(awaited?: boolean): Service {
   };
 }
 
-/** Its certificate is made when it starts, so that the API server cannot know it: the network between them is the pods' own. */
+/** Its certificate is made when it starts, so that the API server cannot know it: nobody but nodes and pods reaches its port. */
 export function metricsApi(): ApiService {
   return {
     apiVersion: "apiregistration.k8s.io/v1",
@@ -105,9 +106,12 @@ export function metricsServer({
 }: MetricsServerSettings): Deployment {
   return deployment({
     ...{ name, awaited },
-    strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } },
+    // Where there is one control plane, its port is free only when the one before has gone.
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
     pod: {
       ...systemPod,
+      // The machines keep pods away from kubelets (machine/scripts/prepare.sh); those on the nodes' network are not meant.
+      hostNetwork: true,
       securityContext: {
         ...{ runAsNonRoot: true, runAsUser: 1000 },
         seccompProfile: { type: "RuntimeDefault" },

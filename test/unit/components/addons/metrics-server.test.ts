@@ -57,6 +57,13 @@ describe("addons/manifests/metrics-server", () => {
     const { securityContext, volumeMounts } = containerOf(workload, "metrics-server");
     assert.equal(securityContext?.readOnlyRootFilesystem, true);
     assert.deepEqual(volumeMounts, [{ name: "tmp", mountPath: "/tmp" }]);
-    assert.equal(podOf(workload).hostNetwork, undefined);
+    assert.equal(securityContext.allowPrivilegeEscalation, false);
+  });
+
+  it("asks kubelets from the nodes' network, which no pod may, and gives its port to its successor", () => {
+    assert.equal(podOf(workload).hostNetwork, true);
+    assert.notEqual(containerOf(workload, "metrics-server").ports?.[0]?.containerPort, 10250);
+    const { strategy } = unwrapped(metricsServer({ image: "i", signedKubelets: false })).spec;
+    assert.deepEqual(strategy?.rollingUpdate, { maxSurge: 0, maxUnavailable: 1 });
   });
 });
