@@ -1,6 +1,7 @@
 /** flannel as pod network: namespace, access, configuration, DaemonSet (pure). */
 import { access, reading, rule } from "../../addons/manifests/access.js";
 import { appLabel, container, everywhere, fromField } from "../../addons/manifests/pod.js";
+import { cniDirectory, publishes } from "../cni.js";
 import { vxlanOverhead, vxlanPort } from "./traits.js";
 import type { OptionsOf } from "../kinds.js";
 import type { Access } from "../../addons/manifests/access.js";
@@ -19,7 +20,6 @@ const configMapName = "kube-flannel-cfg";
 const configDirectory = "/etc/kube-flannel";
 const cniKey = "cni-conf.json";
 const networkKey = "net-conf.json";
-const cniDirectory = "/etc/cni/net.d";
 const pluginDirectory = "/opt/cni/bin";
 /** Where flanneld writes, and its CNI plugin reads, the node's subnet and MTU. */
 const stateDirectory = "/run/flannel";
@@ -108,11 +108,7 @@ export function flannelDaemonSet({ images, configChecksum }: FlannelSettings): D
           hostNetwork: true,
           priorityClassName: "system-node-critical",
           tolerations: everywhere,
-          // The plugin first: kubelet takes the node for ready when it sees the configuration.
-          initContainers: [
-            installPlugin(images.flannelCniPlugin),
-            installConfiguration(images.flannel),
-          ],
+          initContainers: [installPlugin(images.flannelCniPlugin)],
           containers: [flanneld(images.flannel)],
           volumes: [
             { name: "state", hostPath: { path: stateDirectory, type: "DirectoryOrCreate" } },
@@ -149,16 +145,6 @@ function installPlugin(image: string) {
   });
 }
 
-function installConfiguration(image: string) {
-  return container({
-    name: "install-cni-configuration",
-    image,
-    command: ["cp", `${configDirectory}/${cniKey}`, `${cniDirectory}/10-flannel.conflist`],
-    volumeMounts: [{ name: "cni", mountPath: cniDirectory }, configurationMount],
-    securityContext: only(),
-  });
-}
-
 function flanneld(image: string) {
   const subnetFile = `${stateDirectory}/subnet.env`;
   return container({
@@ -176,17 +162,17 @@ function flanneld(image: string) {
       `--healthz-port=${healthPort.toString()}`,
     ],
     env: [fromField("NODE_NAME", "spec.nodeName"), fromField("NODE_ADDRESS", "status.hostIP")],
+    lifecycle: publishes({
+      when: `test -s ${subnetFile}`,
+      from: `${configDirectory}/${cniKey}`,
+      as: "10-flannel.conflist",
+    }),
     volumeMounts: [
       { name: "state", mountPath: stateDirectory },
+      { name: "cni", mountPath: cniDirectory },
       configurationMount,
       { name: "xtables-lock", mountPath: "/run/xtables.lock" },
     ],
-    // It answers before it has a network; the file is the last thing that it makes before it only follows other nodes.
-    startupProbe: {
-      exec: { command: ["test", "-s", subnetFile] },
-      periodSeconds: 1,
-      failureThreshold: 120,
-    },
     livenessProbe: {
       httpGet: { path: "/healthz", port: healthPort, host: "127.0.0.1" },
       periodSeconds: 10,

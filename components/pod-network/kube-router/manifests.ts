@@ -4,13 +4,16 @@ import { appLabel, container, everywhere, fromField } from "../../addons/manifes
 import type { Access } from "../../addons/manifests/access.js";
 import { apiPort } from "../../kubeadm/documents.js";
 import type { ConfigMap, DaemonSet, Late, Secret } from "../../support/kubernetes-types.js";
+import { cniDirectory, publishes } from "../cni.js";
 import type { OptionsOf } from "../kinds.js";
 
 const name = "kube-router";
 const configMapName = "kube-router-cni";
 const configKey = "cni.conflist";
-const cniDirectory = "/etc/cni/net.d";
-const cniFile = `${cniDirectory}/10-kuberouter.conflist`;
+/** Where the configuration is until it is complete. */
+const draftDirectory = "/run/cni-configuration";
+const cniFile = "10-kuberouter.conflist";
+const draft = `${draftDirectory}/${cniFile}`;
 const healthPort = 20244;
 
 /** What kube-router watches to route pods and to enforce policies; it changes nothing. */
@@ -123,10 +126,11 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
           hostNetwork: true,
           priorityClassName: "system-node-critical",
           tolerations: everywhere,
-          initContainers: [installConfiguration(settings.image)],
+          initContainers: [draftConfiguration(settings.image)],
           containers: [router(settings)],
           volumes: [
             { name: "cni", hostPath: { path: cniDirectory, type: "DirectoryOrCreate" } },
+            { name: "cni-draft", emptyDir: {} },
             { name: "cni-configuration", configMap: { name: configMapName } },
             { name: "modules", hostPath: { path: "/lib/modules", type: "DirectoryOrCreate" } },
             {
@@ -143,13 +147,14 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
   };
 }
 
-function installConfiguration(image: string) {
+/** kube-router adds the range of its node's pods to a file that is there. */
+function draftConfiguration(image: string) {
   return container({
-    name: "install-cni-configuration",
+    name: "draft-cni-configuration",
     image,
-    command: ["cp", `/etc/kube-router/${configKey}`, cniFile],
+    command: ["cp", `/etc/kube-router/${configKey}`, draft],
     volumeMounts: [
-      { name: "cni", mountPath: cniDirectory },
+      { name: "cni-draft", mountPath: draftDirectory },
       { name: "cni-configuration", mountPath: "/etc/kube-router", readOnly: true },
     ],
   });
@@ -227,11 +232,13 @@ function router(settings: KubeRouterSettings) {
     ],
     env: [
       fromField("NODE_NAME", "spec.nodeName"),
-      { name: "KUBE_ROUTER_CNI_CONF_FILE", value: cniFile },
+      { name: "KUBE_ROUTER_CNI_CONF_FILE", value: draft },
       ...(options?.serviceProxy === true && apiName !== undefined ? apiByName(apiName) : []),
     ],
+    lifecycle: publishes({ when: `grep -q '"subnet"' ${draft}`, from: draft, as: cniFile }),
     volumeMounts: [
       { name: "cni", mountPath: cniDirectory },
+      { name: "cni-draft", mountPath: draftDirectory },
       { name: "modules", mountPath: "/lib/modules", readOnly: true },
       { name: "xtables-lock", mountPath: "/run/xtables.lock" },
       ...(passwords

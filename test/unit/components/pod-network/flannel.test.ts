@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { publishes } from "../../../../components/pod-network/cni.js";
 import {
   cniConfiguration,
   flannelAccess,
@@ -84,15 +85,11 @@ describe("pod-network/flannel", () => {
       assert.deepEqual(securityContext.capabilities?.drop, ["ALL"]);
       return [name, ...(securityContext.capabilities.add ?? [])];
     });
-    assert.deepEqual(rights, [
-      ["install-cni-plugin"],
-      ["install-cni-configuration"],
-      ["flanneld", "NET_ADMIN", "NET_RAW"],
-    ]);
+    assert.deepEqual(rights, [["install-cni-plugin"], ["flanneld", "NET_ADMIN", "NET_RAW"]]);
   });
 
   it("installs the plugin before the configuration that makes kubelet call it", () => {
-    const [plugin, configuration] = podOf(daemonSet).initContainers ?? [];
+    const [plugin] = podOf(daemonSet).initContainers ?? [];
     assert.deepEqual(plugin?.command, ["cp", "-f", "/flannel", "/opt/cni/bin/flannel"]);
     const { plugins } = JSON.parse(cniConfiguration()) as { plugins: { type: string }[] };
     assert.deepEqual(
@@ -101,20 +98,21 @@ describe("pod-network/flannel", () => {
     );
     const { data } = find("ConfigMap", "kube-flannel-cfg") as unknown as { data: object };
     const [cniKey, networkKey] = Object.keys(data);
-    assert.deepEqual(configuration?.command, [
-      ...["cp", `/etc/kube-flannel/${cniKey ?? ""}`],
-      "/etc/cni/net.d/10-flannel.conflist",
-    ]);
+    assert.deepEqual(
+      containerOf(daemonSet, "flanneld").lifecycle,
+      publishes({
+        when: "test -s /run/flannel/subnet.env",
+        from: `/etc/kube-flannel/${cniKey ?? ""}`,
+        as: "10-flannel.conflist",
+      }),
+    );
     const args = argsOf(daemonSet, "flanneld");
     assert.ok(args.includes(`--net-config-path=/etc/kube-flannel/${networkKey ?? ""}`));
   });
 
-  it("has started when a node's pods can have addresses, and not before", () => {
-    const { startupProbe, livenessProbe } = containerOf(daemonSet, "flanneld");
-    const [, , file] = startupProbe?.exec?.command ?? [];
-    assert.ok(argsOf(daemonSet, "flanneld").includes(`--subnet-file=${file ?? ""}`));
-    // Where the CNI plugin looks for it.
-    assert.equal(file, "/run/flannel/subnet.env");
+  it("says where its CNI plugin looks, and answers to kubelet alone", () => {
+    const { livenessProbe } = containerOf(daemonSet, "flanneld");
+    assert.ok(argsOf(daemonSet, "flanneld").includes("--subnet-file=/run/flannel/subnet.env"));
     const { port, host } = livenessProbe?.httpGet ?? {};
     assert.ok(argsOf(daemonSet, "flanneld").includes(`--healthz-port=${String(port)}`));
     assert.ok(argsOf(daemonSet, "flanneld").includes(`--healthz-ip=${host ?? ""}`));

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { cniDirectory, publishes } from "../../../../components/pod-network/cni.js";
 import {
   cniConfiguration,
   kubeRouterAccess,
@@ -57,13 +58,21 @@ describe("pod-network/kube-router", () => {
     }
   });
 
-  it("installs the configuration that it then completes", () => {
-    const install = containerOf(router, "install-cni-configuration");
-    const [copy, from, to] = install.command ?? [];
+  it("completes a draft of the configuration before nodes have it", () => {
+    const [copy, from, draft = ""] = containerOf(router, "draft-cni-configuration").command ?? [];
     assert.equal(copy, "cp");
     const configMap = find("ConfigMap", "kube-router-cni") as unknown as { data: object };
     assert.equal(from, `/etc/kube-router/${Object.keys(configMap.data).join()}`);
-    const { env } = containerOf(router, "kube-router");
-    assert.equal(env?.find(({ name }) => name === "KUBE_ROUTER_CNI_CONF_FILE")?.value, to);
+    const { env, lifecycle } = containerOf(router, "kube-router");
+    assert.equal(env?.find(({ name }) => name === "KUBE_ROUTER_CNI_CONF_FILE")?.value, draft);
+    assert.deepEqual(
+      lifecycle,
+      publishes({
+        when: `grep -q '"subnet"' ${draft}`,
+        from: draft,
+        as: "10-kuberouter.conflist",
+      }),
+    );
+    assert.ok(!draft.startsWith(cniDirectory));
   });
 });
