@@ -4,6 +4,7 @@ import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { ClusterError } from "./cluster-error.js";
 import { clusterLines, orphansCommand } from "./orphans.js";
 import type { Run } from "./run.js";
+import { plainlyWritten } from "./spec.js";
 
 /** What the stack's settings say of the cluster, also when they have become invalid since. */
 export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "protect">> {
@@ -11,7 +12,7 @@ export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "
     return await run.spec();
   } catch (error) {
     if (error instanceof ClusterError && error.code === "INVALID_CONFIG")
-      return { name: run.stack, protect: false };
+      return plainlyWritten(run.sources());
     throw error;
   }
 }

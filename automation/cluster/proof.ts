@@ -3,7 +3,7 @@ import { shortcomings, verifyCluster, type Verification } from "../verify/verify
 import { ClusterError } from "./cluster-error.js";
 import type { UpOptions, UpResult } from "./options.js";
 import type { Run } from "./run.js";
-import { readStackOutputs } from "./state.js";
+import { readStackOutputs, type StackOutputs } from "./state.js";
 
 /** The cluster was made, but not everything in it works. What `up` would have answered is in `result`. */
 export class VerificationFailed extends ClusterError {
@@ -43,6 +43,13 @@ export async function look(
 export type EarlyLook = Pick<UpResult, "outputs" | "verification">;
 
 /**
+ * Whether outputs may be others although the engine calls them the same: it compares secret ones by whether they are there. Those
+ * of the package's own program are resources', whose changes it tells.
+ */
+const mayDiffer = ({ service: { program } }: Run, outputs: StackOutputs): boolean =>
+  program !== undefined && Object.values(outputs).some(({ secret }) => secret);
+
+/**
  * Looks at the cluster that the state describes, once, while the engine is at work: where that changes nothing, it is the cluster
  * that is to be proved. Nothing where it cannot be looked at or something of it does not work yet.
  */
@@ -52,6 +59,7 @@ export async function lookEarly(
 ): Promise<EarlyLook | undefined> {
   try {
     const outputs = await readStackOutputs(run.access);
+    if (mayDiffer(run, outputs)) return undefined;
     if (!verify) return { outputs };
     const verification = await look(run, parseOutputs(valuesOf(outputs)), 0);
     return verification.ok ? { outputs, verification } : undefined;

@@ -10,7 +10,7 @@ import { prepareWorker, runOperation } from "./operation.js";
 import type { ClusterEvent } from "./events.js";
 import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
 import type { OperationName, OperationRequest } from "./protocol.js";
-import { clusterSpecOf } from "./spec.js";
+import { clusterSpecOf, type SpecSources } from "./spec.js";
 import type { StateAccess } from "./state.js";
 import { rememberUnfinished } from "./unfinished.js";
 import { prepareWorkspace, programModule, readStackFile } from "./workspace.js";
@@ -75,14 +75,18 @@ export class Run {
     worker?.stderr?.destroy();
   }
 
+  /** The settings as they are written, and whose they are. */
+  sources(): Pick<SpecSources, "project" | "stack" | "settings"> {
+    const { project, stack, directory } = this;
+    return { project, stack, settings: this.options.settings ?? readStackFile(directory, stack) };
+  }
+
   /** The cluster that the settings describe, if wanted with a look at the files that they name; all problems in one error. */
   async spec({ files = false }: { readonly files?: boolean } = {}): Promise<ClusterSpec> {
     const { env } = this.service;
     const socket = env["SSH_AUTH_SOCK"] ?? "";
     return clusterSpecOf({
-      project: this.project,
-      stack: this.stack,
-      settings: this.options.settings ?? readStackFile(this.directory, this.stack),
+      ...this.sources(),
       siteFile: env["STACKADM_SITE"],
       agentKeys: socket === "" ? [] : await agentKeys(socket, env),
       ...(files && { filesIn: this.directory }),

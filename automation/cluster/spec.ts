@@ -19,16 +19,30 @@ export interface SpecSources {
   readonly filesIn?: string;
 }
 
+type Written = Pick<SpecSources, "project" | "settings">;
+
+const writtenIn = ({ project, settings: text }: Written): unknown => {
+  const settings = parse(text) as unknown;
+  const config = isFields(settings) ? settings["config"] : undefined;
+  return isFields(config) ? config[`${project}:cluster`] : undefined;
+};
+
+/** What even settings that are wrong elsewhere say: whatever else is written for `protect` protects, too. */
+export function plainlyWritten(
+  sources: Pick<SpecSources, "project" | "settings" | "stack">,
+): Pick<ClusterSpec, "name" | "protect"> {
+  const written = writtenIn(sources);
+  const { name, protect = false } = isFields(written) ? written : {};
+  return { name: typeof name === "string" ? name : sources.stack, protect: protect !== false };
+}
+
 /** The cluster that the stack's settings describe, as the program will see it. All problems in one error. */
 export function clusterSpecOf(sources: SpecSources): ClusterSpec {
-  const settings = parse(sources.settings) as unknown;
-  const config = isFields(settings) ? settings["config"] : undefined;
-  const written = isFields(config) ? config[`${sources.project}:cluster`] : undefined;
   const read = readSite(sources.siteFile);
   if ("problem" in read) throw invalid("The environment", [read.problem]);
   const publicKey = preferredKey(sources.agentKeys ?? []);
   const defaults = { name: sources.stack, ssh: publicKey === undefined ? {} : { publicKey } };
-  const args = merge(merge(defaults, read.site), written ?? {});
+  const args = merge(merge(defaults, read.site), writtenIn(sources) ?? {});
   const { filesIn } = sources;
   const result = filesIn === undefined ? parseClusterSpec(args) : checkClusterSpec(args, filesIn);
   const file = `Pulumi.${sources.stack}.yaml`;

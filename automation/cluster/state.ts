@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { isIdentity } from "../../cloud/ownership.js";
 import { run } from "../../base/run.js";
@@ -119,7 +120,7 @@ export interface StackOutput {
 }
 export type StackOutputs = Readonly<Record<string, StackOutput>>;
 
-/** The stack's outputs, and which of them are secret: only the masked ones tell. */
+/** The stack's outputs, and which of them are secret, also in part: only the masked ones tell. */
 export async function readStackOutputs(access: StateAccess): Promise<StackOutputs> {
   const [clear, masked] = await Promise.all([
     readOutputs(access, "in clear"),
@@ -128,7 +129,7 @@ export async function readStackOutputs(access: StateAccess): Promise<StackOutput
   return Object.fromEntries(
     Object.entries(clear).map(([name, value]) => [
       name,
-      { value, secret: masked[name] === "[secret]" },
+      { value, secret: !isDeepStrictEqual(value, masked[name]) },
     ]),
   );
 }

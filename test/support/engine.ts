@@ -16,6 +16,8 @@ export interface EngineRun {
 export interface EngineOutput {
   readonly value: unknown;
   readonly secret?: boolean;
+  /** What is shown of one that is secret in part. */
+  readonly masked?: unknown;
 }
 
 /** A `pulumi` with the tools beside it, that does what a test tells it: see engine-stub.sh. */
@@ -61,9 +63,9 @@ export class Engine {
   outputs(outputs: Readonly<Record<string, EngineOutput>>): void {
     const shown = (clear: boolean): unknown =>
       Object.fromEntries(
-        Object.entries(outputs).map(([name, { value, secret }]) => [
+        Object.entries(outputs).map(([name, { value, secret, masked = value }]) => [
           name,
-          secret === true && !clear ? "[secret]" : value,
+          clear ? value : secret === true ? "[secret]" : masked,
         ]),
       );
     this.write("outputs.json", shown(false));

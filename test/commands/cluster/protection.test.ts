@@ -63,6 +63,16 @@ describe("what a destroy refuses before anything is changed", function () {
     untouched();
   });
 
+  it("is one that is protected by settings that are wrong elsewhere, or in that very place", async () => {
+    held();
+    for (const written of ["{image: 7, protect: true}", "{name: dev, protect: 'yes'}"]) {
+      const settings = `config:\n  it:cluster: ${written}\n`;
+      const { message } = await fails(destroy({ settings }), "PROTECTED");
+      assert.match(message, /^The cluster 'dev' is protected: Pulumi\.dev\.yaml says/);
+    }
+    untouched();
+  });
+
   it("is one that is protected in the state, whatever the settings say by now", async () => {
     held(true);
     const invalid = "config:\n  it:cluster:\n    image: 7\n";

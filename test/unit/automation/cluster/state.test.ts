@@ -89,10 +89,16 @@ describe("the state of a stack", () => {
 
   it("says of each output what it is, and whether it is secret", async () => {
     engine.state({});
-    engine.outputs({ plain: { value: [1] }, hidden: { value: "h", secret: true } });
+    const nested = { kubeconfig: "k", name: "n" };
+    engine.outputs({
+      plain: { value: [1] },
+      hidden: { value: "h", secret: true },
+      nested: { value: nested, masked: { ...nested, kubeconfig: "[secret]" } },
+    });
     assert.deepEqual(await readStackOutputs(engine.access()), {
       plain: { value: [1], secret: false },
       hidden: { value: "h", secret: true },
+      nested: { value: nested, secret: true },
     });
   });
 

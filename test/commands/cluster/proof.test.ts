@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { Embedder } from "../../support/embedder.js";
+import { sameOutputs, type EngineOutput } from "../../support/engine.js";
+import { startFakeCluster, type FakeCluster } from "../../support/ready-cluster.js";
+
+describe("the proof of a cluster that a program of one's own makes", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  let cluster: FakeCluster;
+  beforeEach(async () => {
+    embedder = await Embedder.start();
+    cluster = await startFakeCluster();
+    embedder.engine.state({ resources: [] });
+    embedder.engine.runs({ up: { events: [sameOutputs] } });
+  });
+  afterEach(async () => {
+    await embedder.stop();
+    await cluster.close();
+  });
+  const reads = async (): Promise<number> => {
+    await embedder.service().up("dev");
+    return embedder.engine.calls().filter((call) => call.startsWith("stack output")).length;
+  };
+
+  it("is about its secret outputs as they are after the run: the engine compares only the others", async () => {
+    embedder.engine.outputs(cluster.outputs);
+    assert.deepEqual([await reads(), cluster.looks], [4, 1]);
+  });
+
+  it("is over with the engine where nothing is secret and nothing changed", async () => {
+    const open: Record<string, EngineOutput> = {};
+    for (const [name, { value }] of Object.entries(cluster.outputs)) open[name] = { value };
+    embedder.engine.outputs(open);
+    assert.deepEqual([await reads(), cluster.looks], [2, 1]);
+  });
+});
