@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { silent } from "../../../base/progress.js";
+import { exchange } from "../../../cloud/http.js";
+import { labAdd } from "../../../lab/lab.js";
 import { until } from "../support/foreign.js";
 import { kubectlOn } from "../support/kubectl.js";
 import { Stack } from "../support/stack.js";
@@ -11,6 +14,7 @@ describe("services that get a network of their own while the cluster lives, on t
   const stack = new Stack("apart");
   const single = { topology: "single", workers: {} };
   const apart = { ...single, loadBalancer: { network: { externalNetwork: "services" } } };
+  const withIngress = { ...apart, ingress: { kind: "service", replicas: 1 } };
   const ask = (line: string): Promise<string> =>
     kubectlOn(stack.serverOf("control-plane-0"), line).then((text) => text.trim());
   const expose = async (name: string): Promise<string> => {
@@ -24,6 +28,7 @@ describe("services that get a network of their own while the cluster lives, on t
     return address();
   };
   before(async () => {
+    await labAdd("traefik", { progress: silent });
     await stack.open();
   });
   after(async () => {
@@ -46,6 +51,19 @@ describe("services that get a network of their own while the cluster lives, on t
       const answer = await fetch(`http://${address}/`).catch(() => undefined);
       return answer?.ok === true;
     });
+  });
+
+  it("are one for an ingress controller too, which answers for a name and for no other", async () => {
+    const { samples: before } = stack.outputs;
+    await stack.up(withIngress);
+    const { ingress, samples: now } = stack.outputs;
+    assert.deepEqual({ ...now, host: undefined }, { ...before, host: undefined });
+    const address = ingress?.address ?? "";
+    assert.match(address, /^172\.29\.2\./);
+    const status = async (host: string): Promise<number | undefined> =>
+      (await exchange(`http://${address}/`, { headers: { host }, timeout: 10_000 })).status;
+    assert.deepEqual([await status(now?.host ?? ""), await status("nobody.example")], [200, 404]);
+    await stack.again(withIngress);
   });
 
   it("neither lose it nor get another one", async () => {
