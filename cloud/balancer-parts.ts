@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CloudClient } from "./client.js";
 import { listAll } from "./listing.js";
+import { inUtc } from "./inventory.js";
 import { gone, whileInUse, type DeleteOptions } from "./orphans.js";
 
 /** What a load balancer consists of. No inventory holds it, for it goes with its load balancer. */
@@ -14,7 +15,11 @@ export interface BalancerPart {
   readonly of: string;
 }
 
-const partSchema = z.looseObject({ id: z.string(), name: z.string() });
+const partSchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  created_at: z.string().nullish(),
+});
 type Part = z.output<typeof partSchema>;
 
 interface Collection {
@@ -35,11 +40,11 @@ const ownersSchema = z.array(z.looseObject({ id: z.string() }));
 const belongsTo = (part: Part, owners: string | undefined, owner: string): boolean =>
   owners === undefined || ownersSchema.parse(part[owners] ?? []).some(({ id }) => id === owner);
 
-/** Deletes the parts of that name, except those in `kept`, and answers their IDs. */
+/** Deletes the parts of that name that are meant, and answers their IDs. */
 export async function deleteParts(
   client: CloudClient,
   part: BalancerPart,
-  kept: ReadonlySet<string>,
+  isMeant: (found: { readonly id: string; readonly created: string }) => boolean,
   options: DeleteOptions = {},
 ): Promise<string[]> {
   const { path, key, owners } = collections[part.kind];
@@ -47,7 +52,10 @@ export async function deleteParts(
   const named = `${collection}?name=${encodeURIComponent(part.name)}`;
   const all = await listAll(client, "load-balancer", named, { key, schema: partSchema });
   const found = all.filter(
-    (one) => one.name === part.name && belongsTo(one, owners, part.of) && !kept.has(one.id),
+    (one) =>
+      one.name === part.name &&
+      belongsTo(one, owners, part.of) &&
+      isMeant({ id: one.id, created: inUtc(one.created_at ?? "") }),
   );
   for (const { id } of found)
     // While it is still being made, its load balancer refuses every other change.

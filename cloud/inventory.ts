@@ -34,14 +34,23 @@ export interface CloudObject {
   readonly gigabytes: number;
   /** Who holds a port or network: `compute:...`, `network:dhcp`. Empty for the others. */
   readonly owner: string;
-  /** ID of the network of a load balancer's address. Empty for the others. */
+  /** ID of the network that a subnet, a port or a load balancer's address is in. Empty for the others. */
   readonly network: string;
+  /** When it was made, in UTC, as `2026-01-02T03:04:05Z`. Empty where the cloud does not say. */
+  readonly created: string;
 }
 
 const text = z
   .string()
   .nullish()
   .transform((value) => value ?? "");
+/** The first that the service says anything in. */
+const first = (...texts: readonly string[]): string => texts.find((one) => one !== "") ?? "";
+
+/** All services mean UTC; Cinder and Octavia do not write it. */
+export const inUtc = (time: string): string =>
+  time === "" || /(Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`;
+
 const objectSchema = z
   .looseObject({
     id: z.string().optional(),
@@ -54,20 +63,24 @@ const objectSchema = z
     device_owner: text,
     size: z.number().nullish(),
     vip_network_id: text,
+    network_id: text,
+    created: text,
+    created_at: text,
     members: z.array(z.string()).nullish(),
     floating_ip_address: text,
     keypair: z.looseObject({ name: z.string() }).optional(),
   })
   .transform((raw) => ({
     id: raw.id ?? raw.keypair?.name ?? raw.name,
-    name: raw.keypair?.name ?? (raw.name === "" ? raw.floating_ip_address : raw.name),
+    name: raw.keypair?.name ?? first(raw.name, raw.floating_ip_address),
     description: raw.description,
     tags: raw.tags ?? [],
     metadata: raw.metadata ?? {},
-    status: raw.provisioning_status === "" ? raw.status : raw.provisioning_status,
+    status: first(raw.provisioning_status, raw.status),
     gigabytes: raw.size ?? 0,
     owner: raw.device_owner,
-    network: raw.vip_network_id,
+    network: first(raw.vip_network_id, raw.network_id),
+    created: inUtc(first(raw.created_at, raw.created)),
     members: raw.members ?? [],
   }));
 

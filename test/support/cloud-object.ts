@@ -11,6 +11,7 @@ export const object = (fields: Partial<CloudObject>): CloudObject => ({
   status: "",
   owner: "",
   network: "",
+  created: "",
   members: [],
   gigabytes: 0,
   ...fields,

@@ -36,6 +36,7 @@ export class Engine {
     this.command("pulumi-language-nodejs", "exit 1");
     writeFileSync(join(directory, "calls"), "");
     this.outputs({});
+    this.history([]);
   }
 
   /** A command on the engine's PATH. */
@@ -58,6 +59,11 @@ export class Engine {
   /** The stack's state; without a call there is no stack. */
   state(deployment: Readonly<Record<string, unknown>>): void {
     this.write("state.json", { version: 3, deployment });
+  }
+
+  /** The runs that the engine has on record, the newest first. */
+  history(runs: readonly unknown[]): void {
+    this.write("history.json", runs);
   }
 
   outputs(outputs: Readonly<Record<string, EngineOutput>>): void {

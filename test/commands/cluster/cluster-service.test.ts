@@ -97,15 +97,20 @@ describe("the cluster service", function () {
         inputs: { name: "dev" },
       },
     };
-    let networks: { id: string; name: string }[];
+    const identity = {
+      ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
+      ...{ custom: true, id: "made", outputs: { stdout: "0123456789ab" } },
+    };
+    const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
+    let networks: { id: string; name: string; tags?: string[] }[];
     beforeEach(() => {
-      networks = [{ id: "half-made", name: "dev" }];
+      networks = [{ id: "half-made", name: "dev", tags }];
       cloud.on("GET /network/networks", () => ({ body: { networks } }));
       cloud.on("DELETE /network/networks/half-made", () => {
         networks = [];
         return { status: 204 };
       });
-      engine.state({ resources: [], pending_operations: [pending] });
+      engine.state({ resources: [identity], pending_operations: [pending] });
     });
 
     it("takes away what was half made, and says so, before the engine begins", async () => {
@@ -115,6 +120,17 @@ describe("the cluster service", function () {
       assert.match(notes.join("\n"), /is repaired: Network 'net'\.$/m);
       assert.ok(engine.calls().findIndex((call) => call.startsWith("stack import")) >= 0);
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
+    });
+
+    it("leaves what may be somebody else's, names it and goes on", async () => {
+      networks = [{ id: "half-made", name: "dev" }];
+      const notes: string[] = [];
+      await service().up("dev", { ...bare, onNote: (text) => notes.push(text) });
+      assert.equal(networks.length, 1);
+      assert.match(
+        notes.join("\n"),
+        /The network 'dev' \(half-made\) looks like .*: it is left as it is\./,
+      );
     });
 
     it("changes nothing for a preview", async () => {

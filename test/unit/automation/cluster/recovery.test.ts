@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isTheOne, recover, recoveryStep } from "../../../../automation/cluster/recovery.js";
+import { recover } from "../../../../automation/cluster/recovery.js";
 import type { StateAccess } from "../../../../automation/cluster/state.js";
 import { connectCloud } from "../../../../cloud/client.js";
 import {
@@ -11,7 +11,6 @@ import {
   startFakeCloud,
   type FakeCloud,
 } from "../../../support/fake-openstack.js";
-import { object } from "../../../support/cloud-object.js";
 
 const resource = (type: string, name: string, inputs: Readonly<Record<string, unknown>> = {}) => ({
   urn: `urn:pulumi:dev::stackadm::${type}::${name}`,
@@ -25,64 +24,27 @@ const creating = (type: string, name: string, inputs: Readonly<Record<string, un
 });
 const instance = "openstack:compute/instance:Instance";
 
-describe("what is done about an interrupted operation", () => {
-  const table: [string, string, string][] = [
-    ["a script is simply run again", "command:remote:Command", "forget"],
-    ["a server is looked up and deleted", instance, "delete object"],
-    ["a network is looked up and deleted", "openstack:networking/network:Network", "delete object"],
-    [
-      "an interface is detached",
-      "openstack:networking/routerInterface:RouterInterface",
-      "detach router",
-    ],
-    [
-      "a rule is looked up and deleted",
-      "openstack:networking/secGroupRule:SecGroupRule",
-      "delete rule",
-    ],
-    [
-      "an object of the cluster is deleted",
-      "kubernetes:core/v1:Service",
-      "delete Kubernetes object",
-    ],
-    [
-      "a part of a load balancer is looked up and deleted",
-      "openstack:loadbalancer/listener:Listener",
-      "delete part",
-    ],
-    ["what is unknown is left to the engine", "random:index:Pet", "forget"],
-  ];
-  for (const [what, type, act] of table)
-    it(what, () => {
-      assert.equal(recoveryStep(creating(type, "x")).act, act);
-    });
-
-  it("nothing, when it was no creation: the state knows the resource", () => {
-    for (const type of ["updating", "deleting", "reading", "importing"])
-      assert.equal(recoveryStep({ type, resource: resource(instance, "x") }).act, "forget");
-  });
-
-  it("finds the object by its exact name, a floating IP by its description", () => {
-    const server = resource(instance, "r", { name: "dev-0" });
-    assert.equal(isTheOne(object({ name: "dev-0" }), server), true);
-    assert.equal(isTheOne(object({ name: "dev-01" }), server), false);
-    const address = resource("openstack:networking/floatingIp:FloatingIp", "r", {
-      description: "API of dev",
-    });
-    assert.equal(
-      isTheOne(object({ kind: "floating IP", description: "API of dev" }), address),
-      true,
-    );
-    const silent = resource("openstack:networking/floatingIp:FloatingIp", "r");
-    assert.equal(isTheOne(object({ kind: "floating IP" }), silent), false);
-    assert.equal(isTheOne(object({ name: "" }), resource(instance, "r")), false);
-  });
-});
+const [before, during] = ["2026-01-02T09:00:00Z", "2026-01-02T10:00:05Z"];
+const stack = {
+  ...{ urn: "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev", custom: false },
+  ...{ type: "pulumi:pulumi:Stack", created: "2026-01-02T10:00:00Z" },
+};
+const identity = {
+  urn: "urn:pulumi:dev::stackadm::stackadm:index:Cluster$command:local:Command::dev-identity",
+  type: "command:local:Command",
+  ...{ custom: true, id: "made", outputs: { stdout: "0123456789ab" } },
+};
+const ours = ["net", "router", "subnet", "group", "listener", "pool"].map((id) => ({
+  ...{ urn: `urn:pulumi:dev::stackadm::some:index:Thing::${id}`, type: "some:index:Thing" },
+  ...{ custom: true, id },
+}));
+const metadataOf = (mark: string) => ({ "stackadm-cluster": "dev", "stackadm-identity": mark });
 
 /** Stands for the engine: exports what lies in `state.json`, and writes there what it imports. */
 const engine = `#!/bin/sh
 case "$1 $2" in
 "stack export") cat "$STATE" ;;
+"stack history") cat "$STATE.history" ;;
 "stack import") cat >"$STATE" ;;
 *) exit 9 ;;
 esac
@@ -99,6 +61,7 @@ describe("recovery", () => {
     cloud = await startFakeCloud();
     emptyProject(cloud);
     notes.length = 0;
+    putHistory([]);
   });
   afterEach(async () => {
     rmSync(directory, { recursive: true });
@@ -109,12 +72,16 @@ describe("recovery", () => {
     workspace: { stack: "dev", project: "stackadm", directory },
     env: { ...process.env, PATH: `${directory}:${process.env["PATH"] ?? ""}`, STATE: stateFile() },
   });
+  const putHistory = (history: unknown[]): void => {
+    writeFileSync(`${stateFile()}.history`, JSON.stringify(history));
+  };
+  /** A stack that began to be at 10:00; with a network, a router and a security group of its own. */
   const putState = (pending: unknown[], resources: unknown[] = []): void => {
     const state = {
       version: 3,
       deployment: {
         manifest: { magic: "kept" },
-        resources,
+        resources: [stack, identity, ...ours, ...resources],
         pending_operations: pending,
       },
     };
@@ -169,7 +136,7 @@ describe("recovery", () => {
     const { deployment } = JSON.parse(readFileSync(stateFile(), "utf8")) as {
       deployment: { resources: ReturnType<typeof held>[] };
     };
-    const [first, second] = deployment.resources;
+    const [first, second] = deployment.resources.slice(-2);
     assert.notEqual(first?.inputs["update"], "run");
     assert.deepEqual(first?.outputs, { update: first?.inputs["update"], stdout: "{}" });
     assert.deepEqual(second, held("dev-1-join"));
@@ -177,7 +144,7 @@ describe("recovery", () => {
 
   it("never deletes what carries the identity of a cluster that the state does not hold", async () => {
     putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
-    const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "ba9876543210" };
+    const metadata = metadataOf("ba9876543210");
     const servers = [{ id: "theirs", name: "dev-0", metadata }];
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     await run();
@@ -188,8 +155,8 @@ describe("recovery", () => {
   it("deletes the server that was made but never written down, and keeps the rest of the state", async () => {
     putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
     const servers = [
-      { id: "new", name: "dev-0" },
-      { id: "foreign", name: "dev-00" },
+      { id: "new", name: "dev-0", metadata: metadataOf("0123456789ab") },
+      { id: "foreign", name: "dev-00", metadata: metadataOf("0123456789ab") },
     ];
     cloud.on("GET /compute/servers/detail", () => ({ body: { servers: [...servers] } }));
     cloud.on("DELETE /compute/servers/new", () => {
@@ -213,32 +180,36 @@ describe("recovery", () => {
 
   it("detaches the router's interface, if there is one", async () => {
     const type = "openstack:networking/routerInterface:RouterInterface";
-    const inputs = { routerId: "r", subnetId: "s" };
+    const inputs = { routerId: "router", subnetId: "subnet" };
     putState([creating(type, "i", inputs)]);
     await run();
     assert.deepEqual(written(), []);
     putState([creating(type, "i", inputs)]);
-    cloud.on("GET /network/ports", { body: { ports: [{ id: "p" }] } });
-    cloud.on("PUT /network/routers/r/remove_router_interface", { body: {} });
+    cloud.on("GET /network/ports", { body: { ports: [{ id: "p", created_at: during }] } });
+    cloud.on("PUT /network/routers/router/remove_router_interface", { body: {} });
     await run();
-    assert.deepEqual(cloud.seen.at(-1)?.body, { subnet_id: "s" });
+    assert.deepEqual(cloud.seen.at(-1)?.body, { port_id: "p" });
   });
 
   it("deletes the very rule that the interrupted creation describes", async () => {
     const inputs = {
-      securityGroupId: "g",
+      securityGroupId: "group",
       description: "why",
       ethertype: "IPv4",
       direction: "ingress",
     };
     putState([creating("openstack:networking/secGroupRule:SecGroupRule", "r", inputs)]);
-    const rule = { description: "why", ethertype: "IPv4", direction: "ingress" };
+    const rule = {
+      ...{ description: "why", ethertype: "IPv4", direction: "ingress" },
+      created_at: during,
+    };
     cloud.on("GET /network/security-group-rules", {
       body: {
         security_group_rules: [
           { id: "1", ...rule },
           { id: "2", ...rule, ethertype: "IPv6" },
           { id: "3", ...rule, description: null },
+          { id: "4", ...rule, created_at: before },
         ],
       },
     });
@@ -250,11 +221,22 @@ describe("recovery", () => {
   it("deletes the part of a load balancer that was made but never written down, and no other", async () => {
     const type = "openstack:loadbalancer/pool:Pool";
     const held = { ...resource(type, "p", { name: "dev-api" }), id: "held" };
-    putState([creating(type, "p", { name: "dev-api", listenerId: "ours" })], [held]);
+    putState([creating(type, "p", { name: "dev-api", listenerId: "listener" })], [held]);
     const pools = [
-      { id: "held", name: "dev-api", listeners: [{ id: "ours" }] },
-      { id: "left", name: "dev-api", listeners: [{ id: "ours" }] },
-      { id: "other", name: "dev-api", listeners: [{ id: "theirs" }] },
+      {
+        id: "held",
+        name: "dev-api",
+        created_at: "2026-01-02T10:00:05",
+        listeners: [{ id: "listener" }],
+      },
+      {
+        id: "left",
+        name: "dev-api",
+        created_at: "2026-01-02T10:00:05",
+        listeners: [{ id: "listener" }],
+      },
+      { id: "older", name: "dev-api", created_at: before, listeners: [{ id: "listener" }] },
+      { id: "other", name: "dev-api", created_at: during, listeners: [{ id: "theirs" }] },
     ];
     cloud.on("GET /load-balancer/lbaas/pools", { body: { pools } });
     cloud.on("DELETE /load-balancer/lbaas/pools/left", { status: 204 });
@@ -264,16 +246,16 @@ describe("recovery", () => {
   });
 
   it("finds a member in the pool that it was made for", async () => {
-    const inputs = { name: "dev-control-plane-1", poolId: "p" };
+    const inputs = { name: "dev-control-plane-1", poolId: "pool" };
     putState([creating("openstack:loadbalancer/member:Member", "m", inputs)]);
     const members = [
       { id: "m0", name: "dev-control-plane-0" },
-      { id: "m1", name: "dev-control-plane-1" },
+      { id: "m1", name: "dev-control-plane-1", created_at: during },
     ];
-    cloud.on("GET /load-balancer/lbaas/pools/p/members", { body: { members } });
-    cloud.on("DELETE /load-balancer/lbaas/pools/p/members/m1", { status: 204 });
+    cloud.on("GET /load-balancer/lbaas/pools/pool/members", { body: { members } });
+    cloud.on("DELETE /load-balancer/lbaas/pools/pool/members/m1", { status: 204 });
     await run();
-    assert.deepEqual(written(), ["DELETE /load-balancer/lbaas/pools/p/members/m1"]);
+    assert.deepEqual(written(), ["DELETE /load-balancer/lbaas/pools/pool/members/m1"]);
   });
 
   it("leaves the record in place when the cloud cannot be asked: the next run tries again", async () => {

@@ -1,0 +1,60 @@
+import type { CloudObject, Kind } from "../../cloud/inventory.js";
+import { ownershipOf } from "../../cloud/ownership.js";
+import { fallsInto, type Stretch } from "./earlier-runs.js";
+
+/*
+ * Whose is a thing that a run of this stack may have made without the state knowing it? Decided here and nowhere else
+ * (docs/decisions/0019-repair.md). Pure.
+ */
+
+/** What is known of a stack whose earlier run is looked into. */
+export interface Known {
+  /** IDs of everything that the state holds. */
+  readonly owned: ReadonlySet<string>;
+  /** Identities of the clusters that the state holds. */
+  readonly identities: ReadonlySet<string>;
+  /** When runs were at work of which the state may not know everything. */
+  readonly unsettled: readonly Stretch[];
+}
+
+/** `left behind`: such a run made it. `unproven`: it may be anybody's. Only what is left behind is ever touched. */
+export type Verdict =
+  | { readonly is: "held" | "left behind" | "another's" }
+  | { readonly is: "unproven"; readonly because: string };
+
+/** A thing that carries no mark: what it is a part of (absent: of nothing that says whose it is), and when it was made. */
+export interface Unmarked {
+  readonly parents?: readonly string[];
+  readonly created: string;
+}
+
+const unproven = (because: string): Verdict => ({ is: "unproven", because });
+
+/** Without a mark, the parents and the time have to say the same. */
+export function verdictOnUnmarked(
+  { parents, created }: Unmarked,
+  { owned, unsettled }: Known,
+): Verdict {
+  if (parents === undefined) return unproven("nothing on it says whose it is");
+  if (!parents.every((parent) => parent !== "" && owned.has(parent)))
+    return unproven("it belongs to nothing that the state holds");
+  if (created === "") return unproven("the cloud does not say when it was made");
+  return fallsInto(created, unsettled)
+    ? { is: "left behind" }
+    : unproven("it was not made while such a run was at work");
+}
+
+/** What an object has to be in to be of the cluster. The others carry a mark from their first moment on, or never one. */
+const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly string[]>>> = {
+  subnet: ({ network }) => [network],
+  port: ({ network }) => [network],
+};
+
+/** Whose an object is that has the name of what an interrupted run was making: a mark decides alone. */
+export function verdictOn(object: CloudObject, known: Known): Verdict {
+  if (known.owned.has(object.id)) return { is: "held" };
+  const mark = ownershipOf(object)?.mark;
+  if (mark) return { is: known.identities.has(mark.identity) ? "left behind" : "another's" };
+  const parents = parentsOf[object.kind]?.(object);
+  return verdictOnUnmarked({ ...(parents && { parents }), created: object.created }, known);
+}

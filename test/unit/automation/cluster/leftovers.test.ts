@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import {
+  verdictOn,
+  verdictOnUnmarked,
+  type Known,
+  type Verdict,
+} from "../../../../automation/cluster/leftovers.js";
+import type { CloudObject } from "../../../../cloud/inventory.js";
+import { object } from "../../../support/cloud-object.js";
+
+/** An interrupted run, and one before it that failed. */
+const known: Known = {
+  owned: new Set(["our network", "our router", "held"]),
+  identities: new Set(["0123456789ab"]),
+  unsettled: [
+    { from: Date.parse("2026-01-02T08:00:00Z"), to: Date.parse("2026-01-02T08:30:00Z") },
+    { from: Date.parse("2026-01-02T10:00:00Z") },
+  ],
+};
+const during = "2026-01-02T10:05:00Z";
+const tags = (identity: string) => [`stackadm-cluster=dev`, `stackadm-identity=${identity}`];
+const metadata = (identity: string) => ({
+  ...{ "stackadm-cluster": "dev", "stackadm-identity": identity },
+});
+const [ours, theirs] = ["0123456789ab", "ba9876543210"];
+
+/** What each is, and why it may be anybody's. */
+const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
+  ["what the state holds", { id: "held", kind: "network" }, "held"],
+  ["a server of ours", { metadata: metadata(ours) }, "left behind"],
+  ["a volume of ours", { kind: "volume", metadata: metadata(ours) }, "left behind"],
+  ["a network of ours", { kind: "network", tags: tags(ours) }, "left behind"],
+  ["a load balancer of ours", { kind: "load balancer", tags: tags(ours) }, "left behind"],
+  [
+    "an application credential of ours",
+    {
+      kind: "application credential",
+      description: `Cloud controller manager and Cinder CSI of cluster dev-${ours}`,
+    },
+    "left behind",
+  ],
+  [
+    "a server of another cluster of this name",
+    { metadata: metadata(theirs), created: during },
+    "another's",
+  ],
+  [
+    "a port of another cluster, in our network",
+    { kind: "port", tags: tags(theirs), network: "our network", created: during },
+    "another's",
+  ],
+  [
+    "an object of a release that made no identities",
+    { kind: "network", tags: ["stackadm-cluster=dev"], created: during },
+    "another's",
+  ],
+  [
+    "a subnet in our network, made by the interrupted run",
+    { kind: "subnet", network: "our network", created: during },
+    "left behind",
+  ],
+  [
+    "a port in our network, made by the run that failed before",
+    { kind: "port", network: "our network", created: "2026-01-02T08:30:00Z" },
+    "left behind",
+  ],
+  [
+    "a port in our network by a clock that is a little slow",
+    { kind: "port", network: "our network", created: "2026-01-02T09:59:30Z" },
+    "left behind",
+  ],
+  [
+    "a port in our network, made between the runs",
+    { kind: "port", network: "our network", created: "2026-01-02T09:00:00Z" },
+    "unproven",
+    /not made while such a run was at work/,
+  ],
+  [
+    "a port in our network of a cloud that does not say when",
+    { kind: "port", network: "our network" },
+    "unproven",
+    /does not say when/,
+  ],
+  [
+    "a foreign subnet",
+    { kind: "subnet", network: "their network", created: during },
+    "unproven",
+    /belongs to nothing that the state holds/,
+  ],
+  [
+    "a foreign port",
+    { kind: "port", network: "", created: during },
+    "unproven",
+    /belongs to nothing that the state holds/,
+  ],
+  ...(
+    [
+      "network",
+      "router",
+      "security group",
+      "server group",
+      "application credential",
+      "floating IP",
+      "key pair",
+      "server",
+      "volume",
+      "load balancer",
+    ] as const
+  ).map((kind): [string, Partial<CloudObject>, Verdict["is"], RegExp] => [
+    `a foreign ${kind}, made meanwhile`,
+    { kind, network: kind === "load balancer" ? "our network" : "", created: during },
+    "unproven",
+    /nothing on it says whose it is/,
+  ]),
+];
+
+describe("what an earlier run left behind", () => {
+  for (const [what, fields, is, because] of table)
+    it(`${what}: ${is}`, () => {
+      const verdict = verdictOn(object({ name: "dev", ...fields }), known);
+      assert.equal(verdict.is, is);
+      if (because) assert.match(verdict.is === "unproven" ? verdict.because : "", because);
+    });
+
+  it("is nothing without a mark where no run is unsettled", () => {
+    const settled = { ...known, unsettled: [] };
+    const port = object({ kind: "port", network: "our network", created: during });
+    assert.equal(verdictOn(port, settled).is, "unproven");
+  });
+
+  it("is a part of ours alone: every parent has to be", () => {
+    const of = (...parents: string[]) => verdictOnUnmarked({ parents, created: during }, known).is;
+    assert.equal(of("our router", "our network"), "left behind");
+    assert.equal(of("our router", "their network"), "unproven");
+    assert.equal(of(""), "unproven");
+  });
+});
