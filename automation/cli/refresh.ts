@@ -17,6 +17,9 @@ export function registerRefresh(program: Command): void {
               onEvent: (event) => {
                 session.emit({ type: "event", event });
               },
+              onNote: (text) => {
+                session.progress.note(session.redactor.clean(text));
+              },
             })
             .catch((error: unknown) => {
               step.failed();

@@ -27,7 +27,7 @@ import { planRows } from "./plan-rows.js";
 import { beginSurvey, findingsFor, requireFit } from "./preflight.js";
 import { lookEarly, prove } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
-import { repair, requireFree, unlock } from "./repair.js";
+import { repair, requireFree, tellRepair, unlock } from "./repair.js";
 import { Run } from "./run.js";
 import {
   holdsNothing,
@@ -50,7 +50,7 @@ export interface ClusterService {
   up(stack: string, options?: UpOptions): Promise<UpResult>;
   /** Says what `up` would do. Nothing is changed. */
   preview(stack: string, options?: PreviewOptions): Promise<PreviewResult>;
-  /** Reads what is really there into the state. Nothing is changed in the cloud. */
+  /** Reads what is really there into the state, and says what `up` would repair. Nothing is changed in the cloud. */
   refresh(stack: string, options?: RunOptions): Promise<RefreshResult>;
   /**
    * Takes everything away that the stack's state holds and what carries the identity in it, and looks that nothing else is
@@ -119,7 +119,7 @@ class Service implements ClusterService {
     const { events, ...listening } = collecting(options);
     return this.inTurn(stack, { ...options, ...listening }, async (run) => {
       requireFree(run);
-      const { state } = await repair(run, "operation");
+      const state = await tellRepair(run);
       await run.engine("refresh", { exists: state !== undefined });
       return { changed: events.filter(({ type }) => type === "finished").length };
     });

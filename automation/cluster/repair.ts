@@ -3,8 +3,10 @@ import { ClusterError } from "./cluster-error.js";
 import { describeLock, removeDeadLocks } from "./engine-locks.js";
 import type { Stage } from "./options.js";
 import { recover } from "./recovery.js";
+import { recoverySteps } from "./recovery-steps.js";
 import type { Run } from "./run.js";
-import { pulumi, readKubeconfig, type StateExport } from "./state.js";
+import { pulumi, readKubeconfig, readState, type StateExport } from "./state.js";
+import { isScript } from "./unfinished.js";
 
 /** Removes the locks of dead processes; a living one is an error. Answers whose were removed. */
 function removeLocks({ service, project, stack }: Run): string[] {
@@ -55,4 +57,26 @@ export async function repair(
   if (cleared.length > 0)
     run.note(`An earlier run was interrupted; it is repaired: ${cleared.join(", ")}.`);
   return { state, repaired: cleared.length > 0 };
+}
+
+/**
+ * Says what the next `up` would repair, and changes nothing. Refuses where the engine would forget what that needs: a refresh
+ * keeps the record of creations, but not that of updates. Answers the state.
+ */
+export async function tellRepair(run: Run): Promise<StateExport | undefined> {
+  const state = await readState(run.access);
+  const pending = state?.deployment.pending_operations ?? [];
+  if (pending.length === 0) return state;
+  const what = recoverySteps(pending)
+    .map((step) => step.what)
+    .join(", ");
+  const said = `A run did not come to its end and left this undecided: ${what}`;
+  if (pending.some(({ type, resource }) => type === "updating" && isScript(resource)))
+    throw new ClusterError(
+      "FAILED",
+      `${said}. A refresh would forget which scripts were stopped half-way, so nothing was changed.`,
+      "Run `npx stackadm up`: it repairs that, and with --refresh it reads what is there first.",
+    );
+  run.note(`${said}. Nothing of it is touched now: \`npx stackadm up\` repairs it.`);
+  return state;
 }

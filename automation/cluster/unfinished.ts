@@ -1,4 +1,10 @@
-import { readState, writeState, type StateAccess, type StateExport } from "./state.js";
+import {
+  readState,
+  writeState,
+  type StateAccess,
+  type StateExport,
+  type StateResource,
+} from "./state.js";
 
 /*
  * The state keeps what a script was last given when it came to its end. One that failed or was stopped half-way may have changed
@@ -9,10 +15,13 @@ const script = "command:remote:Command";
 /** Stands in the state for the command of a script that did not come to its end, so that the next run finds another one. */
 const mark = { update: "did not come to its end" };
 
+/** Whether it runs on a machine. */
+export const isScript = ({ type }: StateResource): boolean => type === script;
+
 /** The state in which these scripts run again, with whatever they are given; no other resource is touched. */
 export function withUnfinished(state: StateExport, urns: ReadonlySet<string>): StateExport {
   const resources = (state.deployment.resources ?? []).map((one) =>
-    one.type === script && urns.has(one.urn)
+    isScript(one) && urns.has(one.urn)
       ? { ...one, inputs: { ...one.inputs, ...mark }, outputs: { ...one.outputs, ...mark } }
       : one,
   );

@@ -133,6 +133,26 @@ describe("the cluster service", function () {
       );
     });
 
+    it("changes nothing for a refresh, but says what `up` would do", async () => {
+      const notes: string[] = [];
+      await service().refresh("dev", { onNote: (text) => notes.push(text) });
+      assert.equal(networks.length, 1);
+      assert.match(notes.join("\n"), /undecided: Network 'net'\. .*`npx stackadm up` repairs it/);
+      assert.deepEqual(engine.operations(), ["refresh"]);
+      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], [pending]);
+    });
+
+    it("refuses a refresh that would forget a script that was stopped half-way", async () => {
+      const type = "command:remote:Command";
+      const resource = { urn: urnOf(type, "init"), type, custom: true };
+      const stopped = [pending, { type: "updating", resource }];
+      engine.state({ resources: [identity], pending_operations: stopped });
+      const { hint } = await fails(service().refresh("dev"), "FAILED");
+      assert.match(hint, /npx stackadm up/);
+      assert.deepEqual(engine.operations(), []);
+      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], stopped);
+    });
+
     it("changes nothing for a preview", async () => {
       await service().preview("dev", bare);
       assert.equal(networks.length, 1);
