@@ -1,6 +1,7 @@
 import type { CloudClient } from "../../cloud/client.js";
 import { listObjects, type CloudObject } from "../../cloud/inventory.js";
 import { deleteOrphans, findOrphans } from "../../cloud/orphans.js";
+import { ownershipOf } from "../../cloud/ownership.js";
 import type { Run } from "./run.js";
 import {
   identitiesOf,
@@ -62,18 +63,18 @@ export function withoutApiObjects(state: StateExport): {
 }
 
 /**
- * What the cluster's cloud controller made: the network cannot go before it. Besides the identity, a load balancer of a
- * Service in a network that the state holds is proof enough: a cluster of an earlier release has no identity in its names.
+ * What the cluster's cloud controller made: the network cannot go before it. A cluster of an earlier release has no identity
+ * in its names: of a load balancer without one, a network that the state holds is proof enough.
  */
 async function inTheWay(cloud: CloudClient, state: StateExport): Promise<readonly CloudObject[]> {
   const owned = ownedIds(state);
   const marked = await findOrphans(cloud, identitiesOf(state));
   const ofServices = marked.filter(({ claim }) => /^(load balancer|floating IP) of/.test(claim));
   const inside = (await listObjects(cloud, "load balancer")).filter(
-    ({ id, name, network }) =>
-      name.startsWith("kube_service_") &&
-      owned.has(network) &&
-      !ofServices.some((one) => one.id === id),
+    (one) =>
+      one.name.startsWith("kube_service_") &&
+      owned.has(one.network) &&
+      ownershipOf(one) === undefined,
   );
   return [...ofServices, ...inside];
 }

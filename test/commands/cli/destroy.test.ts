@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { instanceType, stepEvent, urnOf } from "../../support/engine.js";
+import { instanceType, networkType, stepEvent, urnOf } from "../../support/engine.js";
 import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import { lastLine, Operator } from "../../support/operator.js";
 import { equip } from "../../support/ready-cluster.js";
@@ -145,6 +145,8 @@ describe("`stackadm destroy`", function () {
       let balancers = [
         { id: "lb", name: "kube_service_dev-0123456789ab_ns_web" },
         { id: "theirs", name: "kube_service_dev_ns_web", vip_network_id: "elsewhere" },
+        // Of a cluster whose owner put it into this network: its mark decides, not where it is.
+        { id: "guest", name: "kube_service_b-ba9876543210_ns_web", vip_network_id: "n" },
       ];
       cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
         body: { loadbalancers: balancers },
@@ -158,7 +160,8 @@ describe("`stackadm destroy`", function () {
       cloud.on("GET /volumev3/volumes/detail", {
         body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
       });
-      held("s1", provider(), service);
+      const network = { urn: urnOf(networkType, "net"), type: networkType, id: "n" };
+      held("s1", network, provider(), service);
       const { code, out, err } = await operator.run("destroy", "--yes", "--abandon");
       assert.equal(code, 0, err);
       assert.match(err, /1 resources that need the cluster's API are forgotten/);
