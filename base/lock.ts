@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { linkNew } from "./files.js";
+import { processFacts } from "./process.js";
 import { UserError } from "./user-error.js";
 
 export interface LockHolder {
@@ -56,7 +57,11 @@ export async function withLock<T>(
 
 /** Takes the lock and returns undefined, or returns who has it. */
 function take(file: string, purpose: string): LockHolder | undefined {
-  const own: LockHolder = { pid: process.pid, started: startOf(process.pid) ?? "", purpose };
+  const own: LockHolder = {
+    pid: process.pid,
+    started: processFacts(process.pid)?.started ?? "",
+    purpose,
+  };
   // Written aside and linked, so that nobody ever reads half a lock.
   const aside = `${file}.${process.pid.toString()}`;
   writeFileSync(aside, JSON.stringify(own), { mode: 0o600 });
@@ -64,7 +69,7 @@ function take(file: string, purpose: string): LockHolder | undefined {
     for (let attempt = 0; attempt < 3; attempt++) {
       if (linkNew(aside, file)) return undefined;
       const holder = read(file);
-      if (holder && startOf(holder.pid) === holder.started) return holder;
+      if (holder && processFacts(holder.pid)?.started === holder.started) return holder;
       rmSync(file, { force: true });
     }
     return read(file) ?? { pid: 0, started: "", purpose: "unknown" };
@@ -78,15 +83,5 @@ function read(file: string): LockHolder | undefined {
     return JSON.parse(readFileSync(file, "utf8")) as LockHolder;
   } catch {
     return undefined; // just removed
-  }
-}
-
-/** Field 22 of /proc/PID/stat, or undefined when there is no such process. */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid.toString()}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  } catch {
-    return undefined;
   }
 }

@@ -66,7 +66,7 @@ export function registerDestroy(program: Command): void {
     .action(async (_options, command: Command) => {
       const { stack, ...options } = command.optsWithGlobals<Options & { stack: string }>();
       await runCommand(command, (session) => {
-        requireAnswer(session, options.yes);
+        requireAnswer(session, "destroy", options.yes);
         return withStack(session, stack, (context) => destroy(context, options));
       });
     });

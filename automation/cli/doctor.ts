@@ -31,7 +31,10 @@ export function registerDoctor(program: Command): void {
               `${version} (${origin})`,
             ]),
             ["kubectl", kubectl.advice ?? kubectl.version ?? ""],
-            ...service.locks(stack).map((lock) => ["lock", lock]),
+            // Elsewhere the engine would take the lock to tell, and somebody's `up` would be refused meanwhile.
+            ...(environment.backend.startsWith("file:") ? await service.locks(stack) : []).map(
+              (lock) => ["lock", lock],
+            ),
           ];
           session.print(table(["WHAT", ""], facts));
           const rows = findings.map(({ severity, text }) => [severity, text]);

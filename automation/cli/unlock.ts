@@ -1,24 +1,38 @@
 import type { Command } from "commander";
-import { withStack } from "./context.js";
+import { requireAnswer, typed } from "./agree.js";
+import { withStack, type StackContext } from "./context.js";
 import { runCommand } from "./session.js";
+
+async function unlock({ session, service, stack }: StackContext, yes: boolean): Promise<number> {
+  const holders = await service.locks(stack);
+  session.emit({ type: "locks", holders });
+  for (const holder of holders)
+    session.progress.note(`Stack '${stack}' is held by ${session.redactor.clean(holder)}.`);
+  if (holders.length > 0 && !yes)
+    await typed(session, {
+      question: "If it still runs, it loses its hold. Type the stack's name to remove the lock: ",
+      ...{ word: stack, what: "the stack's name", purpose: "its lock is to be removed" },
+    });
+  const removed = holders.length === 0 ? [] : await service.unlock(stack, holders);
+  session.print(
+    removed.length === 0
+      ? `Stack '${stack}' is not locked.`
+      : `Removed the lock of ${removed.join(" and of ")}.`,
+  );
+  session.emit({ type: "result", ok: true, removed });
+  return 0;
+}
 
 export function registerUnlock(program: Command): void {
   program
     .command("unlock")
-    .description("remove the lock that a dead operation left; refuses while its process runs")
+    .description("show who holds the stack, and remove the lock when that is meant")
+    .option("--yes", "do not ask: it is meant; needed without a terminal and with --json", false)
     .action(async (_options, command: Command) => {
-      const { stack } = command.optsWithGlobals<{ stack: string }>();
-      await runCommand(command, (session) =>
-        withStack(session, stack, async ({ service }) => {
-          const removed = await service.unlock(stack);
-          session.print(
-            removed.length === 0
-              ? `Stack '${stack}' is not locked.`
-              : `Removed the lock of ${removed.join(" and of ")}.`,
-          );
-          session.emit({ type: "result", ok: true, removed });
-          return 0;
-        }),
-      );
+      const { stack, yes } = command.optsWithGlobals<{ stack: string; yes: boolean }>();
+      await runCommand(command, (session) => {
+        requireAnswer(session, "unlock", yes);
+        return withStack(session, stack, (context) => unlock(context, yes));
+      });
     });
 }

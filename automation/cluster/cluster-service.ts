@@ -4,7 +4,6 @@ import { parseOutputs } from "../verify/outputs.js";
 import { ClusterError } from "./cluster-error.js";
 import { planDestroy } from "./destroy-plan.js";
 import { requireNotElsewhere, settingsOf } from "./elsewhere.js";
-import { describeLock, stackLocks } from "./engine-locks.js";
 import type { ClusterEvent } from "./events.js";
 import { settleApi } from "./teardown.js";
 import { keepKubeconfig, removeKubeconfig, writeKubeconfig } from "./kubeconfig-file.js";
@@ -27,7 +26,7 @@ import { planRows } from "./plan-rows.js";
 import { beginSurvey, findingsFor, requireFit } from "./preflight.js";
 import { lookEarly, prove } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
-import { repair, requireFree, tellRepair, unlock } from "./repair.js";
+import { repair, tellRepair } from "./repair.js";
 import { Run } from "./run.js";
 import {
   holdsNothing,
@@ -40,6 +39,7 @@ import {
 import { lookAt } from "./status.js";
 import { unlessStopped } from "./stop.js";
 import { sweepAfter } from "./sweep.js";
+import { holdersOf, requireFree, unlock } from "./unlock.js";
 
 /**
  * The cluster operations: what the command line calls, and programs that embed them. Each throws a ClusterError with a
@@ -74,10 +74,10 @@ export interface ClusterService {
   kubeconfigFile(stack: string): Promise<string>;
   /** The state, secrets encrypted; undefined when there is no such stack. */
   state(stack: string): Promise<StateExport | undefined>;
-  /** Who holds the stack: nobody, or the process that works on it. */
-  locks(stack: string): string[];
-  /** Removes the lock of an operation that is gone; refuses while its process runs on this host. */
-  unlock(stack: string): Promise<string[]>;
+  /** Who holds the stack: nobody, or the process that works on it. Where the backend is no directory, the engine takes the lock for a moment. */
+  locks(stack: string): Promise<string[]>;
+  /** Removes the locks of these holders, as `locks` named them to somebody who knows that they are gone. Answers whose were removed. */
+  unlock(stack: string, holders?: readonly string[]): Promise<string[]>;
 }
 
 class Service implements ClusterService {
@@ -186,13 +186,12 @@ class Service implements ClusterService {
     return this.request(stack, {}, ({ access }) => readState(access));
   }
 
-  locks(stack: string): string[] {
-    const { project } = new Run(this.service, stack);
-    return stackLocks(this.service.backend, project, stack).map(describeLock);
+  locks(stack: string): Promise<string[]> {
+    return this.request(stack, {}, holdersOf);
   }
 
-  unlock(stack: string): Promise<string[]> {
-    return this.request(stack, {}, unlock);
+  unlock(stack: string, holders: readonly string[] = []): Promise<string[]> {
+    return this.request(stack, {}, (run) => unlock(run, holders));
   }
 
   /** One request: an error that a stop brought about is the stop. */

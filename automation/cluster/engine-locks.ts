@@ -1,16 +1,23 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { stateDirectory } from "../../base/paths.js";
+import { processFacts, processPlace } from "../../base/process.js";
 
 /** Who holds a stack of a file backend. */
-export interface StackLock {
-  readonly file: string;
+export interface LockHolder {
   readonly pid: number;
   readonly user: string;
   readonly host: string;
   readonly since: Date;
+}
+
+export interface StackLock {
+  readonly file: string;
+  /** Absent: the file cannot be read, so nobody knows. */
+  readonly holder?: LockHolder;
 }
 
 const lockSchema = z.object({
@@ -33,13 +40,15 @@ export function stackLocks(backend: string, project: string, stack: string): Sta
   if (root === undefined) return [];
   const directory = join(root, ".pulumi", "locks", "organization", project, stack);
   if (!existsSync(directory)) return [];
-  return readdirSync(directory).flatMap((entry) => {
-    const file = join(directory, entry);
-    const parsed = lockSchema.safeParse(readJson(file));
-    if (!parsed.success) return [];
-    const { pid, username: user, hostname: host, timestamp } = parsed.data;
-    return [{ file, pid, user, host, since: new Date(timestamp) }];
-  });
+  return readdirSync(directory)
+    .filter((entry) => !entry.endsWith(".attrs"))
+    .flatMap((entry): StackLock[] => {
+      const file = join(directory, entry);
+      const parsed = lockSchema.safeParse(readJson(file));
+      if (!parsed.success) return existsSync(file) ? [{ file }] : [];
+      const { pid, username: user, hostname: host, timestamp } = parsed.data;
+      return [{ file, holder: { pid, user, host, since: new Date(timestamp) } }];
+    });
 }
 
 function readJson(file: string): unknown {
@@ -50,30 +59,58 @@ function readJson(file: string): unknown {
   }
 }
 
-/** Is the holder certainly dead: a process of this host that does not run, or is no Pulumi any more? */
-export function holderIsDead(lock: StackLock, host = hostname()): boolean {
-  if (lock.host !== host) return false;
+/*
+ * The engine writes into a lock a host name and a process number, which two containers may have alike and another process may
+ * get later. So whoever runs an engine notes which lock is its own, where that was and which process: only that proves that a
+ * holder is dead. The name of a lock's file is random, and so names it among all.
+ */
+
+const noteSchema = z.object({ place: z.string(), pid: z.number(), started: z.string() });
+
+const noteOf = ({ file }: StackLock): string => stateDirectory("locks", basename(file));
+
+/** Notes the locks that processes of this group hold; answers what takes the notes of those away that are given back. */
+export function noteLocks(locks: readonly StackLock[], group: number): () => void {
+  const place = processPlace();
+  const noted = locks.filter((lock) => {
+    const { pid, host } = lock.holder ?? {};
+    const facts = pid === undefined ? undefined : processFacts(pid);
+    if (place === undefined || host !== hostname() || facts?.group !== group) return false;
+    const note = noteOf(lock);
+    mkdirSync(dirname(note), { recursive: true, mode: 0o700 });
+    writeFileSync(note, JSON.stringify({ place, pid, started: facts.started }));
+    return true;
+  });
+  return () => {
+    for (const lock of noted) if (!existsSync(lock.file)) rmSync(noteOf(lock), { force: true });
+  };
+}
+
+/** Is the holder certainly dead: noted as a process of this place that is gone, or whose number is another's by now? */
+export function holderIsDead(lock: StackLock): boolean {
+  const note = noteSchema.safeParse(readJson(noteOf(lock)));
+  if (!note.success || note.data.place !== processPlace()) return false;
+  const { pid, started } = note.data;
+  return lock.holder?.pid === pid && processFacts(pid)?.started !== started;
+}
+
+/** Does an engine of that number run on a host of that name? Then nobody takes its lock away. */
+export function holderRuns({ holder }: StackLock): boolean {
+  if (holder?.host !== hostname()) return false;
   try {
-    return !readFileSync(`/proc/${lock.pid}/comm`, "utf8").startsWith("pulumi");
+    return readFileSync(`/proc/${holder.pid.toString()}/comm`, "utf8").startsWith("pulumi");
   } catch {
-    return !existsSync(`/proc/${lock.pid}`) && existsSync("/proc/self");
+    return false;
   }
 }
 
-/** Removes the locks of holders that are certainly dead; answers those, and the locks that stay. */
-export function removeDeadLocks(
-  backend: string,
-  project: string,
-  stack: string,
-): { readonly removed: StackLock[]; readonly held: StackLock[] } {
-  const all = stackLocks(backend, project, stack);
-  const removed = all.filter((lock) => holderIsDead(lock));
-  // Beside each lock lies a file with its attributes.
-  for (const { file } of removed)
-    for (const path of [file, `${file}.attrs`]) rmSync(path, { force: true });
-  return { removed, held: all.filter((lock) => !removed.includes(lock)) };
+/** Removes a lock, and what lies beside it. */
+export function removeLock(lock: StackLock): void {
+  for (const path of [lock.file, `${lock.file}.attrs`, noteOf(lock)]) rmSync(path, { force: true });
 }
 
 /** `process 12 of root on host, since 10:00:00`. */
-export const describeLock = (lock: StackLock): string =>
-  `process ${lock.pid} of ${lock.user} on ${lock.host}, since ${lock.since.toISOString()}`;
+export const describeLock = ({ file, holder }: StackLock): string =>
+  holder
+    ? `process ${holder.pid} of ${holder.user} on ${holder.host}, since ${holder.since.toISOString()}`
+    : `somebody unknown (${file} cannot be read)`;

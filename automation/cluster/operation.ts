@@ -20,6 +20,8 @@ export interface OperationOptions {
   /** The current directory of the program. */
   readonly cwd: string;
   readonly onEvent: (event: ClusterEvent) => void;
+  /** The engine has the stack's lock. It is in the group of processes of this number. */
+  readonly onLocked?: (group: number) => void;
   /** What the program and the engine print beside the events. */
   readonly onOutput?: (line: string) => void;
   /** Aborting cancels in good order: running steps end, then the engine stops. */
@@ -130,10 +132,14 @@ export async function runOperation(
   let reply: Exclude<Reply, { type: "event" }> | undefined;
   const stops = stopsOf(child);
   const { watch, stop } = watchScripts({ ...stops, env: options.env, times: options.silence });
+  let locked = false;
   child.on("message", (message) => {
     const received = replySchema.parse(message);
     if (received.type !== "event") reply = received;
     else {
+      // The engine takes the lock before it says anything.
+      if (!locked && child.pid !== undefined) options.onLocked?.(child.pid);
+      locked = true;
       const event = decodeEvent(received.event);
       if (!event) return;
       if (event.type === "message") events.push(event);

@@ -1,39 +1,11 @@
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { ClusterError } from "./cluster-error.js";
-import { describeLock, removeDeadLocks } from "./engine-locks.js";
 import type { Stage } from "./options.js";
 import { recover } from "./recovery.js";
 import { recoverySteps } from "./recovery-steps.js";
 import type { Run } from "./run.js";
-import { pulumi, readKubeconfig, readState, type StateExport } from "./state.js";
+import { readKubeconfig, readState, type StateExport } from "./state.js";
 import { isScript } from "./unfinished.js";
-
-/** Removes the locks of dead processes; a living one is an error. Answers whose were removed. */
-function removeLocks({ service, project, stack }: Run): string[] {
-  const { removed, held } = removeDeadLocks(service.backend, project, stack);
-  const [alive] = held;
-  if (!alive) return removed.map(describeLock);
-  throw new ClusterError(
-    "STACK_LOCKED",
-    `Another operation holds this stack: ${describeLock(alive)}.`,
-    "Wait until it is done. If it runs on another host and is gone, run `npx stackadm unlock` there, or `pulumi cancel`.",
-  );
-}
-
-/** Refuses a stack that another operation holds. The lock of one that is gone is removed. */
-export function requireFree(run: Run): void {
-  for (const lock of removeLocks(run))
-    run.note(`The lock of ${lock} is removed: that process is gone.`);
-}
-
-/** Removes the lock of an operation that is gone; answers whose it was. */
-export async function unlock(run: Run): Promise<string[]> {
-  const removed = removeLocks(run);
-  // Another kind of backend: its own command knows.
-  if (removed.length === 0 && !run.service.backend.startsWith("file:"))
-    await pulumi(run.access, ["cancel", "--yes"]);
-  return removed;
-}
 
 /** What a killed engine left half made is taken away, in the stage that is named. Answers the state after it, and whether there was anything. */
 export async function repair(

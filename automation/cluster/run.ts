@@ -6,6 +6,7 @@ import { markersOf } from "../../components/support/operator.js";
 import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { ClusterError } from "./cluster-error.js";
+import { noteLocks, stackLocks } from "./engine-locks.js";
 import { prepareWorker, runOperation } from "./operation.js";
 import type { ClusterEvent } from "./events.js";
 import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
@@ -128,10 +129,14 @@ export class Run {
       if (event.type === "finished") unfinished.delete(event.change.urn);
       this.options.onEvent?.(event);
     };
+    let forgetLock = (): void => undefined;
+    const onLocked = (group: number): void => {
+      forgetLock = noteLocks(stackLocks(this.service.backend, project, stack), group);
+    };
     try {
       await runOperation(
         { type: "start", operation, stack, project, workDirectory, program, refresh, ...flags },
-        { env, cwd: this.directory, onEvent, onOutput: onNote, signal, killSignal },
+        { env, cwd: this.directory, onEvent, onLocked, onOutput: onNote, signal, killSignal },
         worker,
       );
       return { changed: touched || !same };
@@ -142,6 +147,8 @@ export class Run {
         );
       });
       throw error;
+    } finally {
+      forgetLock();
     }
   }
 }

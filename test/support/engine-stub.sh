@@ -22,6 +22,10 @@ stack() {
       case $* in
         export*) cat "$here/state.json" ;;
         rm*) rm "$here/state.json" ;;
+        rename*)
+          echo "error: a stack named dev already exists" >&2
+          exit 255
+          ;;
         output*--show-secrets*) cat "$here/outputs-clear.json" ;;
         output*) cat "$here/outputs.json" ;;
       esac

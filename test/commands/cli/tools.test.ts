@@ -90,36 +90,55 @@ describe("a command about what surrounds a cluster", function () {
   });
 
   describe("`stackadm unlock`", () => {
-    it("removes the lock of a process that is gone, and says whose it was", async () => {
-      const pid = deadPid();
-      const file = lock(pid);
-      const { code, out } = await operator.run("unlock");
-      assert.equal(code, 0);
-      assert.equal(
-        out,
-        `Removed the lock of process ${pid} of ann on ${hostname()}, since 2026-01-02T03:04:05.000Z.\n`,
-      );
-      assert.ok(!existsSync(file));
-      assert.equal((await operator.run("unlock")).out, "Stack 'dev' is not locked.\n");
+    const by = (pid: number): string =>
+      `process ${pid} of ann on ${hostname()}, since 2026-01-02T03:04:05.000Z`;
+
+    it("wants `--yes` where nobody can be asked", async () => {
+      const file = lock(deadPid());
+      const { code, err } = await operator.run("unlock");
+      assert.equal(code, 2);
+      assert.match(err, /`unlock` wants to hear that it is meant, .*Write `--yes`/s);
+      assert.ok(existsSync(file));
     });
 
-    it("refuses with exit code 4 while its process runs", async () => {
+    it("shows who holds the stack, and removes the lock when its name is typed", async () => {
+      const pid = deadPid();
+      const file = lock(pid);
+      const refused = await operator.type("yes\n", "unlock");
+      assert.equal(refused.code, 1);
+      assert.ok(refused.err.includes(`Stack 'dev' is held by ${by(pid)}.\n`), refused.err);
+      assert.match(refused.err, /error: 'yes' is not 'dev', the stack's name: nothing was changed/);
+      assert.ok(existsSync(file));
+      const { code, out } = await operator.type("dev\n", "unlock");
+      assert.deepEqual([code, out], [0, `Removed the lock of ${by(pid)}.\n`]);
+      assert.ok(!existsSync(file));
+      assert.equal((await operator.run("unlock", "--yes")).out, "Stack 'dev' is not locked.\n");
+    });
+
+    it("shows programs the holder, and removes the lock with `--yes`", async () => {
+      const pid = deadPid();
+      lock(pid);
+      const { out } = await operator.run("unlock", "--yes", "--json");
+      const shown = jsonLines(out).find(({ type }) => type === "locks");
+      assert.deepEqual(shown, { type: "locks", holders: [by(pid)] });
+      assert.deepEqual(lastLine(out), { type: "result", ok: true, removed: [by(pid)] });
+    });
+
+    it("refuses with exit code 4 while its process runs, also with `--yes`", async () => {
       const pid = await livingPulumi();
       const file = lock(pid);
-      const { code, out, err } = await operator.run("unlock");
+      const { code, out, err } = await operator.run("unlock", "--yes");
       assert.deepEqual([code, out], [4, ""]);
       assert.ok(err.includes(`\nerror: Another operation holds this stack: process ${pid} of ann`));
       assert.ok(existsSync(file));
     });
 
-    it("is not needed before `destroy`, which refuses alike and removes a dead one by itself", async () => {
+    it("is not done by `destroy`, which refuses what it cannot prove to be dead", async () => {
       operator.engine.state({});
       lock(await livingPulumi());
       assert.equal((await operator.run("destroy", "--yes")).code, 4);
       lock(deadPid());
-      const { code, err } = await operator.run("destroy", "--yes");
-      assert.equal(code, 0);
-      assert.match(err, /^The lock of process \d+ of ann .* is removed: that process is gone\.$/m);
+      assert.equal((await operator.run("destroy", "--yes")).code, 4);
     });
   });
 
