@@ -120,6 +120,19 @@ describe("what prepare.sh does for what is fetched", () => {
       assert.equal(updates(run({ CLOUD_AUTHORITY: ca })), 1);
     });
 
+    it("is forgotten by the next run where the last one was interrupted in between, or failed", () => {
+      run({ CLOUD_AUTHORITY: ca });
+      machine.stub(update, "exit 1");
+      const { code, stderr } = machine.run(prepareScripts, values());
+      assert.notEqual(code, 0);
+      assert.match(stderr, /^reason: machine cannot be told to forget the cloud's authority/m);
+      assert.equal(machine.file(file), undefined);
+      machine.stub(update, "exit 0");
+      assert.equal(updates(run()), 1);
+      assert.equal(updates(run()), 0);
+      assert.equal(machine.file(`${file}.withdrawn`), undefined);
+    });
+
     it("is asked for in one sentence where the machine cannot take it", () => {
       machine.stub(update, "exit 1");
       const { code, stderr } = machine.run(prepareScripts, { ...values(), CLOUD_AUTHORITY: ca });

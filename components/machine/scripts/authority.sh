@@ -6,15 +6,19 @@ readonly cloud_authority=/usr/local/share/ca-certificates/stackadm-cloud.crt
 
 # Before anything is fetched. A program that runs already, like containerd, takes it when it starts anew.
 trust_cloud() {
+  local todo=trust
   if [[ -n $CLOUD_AUTHORITY ]]; then
     command -v update-ca-certificates || apt_install ca-certificates ||
       die "ca-certificates cannot be installed on $(hostname)$(because apt)"
     write "$cloud_authority" <<<"$CLOUD_AUTHORITY"
-  elif [[ -e $cloud_authority ]]; then
-    rm -f "$cloud_authority"
+  elif [[ -e $cloud_authority || -e $cloud_authority.withdrawn ]]; then
+    todo=forget
+    # No .crt any more, but there until it is trusted no more.
+    [[ ! -e $cloud_authority ]] || mv -f "$cloud_authority" "$cloud_authority.withdrawn"
   else
     return 0
   fi
   # Each time: an earlier run may have come no further than the file.
-  update-ca-certificates || die "$(hostname) cannot be told to trust the cloud's authority; update-ca-certificates says why in $log"
+  update-ca-certificates || die "$(hostname) cannot be told to $todo the cloud's authority; update-ca-certificates says why in $log"
+  rm -f "$cloud_authority.withdrawn"
 }
