@@ -11,6 +11,8 @@ const resourceSchema = z.looseObject({
   custom: z.boolean().default(false),
   id: z.string().optional(),
   protect: z.boolean().optional(),
+  /** Only read, as `Network.get` does: somebody else's. */
+  external: z.boolean().optional(),
   inputs: z.record(z.string(), z.unknown()).optional(),
   outputs: z.record(z.string(), z.unknown()).optional(),
   dependencies: z.array(z.string()).optional(),
@@ -72,11 +74,11 @@ export async function writeState(access: StateAccess, state: StateExport): Promi
 /** Has the ID of the floating IP, which the project had before and keeps. */
 const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
 
-/** The ids of everything the stack holds in the cloud. */
+/** The ids of everything the stack made in the cloud, and not of what it only read there. */
 export const ownedIds = (state: StateExport | undefined): Set<string> =>
   new Set(
-    (state?.deployment.resources ?? []).flatMap(({ id, type }) =>
-      id === undefined || type === association ? [] : [id],
+    (state?.deployment.resources ?? []).flatMap(({ id, type, external }) =>
+      id === undefined || type === association || external === true ? [] : [id],
     ),
   );
 

@@ -106,6 +106,9 @@ describe("`stackadm destroy`", function () {
   });
 
   describe("of a cluster whose API is gone", () => {
+    const networkOf = (id: string) => ({
+      ...{ urn: urnOf(networkType, "shared"), type: networkType, custom: true, id },
+    });
     const service = {
       urn: urnOf("kubernetes:core/v1:Service", "dev-addons-samples-web-external"),
       type: "kubernetes:core/v1:Service",
@@ -160,8 +163,10 @@ describe("`stackadm destroy`", function () {
       cloud.on("GET /volumev3/volumes/detail", {
         body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
       });
-      const network = { urn: urnOf(networkType, "net"), type: networkType, id: "n" };
-      held("s1", network, provider(), service);
+      const network = networkOf("n");
+      // What was only read is no proof of whose the load balancers in it are.
+      const shared = { ...networkOf("elsewhere"), external: true };
+      held("s1", network, provider(), service, shared);
       const { code, out, err } = await operator.run("destroy", "--yes", "--abandon");
       assert.equal(code, 0, err);
       assert.match(err, /1 resources that need the cluster's API are forgotten/);

@@ -152,6 +152,15 @@ describe("recovery", () => {
     assert.deepEqual(pendingNow(), []);
   });
 
+  it("never deletes what the state only read, or uses, under the name of what was to be made", async () => {
+    const networkType = "openstack:networking/network:Network";
+    const shared = { ...resource(networkType, "shared"), id: "theirs", external: true };
+    putState([creating(networkType, "dev-network-network", { name: "dev" })], [shared]);
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "theirs", name: "dev" }] } });
+    await run();
+    assert.deepEqual(written(), []);
+  });
+
   it("deletes the server that was made but never written down, and keeps the rest of the state", async () => {
     putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
     const servers = [

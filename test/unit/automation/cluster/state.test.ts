@@ -119,6 +119,12 @@ describe("the state of a stack", () => {
     assert.deepEqual(ownedIds({ version: 3, deployment: { resources } }), new Set());
   });
 
+  it("does not hold what it only read, and knows it", () => {
+    const shared = { ...server("shared", "theirs"), external: true };
+    const state = { version: 3, deployment: { resources: [shared, server("a", "1")] } };
+    assert.deepEqual(ownedIds(state), new Set(["1"]));
+  });
+
   it("names everything that the stack holds in the cloud", () => {
     const resources = [server("a", "1"), server("b"), server("c", "2")].map((one) => ({
       ...one,
