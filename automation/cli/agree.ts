@@ -27,32 +27,43 @@ export async function agree(
   const going = goes.map(({ kind, id, name }) => ({ kind, id, name }));
   session.emit({ type: "plan", goes: going, ...others });
   if (!plan.held || session.json) return;
-  const { cluster } = plan;
   const text = yes ? planLine(plan) : `\n${planTables(plan)}\n`;
   session.progress.note(session.redactor.clean(text));
   if (yes) return;
-  await typed(session, {
-    question: "Type the cluster's name to destroy it: ",
-    ...{ word: cluster, what: "the cluster's name", purpose: "it is to be destroyed" },
-  });
+  await typed(session, wanted(plan));
 }
 
 interface Wanted {
   readonly question: string;
-  readonly word: string;
-  /** What the word is. */
+  /** One word, or several in any order. */
+  readonly words: readonly string[];
+  /** What the words are. */
   readonly what: string;
   /** When to run the command again. */
   readonly purpose: string;
 }
 
-/** Goes on only when a person types the word. */
-export async function typed({ signal }: Session, wanted: Wanted): Promise<void> {
-  const { question, word, what, purpose } = wanted;
+/** What has to be typed, for people: every cluster's name. */
+const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
+  words.length > 1
+    ? {
+        question: "Type the names of the clusters to destroy them all: ",
+        ...{ words, what: "the clusters' names", purpose: "they are to be destroyed" },
+      }
+    : {
+        question: "Type the cluster's name to destroy it: ",
+        ...{ words, what: "the cluster's name", purpose: "it is to be destroyed" },
+      };
+
+const inOrder = (words: readonly string[]): string => words.filter(Boolean).toSorted().join(" ");
+
+/** Goes on only when a person types the words. */
+export async function typed({ signal }: Session, asked: Wanted): Promise<void> {
+  const { question, words, what, purpose } = asked;
   const answer = await ask(question, { input: process.stdin, output: process.stderr, signal });
-  if (answer.trim() !== word)
+  if (inOrder(answer.split(/[\s,]+/)) !== inOrder(words))
     throw new UserError(
-      `'${answer.trim()}' is not '${word}', ${what}: nothing was changed.`,
+      `'${answer.trim()}' is not '${words.join(" ")}', ${what}: nothing was changed.`,
       `Run the same command again when ${purpose}.`,
     );
 }

@@ -11,7 +11,7 @@ async function unlock({ session, service, stack }: StackContext, yes: boolean): 
   if (holders.length > 0 && !yes)
     await typed(session, {
       question: "If it still runs, it loses its hold. Type the stack's name to remove the lock: ",
-      ...{ word: stack, what: "the stack's name", purpose: "its lock is to be removed" },
+      ...{ words: [stack], what: "the stack's name", purpose: "its lock is to be removed" },
     });
   const removed = holders.length === 0 ? [] : await service.unlock(stack, holders);
   session.print(

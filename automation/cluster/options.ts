@@ -107,8 +107,10 @@ export interface RefreshResult {
 
 /** What a destroy would take away, and what it would leave, as state and cloud are now. */
 export interface DestroyPlan {
-  /** The cluster's name in the cloud. */
+  /** The cluster's name in the cloud; of several, the first's. */
   readonly cluster: string;
+  /** The names of all clusters that the state holds. */
+  readonly clusters: readonly string[];
   /** Whose objects go: 12 hexadecimal digits for each cluster. Empty for one that an earlier release made, or that has none yet. */
   readonly identities: readonly string[];
   /** URL of the backend that has the state. */
@@ -120,7 +122,7 @@ export interface DestroyPlan {
   /** What goes, in the order in which it is deleted, without volumes of claims. */
   readonly goes: readonly CloudObject[];
   readonly volumes: readonly ClaimedVolume[];
-  /** Why the cluster's API could not say what becomes of the volumes. Absent when it did, or need not be asked. */
+  /** Why a cluster's API could not say what becomes of the volumes. Absent when it did, or need not be asked. */
   readonly problem?: string;
 }
 

@@ -14,6 +14,7 @@ import {
   writeState,
   type StateAccess,
   type StateExport,
+  type StateResource,
 } from "./state.js";
 import { withUnfinished } from "./unfinished.js";
 
@@ -24,8 +25,8 @@ import { withUnfinished } from "./unfinished.js";
 
 export interface RecoveryTools {
   readonly cloud: CloudClient;
-  /** Asked only when a Kubernetes object has to be looked up; undefined when the cluster is not there yet. */
-  readonly kubernetes: () => Promise<KubernetesApi | undefined>;
+  /** The cluster that a Kubernetes object is of; undefined when it is none of the stack's, or not there yet. */
+  readonly kubernetes: (object: StateResource) => Promise<KubernetesApi | undefined>;
   readonly note: (text: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -162,7 +163,7 @@ async function deleteKubernetesObject(
 ): Promise<void> {
   const manifest = manifestSchema.safeParse(resource.inputs);
   const name = manifest.data?.metadata.name;
-  const api = await tools.kubernetes();
+  const api = await tools.kubernetes(resource);
   if (!manifest.success || name === undefined || !api) return;
   const { apiVersion, kind, metadata } = manifest.data;
   const path = await api.pathOf({ apiVersion, kind, namespace: metadata.namespace, name });

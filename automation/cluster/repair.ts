@@ -4,7 +4,7 @@ import type { Stage } from "./options.js";
 import { recover } from "./recovery.js";
 import { recoverySteps } from "./recovery-steps.js";
 import type { Run } from "./run.js";
-import { readKubeconfig, readState, type StateExport } from "./state.js";
+import { readClusters, readState, type StateExport } from "./state.js";
 import { isScript } from "./unfinished.js";
 
 /** What a killed engine left half made is taken away, in the stage that is named. Answers the state after it, and whether there was anything. */
@@ -16,9 +16,11 @@ export async function repair(
     run.stage(stage);
     return {
       cloud: await run.cloud(),
-      kubernetes: async () => {
-        const kubeconfig = await readKubeconfig(run.access);
-        return kubeconfig === undefined ? undefined : new KubernetesApi(readKubeAccess(kubeconfig));
+      kubernetes: async ({ provider }) => {
+        const clusters = await readClusters(run.access);
+        // A reference to a provider is its URN and its ID.
+        const mine = clusters.find((one) => provider?.startsWith(`${one.provider}::`));
+        return mine && new KubernetesApi(readKubeAccess(mine.kubeconfig));
       },
       note: (text) => {
         run.note(text);

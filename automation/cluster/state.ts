@@ -13,6 +13,7 @@ const resourceSchema = z.looseObject({
   protect: z.boolean().optional(),
   /** Only read, as `Network.get` does: somebody else's. */
   external: z.boolean().optional(),
+  provider: z.string().optional(),
   inputs: z.record(z.string(), z.unknown()).optional(),
   outputs: z.record(z.string(), z.unknown()).optional(),
   dependencies: z.array(z.string()).optional(),
@@ -90,16 +91,20 @@ export const holdsNothing = (state: StateExport | undefined): boolean =>
 
 /**
  * Identities of the clusters that the stack holds, also of one whose first `up` was stopped half-way: the identity is
- * made before anything that carries it. None in the states of releases that made no identities.
+ * made before anything that carries it. With the names of their components. None in the states of releases that made no
+ * identities.
  */
-export const identitiesOf = (state: StateExport | undefined): Set<string> =>
-  new Set(
-    (state?.deployment.resources ?? []).flatMap(({ urn, outputs }) => {
-      const made = /\$command:local:Command::[^:]*-identity$/.test(urn);
+export const componentsOf = (state: StateExport | undefined): Map<string, string> =>
+  new Map(
+    (state?.deployment.resources ?? []).flatMap(({ urn, outputs }): [string, string][] => {
+      const component = /\$command:local:Command::([^:]*)-identity$/.exec(urn)?.[1];
       const identity = z.string().refine(isIdentity).safeParse(outputs?.["stdout"]);
-      return made && identity.success ? [identity.data] : [];
+      return component !== undefined && identity.success ? [[identity.data, component]] : [];
     }),
   );
+
+export const identitiesOf = (state: StateExport | undefined): Set<string> =>
+  new Set(componentsOf(state).keys());
 
 const outputsSchema = z.record(z.string(), z.unknown());
 
@@ -136,14 +141,35 @@ export async function readStackOutputs(access: StateAccess): Promise<StackOutput
   );
 }
 
-/** The kubeconfig that the stack's Kubernetes provider holds, also before the first `up` came to its end. */
-export async function readKubeconfig(access: StateAccess): Promise<string | undefined> {
-  const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);
-  const { deployment } = exportSchema.parse(JSON.parse(stdout));
-  const provider = deployment.resources?.find(({ type }) => type === "pulumi:providers:kubernetes");
-  const value = provider?.inputs?.["kubeconfig"];
+/** A cluster of the stack that has a provider for its objects. */
+export interface HeldCluster {
+  /** The name of its component. */
+  readonly name: string;
+  /** The provider's URN. */
+  readonly provider: string;
+  readonly kubeconfig: string;
+}
+
+/** The provider that a `Cluster` makes (components/addons/addons.ts); another one leads to somebody else's cluster. */
+const provided =
+  /stackadm:index:Cluster\$stackadm:addons:Addons\$pulumi:providers:kubernetes::(.*)-addons-provider$/;
+
+function kubeconfigIn(value: unknown): string | undefined {
   const secret = z.looseObject({ plaintext: z.string() }).safeParse(value);
   // A secret is exported as {plaintext: "<JSON of the value>"}.
   if (secret.success) return z.string().parse(JSON.parse(secret.data.plaintext));
   return typeof value === "string" ? value : undefined;
+}
+
+/** The stack's clusters, also before the first `up` came to its end. */
+export async function readClusters(access: StateAccess): Promise<HeldCluster[]> {
+  const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);
+  const { deployment } = exportSchema.parse(JSON.parse(stdout));
+  return (deployment.resources ?? []).flatMap(({ urn, inputs }) => {
+    const name = provided.exec(urn)?.[1];
+    const kubeconfig = kubeconfigIn(inputs?.["kubeconfig"]);
+    return name === undefined || kubeconfig === undefined
+      ? []
+      : [{ name, provider: urn, kubeconfig }];
+  });
 }

@@ -4,7 +4,7 @@ import { abandon, needsApi } from "./abandon.js";
 import { ClusterError } from "./cluster-error.js";
 import type { DestroyOptions } from "./options.js";
 import type { Run } from "./run.js";
-import { readKubeconfig, readState } from "./state.js";
+import { readClusters, readState } from "./state.js";
 
 /*
  * Destroying needs the cluster's API: through it the cluster gives back its load balancers and volumes.
@@ -32,7 +32,7 @@ async function complaintOf(api: KubernetesApi): Promise<Complaint | undefined> {
   }
 }
 
-async function requireApi(kubeconfig: string, signal?: AbortSignal): Promise<void> {
+async function requireApi(whose: string, kubeconfig: string, signal?: AbortSignal): Promise<void> {
   const api = new KubernetesApi(readKubeAccess(kubeconfig));
   const end = Date.now() + patience;
   for (;;) {
@@ -41,14 +41,14 @@ async function requireApi(kubeconfig: string, signal?: AbortSignal): Promise<voi
     if (complaint.final || Date.now() > end)
       throw new ClusterError(
         "KUBERNETES_UNREACHABLE",
-        `The cluster's API cannot be used, and without it the cluster cannot give back its load balancers and volumes (${complaint.text}). Nothing was changed.`,
+        `${whose} cannot be used, and without it the cluster cannot give back its load balancers and volumes (${complaint.text}). Nothing was changed.`,
         "Does the control plane run (`npx stackadm status`), and is your address in allowedCidrs? If it is gone for good: `npx stackadm destroy --abandon` takes everything away without it; volumes with data stay and are named.",
       );
     await pause(1_000, undefined, { signal });
   }
 }
 
-/** Before a destroy: the cluster's API answers, or nothing needs it any more. */
+/** Before a destroy: the API of each of the clusters answers, or nothing needs it any more. */
 export async function settleApi(run: Run, options: DestroyOptions): Promise<void> {
   const state = await readState(run.access);
   if (state && options.abandon === true) {
@@ -56,6 +56,9 @@ export async function settleApi(run: Run, options: DestroyOptions): Promise<void
     return;
   }
   if (!state?.deployment.resources?.some(needsApi)) return;
-  const kubeconfig = await readKubeconfig(run.access);
-  if (kubeconfig !== undefined) await requireApi(kubeconfig, options.signal);
+  const clusters = await readClusters(run.access);
+  for (const { name, kubeconfig } of clusters) {
+    const whose = clusters.length > 1 ? `The API of the cluster '${name}'` : "The cluster's API";
+    await requireApi(whose, kubeconfig, options.signal);
+  }
 }

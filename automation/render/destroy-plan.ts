@@ -29,9 +29,10 @@ const fates: Readonly<Record<ClaimedVolume["fate"], string>> = {
 const unknown = (problem: string): string =>
   `The cluster's API does not say which volumes stay (reclaim policy Retain): ${problem.replace(/\.?$/, ".")}`;
 
-const whose = ({ cluster, identities, backend }: DestroyPlan): string => {
+const whose = ({ clusters, identities, backend }: DestroyPlan): string => {
   const identity = identities.length > 0 ? `identity ${identities.join(", ")}` : "no identity";
-  return `cluster '${cluster}' (${identity}; state at ${backend})`;
+  const names = clusters.map((name) => `'${name}'`).join(", ");
+  return `cluster${clusters.length > 1 ? "s" : ""} ${names} (${identity}; state at ${backend})`;
 };
 
 /** What a destroy takes away and what it leaves, for whoever has to agree to it. */

@@ -77,6 +77,27 @@ describe("`stackadm destroy`, before anything is changed", function () {
     assert.deepEqual(operator.engine.operations(), ["destroy"]);
   });
 
+  it("wants the name of every cluster of the stack", async () => {
+    const [urn, stdout] = [urnOf("command:local:Command", "test-identity"), "ba9876543210"];
+    operator.engine.state({ resources: [identity, { ...identity, urn, outputs: { stdout } }] });
+    for (const keys of ["dev\n", "test\n", "dev dev\n"]) {
+      const { code, err } = await operator.type(keys, "destroy");
+      assert.equal(code, 1);
+      assert.match(
+        err,
+        /^This takes away the clusters 'dev', 'test' \(identity 0123456789ab, ba98/m,
+      );
+      assert.match(
+        err,
+        /error: '.*' is not 'dev test', the clusters' names: nothing was changed\./,
+      );
+    }
+    untouched();
+    operator.engine.runs({ destroy: { stdout: "going" } });
+    servers.pop();
+    assert.equal((await operator.type("test dev\n", "destroy")).code, 0);
+  });
+
   it("tells whoever wrote `--yes` in a line, and programs in an event, what goes", async () => {
     operator.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
     const { err } = await operator.run("destroy", "--yes");

@@ -121,7 +121,7 @@ describe("`stackadm destroy`", function () {
     });
     afterEach(() => api.close());
     const provider = () => ({
-      urn: urnOf("pulumi:providers:kubernetes", "dev-addons-provider"),
+      urn: urnOf("stackadm:addons:Addons$pulumi:providers:kubernetes", "dev-addons-provider"),
       type: "pulumi:providers:kubernetes",
       id: "p",
       inputs: {

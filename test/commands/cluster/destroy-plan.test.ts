@@ -12,6 +12,7 @@ const resource = (type: string, name: string, more: object): object => ({
   ...{ urn: urnOf(type, name), type },
   ...more,
 });
+const providerType = "stackadm:addons:Addons$pulumi:providers:kubernetes";
 const claimed = (id: string, of = `old-${identity}`): object => ({
   ...{ id, name: `pvc-${id}`, size: 2 },
   metadata: { "cinder.csi.openstack.org/cluster": of },
@@ -67,7 +68,7 @@ describe("the plan of a destroy", function () {
           id: "i",
           outputs: { stdout: identity },
         }),
-        resource("pulumi:providers:kubernetes", "dev-provider", {
+        resource(providerType, "dev-addons-provider", {
           id: "p",
           inputs: { kubeconfig },
         }),
@@ -149,6 +150,63 @@ describe("the plan of a destroy", function () {
     }
   });
 
+  describe("of several clusters", () => {
+    const another = "ba9876543210";
+    /** A provider of the program's own comes first, then a second cluster, whose API is at this port. */
+    const more = async (port: number): Promise<void> => {
+      await live();
+      const [mark, provider, ...rest] = engine.stateNow()?.deployment["resources"] as {
+        inputs: { kubeconfig: string };
+      }[];
+      assert.ok(mark && provider);
+      const { kubeconfig } = provider.inputs;
+      const at = (to: number) => ({
+        inputs: { kubeconfig: kubeconfig.replace(/(server: \S+:)\d+/, `$1${String(to)}`) },
+      });
+      const identityOf = { id: "j", outputs: { stdout: another } };
+      const resources = [
+        resource("my:index:Fleet$pulumi:providers:kubernetes", "fleet", { id: "f", ...at(1) }),
+        ...[mark, provider],
+        resource("command:local:Command", "test-identity", identityOf),
+        resource(providerType, "test-addons-provider", { id: "q", ...at(port) }),
+        ...rest,
+      ];
+      engine.state({ resources });
+    };
+
+    it("asks each, and no provider that is none of a cluster", async () => {
+      const seen: string[] = [];
+      const second = createServer((_request, response) => {
+        seen.push("asked");
+        response.end(JSON.stringify({ items: [persistent("theirs", "Delete")] }));
+      });
+      await new Promise<void>((done) => second.listen(0, "127.0.0.1", done));
+      try {
+        await more((second.address() as AddressInfo).port);
+        const found = await plan();
+        assert.deepEqual(found.clusters, ["old"], "both have the same name in the cloud");
+        assert.deepEqual([found.identities, found.problem], [[identity, another], undefined]);
+        assert.deepEqual(fates(found), [
+          ...["gone shop/gone goes", "kept shop/kept stays", "left  stays"],
+          ...["theirs shop/theirs goes", "brought shop/brought goes"],
+        ]);
+        assert.ok(seen.length > 0);
+      } finally {
+        second.close();
+      }
+    });
+
+    it("does not know what becomes of what no cluster knows when one does not say", async () => {
+      await more(1);
+      const found = await plan();
+      assert.match(found.problem ?? "", /^test: The Kubernetes API at 127\.0\.0\.1:1 cannot be/);
+      assert.deepEqual(fates(found), [
+        ...["gone shop/gone goes", "kept shop/kept stays", "left  unknown"],
+        ...["theirs  unknown", "brought shop/brought goes"],
+      ]);
+    });
+  });
+
   it("asks no cluster that is to be abandoned: its volumes stay", async () => {
     await live();
     answer = { status: 500, body: "" };
@@ -164,7 +222,8 @@ describe("the plan of a destroy", function () {
     await live();
     engine.state({ resources: [] });
     const { backend } = embedder;
-    const nothing = { cluster: "dev", identities: [], backend, held: false, goes: [], volumes: [] };
+    const nobody = { cluster: "dev", clusters: ["dev"], identities: [] };
+    const nothing = { ...nobody, backend, held: false, goes: [], volumes: [] };
     assert.deepEqual(await plan(), nothing);
   });
 });

@@ -215,7 +215,7 @@ describe("a program that embeds the cluster service", function () {
         await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
         const url = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
         const provider = {
-          urn: urnOf("pulumi:providers:kubernetes", "dev-provider"),
+          urn: urnOf("stackadm:addons:Addons$pulumi:providers:kubernetes", "dev-addons-provider"),
           type: "pulumi:providers:kubernetes",
           id: "p",
           inputs: { kubeconfig: cluster.kubeconfig.replace(/server: \S+/, `server: ${url}`) },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {
   identitiesOf,
   ownedIds,
-  readKubeconfig,
+  readClusters,
   readOutputs,
   readStackOutputs,
   readState,
@@ -119,7 +119,7 @@ describe("the state of a stack", () => {
     assert.deepEqual(ownedIds({ version: 3, deployment: { resources } }), new Set());
   });
 
-  it("does not hold what it only read, and knows it", () => {
+  it("does not hold what it only read", () => {
     const shared = { ...server("shared", "theirs"), external: true };
     const state = { version: 3, deployment: { resources: [shared, server("a", "1")] } };
     assert.deepEqual(ownedIds(state), new Set(["1"]));
@@ -144,11 +144,15 @@ describe("what a stack knows of its cluster", () => {
   afterEach(() => {
     engine.remove();
   });
-  const provider = (kubeconfig: unknown) => ({
-    urn: urnOf("pulumi:providers:kubernetes", "cluster"),
-    type: "pulumi:providers:kubernetes",
+  const providerType = "pulumi:providers:kubernetes";
+  const provider = (kubeconfig: unknown, cluster = "dev") => ({
+    urn: urnOf(`stackadm:addons:Addons$${providerType}`, `${cluster}-addons-provider`),
+    type: providerType,
     inputs: { kubeconfig },
   });
+  const own = (urn: string) => ({ urn, type: providerType, inputs: { kubeconfig: "of another" } });
+  const kubeconfigs = async (): Promise<string[]> =>
+    (await readClusters(engine.access())).map(({ name, kubeconfig }) => `${name}: ${kubeconfig}`);
 
   it("are its outputs, secrets in clear unless they are to be hidden", async () => {
     engine.state({});
@@ -162,15 +166,25 @@ describe("what a stack knows of its cluster", () => {
     engine.state({
       resources: [server("vm", "1"), provider({ plaintext: '"the kubeconfig\\n"' })],
     });
-    assert.equal(await readKubeconfig(engine.access()), "the kubeconfig\n");
+    assert.deepEqual(await kubeconfigs(), ["dev: the kubeconfig\n"]);
     engine.state({ resources: [provider("in clear")] });
-    assert.equal(await readKubeconfig(engine.access()), "in clear");
+    assert.deepEqual(await kubeconfigs(), ["dev: in clear"]);
+  });
+
+  it("is that of each of its clusters, and of no provider of the program's own", async () => {
+    const others = [
+      own(`urn:pulumi:dev::stackadm::${providerType}::dev-addons-provider`),
+      own(urnOf(providerType, "fleet")),
+      own(`urn:pulumi:dev::stackadm::my:index:Fleet$${providerType}::fleet-addons-provider`),
+    ];
+    engine.state({ resources: [...others, provider("one"), provider("two", "test")] });
+    assert.deepEqual(await kubeconfigs(), ["dev: one", "test: two"]);
   });
 
   it("is nothing while there is no provider, or one without a kubeconfig", async () => {
     for (const resources of [undefined, [], [server("vm", "1")], [provider(undefined)]]) {
       engine.state({ resources });
-      assert.equal(await readKubeconfig(engine.access()), undefined);
+      assert.deepEqual(await kubeconfigs(), []);
     }
   });
 });

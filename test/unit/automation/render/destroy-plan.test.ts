@@ -9,7 +9,8 @@ const volume = (fate: ClaimedVolume["fate"], claim = ""): ClaimedVolume => ({
 });
 
 const plan = (fields: Partial<DestroyPlan> = {}): DestroyPlan => ({
-  ...{ cluster: "shop", identities: ["0123456789ab"], backend: "s3://states", held: true },
+  ...{ cluster: "shop", clusters: ["shop"], identities: ["0123456789ab"] },
+  ...{ backend: "s3://states", held: true },
   ...{ goes: [], volumes: [] },
   ...fields,
 });
@@ -31,6 +32,14 @@ describe("what a destroy would take away", () => {
     });
     const parts = [sure, unsure, plan()].flatMap((one) => [planTables(one), planLine(one)]);
     golden("destroy-plan.txt", `${parts.join("\n\n----\n\n")}\n`);
+  });
+
+  it("names every cluster", () => {
+    const two = plan({ clusters: ["shop", "test"], identities: ["0123456789ab", "ba9876543210"] });
+    assert.match(
+      planLine(two),
+      /^Takes away the clusters 'shop', 'test' \(identity 0123456789ab, ba9876543210; state/,
+    );
   });
 
   it("counts what it does not name", () => {
