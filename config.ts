@@ -9,17 +9,19 @@ import { markersOf, operatorOf, type Operator } from "./components/support/opera
 import { ConfigError } from "./components/support/errors.js";
 import { withSiteDefaults } from "./components/support/site.js";
 
+/** Where the stack's configuration is written. */
+export const settingsFile = (): string => `Pulumi.${pulumi.getStack()}.yaml`;
+
 /** The only reader of the stack's configuration: `cluster`, over the site's defaults, checked as a whole. */
 export function readConfig(): ClusterSpec {
   const stack = pulumi.getStack();
   const written = new pulumi.Config().getObject<unknown>("cluster") ?? {};
   const args = merge({ name: stack }, withSiteDefaults(written, process.env));
   const result = checkClusterSpec(withLoginKey(args));
-  if ("problems" in result) throw new ConfigError(`Pulumi.${stack}.yaml`, result.problems);
+  if ("problems" in result) throw new ConfigError(settingsFile(), result.problems);
   // The SDK has decrypted them: what is text by now was encrypted, or nothing of the cluster was.
   const open = openSecrets(result.spec);
-  if (open.length > 0 && !isEncrypted("cluster"))
-    throw new ConfigError(`Pulumi.${stack}.yaml`, open);
+  if (open.length > 0 && !isEncrypted("cluster")) throw new ConfigError(settingsFile(), open);
   return result.spec;
 }
 

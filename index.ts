@@ -1,5 +1,6 @@
 import { Cluster, lookUpCloud, wantedOf } from "./components/index.js";
-import { operator, readConfig } from "./config.js";
+import { requireSameCluster } from "./components/same-cluster.js";
+import { operator, readConfig, settingsFile } from "./config.js";
 
 /**
  * The program. `pulumi up` calls what the module exports; the Automation API takes the same function.
@@ -7,6 +8,7 @@ import { operator, readConfig } from "./config.js";
  */
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
+  await requireSameCluster(spec.name, settingsFile());
   const cloud = await lookUpCloud(wantedOf(spec));
   const cluster = new Cluster(spec.name, { ...spec, cloud, operator: operator() });
   return {

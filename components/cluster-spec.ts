@@ -47,11 +47,7 @@ export const clusterShape = record({
   etcd,
   workers,
   name: label("the name of a cluster").meta(
-    doc(
-      "replaces the cluster",
-      "Begins the name of everything in the cloud.",
-      "the name of the stack",
-    ),
+    doc("refused", "Begins the name of everything in the cloud.", "the name of the stack"),
   ),
   protect: truth()
     .default(false)

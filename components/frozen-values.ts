@@ -15,7 +15,7 @@ import {
   type CloudFacts,
 } from "./support/catalog.js";
 import { ConfigError } from "./support/errors.js";
-import { nameIn, ownState } from "./support/own-state.js";
+import { nameIn, ownState, type Recorded } from "./support/own-state.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
 
 export interface FrozenValuesArgs {
@@ -103,13 +103,17 @@ interface Before {
   readonly has: (component: string) => boolean;
 }
 
+/** Whether it is of a cluster that answered: something inside it, or the provider for that. */
+export const isInside = ({ type }: Pick<Recorded, "type">): boolean =>
+  /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type);
+
 /** Undefined where the state cannot be asked. */
 async function stateOf(urn: string): Promise<Before | undefined> {
   const prefix = nameIn(urn).replace(/[^-]*$/, "");
   const mine = (await ownState())?.filter(({ name }) => name.startsWith(prefix));
   return (
     mine && {
-      lived: mine.some(({ type }) => /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type)),
+      lived: mine.some(isInside),
       has: (component) =>
         mine.some(
           ({ name, type }) =>

@@ -99,7 +99,6 @@ const meanings = {
     "the next `up` applies it on one control plane after another; connections to that machine's API drop for a moment, and a component that does not come up gets its former flags and patches back",
   "replaces nodes":
     "takes effect when the `generation` of the machines is raised, which replaces them",
-  "replaces the cluster": "everything is made anew",
   refused: "a living cluster keeps its value; preview and `up` say so before anything changes",
 } as const satisfies Record<(typeof changes)[number], string>;
 

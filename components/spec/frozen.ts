@@ -16,17 +16,10 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
-/**
- * Frozen is what the documentation calls refused, and the name: where Pulumi's own names follow it (index.ts), another one
- * is another cluster beside the first; where they do not, it would rename machines that live.
- */
-const isFrozen = (path: string, change: string): boolean => change === "refused" || path === "name";
-
 /** Entries of a list have no name to compare them by, so nothing in a list is frozen. */
 function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
   if (value === undefined) return [];
-  if (schema.change !== undefined && isFrozen(path, schema.change))
-    return [[path, canonical(keptOf(schema, value))]];
+  if (schema.change === "refused") return [[path, canonical(keptOf(schema, value))]];
   const kinds = kindsOf(schema);
   return [
     ...kinds.flatMap((kind) => frozenIn(kind, value, path)),

@@ -7,7 +7,6 @@ import { z } from "zod";
  * - `restarts kubelet`: the next `up` applies it on every machine
  * - `restarts control plane`: the next `up` applies it on one control plane after another
  * - `replaces nodes`: takes effect when the `generation` of the machines is raised, which replaces them
- * - `replaces the cluster`: everything is made anew
  * - `refused`: a living cluster keeps its value; preview and `up` say so before anything changes (frozen.ts)
  */
 export const changes = [
@@ -15,7 +14,6 @@ export const changes = [
   "restarts kubelet",
   "restarts control plane",
   "replaces nodes",
-  "replaces the cluster",
   "refused",
 ] as const;
 export type Change = (typeof changes)[number];

@@ -8,7 +8,12 @@ import { Project, succeeded } from "./support/project.js";
 const components = resolve(__dirname, "../../components");
 const program = `
 import { Cluster } from ${JSON.stringify(join(components, "index.ts"))};
-export const identity = new Cluster("dev", JSON.parse(process.env.CLUSTER ?? "")).identity;
+import { requireSameCluster } from ${JSON.stringify(join(components, "same-cluster.ts"))};
+export = async () => {
+  const name = process.env.NAME ?? "dev";
+  await requireSameCluster(name, "Pulumi.dev.yaml");
+  return { identity: new Cluster(name, JSON.parse(process.env.CLUSTER ?? "")).identity };
+};
 `;
 
 interface Preview {
@@ -77,6 +82,13 @@ for (const { release, state, args, cloud } of recordedStates()) {
       const { same = 0, update = 0 } = changeSummary;
       const counted = held.deployment.resources.filter(({ urn }) => !/::default_\d/.test(urn));
       assert.equal(same + update + components.length, counted.length);
+    });
+
+    it("is not made anew for another name", async () => {
+      project.environment["NAME"] = "other";
+      const { code, output } = await project.run("preview", "--non-interactive");
+      assert.notEqual(code, 0);
+      assert.match(output, /cluster\.name: dev cannot become other while the cluster lives/);
     });
   });
 }
