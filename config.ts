@@ -5,7 +5,7 @@ import { checkClusterSpec } from "./components/checked-spec.js";
 import type { ClusterSpec } from "./components/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
 import { openSecrets } from "./components/spec/secrets.js";
-import { markersOf, operatorOf, type Operator } from "./components/support/operator.js";
+import { operatorOf, type Operator } from "./components/support/operator.js";
 import { ConfigError } from "./components/support/errors.js";
 import { withSiteDefaults } from "./components/support/site.js";
 
@@ -25,9 +25,8 @@ export function readConfig(): ClusterSpec {
   return result.spec;
 }
 
-/** Whoever runs the program: the cloud and the ssh-agent of the environment, the markers beside the project. */
-export const operator = (): Operator =>
-  operatorOf(process.env, markersOf(process.cwd(), pulumi.getStack()));
+/** Whoever runs the program: the cloud and the ssh-agent of the environment. */
+export const operator = (): Operator => operatorOf(process.env);
 
 /** Whether a value of the stack's settings is kept encrypted, or something in it: the SDK knows, and has no type for it. */
 function isEncrypted(key: string): boolean {

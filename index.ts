@@ -9,8 +9,9 @@ import { operator, readConfig, settingsFile } from "./config.js";
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
   await requireSameCluster(spec.name, settingsFile());
-  const cloud = await lookUpCloud(wantedOf(spec));
-  const cluster = new Cluster(spec.name, { ...spec, cloud, operator: operator() });
+  const who = operator();
+  const cloud = await lookUpCloud(wantedOf(spec), {}, who);
+  const cluster = new Cluster(spec.name, { ...spec, cloud, operator: who });
   return {
     kubeconfig: cluster.kubeconfig,
     apiEndpoint: cluster.apiEndpoint,

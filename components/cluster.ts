@@ -46,7 +46,7 @@ export type ClusterComponentArgs = ClusterArgs & {
   readonly cloud?: pulumi.Input<CloudFacts>;
   /**
    * With what the program looks into failures; `operatorOf` makes one of an environment. @default none: machines that never
-   * answered are not replaced by themselves, and all machines of a raised generation take turns
+   * answered are not replaced by themselves (nor without an awaited `cloud`), and all of a raised generation take turns
    */
   readonly operator?: Operator;
   /** Changes to what the cluster is made of, for what no argument says. @default none */
@@ -63,6 +63,7 @@ interface Ground {
   readonly network: Network;
   readonly firewall: Firewall;
   readonly operator: Operator | undefined;
+  readonly failed: FailedMachines;
 }
 
 /** The cluster that kubeadm made, and the machines that it runs on. */
@@ -128,10 +129,11 @@ export class Cluster extends Component {
     const { cloud: found, operator, transforms, ...written } = args;
     super(Cluster.type, name, withTransforms(opts, transforms));
     const spec = this.check(name, written);
-    const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }));
+    const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }, operator));
     const frozen = this.makeFirst(FrozenValues, "frozen", frozenOf(spec, cloud));
     this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
-    const ground = this.ground(spec, { cloud, frozen, operator });
+    const failed = FailedMachines.of(operator, found);
+    const ground = this.ground(spec, { cloud, frozen, operator, failed });
     const credential =
       spec.credential ??
       this.make(ApplicationCredential, "credential", { mark: ground.mark, scope: cloud.scope });
@@ -164,7 +166,10 @@ export class Cluster extends Component {
     return result.spec;
   }
 
-  private ground(spec: ClusterSpec, given: Pick<Ground, "cloud" | "frozen" | "operator">): Ground {
+  private ground(
+    spec: ClusterSpec,
+    given: Pick<Ground, "cloud" | "frozen" | "operator" | "failed">,
+  ): Ground {
     const { cloud } = given;
     const plan = planCluster(spec);
     const mark = { name: spec.name, identity: this.identity };
@@ -208,7 +213,7 @@ export class Cluster extends Component {
     const after = { dependsOn: [...endpoint.reserved] };
     const bastion = plan.bastion && this.make(Bastion, "bastion", group(plan.bastion), after);
     const access = this.access(ground, { first, ...(bastion && { bastion }), endpoint });
-    const turns = Turns.of(spec, cloud, operator);
+    const turns = Turns.of(cloud);
     const etcd =
       plan.etcd && this.make(Etcd, "etcd", group(plan.etcd), after).form(spec, access, turns);
     const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd, turns });
@@ -244,18 +249,16 @@ export class Cluster extends Component {
   }
 
   private machineSettings(ground: Ground): MachineSettings {
-    const { spec, cloud, mark, network, operator } = ground;
+    const { spec, cloud, mark, network, operator, failed } = ground;
     return {
       admin: adminNetwork(ground),
-      mark,
-      cloud,
+      ...{ mark, cloud, failed },
       ...{ networkId: network.networkId, subnetId: network.subnetId },
       portSecurity: spec.network.portSecurity,
       routesOfCloud: routedByCloud(spec.podNetwork),
       routedRanges: routedRangesOf(spec),
       login: spec.ssh,
       seed: this.make(RandomSeed, "seed", {}).seed,
-      failed: new FailedMachines(operator),
       cloudAuthority: operator?.caCertificate,
     };
   }

@@ -144,7 +144,6 @@ class Service implements ClusterService {
       await run.engine("destroy", { exists: true });
       const swept = await sweepAfter(run, state);
       removeKubeconfig(stack);
-      run.forgetFailures();
       return { cluster, held: true, ...swept };
     });
   }

@@ -1,8 +1,6 @@
 import type { ChildProcess } from "node:child_process";
-import { rmSync } from "node:fs";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
-import { markersOf } from "../../components/support/operator.js";
 import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { ClusterError } from "./cluster-error.js";
@@ -98,11 +96,6 @@ export class Run {
   requireNotStopped(): void {
     if (this.options.signal?.aborted === true)
       throw new ClusterError("CANCELLED", "Stopped on request before anything was changed.");
-  }
-
-  /** The next cluster of this stack has other machines. */
-  forgetFailures(): void {
-    rmSync(markersOf(this.directory, this.stack), { recursive: true, force: true });
   }
 
   /** Runs the engine once; answers whether anything was not as it is to be. */

@@ -7,14 +7,12 @@ import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../support/catalog.js";
 import { Component } from "../support/component.js";
+import { generationMark } from "../support/existing-servers.js";
 import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
 import type { Connection, SshHop } from "../support/remote-script.js";
 import type { SecondInterface } from "./second-interface.js";
 import { userData } from "./user-data.js";
 import { blockDevices, type MachineVolume } from "./volumes.js";
-
-/** The metadata of a server that says in which generation it was made. */
-export const generationMark = "stackadm-generation";
 
 /** What all machines of a cluster have in common. */
 export interface MachineSettings {
@@ -225,7 +223,7 @@ export class Machine extends Component {
           ...(replaces === undefined ? ["userData"] : []),
         ],
         customTimeouts: { create: "10m" },
-        hooks: { afterCreate: [failed.forget(machine)], onError: [failed.explain(machine)] },
+        hooks: { onError: [failed.explain(machine)] },
       },
     );
   }

@@ -1,13 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { z } from "zod";
-import type { CloudClient } from "../../cloud/client.js";
-import { listAll } from "../../cloud/listing.js";
-import { clusterNameKey } from "../../cloud/ownership.js";
-import type { ClusterSpec } from "../cluster-spec.js";
 import type { CloudFacts } from "../support/catalog.js";
-import type { Operator } from "../support/operator.js";
+import type { ExistingServers } from "../support/existing-servers.js";
 import { settled } from "../support/settled.js";
-import { generationMark } from "./machine.js";
 
 /** The servers that exist, by name: in which generation each was made. Empty: in an unknown one. */
 export type Existing = ReadonlyMap<string, string>;
@@ -31,14 +25,9 @@ export class Turns {
   readonly #machines: Waiting[] = [];
 
   /** The turns of a run. Nobody waits in a preview, which shows the same rows. */
-  static of(
-    { name }: ClusterSpec,
-    cloud: pulumi.Output<CloudFacts>,
-    operator: Operator | undefined,
-  ): Turns {
-    return new Turns(
-      pulumi.runtime.isDryRun() ? undefined : askNova(name, cloud.scope.projectId, operator),
-    );
+  static of(cloud: pulumi.Output<CloudFacts>): Turns {
+    const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
+    return new Turns(pulumi.runtime.isDryRun() ? undefined : settled(found).then(generations));
   }
 
   /** @param existing nothing when nobody has to wait; `undefined` inside when nobody can tell what exists */
@@ -112,37 +101,8 @@ export class Turns {
   }
 }
 
-const serverSchema = z.looseObject({
-  name: z.string(),
-  metadata: z.record(z.string(), z.string()).default({}),
-});
-
-/** The servers that carry the cluster's name. */
-export async function existingServers(client: CloudClient, cluster: string): Promise<Existing> {
-  const path = `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`;
-  const servers = await listAll(client, "compute", path, { key: "servers", schema: serverSchema });
-  // By the name: a server of a release without identities waits for its turn too, and another cluster's costs only a turn.
-  const mine = servers.filter(({ metadata }) => metadata[clusterNameKey] === cluster);
-  const found = new Map<string, string>();
-  for (const { name, metadata } of mine) {
-    const generation = metadata[generationMark] ?? "";
-    // Two servers of one name: which one is the machine's is not known here, so it waits.
-    found.set(name, (found.get(name) ?? generation) === generation ? generation : "");
-  }
-  return found;
-}
-
-/** Undefined where the operator's credential does not lead to the project in which the program works, or there is none. */
-async function askNova(
-  cluster: string,
-  projectId: pulumi.Output<string>,
-  operator: Operator | undefined,
-): Promise<Existing | undefined> {
-  const project = await settled(projectId);
-  try {
-    const client = await operator?.connect();
-    return client?.projectId === project ? await existingServers(client, cluster) : undefined;
-  } catch {
-    return undefined;
-  }
+function generations(found: string): Existing | undefined {
+  if (found === "") return undefined;
+  const servers = Object.entries(JSON.parse(found) as ExistingServers);
+  return new Map(servers.map(([name, { generation }]) => [name, generation]));
 }

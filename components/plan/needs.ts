@@ -24,6 +24,7 @@ export const wantedOf = (spec: ClusterSpec): Wanted => {
   const machines = machinesOf(plan);
   const floatingIp = existingFloatingIp(spec.endpoint);
   return {
+    cluster: spec.name,
     securityGroups: namesIn(groupsOf(plan).flatMap(({ securityGroups }) => securityGroups)),
     images: namesIn(machines.map(({ image }) => image)),
     ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),

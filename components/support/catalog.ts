@@ -6,6 +6,7 @@ import type { ClusterSpec } from "../cluster-spec.js";
 import type { NetworkArgs } from "../network/network.js";
 import { servicesNetworkName } from "../plan/cluster-plan.js";
 import { ProgramError } from "./errors.js";
+import { findServers, type ExistingServers } from "./existing-servers.js";
 import { findFloatingIp, type WantedFloatingIp } from "./existing-floating-ip.js";
 import {
   findAdminNetwork,
@@ -15,6 +16,7 @@ import {
   type WantedAdminNetwork,
   type WantedNetwork,
 } from "./existing-network.js";
+import type { Operator } from "./operator.js";
 import { find, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
 
 /** Where the operator's credential leads, and what it may do there. */
@@ -28,6 +30,8 @@ export interface CloudScope {
 
 /** What a cluster needs to find in the cloud, each by name or by ID. */
 export interface Wanted {
+  /** Whose servers are looked for. @default nobody's */
+  readonly cluster?: string;
   readonly images: readonly string[];
   /** Absent: no floating IPs. */
   readonly externalNetwork?: string;
@@ -63,6 +67,8 @@ export interface CloudFacts {
   readonly scope: CloudScope;
   /** External network of the services, where they have a network of their own. */
   readonly servicesExternalNetwork?: FoundExternalNetwork;
+  /** The cluster's machines as Nova has them. Absent: there is nobody with whose credential it could be asked. */
+  readonly servers?: ExistingServers;
 }
 
 export interface FoundExternalNetwork {
@@ -161,19 +167,23 @@ const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): re
 /**
  * Looks up everything before anything is made. Throws one error with all that the cloud does not have, or
  * with the one reason why the cloud cannot be asked.
+ *
+ * @param operator with whom Nova is asked which machines there are. Default: nobody
  */
 export async function lookUpCloud(
   wanted: Wanted,
   opts: pulumi.InvokeOptions = {},
+  operator?: Operator,
 ): Promise<CloudFacts> {
   const { externalNetwork, network, securityGroups = [] } = wanted;
   const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
   // Whatever is wrong with the credential is told once, by the lookup that everybody may make.
-  const operator = await scope.then(scopeOf).catch((error: unknown) => {
+  const place = await scope.then(scopeOf).catch((error: unknown) => {
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", reasonOf(error));
   });
+  const servers = whoseServers(wanted, place, operator);
   const outside = findExternal(externalNetwork, opts);
   const inside = network && findNetwork(network, { outside, opts });
   const beside = wanted.admin && findAdminNetwork(wanted.admin, { opts });
@@ -185,8 +195,9 @@ export async function lookUpCloud(
     ...securityGroups.map((one) => find("security group", one, securityGroupLookups(one, opts))),
     ...(wanted.floatingIp ? [findFloatingIp(wanted.floatingIp, opts)] : []),
   ]);
-  const [place, admin, pool] = [await inside, await beside, await services];
-  const found = requireAll(things, place, admin, pool);
+  const places = [await inside, await beside, await services] as const;
+  const found = requireAll(things, ...places);
+  const existing = await servers;
   const external = found[images.length] ?? none;
   const idsOf = (names: readonly string[], all: readonly Thing[]): Record<string, string> =>
     Object.fromEntries(names.map((name, index) => [name, (all[index] ?? none).id]));
@@ -198,10 +209,19 @@ export async function lookUpCloud(
     ...(securityGroups.length > 0 && {
       securityGroupIds: idsOf(securityGroups, found.slice(images.length + 1 + flavors.length)),
     }),
-    scope: operator,
-    ...placesOf(place, admin, pool),
+    scope: place,
+    ...placesOf(...places),
+    ...(existing && { servers: existing }),
   };
 }
+
+/** The cluster's servers, where somebody may ask Nova. */
+const whoseServers = async (
+  { cluster }: Wanted,
+  { projectId }: CloudScope,
+  operator: Operator | undefined,
+): Promise<ExistingServers | undefined> =>
+  cluster !== undefined && operator ? findServers(cluster, projectId, operator) : undefined;
 
 /** Nothing where nobody asked for one. */
 const findExternal = (

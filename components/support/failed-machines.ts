@@ -1,9 +1,6 @@
 import { AsyncResource } from "node:async_hooks";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure, tellingLine } from "../../base/failure.js";
-import { writeWhole } from "../../base/files.js";
 import {
   describeServer,
   serverState,
@@ -11,11 +8,11 @@ import {
   type ServerState,
 } from "../../cloud/diagnose.js";
 import { whoAnswers } from "../../cloud/ssh.js";
+import type { CloudFacts } from "./catalog.js";
 import { report } from "./errors.js";
+import { markNeverAnswered, serverOfScript, type ExistingServers } from "./existing-servers.js";
 import type { Operator } from "./operator.js";
 import type { Connection } from "./remote-script.js";
-
-const suffix = ".failed";
 
 /** A machine as far as a failure has to name it, and the way to it. */
 export interface ReachedServer {
@@ -25,27 +22,29 @@ export interface ReachedServer {
 }
 
 /**
- * Machines whose server runs but never answered. The engine takes such a server for a good one; a marker with the
- * server's ID, one file per machine, makes the next run replace it.
+ * Machines whose server runs but never answered. The engine takes such a server for a good one; a mark on the server itself,
+ * which every operator sees, makes the next run replace it.
  */
 export class FailedMachines {
-  readonly #servers: ReadonlyMap<string, string>;
+  /**
+   * @param operator without one nobody is asked why a machine fails
+   * @param servers as Nova has them; without them nothing is marked, since no run would know of it
+   */
+  constructor(
+    private readonly operator?: Operator,
+    private readonly servers?: ExistingServers,
+  ) {}
 
-  /** @param operator without one nothing is remembered, and nobody is asked why a machine fails */
-  constructor(private readonly operator?: Operator) {
-    this.#servers = operator ? readMarkers(operator.markers) : new Map();
+  /** Those of a run: whoever makes the cluster has to have waited for what is known of the cloud. */
+  static of(operator?: Operator, cloud?: pulumi.Input<CloudFacts>): FailedMachines {
+    const late = cloud instanceof Promise || pulumi.Output.isInstance(cloud);
+    return new FailedMachines(operator, late ? undefined : cloud?.servers);
   }
 
   /** ID of the machine's server, if it never answered. */
   serverOf(machine: string): string | undefined {
-    return this.#servers.get(machine);
-  }
-
-  /** The machine has a new server: takes the marker away. */
-  forget(machine: string): pulumi.ResourceHook {
-    return new pulumi.ResourceHook(`forget-failure-${machine}`, () => {
-      if (this.operator) rmSync(marker(this.operator, machine), { force: true });
-    });
+    const server = this.servers?.[machine];
+    return server?.failed === true ? server.id : undefined;
   }
 
   /** When the server cannot be made: says why, which Nova knows and the provider does not pass on. */
@@ -102,13 +101,25 @@ export class FailedMachines {
         `The machine ${machine} does not answer on SSH. ${text}`,
       );
     const never = `The machine ${machine} never answered on SSH;`;
-    if (!this.operator)
-      return new Failure(
-        "SERVER_NEVER_BOOTED",
-        `${never} raise its generation to have it replaced. ${text}`,
-      );
-    writeWhole(marker(this.operator, machine), `${serverId}\n`);
-    return new Failure("SERVER_NEVER_BOOTED", `${never} the next \`up\` replaces it. ${text}`);
+    const next =
+      state?.status === "DELETED"
+        ? "`up --refresh` makes it anew"
+        : (await this.mark(serverId, state))
+          ? "the next `up` replaces it"
+          : "raise its generation to have it replaced";
+    return new Failure("SERVER_NEVER_BOOTED", `${never} ${next}. ${text}`);
+  }
+
+  /** Remembers a server that is to be replaced; answers whether the next run will know. */
+  private async mark(serverId: string, state: ServerState | undefined): Promise<boolean> {
+    if (!this.operator || !this.servers) return false;
+    if (state?.status === "ERROR") return true;
+    try {
+      await markNeverAnswered(await this.operator.connect(), serverId);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Looks who answers behind the proxy: a machine that does so by now gets its script again. */
@@ -178,34 +189,10 @@ export const isFirst = (
   script === "prepare" &&
   (operation === "create" || (servers.before !== undefined && servers.before !== servers.now));
 
-/** The server on which a script ran, in what it was given. */
-export const serverOfScript = (stdin: unknown): string | undefined =>
-  typeof stdin === "string" ? /^SERVER_ID='([^']+)'$/m.exec(stdin)?.[1] : undefined;
-
 /** ID of the server that an error of the OpenStack provider is about. */
 export function serverIn(message: string): string | undefined {
   return /instance \(?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)?/i.exec(message)?.[1];
 }
-
-const marker = ({ markers }: Operator, machine: string): string =>
-  join(markers, `${machine}${suffix}`);
-
-const readMarkers = (directory: string): ReadonlyMap<string, string> =>
-  new Map(
-    listMarkers(directory).map((file) => [
-      file.slice(0, -suffix.length),
-      readFileSync(join(directory, file), "utf8").trim(),
-    ]),
-  );
-
-const listMarkers = (directory: string): readonly string[] => {
-  try {
-    return readdirSync(directory).filter((file) => file.endsWith(suffix));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-};
 
 /** The value of an output that the engine already knows. */
 const known = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import { CloudError } from "../../cloud/cloud-error.js";
 import { findCloud } from "../../cloud/clouds-file.js";
@@ -10,8 +9,6 @@ import { findCloud } from "../../cloud/clouds-file.js";
 export interface Operator {
   /** Signs in to the cloud, with a credential for the project in which the provider works. */
   readonly connect: () => Promise<CloudClient>;
-  /** Directory that remembers machines that never answered until the next run, which replaces them. It need not exist. */
-  readonly markers: string;
   /** Path of the socket of the ssh-agent with the login key. @default nobody logs in to look */
   readonly agentSocket?: string;
   /**
@@ -22,14 +19,9 @@ export interface Operator {
   readonly caCertificate?: string;
 }
 
-/** Where the markers of a stack are whose program runs in `directory`. */
-export const markersOf = (directory: string, stack: string): string =>
-  join(directory, ".stackadm", stack);
-
 /** The operator that an environment describes: OS_* or `clouds.yaml`, SSH_AUTH_SOCK. */
-export const operatorOf = (env: NodeJS.ProcessEnv, markers: string): Operator => ({
+export const operatorOf = (env: NodeJS.ProcessEnv): Operator => ({
   connect: () => connectCloud({ env }),
-  markers,
   agentSocket: env["SSH_AUTH_SOCK"],
   caCertificate: certificateOf(env),
 });

@@ -20,7 +20,7 @@ const args: ClusterArgs = {
 };
 const cluster = new Cluster(name, {
   ...withSiteDefaults(args, process.env),
-  operator: operatorOf(process.env, ".stackadm"),
+  operator: operatorOf(process.env),
 });
 const provider = new kubernetes.Provider(name, { kubeconfig: cluster.kubeconfig });
 new kubernetes.core.v1.Namespace("team", { metadata: { name: "team" } }, { provider });

@@ -12,7 +12,7 @@ import { ClusterError, createClusterService } from "stackadm/automation";
 import type { DestroyResult, UpResult } from "stackadm/automation";
 
 export const make = (args: ClusterArgs): Cluster =>
-  new Cluster("dev", { ...args, operator: operatorOf(process.env, ".stackadm") });
+  new Cluster("dev", { ...args, operator: operatorOf(process.env) });
 export const up = (): Promise<UpResult> => service.up("dev", { onStage: (stage) => stage });
 export const down = (): Promise<DestroyResult> => service.destroy("dev", { abandon: true });
 const service = createClusterService({ env: process.env, backend: "file:///nowhere" });

@@ -32,7 +32,7 @@ describe("graph: with what the cluster works in its cloud", () => {
   });
 
   it("gives the controllers the certificate that the operator knows the cloud by", async () => {
-    const operator = { connect: () => Promise.reject(new Error("no")), markers: "/nowhere" };
+    const operator = { connect: () => Promise.reject(new Error("no")) };
     const rows = await build({ operator: { ...operator, caCertificate: "PEM" } });
     assert.equal(stringData(rows)["ca.crt"], "PEM");
     assert.match(clear(stringData(rows)["cloud.conf"]), /ca-file/);
@@ -41,7 +41,7 @@ describe("graph: with what the cluster works in its cloud", () => {
 
   it("restarts the controllers' pods when that certificate is another one", async () => {
     const digests = async (caCertificate: string): Promise<unknown[]> => {
-      const operator = { connect: () => Promise.reject(new Error("no")), markers: "/nowhere" };
+      const operator = { connect: () => Promise.reject(new Error("no")) };
       const rows = await build({ operator: { ...operator, caCertificate } });
       return ["cloud-controller-daemon-set", "storage-controller"].map(
         (name) => annotationsOf(named(rows, `dev-addons-${name}`))["checksum/config"],
@@ -55,7 +55,7 @@ describe("graph: with what the cluster works in its cloud", () => {
   });
 
   it("gives each machine that is prepared the same certificate, and none where there is none", async () => {
-    const operator = { connect: () => Promise.reject(new Error("no")), markers: "/nowhere" };
+    const operator = { connect: () => Promise.reject(new Error("no")) };
     const written: Partial<ClusterComponentArgs> = {
       topology: "ha",
       etcd: { kind: "dedicated", flavor: "medium" },

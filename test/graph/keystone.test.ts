@@ -77,7 +77,7 @@ describe("graph: Keystone's users", () => {
   });
 
   it("are of the cluster's own cloud, known by the operator's certificate, or of another Keystone", async () => {
-    const operator = { connect: () => Promise.reject(new Error("no")), markers: "/nowhere" };
+    const operator = { connect: () => Promise.reject(new Error("no")) };
     const rows = await build({ ...withKeystone, operator: { ...operator, caCertificate: "PEM" } });
     const pods = named(rows, "dev-addons-keystone-auth-daemon-set");
     assert.equal(contentOf(rows)["ca.crt"], "PEM");

@@ -42,7 +42,7 @@ describe("machines whose generation was raised", () => {
     cloud.on("GET /compute/servers/detail", {
       body: {
         servers: servers.map(({ name, generation }) => ({
-          name,
+          ...{ id: name, name },
           metadata: {
             "stackadm-cluster": "dev",
             ...(generation !== undefined && { "stackadm-generation": generation }),
@@ -56,7 +56,7 @@ describe("machines whose generation was raised", () => {
     workers: ClusterArgs["workers"],
     { project = fakeProject, alone = false, over = {}, ...more }: BuildOptions = {},
   ): Promise<readonly Row[]> => {
-    const operator = alone ? undefined : operatorOf(cloud.environment(), "/nowhere");
+    const operator = alone ? undefined : operatorOf(cloud.environment());
     const note =
       (type: string) =>
       (inputs: Fields, name: string): Fields => {
@@ -149,11 +149,14 @@ describe("machines whose generation was raised", () => {
     assert.equal(cloud.seen.length, asked);
   });
 
-  it("do not wait in a preview, and Nova is not asked", async () => {
+  it("do not wait in a preview: each is known to be replaced", async () => {
     exists(...general.map((name) => ({ name, generation: "0" })));
-    const asked = cloud.seen.length;
-    await build(raised, { preview: true });
-    assert.equal(cloud.seen.length, asked);
+    const rows = await build(raised, { preview: true });
+    const servers = rows.filter(({ name }) => /general-\d-server$/.test(name));
+    assert.deepEqual(
+      servers.map(({ replacementTrigger }) => replacementTrigger),
+      [1, 1, 1],
+    );
   });
 
   it("take turns on the way back to the first generation too", async () => {

@@ -33,7 +33,7 @@ export class EndpointBed extends Component {
       mark: { name: "dev", identity: sampleIdentity },
       externalNetwork: { id: "external-network-id", name: "public" },
       routerInterface,
-      operator: operatorOf({}, "/nowhere"),
+      operator: operatorOf({}),
       networkId: network.id,
       subnetId: subnet.id,
     });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { RunOptions } from "../../../automation/cluster/options.js";
 import { VerificationFailed } from "../../../automation/cluster/proof.js";
 import { Embedder, fails } from "../../support/embedder.js";
@@ -59,12 +59,9 @@ describe("a program that embeds the cluster service", function () {
       ],
     });
   };
-  /** The cluster's kubeconfig and its marker of a machine that failed, as an earlier run left them. */
+  /** The cluster's kubeconfig, as an earlier run left it. */
   const leftovers = (): string[] => {
-    const files = [
-      embedder.state("kubeconfig-dev"),
-      join(embedder.directory, ".stackadm", "dev", "dev-general-0.failed"),
-    ];
+    const files = [embedder.state("kubeconfig-dev")];
     for (const file of files) {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, "of the cluster");

@@ -1,14 +1,11 @@
 import { strict as assert } from "node:assert";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   failureOf,
   FailedMachines,
   serverIn,
   isFirst,
-  serverOfScript,
 } from "../../../../components/support/failed-machines.js";
+import { serverOfScript } from "../../../../components/support/existing-servers.js";
 import { operatorOf } from "../../../../components/support/operator.js";
 import fc from "fast-check";
 import type { Failure } from "../../../../base/failure.js";
@@ -71,7 +68,6 @@ describe("failed machines", () => {
   });
 
   describe("that do not answer", () => {
-    let directory: string;
     let cloud: FakeCloud;
     const server = { machine: "dev-general-0", serverId: "5ee5a1c4-0000-4000-8000-000000000001" };
     const judge = (status: string, first = true): Promise<Failure> => {
@@ -81,19 +77,20 @@ describe("failed machines", () => {
       });
       return machines().judge(server, first);
     };
-    const machines = (): FailedMachines =>
-      new FailedMachines(operatorOf(cloud.environment(), directory));
-    const marked = (): string | undefined => machines().serverOf("dev-general-0");
+    const machines = (): FailedMachines => new FailedMachines(operatorOf(cloud.environment()), {});
+    const path = `/servers/${server.serverId}/metadata`;
+    /** What was written on the server. */
+    const marked = (): unknown =>
+      cloud.seen.find((one) => one.method === "POST" && one.path.endsWith(path))?.body;
     beforeEach(async () => {
-      directory = mkdtempSync(join(tmpdir(), "stackadm-failed-"));
       cloud = await startFakeCloud();
+      cloud.on(`POST /compute${path}`, { body: { metadata: {} } });
       cloud.on("POST /compute/servers/5ee5a1c4-0000-4000-8000-000000000001/action", {
         body: { output: "Kernel panic" },
       });
     });
     afterEach(async () => {
       await cloud.close();
-      rmSync(directory, { recursive: true });
     });
 
     it("are replaced when they run and never answered, with their console", async () => {
@@ -103,7 +100,22 @@ describe("failed machines", () => {
         sentence,
         /^The machine dev-general-0 never answered on SSH; .*is ACTIVE\.\n.*\nKernel panic$/s,
       );
-      assert.equal(marked(), "5ee5a1c4-0000-4000-8000-000000000001");
+      assert.match(sentence, /the next `up` replaces it\./);
+      assert.deepEqual(marked(), { metadata: { "stackadm-never-answered": server.serverId } });
+    });
+
+    it("are not said to be replaced when Nova takes no mark", async () => {
+      cloud.on(`POST /compute${path}`, { status: 403 });
+      assert.match((await judge("ACTIVE")).sentence, /raise its generation to have it replaced/);
+    });
+
+    it("are not marked when no run would read it: what is known of the cloud comes too late", async () => {
+      await judge("ACTIVE", false);
+      const never = new Promise<never>(() => undefined);
+      const late = FailedMachines.of(operatorOf(cloud.environment()), never);
+      const { sentence } = await late.judge(server, true);
+      assert.match(sentence, /raise its generation to have it replaced/);
+      assert.equal(marked(), undefined);
     });
 
     it("are kept when they answered before", async () => {
@@ -130,10 +142,14 @@ describe("failed machines", () => {
       });
 
     it("are replaced when nobody stopped them and Nova lost them", async () => {
-      assert.match((await judge("ERROR")).sentence, /never answered/);
+      assert.match((await judge("ERROR")).sentence, /never answered on SSH; the next `up` repl/);
+      assert.equal(marked(), undefined);
       cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 404 });
       const { sentence } = await machines().judge(server, true);
-      assert.match(sentence, /never answered.*does not exist any more/);
+      assert.match(
+        sentence,
+        /never answered.*; `up --refresh` makes it anew\. .*does not exist any more/,
+      );
     });
 
     it("are judged without Nova when it cannot be asked", async () => {
@@ -157,29 +173,15 @@ describe("failed machines", () => {
     });
   });
 
-  describe("on disk", () => {
-    let directory = "";
-    beforeEach(() => {
-      directory = mkdtempSync(join(tmpdir(), "stackadm-failed-"));
+  it("are known by the server that did not answer", () => {
+    const server = { id: "a", generation: "0" };
+    const failed = new FailedMachines(operatorOf({}), {
+      "dev-general-0": { ...server, failed: true },
+      "dev-general-1": { ...server, failed: false },
     });
-    afterEach(() => {
-      rmSync(directory, { recursive: true });
-    });
-
-    it("are known by the server that did not answer", () => {
-      writeFileSync(
-        join(directory, "dev-general-0.failed"),
-        "5ee5a1c4-0000-4000-8000-000000000001\n",
-      );
-      const failed = new FailedMachines(operatorOf({}, directory));
-      assert.equal(failed.serverOf("dev-general-0"), "5ee5a1c4-0000-4000-8000-000000000001");
-      assert.equal(failed.serverOf("dev-general-1"), undefined);
-    });
-
-    it("are none when nothing ever failed", () => {
-      const none = operatorOf({}, join(directory, "none"));
-      assert.equal(new FailedMachines(none).serverOf("a"), undefined);
-      assert.equal(new FailedMachines().serverOf("a"), undefined);
-    });
+    assert.equal(failed.serverOf("dev-general-0"), "a");
+    assert.equal(failed.serverOf("dev-general-1"), undefined);
+    assert.equal(failed.serverOf("dev-general-2"), undefined);
+    assert.equal(new FailedMachines().serverOf("dev-general-0"), undefined);
   });
 });

@@ -2,20 +2,20 @@ import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { markersOf, operatorOf } from "../../../../components/support/operator.js";
+import { operatorOf } from "../../../../components/support/operator.js";
 import { fakeProject, startFakeCloud } from "../../../support/fake-openstack.js";
 
 describe("the operator of a run", () => {
   it("signs in with what the environment that is given names, and with no other", async () => {
     const cloud = await startFakeCloud();
     try {
-      const { connect } = operatorOf(cloud.environment(), "/nowhere");
+      const { connect } = operatorOf(cloud.environment());
       assert.equal((await connect()).projectId, fakeProject);
       assert.equal(cloud.seen.length, 1);
     } finally {
       await cloud.close();
     }
-    const nobody = operatorOf({ HOME: "/nowhere" }, "/nowhere");
+    const nobody = operatorOf({ HOME: "/nowhere" });
     await assert.rejects(nobody.connect());
     assert.equal(nobody.agentSocket, undefined);
   });
@@ -29,19 +29,12 @@ describe("the operator of a run", () => {
         ...{ OS_AUTH_URL: "https://cloud.example/v3", OS_USERNAME: "demo", OS_PASSWORD: "demo" },
         OS_PROJECT_NAME: "demo",
       };
-      assert.equal(operatorOf(cloud, directory).caCertificate, undefined);
-      const { caCertificate } = operatorOf({ ...cloud, OS_CACERT: file }, directory);
+      assert.equal(operatorOf(cloud).caCertificate, undefined);
+      const { caCertificate } = operatorOf({ ...cloud, OS_CACERT: file });
       assert.equal(caCertificate, "-----BEGIN CERTIFICATE-----\n");
-      assert.throws(
-        () => operatorOf({ ...cloud, OS_CACERT: `${file}.no` }, directory),
-        /no such file/,
-      );
+      assert.throws(() => operatorOf({ ...cloud, OS_CACERT: `${file}.no` }), /no such file/);
     } finally {
       rmSync(directory, { recursive: true });
     }
-  });
-
-  it("remembers the failed machines of each stack beside the project", () => {
-    assert.equal(markersOf("/project", "dev"), "/project/.stackadm/dev");
   });
 });

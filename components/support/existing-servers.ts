@@ -1,0 +1,122 @@
+import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+import type { CloudClient } from "../../cloud/client.js";
+import { listAll } from "../../cloud/listing.js";
+import { clusterNameKey } from "../../cloud/ownership.js";
+import type { Operator } from "./operator.js";
+import { ownState, type Recorded } from "./own-state.js";
+
+/** The metadata of a server that says in which generation it was made. */
+export const generationMark = "stackadm-generation";
+
+/** The metadata of a server that never answered: its own ID, so that no copy of it means another server. */
+export const neverAnsweredMark = "stackadm-never-answered";
+
+export interface ExistingServer {
+  /** Empty: two servers have the name, and which one is the machine's is not known. */
+  readonly id: string;
+  /** In which generation it was made. Empty: in an unknown one. */
+  readonly generation: string;
+  /** Whether it is to be replaced, because no script ever came to its end on it. */
+  readonly failed: boolean;
+}
+
+/** The servers that exist, by name. */
+export type ExistingServers = Readonly<Record<string, ExistingServer>>;
+
+const serverSchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  status: z.string().default(""),
+  metadata: z.record(z.string(), z.string()).default({}),
+});
+
+/** The servers that carry the cluster's name, and what their marks say. */
+export async function existingServers(
+  client: CloudClient,
+  cluster: string,
+): Promise<ExistingServers> {
+  const path = `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`;
+  const servers = await listAll(client, "compute", path, { key: "servers", schema: serverSchema });
+  // By the name: a server of a release without identities waits for its turn too, and another cluster's costs only a turn.
+  const mine = servers.filter(({ metadata }) => metadata[clusterNameKey] === cluster);
+  const found: Record<string, ExistingServer> = {};
+  for (const { id, name, status, metadata } of mine) {
+    const generation = metadata[generationMark] ?? "";
+    const other = found[name];
+    found[name] = other
+      ? // Which one is the machine's is not known here, so it waits, and is left alone.
+        { id: "", generation: other.generation === generation ? generation : "", failed: false }
+      : // Nova takes no mark for a server in ERROR.
+        { id, generation, failed: metadata[neverAnsweredMark] === id || status === "ERROR" };
+  }
+  return found;
+}
+
+/**
+ * What Nova says of the cluster's servers, asked once in a run. Undefined where the operator's credential does not lead to the
+ * project in which the program works, or Nova cannot be asked.
+ */
+export async function findServers(
+  cluster: string,
+  projectId: string,
+  operator: Operator,
+): Promise<ExistingServers | undefined> {
+  try {
+    const client = await operator.connect();
+    if (client.projectId !== projectId) return undefined;
+    return await judged(client, await existingServers(client, cluster));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Only the state knows what a server has been since it was marked. One on which a script came to its end is or was part of the
+ * cluster: it is never replaced for a mark, which goes. One that this state does not hold is somebody else's affair.
+ */
+async function judged(client: CloudClient, servers: ExistingServers): Promise<ExistingServers> {
+  if (!Object.values(servers).some(({ failed }) => failed)) return servers;
+  const state = (await ownState()) ?? [];
+  const verdicts = Object.entries(servers).map(async ([name, server]) => {
+    const kind = server.failed ? historyOf(server.id, state) : "new";
+    if (kind === "part of the cluster") await unmark(client, server.id);
+    return [name, { ...server, failed: server.failed && kind === "new" }] as const;
+  });
+  return Object.fromEntries(await Promise.all(verdicts));
+}
+
+type History = "not ours" | "part of the cluster" | "new";
+
+/** What the state says of a server: scripts of a machine are named after it, and were given their server's ID. */
+export function historyOf(serverId: string, state: readonly Recorded[]): History {
+  const server = state.find(({ type, outputs }) => isServer(type) && outputs["id"] === serverId);
+  if (!server) return "not ours";
+  const machine = server.name.replace(/server$/, "");
+  const worked = state.some(
+    ({ name, type, outputs }) =>
+      type === "command:remote:Command" &&
+      name.startsWith(machine) &&
+      serverOfScript(outputs["stdin"]) === serverId,
+  );
+  return worked ? "part of the cluster" : "new";
+}
+
+const isServer = (type: string): boolean => type === "openstack:compute/instance:Instance";
+
+/** The server on which a script ran, in what it was given. */
+export const serverOfScript = (stdin: unknown): string | undefined =>
+  typeof stdin === "string" ? /^SERVER_ID='([^']+)'$/m.exec(stdin)?.[1] : undefined;
+
+/** Says on the server itself, to whoever runs the program next, that it never answered. */
+export const markNeverAnswered = async (client: CloudClient, serverId: string): Promise<void> => {
+  const metadata = { [neverAnsweredMark]: serverId };
+  await client.request("compute", "POST", `/servers/${serverId}/metadata`, { metadata });
+};
+
+/** It answers after all. A mark that stays harms nobody: the state is asked again. */
+async function unmark(client: CloudClient, serverId: string): Promise<void> {
+  if (pulumi.runtime.isDryRun()) return;
+  const path = `/servers/${serverId}/metadata/${neverAnsweredMark}`;
+  await client.request("compute", "DELETE", path).catch(() => undefined);
+}

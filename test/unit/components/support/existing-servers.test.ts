@@ -1,0 +1,121 @@
+import { strict as assert } from "node:assert";
+import { connectCloud } from "../../../../cloud/client.js";
+import {
+  existingServers,
+  findServers,
+  historyOf,
+  type ExistingServers,
+} from "../../../../components/support/existing-servers.js";
+import { operatorOf } from "../../../../components/support/operator.js";
+import { fakeProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
+
+const mark = { "stackadm-cluster": "dev" };
+const never = (id: string): Record<string, string> => ({ "stackadm-never-answered": id });
+
+describe("the servers that exist", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+  });
+  afterEach(() => cloud.close());
+
+  const found = async (...servers: readonly object[]): Promise<ExistingServers> => {
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+    return existingServers(await connectCloud({ env: cloud.environment() }), "dev");
+  };
+
+  it("are asked for by the cluster's name", async () => {
+    await found();
+    assert.match(cloud.seen.at(-1)?.path ?? "", /^\/compute\/.*servers\/detail\?name=%5Edev-/);
+  });
+
+  it("have the generation in their metadata, or none", async () => {
+    const servers = await found(
+      { id: "a", name: "dev-a-0", metadata: { ...mark, "stackadm-generation": "2" } },
+      { id: "b", name: "dev-a-1", metadata: mark },
+    );
+    assert.deepEqual(servers, {
+      "dev-a-0": { id: "a", generation: "2", failed: false },
+      "dev-a-1": { id: "b", generation: "", failed: false },
+    });
+  });
+
+  it("are the cluster's own", async () => {
+    const other = { "stackadm-cluster": "dev-a" };
+    const servers = [
+      { id: "a", name: "dev-a-0", metadata: other },
+      { id: "b", name: "dev-b-0" },
+    ];
+    assert.deepEqual(await found(...servers), {});
+  });
+
+  it("are in no known generation when two have one name and differ, and none of them failed", async () => {
+    const of = (id: string, generation: string): object => ({
+      ...{ id, name: "dev-a-0" },
+      metadata: { ...mark, ...never(id), "stackadm-generation": generation },
+    });
+    const servers = async (...two: object[]): Promise<unknown> => (await found(...two))["dev-a-0"];
+    const unclear = { id: "", failed: false };
+    assert.deepEqual(await servers(of("a", "1"), of("b", "0")), { ...unclear, generation: "" });
+    assert.deepEqual(await servers(of("a", "1"), of("b", "1")), { ...unclear, generation: "1" });
+  });
+
+  it("failed when they are marked by their own ID, or Nova says ERROR, where a mark cannot be put", async () => {
+    const of = (name: string, metadata: object, status = "ACTIVE"): object => ({
+      ...{ id: name, name: `dev-${name}`, status },
+      metadata: { ...mark, ...metadata },
+    });
+    const servers = await found(
+      ...[of("a", never("a")), of("b", never("a")), of("c", {}, "ERROR"), of("d", {})],
+    );
+    const failed = Object.values(servers).filter((server) => server.failed);
+    assert.deepEqual(
+      failed.map(({ id }) => id),
+      ["a", "c"],
+    );
+  });
+
+  describe("for a run", () => {
+    it("are unknown in another project, and where Nova cannot be asked", async () => {
+      const operator = operatorOf(cloud.environment());
+      cloud.on("GET /compute/servers/detail", { body: { servers: [] } });
+      assert.deepEqual(await findServers("dev", fakeProject, operator), {});
+      assert.equal(await findServers("dev", "another", operator), undefined);
+      cloud.on("GET /compute/servers/detail", { status: 403 });
+      assert.equal(await findServers("dev", fakeProject, operator), undefined);
+    });
+
+    it("have not failed where the state cannot be asked what became of them", async () => {
+      const servers = [{ id: "a", name: "dev-a-0", metadata: { ...mark, ...never("a") } }];
+      cloud.on("GET /compute/servers/detail", { body: { servers } });
+      const found = await findServers("dev", fakeProject, operatorOf(cloud.environment()));
+      assert.equal(found?.["dev-a-0"]?.failed, false);
+    });
+  });
+});
+
+describe("what the state says of a server", () => {
+  const instance = (name: string, id: string) => ({
+    ...{ name: `${name}-server`, type: "openstack:compute/instance:Instance", outputs: { id } },
+  });
+  const script = (name: string, id: string) => ({
+    ...{ name, type: "command:remote:Command", outputs: { stdin: `A='x'\nSERVER_ID='${id}'\n` } },
+  });
+
+  it("is nothing for one that another state holds: it is left alone", () => {
+    assert.equal(historyOf("b", [instance("dev-a-0", "a")]), "not ours");
+  });
+
+  it("is that it is new, also when a script ran on the server before", () => {
+    const before = [script("dev-a-0-prepare", "a"), script("dev-a-01-prepare", "b")];
+    assert.equal(historyOf("b", [instance("dev-a-0", "b")]), "new");
+    assert.equal(historyOf("b", [instance("dev-a-0", "b"), ...before]), "new");
+  });
+
+  it("is that it was part of the cluster as soon as any script came to its end on it", () => {
+    for (const step of ["prepare", "init", "join"]) {
+      const state = [instance("dev-a-0", "b"), script(`dev-a-0-${step}`, "b")];
+      assert.equal(historyOf("b", state), "part of the cluster", step);
+    }
+  });
+});
