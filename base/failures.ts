@@ -170,6 +170,11 @@ export const failures = {
     sentence: "a machine keeps its server, because pods on it cannot be moved",
     hint: "Let these pods go or widen their disruption budget, then run the same command again.",
   },
+  TEARDOWN_BLOCKED: {
+    exitCode: 1,
+    sentence: "the cluster cannot give back what it has in the cloud",
+    hint: "Let go what is named (whoever set a finalizer has to take it away), then run the same command again. Or `npx stackadm destroy --abandon`: it takes the cluster away as it is; volumes with data stay and are named.",
+  },
   KUBERNETES_UNREACHABLE: {
     exitCode: 1,
     sentence: "the Kubernetes API does not answer",

@@ -38,8 +38,9 @@ export const scriptsFor = (
     : scripts;
 
 export const leaveScripts = [common, read("scripts/leave.sh")] as const;
-export const teardownScripts = [common, read("scripts/teardown.sh")] as const;
-export const snapshotsScripts = [common, read("scripts/snapshots.sh")] as const;
+const releasing = [common, read("scripts/release.sh")];
+export const teardownScripts = [...releasing, read("scripts/teardown.sh")] as const;
+export const snapshotsScripts = [...releasing, read("scripts/snapshots.sh")] as const;
 /** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */
 export const mintScript = read("scripts/mint.sh");
 /** Installed on control planes by keep-marks.sh; gives the nodes their labels and taints. */

@@ -66,7 +66,7 @@ const scripts: Readonly<Record<string, readonly string[]>> = {
   "dev-workers-general-0-prepare": ["support/common", "support/apt", "machine/prepare"],
   "dev-workers-general-0-join": ["support/common", "kubeadm/peers", "kubeadm/join"],
   "dev-workers-general-0-leave": ["support/common", "kubeadm/leave"],
-  "dev-control-plane-teardown": ["support/common", "kubeadm/teardown"],
+  "dev-control-plane-teardown": ["support/common", "kubeadm/release", "kubeadm/teardown"],
 };
 
 describe("the package, packed and installed", function () {

@@ -26,6 +26,7 @@ const wanted = (file: string): string[] => {
   const own = [
     "SECONDS",
     "ARGV", // perl's
+    "NF", // awk's
     "KUBECONFIG",
     "SERVER_ID",
     "SSH_ORIGINAL_COMMAND",
@@ -52,6 +53,7 @@ describe("scripts for machines", () => {
   const joining = ["kubeadm/scripts/peers.sh", "kubeadm/scripts/api-name.sh"];
   const kubelet = ["kubeadm/scripts/converge.sh", "kubeadm/scripts/kubelet.sh"];
   const asking = "kubeadm/scripts/peers.sh";
+  const releasing = "kubeadm/scripts/release.sh";
   const offer = "kubeadm/scripts/offer.sh";
   const controlPlane = [
     "kubeadm/scripts/frozen.sh",
@@ -78,8 +80,8 @@ describe("scripts for machines", () => {
     ["client", clientValues, [asking, "etcd/scripts/client.sh"]],
     ["join", joinValues, [...joining, ...kubelet, "kubeadm/scripts/join.sh"]],
     ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
-    ["teardown", teardownValues, ["kubeadm/scripts/teardown.sh"]],
-    ["snapshots", [], ["kubeadm/scripts/snapshots.sh"]],
+    ["teardown", teardownValues, [releasing, "kubeadm/scripts/teardown.sh"]],
+    ["snapshots", [], [releasing, "kubeadm/scripts/snapshots.sh"]],
     ["bastion", [], ["access/scripts/bastion.sh"]],
   ] as const;
   for (const [step, values, files] of contracts) {

@@ -3,7 +3,9 @@ import { snapshotsScripts } from "../../components/kubeadm/node-scripts.js";
 import { Sandbox } from "../support/sandbox.js";
 
 const common: Readonly<Record<string, string>> = { hostname: "echo machine", systemctl: "exit 0" };
-const soon = snapshotsScripts.map((text) => text.replaceAll("poll 240", "poll 1"));
+const soon = snapshotsScripts.map((text) =>
+  text.replaceAll("dwindle snapshots 240", "dwindle snapshots 1"),
+);
 
 describe("snapshots.sh", () => {
   it("does nothing where there is no cluster", () => {
@@ -20,35 +22,43 @@ describe("snapshots.sh", () => {
       ...common,
       kubectl: [
         'case "$*" in',
-        '  *"delete volumesnapshot first"*) touch $root/asked ;;',
-        '  "get volumesnapshotcontents"*) [ -e $root/gone ] || echo "default first"; [ ! -e $root/asked ] || touch $root/gone ;;',
+        '  "delete -f -"*) cat >$root/asked ;;',
+        '  "get volumesnapshotcontents,"*)',
+        "    [ ! -e $root/gone ] || exit 0",
+        "    [ ! -e $root/asked ] || touch $root/gone",
+        "    echo content there - snapcontent-1 x,",
+        "    echo snapshot there default first snapcontent-1 x,; echo snapshot there default others foreign-1 x, ;;",
         "esac",
       ].join("\n"),
     });
     try {
       machine.put("etc/kubernetes/admin.conf");
-      const { code, stdout, stderr, calls } = machine.run(snapshotsScripts, {});
+      const { code, stdout, stderr } = machine.run(snapshotsScripts, {});
       assert.equal(code, 0, stderr);
       assert.equal(stdout, '{"released": "yes"}\n');
-      assert.deepEqual(
-        calls.filter((call) => call.includes("delete")),
-        ["kubectl -n default delete volumesnapshot first --ignore-not-found --wait=false"],
+      assert.equal(
+        machine.file("asked"),
+        '---\n{apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshot, metadata: {name: "first", namespace: "default"}}\n',
       );
     } finally {
       machine.close();
     }
   });
 
-  it("says which are left", () => {
+  it("says which are left, and what holds them", () => {
     const machine = new Sandbox({
       ...common,
-      kubectl: 'case "$*" in "get volumesnapshotcontents"*) echo default first ;; esac',
+      kubectl:
+        'case "$*" in "get volumesnapshotcontents,"*) echo content there - c -; echo snapshot going default first c example.com/keep, ;; esac',
     });
     try {
       machine.put("etc/kubernetes/admin.conf");
       const { code, stderr } = machine.run(soon, {});
       assert.equal(code, 1);
-      assert.match(stderr, /reason: snapshots are left: default first/);
+      assert.match(
+        stderr,
+        /reason: \[TEARDOWN_BLOCKED\] 1 snapshots are left, .*: snapshot default\/first is being deleted, finalizers example.com\/keep; content c is there$/m,
+      );
     } finally {
       machine.close();
     }

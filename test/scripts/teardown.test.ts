@@ -6,71 +6,150 @@ const common: Readonly<Record<string, string>> = {
   hostname: "echo machine",
   systemctl: "exit 0",
 };
+
+/**
+ * A cluster's kubectl: what it answers by its arguments; everything else succeeds, and a policy is kept. Deletions are known by what
+ * they name, "Pod shop db-0", and by their flags.
+ */
+const kubectl = (cases: Readonly<Record<string, string>>): string =>
+  [
+    'case "$*" in "delete -f -"*)',
+    `  objects=$(awk -F'[ ,"]+' '/^{/ { print $4, ($9 == "" ? "-" : $9), $7 }')`,
+    '  while read -r one; do echo "$one${6:+ ${*:6}}"; done <<<"$objects" >>$root/deleted',
+    '  set -- "delete $(head -n 1 <<<"$objects")"',
+    "esac",
+    'case "$*" in',
+    ...Object.entries(cases).map(([words, body]) => `  ${words}) ${body} ;;`),
+    '  "apply -f -") cat >$root/policy ;;',
+    '  "delete validatingadmissionpolicy"*) rm -f $root/policy ;;',
+    "esac",
+  ].join("\n");
+
+/** The same scripts with shorter patience, in seconds. */
+const patience = (seconds: number): readonly string[] =>
+  teardownScripts.map((text) =>
+    text
+      .replaceAll(/(dwindle "?[a-z ]+"?) (240|420)/g, `$1 ${seconds.toString()}`)
+      .replaceAll(/\(\(still < (10|30)\)\)/g, "((still < 1))")
+      .replaceAll("said + 20", "said + 2"),
+  );
+
+const services = '"get services"*';
+const volumes = '"get persistentvolumes,"*';
+
 describe("teardown.sh", () => {
+  let machine: Sandbox;
+  const living = (cases: Readonly<Record<string, string>>): void => {
+    machine.stub("kubectl", kubectl(cases));
+    machine.put("etc/kubernetes/admin.conf");
+  };
+  const run = (scripts = teardownScripts as readonly string[]) =>
+    machine.run(scripts, { OTHERS: "no" });
+  const deleted = (): string[] => [
+    ...new Set((machine.file("deleted") ?? "").trimEnd().split("\n")),
+  ];
+  const reasonOf = (stderr: string): string => stderr.trimEnd().split("\n").at(-1) ?? "";
+  beforeEach(() => {
+    machine = new Sandbox(common);
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
   it("does nothing where there is no cluster", () => {
-    const machine = new Sandbox(common);
-    try {
-      assert.equal(
-        machine.run(teardownScripts, { OTHERS: "no" }).stdout,
-        '{"released": "nothing"}\n',
-      );
-    } finally {
-      machine.close();
-    }
+    assert.equal(run().stdout, '{"released": "nothing"}\n');
   });
 
   it("does not take a control plane that has yet to join for the end of the cluster", () => {
-    const machine = new Sandbox(common);
-    try {
-      const { code, stderr } = machine.run(teardownScripts, { OTHERS: "yes" });
-      assert.equal(code, 1);
-      assert.match(stderr, /reason: \[KUBERNETES_UNREACHABLE\] machine is no control plane yet/);
-    } finally {
-      machine.close();
-    }
+    const { code, stderr } = machine.run(teardownScripts, { OTHERS: "yes" });
+    assert.equal(code, 1);
+    assert.match(stderr, /reason: \[KUBERNETES_UNREACHABLE\] machine is no control plane yet/);
   });
 
-  it("deletes services and claims, and waits until both are gone", () => {
-    const machine = new Sandbox({
-      ...common,
-      kubectl: [
-        'case "$*" in',
-        '  "get services"*) [ -e $root/no-services ] || echo "shop web" ;;',
-        '  "delete service"*) touch $root/no-services ;;',
-        '  "get persistentvolumes"*) [ -e $root/no-volumes ] || echo "pvc-1 shop data" ;;',
-        '  "delete persistentvolumeclaim"*) touch $root/no-volumes ;;',
-        '  "get pods"*) echo "db-0 " ;;',
-        "esac",
-      ].join("\n"),
+  it("deletes services, claims and the pods on them, and waits until they are gone", () => {
+    living({
+      [services]: '[ -e $root/no-services ] || echo "service there shop web x,"',
+      '"delete Service"*': "touch $root/no-services",
+      [volumes]: [
+        "[ ! -e $root/no-volumes ] || exit 0",
+        'echo "volume there - pvc-1 x,"; echo "class there - gold"',
+        'echo "claim there shop data pvc-1 gold x,"; echo "claim there shop other nfs-1 nfs x,"',
+        'echo "claim there shop next - gold x,"; echo "claim there shop else - nfs x,"',
+        'echo "pod there shop db-0 a data x,"; echo "pod there shop db-1 a other x,"',
+      ].join("; "),
+      '"delete PersistentVolumeClaim"*': "touch $root/no-volumes",
     });
-    try {
-      machine.put("etc/kubernetes/admin.conf");
-      const { code, stdout, stderr, calls } = machine.run(teardownScripts, { OTHERS: "no" });
-      assert.equal(code, 0, stderr);
-      assert.equal(stdout, '{"released": "yes"}\n');
-      assert.ok(calls.includes("kubectl delete service --namespace shop web --wait=false"));
-      assert.ok(
-        calls.some((call) => /delete persistentvolumeclaim --namespace shop data/.test(call)),
-      );
-      assert.ok(calls.some((call) => /delete pod --namespace shop db-0/.test(call)));
-    } finally {
-      machine.close();
-    }
+    const { code, stdout, stderr } = run();
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, '{"released": "yes"}\n');
+    assert.deepEqual(deleted(), [
+      ...["Service shop web", "PersistentVolumeClaim shop data", "PersistentVolumeClaim shop next"],
+      "Pod shop db-0",
+    ]);
   });
 
   it("does not take an API server that cannot be asked for an empty cluster", () => {
-    const machine = new Sandbox({
-      ...common,
-      kubectl: 'case "$*" in *readyz*) ;; *) exit 1 ;; esac',
+    machine.stub("kubectl", 'case "$*" in "get services"*) exit 1 ;; esac');
+    machine.put("etc/kubernetes/admin.conf");
+    const { code, stderr } = run(patience(1));
+    assert.equal(code, 1);
+    assert.match(reasonOf(stderr), /^reason: \[KUBERNETES_UNREACHABLE\] .* any more, .*balancers/);
+  });
+
+  describe("of very many volumes", () => {
+    /** A slow driver, which lets 50 go between two looks. */
+    const many = [
+      "gone=$(cat $root/gone 2>/dev/null || echo 0); asked=$(cat $root/asked 2>/dev/null || echo 0); sleep 0.7",
+      `awk -v gone=$gone -v asked=$asked 'BEGIN { for (i = gone + 1; i <= 300; i++) print "volume there - pvc-" i " x,"; for (i = gone + 1; i <= 300; i++) print "claim", (i > asked ? "there" : "going"), "shop data-" i " pvc-" i " gold x," }'`,
+      "((asked < gone + 50)) || echo $((gone + 50)) >$root/gone",
+    ].join("; ");
+    const asked =
+      'echo $(($(cat $root/asked 2>/dev/null || echo 0) + $(wc -l <<<"$objects"))) >$root/asked';
+
+    it("has a bound for want of progress only, says how many are left, and asks for a hundred at once", function () {
+      this.timeout(30_000);
+      living({ [volumes]: many, '"delete PersistentVolumeClaim"*': asked });
+      const began = Date.now();
+      const { code, stderr, calls } = run(patience(5));
+      assert.equal(code, 0, stderr);
+      assert.ok(Date.now() - began > 5_000, "it was over before the bound");
+      assert.equal(calls.filter((call) => call.startsWith("kubectl delete -f")).length, 3);
+      assert.equal(deleted().length, 300);
+      assert.match(stderr, /^\d+ volumes left$/m);
     });
-    try {
-      machine.put("etc/kubernetes/admin.conf");
-      const script = teardownScripts.map((text) => text.replaceAll("poll 240", "poll 1"));
-      const { code, stderr } = machine.run(script, {});
-      assert.notEqual(code, 0);
-      assert.match(stderr, /teardown failed/);
-    } finally {
-      machine.close();
-    }
+  });
+
+  describe("blocked", () => {
+    it("names what is left and its finalizers, foreign ones first", () => {
+      living({
+        [services]: "",
+        [volumes]: [
+          ...["volume there - pvc-1 kubernetes.io/pv-protection,", "class there - gold"],
+          "claim going shop data pvc-1 gold kubernetes.io/pvc-protection,",
+          "pod going shop db-0 a data example.com/backup,example.com/audit,",
+        ]
+          .map((line) => `echo ${line}`)
+          .join("; "),
+      });
+      const { code, stderr } = run(patience(1));
+      assert.equal(code, 1);
+      assert.match(
+        reasonOf(stderr),
+        /^reason: \[TEARDOWN_BLOCKED\] 1 volumes are left, and none went for \d s: pod shop\/db-0 is being deleted, finalizers example.com\/backup,example.com\/audit; volume pvc-1 is there, finalizers kubernetes.io\/pv-protection; claim shop\/data is being deleted, /,
+      );
+    });
+
+    it("names five, and what the API server says about the deletion", () => {
+      living({
+        [services]: "for i in 1 2 3 4 5 6 7; do echo service there shop web-$i -; done",
+        '"delete Service"*':
+          'echo "Error from server: admission webhook \\"no\\" denied it" >&2; exit 1',
+      });
+      const { stderr } = run(patience(1));
+      assert.match(
+        reasonOf(stderr),
+        /\] 7 load balancers are left, .*service shop\/web-5 is there; and 2 more; the API server says: .* denied it$/,
+      );
+    });
   });
 });

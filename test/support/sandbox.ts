@@ -54,7 +54,7 @@ const harmless = [
     "sort",
     "tail",
   ],
-  ...["timeout", "touch", "tr", "true", "false"],
+  ...["timeout", "touch", "tr", "true", "false", "wc"],
 ];
 
 const places = /(?<![\w.}/])\/(etc|var|run|usr\/local|opt)\//g;

@@ -1,39 +1,31 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2016,SC2034
 # Before volumes go: lets Cinder CSI delete the snapshots that go with their object. Cinder keeps a volume that has one.
 # Result: {"released": "yes"}. A snapshot whose deletion policy is Retain stays, as its owner wanted.
 
-export KUBECONFIG=/etc/kubernetes/admin.conf
-
-release_snapshots() {
+snapshots() {
+  local seen=''
   if [[ ! -e $KUBECONFIG ]]; then
     printf '{"released": "nothing"}\n' >&4
     return
   fi
-  poll 60 ask_snapshots get --raw /readyz || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so no snapshot can be released"
-  poll 60 delete_snapshots || die "the snapshots cannot be deleted: $(snapshots | tr '\n' ',')"
-  poll 240 no_snapshots || die "snapshots are left: $(snapshots | tr '\n' ',')"
-  printf '{"released": "yes"}\n' >&4
+  begin_release "no snapshot"
+  dwindle snapshots 240 release_snapshots || blocked snapshots
+  end_release
 }
 
-ask_snapshots() { timeout 30 kubectl "$@"; }
-
-# Namespace and name of each that Cinder keeps and that goes with its object; another driver's are not ours.
-snapshots() {
-  ask_snapshots get volumesnapshotcontents \
-    -o go-template='{{range .items}}{{if and (eq .spec.driver "cinder.csi.openstack.org") (eq .spec.deletionPolicy "Delete")}}{{.spec.volumeSnapshotRef.namespace}} {{.spec.volumeSnapshotRef.name}}{{"\n"}}{{end}}{{end}}'
+# Each that Cinder keeps and that goes with its object; another driver's are not ours.
+release_snapshots() {
+  local all
+  all=$(look volumesnapshotcontents,volumesnapshots "$kept") || return 0
+  seen=$(awk '$1 == "content" { content[$4] } $1 == "content" || $1 == "snapshot" && $5 in content' <<<"$all")
+  left=$(awk '$1 == "content" { n++ } END { print n + 0 }' <<<"$seen")
+  delete_some snapshot.storage.k8s.io/v1 VolumeSnapshot <<<"$(awk '$1 == "snapshot"' <<<"$seen")"
 }
 
-delete_snapshots() {
-  local all namespace name
-  all=$(snapshots) || return 1
-  while read -r namespace name; do
-    [[ -z $name ]] || ask_snapshots -n "$namespace" delete volumesnapshot "$name" --ignore-not-found --wait=false </dev/null || return 1
-  done <<<"$all"
-}
+readonly kept='
+{{- if eq .kind "VolumeSnapshotContent"}}
+  {{- if and (eq .spec.driver "cinder.csi.openstack.org") (eq .spec.deletionPolicy "Delete")}}content '$where' '$finalizers'{{end}}
+{{- end}}
+{{- if eq .kind "VolumeSnapshot"}}{{if .status}}snapshot '$where' {{or .status.boundVolumeSnapshotContentName "-"}} '$finalizers'{{end}}{{end}}'
 
-no_snapshots() {
-  local left
-  left=$(snapshots) && [[ -z $left ]]
-}
-
-run_step snapshots release_snapshots
+run_step snapshots snapshots

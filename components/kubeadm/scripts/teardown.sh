@@ -1,11 +1,10 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2016,SC2034
 # Before the cluster goes: lets the cloud controller and Cinder CSI give back what they made in the cloud.
 # Result: {"released": "yes"}. Only what belongs to this cluster is touched, by asking its own API.
 # Volumes whose reclaim policy is Retain stay, as their owner wanted.
 
-export KUBECONFIG=/etc/kubernetes/admin.conf
-
 teardown() {
+  local seen=''
   require OTHERS
   if [[ ! -e $KUBECONFIG ]]; then
     [[ $OTHERS == no ]] ||
@@ -13,57 +12,58 @@ teardown() {
     printf '{"released": "nothing"}\n' >&4
     return
   fi
-  poll 60 ask get --raw /readyz || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so nothing can be released"
-  delete_services
-  poll 240 no_services || die "load balancers are left: $(services | tr '\n' ' ')"
-  poll 240 release_volumes || die "volumes are left: $(volumes | tr '\n' ' ')"
-  printf '{"released": "yes"}\n' >&4
+  begin_release nothing
+  dwindle "load balancers" 240 release_services || blocked "load balancers"
+  dwindle volumes 240 release_volumes || blocked volumes
+  end_release
 }
 
-ask() { timeout 30 kubectl "$@"; }
-
-services() {
-  ask get services --all-namespaces \
-    -o go-template='{{range .items}}{{if eq .spec.type "LoadBalancer"}}{{.metadata.namespace}} {{.metadata.name}}{{"\n"}}{{end}}{{end}}'
+release_services() {
+  seen=$(look services "{{if eq .spec.type \"LoadBalancer\"}}service $where $finalizers{{end}}") || return 0
+  left=$(awk 'NF { n++ } END { print n + 0 }' <<<"$seen")
+  delete_some v1 Service <<<"$seen"
 }
 
-delete_services() {
-  local namespace name
-  while read -r namespace name; do
-    say "releasing the load balancer of $namespace/$name"
-    ask delete service --namespace "$namespace" "$name" --wait=false
-  done < <(services)
-}
-
-no_services() {
-  local left
-  left=$(services) && [[ -z $left ]]
-}
-
-# Volumes that Cinder CSI would delete with their claim: "VOLUME NAMESPACE CLAIM".
-volumes() {
-  ask get persistentvolumes \
-    -o go-template='{{range .items}}{{if .spec.csi}}{{if and (eq .spec.csi.driver "cinder.csi.openstack.org") (eq .spec.persistentVolumeReclaimPolicy "Delete")}}{{.metadata.name}} {{.spec.claimRef.namespace}} {{.spec.claimRef.name}}{{"\n"}}{{end}}{{end}}{{end}}'
-}
-
-# A claim goes when no pod uses it; a pod that comes again finds its claim going and stays out.
+# Volumes that Cinder CSI would delete with their claim, those that it is about to make for one, and what holds them.
 release_volumes() {
-  local left volume namespace claim
-  left=$(volumes) || return 1
-  [[ -n $left ]] || return 0
-  while read -r volume namespace claim; do
-    say "releasing the volume $volume of $namespace/$claim"
-    ask delete persistentvolumeclaim --namespace "$namespace" "$claim" --wait=false --ignore-not-found
-    delete_users "$namespace" "$claim"
-  done <<<"$left"
-  return 1
+  local all
+  all=$(look persistentvolumes,storageclasses,persistentvolumeclaims,pods,volumeattachments "$held") || return 0
+  seen=$(doomed <<<"$all")
+  left=$(awk '$1 == "volume" || $1 == "claim" && $5 == "-" { n++ } END { print n + 0 }' <<<"$seen")
+  # The claims first: a pod that comes again finds its claim going and stays out.
+  delete_some v1 PersistentVolumeClaim <<<"$(of claim)"
+  delete_some v1 Pod <<<"$(of pod)"
 }
 
-delete_users() {
-  local pod
-  for pod in $(ask get pods --namespace "$1" -o go-template="{{range .items}}{{\$pod := .metadata.name}}{{range .spec.volumes}}{{if .persistentVolumeClaim}}{{if eq .persistentVolumeClaim.claimName \"$2\"}}{{\$pod}} {{end}}{{end}}{{end}}{{end}}"); do
-    ask delete pod --namespace "$1" "$pod" --wait=false --ignore-not-found
-  done
+# One that is Available was never anybody's, and nobody deletes it. Pods have a line for each claim.
+readonly held='
+{{- if eq .kind "PersistentVolume"}}{{if .spec.csi}}
+  {{- if and (eq .spec.csi.driver "cinder.csi.openstack.org") (eq .spec.persistentVolumeReclaimPolicy "Delete") (ne .status.phase "Available")}}volume '$where' '$finalizers'{{end}}
+{{- end}}{{end}}
+{{- if eq .kind "StorageClass"}}
+  {{- if eq .provisioner "cinder.csi.openstack.org"}}class there - {{.metadata.name}}{{"\n"}}{{end}}
+{{- end}}
+{{- if eq .kind "PersistentVolumeClaim"}}claim '$where' {{or .spec.volumeName "-"}} {{or .spec.storageClassName "-"}} '$finalizers'{{end}}
+{{- if eq .kind "Pod"}}{{range .spec.volumes}}
+  {{- $claim := ""}}
+  {{- if .persistentVolumeClaim}}{{$claim = .persistentVolumeClaim.claimName}}{{end}}
+  {{- if .ephemeral}}{{$claim = printf "%s-%s" $one.metadata.name .name}}{{end}}
+  {{- if $claim}}{{with $one}}pod '$where' {{or .spec.nodeName "-"}} {{$claim}} '$finalizers'{{end}}{{end}}
+{{- end}}{{end}}
+{{- if eq .kind "VolumeAttachment"}}attachment '$where' {{.spec.nodeName}} {{or .spec.source.persistentVolumeName "-"}} '$finalizers'{{end}}'
+
+# Of all that the volumes that go, the claims on them, and who holds those.
+doomed() {
+  awk '
+    $1 == "volume" { volume[$4] }
+    $1 == "class" { class[$4] }
+    $1 == "claim" && ($5 in volume || $5 == "-" && $6 in class) { claim[$3 " " $4] }
+    $1 == "volume" || $1 == "claim" && ($3 " " $4) in claim
+    $1 == "pod" && ($3 " " $6) in claim
+    $1 == "attachment" && $6 in volume'
 }
+
+# of KIND: those that were seen, once each.
+of() { awk -v kind="$1" '$1 == kind && !said[$3 " " $4]++' <<<"$seen"; }
 
 run_step teardown teardown
