@@ -119,6 +119,35 @@ describe("teardown.sh", () => {
     });
   });
 
+  describe("of what comes again", () => {
+    it("has the API server refuse it, whoever asks, for as long as nobody renews it", () => {
+      living({
+        [services]: "",
+        [volumes]: [
+          "n=$(cat $root/made 2>/dev/null || echo 1); [ $n != 0 ] || exit 0",
+          "echo volume there - pvc-$n x,; echo claim there shop data pvc-$n gold x,",
+        ].join("; "),
+        // What a StatefulSet does.
+        '"delete PersistentVolumeClaim"*':
+          "if [ -e $root/policy ]; then echo 0; else echo 2; fi >$root/made",
+      });
+      const { code, stderr } = run(patience(2));
+      assert.equal(code, 0, stderr);
+      const policy = machine.file("policy") ?? "";
+      assert.match(policy, /^kind: ValidatingAdmissionPolicy$/m);
+      assert.match(policy, /resources: \[persistentvolumeclaims, services\]/);
+      const [, until = ""] = /> timestamp\("([^"]+)"\)/.exec(policy) ?? [];
+      const minutes = (Date.parse(until) - Date.now()) / 60_000;
+      assert.ok(minutes > 25 && minutes < 31, until);
+    });
+
+    it("lets it come again where the teardown came to no end", () => {
+      living({ [services]: "echo service there shop web x," });
+      assert.equal(run(patience(1)).code, 1);
+      assert.equal(machine.file("policy"), undefined);
+    });
+  });
+
   describe("blocked", () => {
     it("names what is left and its finalizers, foreign ones first", () => {
       living({
@@ -150,6 +179,33 @@ describe("teardown.sh", () => {
         reasonOf(stderr),
         /\] 7 load balancers are left, .*service shop\/web-5 is there; and 2 more; the API server says: .* denied it$/,
       );
+    });
+  });
+
+  describe("with a webhook that does not answer", () => {
+    const stuck = {
+      [services]: "",
+      [volumes]: "[ -e $root/deaf ] || echo volume going - pvc-1 x,",
+      '"get validatingwebhookconfigurations"*':
+        "[ -e $root/deaf ] || echo guard 0 guard.example.com 10",
+    };
+    it("does without it when nothing goes any more", () => {
+      living({ ...stuck, '"patch validating"*': "touch $root/deaf" });
+      const { code, stderr, calls } = run(patience(20));
+      assert.equal(code, 0, stderr);
+      const [patch, ...more] = calls.join("\n").split("kubectl patch ").slice(1);
+      assert.deepEqual(more, []);
+      assert.match(patch ?? "", /^validatingwebhookconfigurations guard --type json -p \[/);
+      assert.match(patch ?? "", /"value": "guard.example.com".*"value": "Ignore"/s);
+    });
+
+    it("gives it back to a cluster that stays", () => {
+      living({ ...stuck, '"patch validating"*': "" });
+      const { code, calls } = run(patience(3));
+      assert.equal(code, 1);
+      const last = calls.join("\n").split("kubectl patch ").at(-1) ?? "";
+      assert.match(last, /"value": "Fail".*timeoutSeconds", "value": 10/s);
+      assert.equal(machine.file("var/lib/stackadm/teardown-webhooks"), undefined);
     });
   });
 });

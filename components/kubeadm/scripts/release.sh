@@ -3,6 +3,8 @@
 # Objects are lines here, KIND STATE NAMESPACE NAME ... FINALIZERS; STATE is `going` once deletion was asked for, else `there`.
 
 export KUBECONFIG=/etc/kubernetes/admin.conf
+# Set by whoever comes to the end: what was done on the way then stays.
+released=''
 
 ask() { timeout 60 kubectl "$@"; }
 
@@ -16,12 +18,49 @@ look() { ask get "$1" --all-namespaces -o go-template="{{range \$one := .items}}
 # begin_release WHAT: WHAT cannot be given back without the API.
 begin_release() {
   poll 60 ask get --raw /readyz || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $1 can be released"
+  trap 'failed; [[ -n $released ]] || take_back' EXIT
   # Where a function's output is taken, the log is here.
   exec 5>>"$log"
+  poll 30 refuse_new || say "the API server takes no policy; what is made anew is released as well"
 }
 
 end_release() {
+  released=yes
   printf '{"released": "yes"}\n' >&4
+}
+
+# A cluster that stays after all is to work.
+take_back() {
+  ask delete validatingadmissionpolicy,validatingadmissionpolicybinding stackadm-teardown --ignore-not-found || :
+  heed_webhooks
+}
+
+# What a StatefulSet or an operator makes anew would never end: the API server itself refuses it, whoever asks. The policy ends by
+# itself when nobody renews it, so that a run that was cut off locks nothing.
+refuse_new() {
+  renewed=$SECONDS
+  ask apply -f - <<POLICY
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: { name: stackadm-teardown }
+spec:
+  failurePolicy: Ignore
+  matchConstraints:
+    resourceRules:
+      - { apiGroups: [""], apiVersions: ["*"], operations: [CREATE], resources: [persistentvolumeclaims, services] }
+      - { apiGroups: [snapshot.storage.k8s.io], apiVersions: ["*"], operations: [CREATE], resources: [volumesnapshots] }
+  matchConditions:
+    - name: has-something-in-the-cloud
+      expression: request.resource.resource != "services" || object.spec.type == "LoadBalancer"
+  validations:
+    - expression: timestamp(object.metadata.creationTimestamp) > timestamp("$(date -u -d '30 minutes' +%FT%TZ)")
+      message: this cluster is being destroyed; where that was given up, delete the validatingadmissionpolicy stackadm-teardown
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: { name: stackadm-teardown }
+spec: { policyName: stackadm-teardown, validationActions: [Deny] }
+POLICY
 }
 
 # dwindle WHAT SECONDS COMMAND...: repeats a command until it sets `left` to 0. How many WHAT there are has no bound, but how long
@@ -35,6 +74,8 @@ dwindle() {
     still=$((SECONDS - since))
     ((still < limit)) || return 1
     ((SECONDS < said + 20)) || { say "$left $what left" && said=$SECONDS; }
+    ((SECONDS < renewed + 300)) || refuse_new || :
+    ((still < 30)) || ignore_webhooks
     sleep 0.3
     refused=''
   done
@@ -72,4 +113,37 @@ blockers() {
       for (i = 1; i <= few + many && i <= 5; i++) printf "%s%s", (i > 1 ? "; " : ""), (i <= few ? first[i] : others[i - few])
       if (few + many > 5) printf "; and %d more", few + many - 5
     }'
+}
+
+# A webhook that has to be asked and does not answer keeps everything from going, what controllers do as well. From then on those
+# need not answer; one that answers is heard as before. Remembered, so that a cluster that stays gets them back.
+readonly quiet=$state/teardown-webhooks
+
+ignore_webhooks() {
+  local kind name index webhook timeout
+  for kind in validatingwebhookconfigurations mutatingwebhookconfigurations; do
+    ask get "$kind" -o go-template='{{range .items}}{{$name := .metadata.name}}{{range $i, $one := .webhooks}}{{if eq $one.failurePolicy "Fail"}}{{$name}} {{$i}} {{$one.name}} {{$one.timeoutSeconds}}{{"\n"}}{{end}}{{end}}{{end}}' |
+      while read -r name index webhook timeout; do
+        say "the webhook $webhook need not answer any more"
+        printf '%s\n' "$kind $name $index $webhook $timeout" >>"$quiet"
+        patch_webhook "$kind" "$name" "$index" "$webhook" Ignore 1 || :
+      done || :
+  done
+}
+
+heed_webhooks() {
+  local kind name index webhook timeout
+  [[ -e $quiet ]] || return 0
+  while read -r kind name index webhook timeout; do
+    patch_webhook "$kind" "$name" "$index" "$webhook" Fail "$timeout" || :
+  done <"$quiet"
+  rm -f "$quiet"
+}
+
+patch_webhook() {
+  local at=/webhooks/$3
+  ask patch "$1" "$2" --type json -p "[
+    {\"op\": \"test\", \"path\": \"$at/name\", \"value\": \"$4\"},
+    {\"op\": \"replace\", \"path\": \"$at/failurePolicy\", \"value\": \"$5\"},
+    {\"op\": \"replace\", \"path\": \"$at/timeoutSeconds\", \"value\": $6}]" </dev/null
 }
