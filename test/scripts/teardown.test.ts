@@ -182,6 +182,28 @@ describe("teardown.sh", () => {
     });
   });
 
+  it("takes by force what a node that is not Ready holds, and only of volumes that go", () => {
+    living({
+      [services]: "",
+      [volumes]: [
+        "[ ! -e $root/no-attachment ] || exit 0",
+        "echo volume there - pvc-1 x,; echo claim going shop data pvc-1 gold x,; echo claim there shop kept nfs-1 nfs x,",
+        "echo pod going shop db-0 dead data x,; echo pod going shop db-1 alive data x,; echo pod there shop keep-0 dead kept x,",
+        "echo attachment there - csi-1 dead pvc-1 x,; echo attachment there - csi-2 alive pvc-1 x,; echo attachment there - csi-3 dead nfs-1 x,",
+      ].join("; "),
+      '"get nodes"*': 'printf "alive other "',
+      '"get pods"*':
+        "echo pod there kube-system csi-1 dead -; echo pod there kube-system csi-2 alive -; echo pod there kube-system new - -",
+      '"delete VolumeAttachment"*': "touch $root/no-attachment",
+    });
+    const { code, stderr } = run(patience(20));
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(deleted(), [
+      "Pod shop db-0 --force --grace-period=0",
+      ...["VolumeAttachment - csi-1", "Pod kube-system csi-1"],
+    ]);
+  });
+
   describe("with a webhook that does not answer", () => {
     const stuck = {
       [services]: "",

@@ -14,7 +14,8 @@ teardown() {
   fi
   begin_release nothing
   dwindle "load balancers" 240 release_services || blocked "load balancers"
-  dwindle volumes 240 release_volumes || blocked volumes
+  # Longer than the 6 minutes after which Kubernetes itself takes volumes from a node that is not Ready.
+  dwindle volumes 420 release_volumes || blocked volumes
   end_release
 }
 
@@ -33,6 +34,7 @@ release_volumes() {
   # The claims first: a pod that comes again finds its claim going and stays out.
   delete_some v1 PersistentVolumeClaim <<<"$(of claim)"
   delete_some v1 Pod <<<"$(of pod)"
+  ((still < 10)) || release_from_the_dead
 }
 
 # One that is Available was never anybody's, and nobody deletes it. Pods have a line for each claim.
@@ -65,5 +67,19 @@ doomed() {
 
 # of KIND: those that were seen, once each.
 of() { awk -v kind="$1" '$1 == kind && !said[$3 " " $4]++' <<<"$seen"; }
+
+# A node that is not Ready, or not there, ends no pod and unmounts nothing. What is lost by force here is to be deleted anyway, so
+# nobody has to be certain that the node does not run; volumes that stay, and the pods on them, are left alone. Where the driver
+# itself ran there, it would come elsewhere only after minutes.
+release_from_the_dead() {
+  local ready driver
+  ready=$(look nodes '{{range .status.conditions}}{{if and (eq .type "Ready") (eq .status "True")}}{{$one.metadata.name}} {{end}}{{end}}') || return 0
+  delete_some v1 Pod --force --grace-period=0 <<<"$(of pod | on_the_dead)"
+  delete_some storage.k8s.io/v1 VolumeAttachment <<<"$(of attachment | on_the_dead)"
+  driver=$(look pods "{{if eq .metadata.namespace \"kube-system\"}}{{range .metadata.ownerReferences}}{{if eq .kind \"ReplicaSet\"}}{{with \$one}}pod $where {{or .spec.nodeName \"-\"}} $finalizers{{end}}{{end}}{{end}}{{end}}") || return 0
+  delete_some v1 Pod <<<"$(on_the_dead <<<"$driver")"
+}
+
+on_the_dead() { awk -v ready=" $ready" 'NF && $5 != "-" && !index(ready, " " $5 " ")'; }
 
 run_step teardown teardown
