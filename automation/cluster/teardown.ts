@@ -1,14 +1,20 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { serverState, standsStill, wakingCommand } from "../../cloud/diagnose.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { abandon, needsApi } from "./abandon.js";
 import { ClusterError } from "./cluster-error.js";
+import { machineOf } from "./events.js";
 import type { DestroyOptions } from "./options.js";
 import type { Run } from "./run.js";
-import { readClusters, readState } from "./state.js";
+import { readClusters, readState, type StateExport, type StateResource } from "./state.js";
 
 /*
- * Destroying needs the cluster's API: through it the cluster gives back its load balancers and volumes.
+ * Destroying needs the cluster's API: through it the cluster gives back its load balancers and volumes. One machine asks it, the
+ * first control plane: a script has one way to one machine, and which that is was decided when it came into the state.
  */
+
+const abandonment =
+  "`npx stackadm destroy --abandon` takes everything away without it; volumes with data stay and are named.";
 
 /** How long the API of a cluster that is to be destroyed is waited for, in milliseconds. */
 const patience = 30_000;
@@ -42,9 +48,43 @@ async function requireApi(whose: string, kubeconfig: string, signal?: AbortSigna
       throw new ClusterError(
         "KUBERNETES_UNREACHABLE",
         `${whose} cannot be used, and without it the cluster cannot give back its load balancers and volumes (${complaint.text}). Nothing was changed.`,
-        "Does the control plane run (`npx stackadm status`), and is your address in allowedCidrs? If it is gone for good: `npx stackadm destroy --abandon` takes everything away without it; volumes with data stay and are named.",
+        `Does the control plane run (\`npx stackadm status\`), and is your address in allowedCidrs? If it is gone for good: ${abandonment}`,
       );
     await pause(1_000, undefined, { signal });
+  }
+}
+
+/** The servers on which the cluster is taken down: their IDs, and the machines' names. */
+function teardownServers({ deployment }: StateExport): ReadonlyMap<string, string> {
+  const all = deployment.resources ?? [];
+  // A machine that leaves has a script, too, but none that runs when the whole cluster goes: it is deleted with a server.
+  const runs = ({ type, inputs, deletedWith }: StateResource): boolean =>
+    type === "command:remote:Command" && inputs?.["delete"] !== undefined && !deletedWith;
+  const urns = new Set(
+    all.filter(runs).flatMap(({ propertyDependencies }) => propertyDependencies?.["stdin"] ?? []),
+  );
+  return new Map(
+    all.flatMap(({ urn, type, id }) =>
+      id !== undefined && urns.has(urn) && type === "openstack:compute/instance:Instance"
+        ? [[id, machineOf(urn, "server")] as const]
+        : [],
+    ),
+  );
+}
+
+/** Only to say at once what else would be said after minutes of dialling, and as the machine's fault alone. */
+async function requireMachines(run: Run, state: StateExport): Promise<void> {
+  for (const [id, machine] of teardownServers(state)) {
+    const found = await serverState(await run.cloud(), id);
+    if (!standsStill(found)) continue;
+    const command = wakingCommand(found);
+    throw new ClusterError(
+      "SERVER_STOPPED",
+      `The machine ${machine}, from which the cluster gives back its load balancers and volumes, does not run: Nova says ${found.status}. Nothing was changed.`,
+      command === undefined
+        ? `If another control plane is left, \`npx stackadm up --refresh\` makes this one anew; then run the same command again. Otherwise ${abandonment}`
+        : `Bring it back with \`${command}\`, then run the same command again. If it cannot come back: ${abandonment}`,
+    );
   }
 }
 
@@ -56,6 +96,7 @@ export async function settleApi(run: Run, options: DestroyOptions): Promise<void
     return;
   }
   if (!state?.deployment.resources?.some(needsApi)) return;
+  await requireMachines(run, state);
   const clusters = await readClusters(run.access);
   for (const { name, kubeconfig } of clusters) {
     const whose = clusters.length > 1 ? `The API of the cluster '${name}'` : "The cluster's API";

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { Embedder, fails } from "../../support/embedder.js";
+import { commandType, instanceType, urnOf, type Engine } from "../../support/engine.js";
+import type { FakeCloud } from "../../support/fake-openstack.js";
+
+/** As Nova knows them: one of three control planes, and a worker. */
+const ids = {
+  "dev-control-plane-0": "0b1c2d3e-0000-4000-8000-000000000000",
+  "dev-general-0": "0b1c2d3e-0000-4000-8000-000000000001",
+} as const;
+
+describe("what a destroy begins with", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  let engine: Engine;
+  let cloud: FakeCloud;
+  const nova = (statuses: Readonly<Record<keyof typeof ids, string | undefined>>): void => {
+    for (const [name, id] of Object.entries(ids)) {
+      const status = statuses[name as keyof typeof ids];
+      const server = { id, name, status };
+      cloud.on(
+        `GET /compute/servers/${id}`,
+        status === undefined ? { status: 404 } : { body: { server } },
+      );
+    }
+  };
+  const server = (name: keyof typeof ids) => ({
+    ...{ urn: urnOf(instanceType, `${name}-server`), type: instanceType, id: ids[name] },
+  });
+  const script = (name: string, on: readonly (keyof typeof ids)[], more = {}) => ({
+    urn: urnOf(commandType, name),
+    ...{ type: commandType, id: name, inputs: { delete: "sudo -n bash -s" }, ...more },
+    propertyDependencies: { stdin: on.map((one) => server(one).urn) },
+  });
+  beforeEach(async () => {
+    embedder = await Embedder.start();
+    ({ engine, cloud } = embedder);
+    const [first, worker] = ["dev-control-plane-0", "dev-general-0"] as const;
+    engine.state({
+      resources: [
+        ...[server(first), server(worker), script("dev-control-plane-teardown", [first])],
+        script("dev-workers-general-0-leave", [first, worker], { deletedWith: server(first).urn }),
+      ],
+    });
+  });
+  afterEach(() => embedder.stop());
+  const destroy = () => embedder.service().destroy("dev");
+
+  it("says at once that the machine which gives everything back was stopped, and both ways out", async () => {
+    nova({ "dev-control-plane-0": "SHUTOFF", "dev-general-0": "ACTIVE" });
+    const { message, hint } = await fails(destroy(), "SERVER_STOPPED");
+    assert.match(message, /dev-control-plane-0, .* Nova says SHUTOFF. Nothing was changed\.$/);
+    assert.match(hint, /`openstack server start dev-control-plane-0`.*destroy --abandon/);
+    assert.deepEqual(engine.operations(), []);
+  });
+
+  it("says what to do about one that was deleted", async () => {
+    nova({ "dev-control-plane-0": undefined, "dev-general-0": "ACTIVE" });
+    const { hint } = await fails(destroy(), "SERVER_STOPPED");
+    assert.match(hint, /up --refresh.*destroy --abandon/);
+  });
+
+  it("does not mind a worker that was stopped", async () => {
+    nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "SHUTOFF" });
+    await destroy();
+    assert.deepEqual(engine.operations(), ["destroy"]);
+  });
+});
