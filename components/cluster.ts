@@ -130,7 +130,7 @@ export class Cluster extends Component {
     super(Cluster.type, name, withTransforms(opts, transforms));
     const spec = this.check(name, written);
     const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }, operator));
-    const frozen = this.makeFirst(FrozenValues, "frozen", frozenOf(spec, cloud));
+    const frozen = this.makeFirst(FrozenValues, "frozen", frozenOf(spec, cloud, operator));
     this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
     const failed = FailedMachines.of(operator, found);
     const ground = this.ground(spec, { cloud, frozen, operator, failed });

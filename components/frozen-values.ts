@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "./cluster-spec.js";
 import {
+  authorityPath,
   compareFrozen,
   compareGroups,
   frozenLines,
@@ -15,6 +16,7 @@ import {
   type CloudFacts,
 } from "./support/catalog.js";
 import { ConfigError } from "./support/errors.js";
+import type { Operator } from "./support/operator.js";
 import { nameIn, ownState, type Recorded } from "./support/own-state.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
 
@@ -61,9 +63,15 @@ export class FrozenValues extends KeptValues {
 export const frozenOf = (
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
+  operator?: Operator,
 ): FrozenValuesArgs => ({
   cluster: spec.name,
-  values: { ...frozenValues(spec), ...frozenIds(spec, cloud) },
+  values: {
+    ...frozenValues(spec),
+    ...frozenIds(spec, cloud),
+    // Not the certificate: another authority may take its place.
+    ...(operator?.caCertificate !== undefined && { [authorityPath]: "own" }),
+  },
   groups: groupNames(spec),
 });
 

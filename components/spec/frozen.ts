@@ -119,8 +119,18 @@ export const unwritten: Frozen = {
   "endpoint.floatingIp": nothing,
 };
 
+/** That the cloud is known by an authority of its own, whichever: it is no argument, but what a run has of who starts it. */
+export const authorityPath = "operator.caCertificate";
+
+/** What is said of what has no value to be written again. */
+const sentences: Frozen = {
+  [authorityPath]:
+    "the cluster knows the cloud by an authority of its own, and this run knows none: its controllers and machines could not reach the cloud any more; name the authority's certificate as `cacert` in clouds.yaml or as OS_CACERT, and where a public authority has taken its place, that one's",
+};
+
 /** What a cluster can get while it lives and not lose, and how it is without. */
 const gained: Frozen = {
+  [authorityPath]: nothing,
   "blockStorage.snapshots": "false",
   "loadBalancer.network.range": nothing,
   "loadBalancer.network.externalNetwork": nothing,
@@ -150,11 +160,11 @@ export const groupOf = (path: string): string | undefined =>
 
 /**
  * The same for kubeadm/scripts/frozen.sh, a line each: `path value`, in an order that no schema changes: no script runs again for
- * it. Without what a group keeps, which may go and come again otherwise.
+ * it. Without what a group keeps, which may go and come again otherwise, and without what is no argument.
  */
 export const frozenLines = (values: Frozen): string =>
   Object.entries(values)
-    .filter(([path]) => groupOf(path) === undefined)
+    .filter(([path]) => groupOf(path) === undefined && path !== authorityPath)
     .map(([path, value]) => `${path} ${value}`)
     .sort()
     .join("\n");
@@ -173,7 +183,9 @@ export function compareFrozen(
   return Object.entries(is).flatMap(([path, value]) => {
     const kept = was.get(path) ?? value;
     const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
-    const message = `${kept} cannot become ${value} while the cluster lives; ${again}, or destroy the cluster and make it anew`;
+    const message =
+      sentences[path] ??
+      `${kept} cannot become ${value} while the cluster lives; ${again}, or destroy the cluster and make it anew`;
     return kept === value ? [] : [{ path: `cluster.${path}`, message }];
   });
 }

@@ -71,6 +71,21 @@ describe("graph: with what the cluster works in its cloud", () => {
     for (const stdin of none) assert.match(stdin, /^CLOUD_AUTHORITY=''$/m);
   });
 
+  it("keeps in mind that there is one, whichever, where no script reads it", async () => {
+    const operator = { connect: () => Promise.reject(new Error("no")), markers: "/nowhere" };
+    const kept = async (more: object): Promise<readonly string[]> => {
+      const rows = await build({ operator: { ...operator, ...more } });
+      const stdin = plain(named(rows, "dev-control-plane-0-init").inputs["stdin"]);
+      assert.doesNotMatch(stdin, /operator\.caCertificate/);
+      return Object.entries(named(rows, "dev-frozen").inputs["environment"] as object)
+        .filter(([path]) => path === "operator.caCertificate")
+        .map(([, value]) => String(value));
+    };
+    assert.deepEqual(await kept({ caCertificate: "PEM" }), ["own"]);
+    assert.deepEqual(await kept({ caCertificate: "OTHER" }), ["own"]);
+    assert.deepEqual(await kept({}), []);
+  });
+
   it("has no cloud controller, and kubelets that wait for none, where it is switched off", async () => {
     const rows = await build({ cloudController: { enabled: false } });
     assert.ok(!rows.some(({ name }) => name.includes("cloud-controller")));

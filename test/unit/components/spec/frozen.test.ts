@@ -133,6 +133,20 @@ describe("what a living cluster keeps", () => {
     assert.match(lost?.message ?? "", /^true cannot become false .*; write true again, or/);
   });
 
+  it("includes that the cloud is known by an authority of its own, which is not lost by a run that knows none", () => {
+    const path = "operator.caCertificate";
+    const [without, having] = [{ a: "1" }, { a: "1", [path]: "own" }];
+    assert.deepEqual(compareFrozen(without, having), []);
+    assert.deepEqual(compareFrozen(having, having), []);
+    const [lost, ...more] = compareFrozen(having, without);
+    assert.deepEqual([lost?.path, more], [`cluster.${path}`, []]);
+    assert.match(
+      lost?.message ?? "",
+      /this run knows none: .*as `cacert` in clouds\.yaml or as OS_CACERT, and where a public/,
+    );
+    assert.equal(frozenLines(having), "a 1");
+  });
+
   it("includes the network of the services' addresses, which can be got and then neither lost nor changed", () => {
     const path = "loadBalancer.network.range";
     const [without, having] = [{ a: "1" }, { a: "1", [path]: "10.1.0.0/24" }];
