@@ -13,10 +13,12 @@ export type {
   PreviewResult,
   RefreshResult,
   RunOptions,
+  ServiceFloatingIp,
   Stage,
   StatusResult,
   UpOptions,
   UpResult,
+  VolumeSnapshot,
 } from "./cluster/options.js";
 export { ClusterError, type ErrorCode } from "./cluster/cluster-error.js";
 export type { ClusterEvent } from "./cluster/events.js";

@@ -36,10 +36,12 @@ export async function findOrphans(
 }
 
 /**
- * Volumes that the cluster's storage driver made. The cloud does not know their reclaim policy: what the cluster itself did
- * not delete may be kept on purpose, so it stays unless somebody says otherwise.
+ * What cannot be made again: volumes that the cluster's storage driver made, with their data, and the floating IPs of its
+ * Services, which are in somebody's DNS and lists. The cloud knows neither reclaim policies nor annotations: what the
+ * cluster itself did not delete may be kept on purpose, so it stays unless somebody says otherwise.
  */
-export const holdsData = ({ claim }: Orphan): boolean => claim === "volume of a PersistentVolume";
+export const irreplaceable = ({ claim }: Orphan): boolean =>
+  claim === "volume of a PersistentVolume" || claim === "floating IP of a Service";
 
 interface Deletion {
   readonly service: Service;

@@ -60,7 +60,7 @@ export function registerDestroy(program: Command): void {
     .option("--yes", "do not ask: it is meant; needed without a terminal and with --json", false)
     .option(
       "--abandon",
-      "for a cluster whose API is gone for good: skip what needs it; volumes with data stay",
+      "for a cluster whose API is gone for good: skip what needs it; volumes with data and floating IPs of Services stay",
       false,
     )
     .action(async (_options, command: Command) => {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import { isIdentity } from "../../cloud/ownership.js";
-import { deleteOrphans, findMarked, holdsData, type Orphan } from "../../cloud/orphans.js";
+import { deleteOrphans, findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { clusterLines, orphansCommand } from "../cluster/orphans.js";
 import { withStep } from "../../base/progress.js";
 import { keptLines, markedTable } from "../render/marked.js";
@@ -15,6 +15,7 @@ interface Options {
   readonly identity?: string;
   readonly delete: boolean;
   readonly volumes: boolean;
+  readonly floatingIps: boolean;
 }
 
 /** Names are anybody's: only an identity says which cluster is meant. */
@@ -67,7 +68,9 @@ async function orphans(session: Session, options: Options): Promise<number> {
     found.length === 0 ? `Nothing in the project carries the marks of ${who}.` : markedTable(found),
   );
   if (options.delete && identity === undefined && found.length > 0) throw whichCluster(found);
-  const kept = options.delete && !options.volumes ? found.filter(holdsData) : [];
+  const stays = (one: Orphan): boolean =>
+    irreplaceable(one) && !(one.kind === "volume" ? options.volumes : options.floatingIps);
+  const kept = options.delete ? found.filter(stays) : [];
   if (options.delete)
     await deleteAll(
       cloud,
@@ -87,6 +90,7 @@ export function registerOrphans(program: Command): void {
     .option("--identity <id>", "the cluster's identity, which alone says whose an object is")
     .option("--delete", "delete what has --identity; a living cluster does not survive that", false)
     .option("--volumes", "with --delete: also the volumes of its claims, with their data", false)
+    .option("--floating-ips", "with --delete: also the addresses of its Services", false)
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       await runCommand(command, (session) => orphans(session, options));

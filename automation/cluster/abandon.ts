@@ -69,7 +69,7 @@ export function withoutApiObjects(state: StateExport): {
 async function inTheWay(cloud: CloudClient, state: StateExport): Promise<readonly CloudObject[]> {
   const owned = ownedIds(state);
   const marked = await findOrphans(cloud, identitiesOf(state));
-  const ofServices = marked.filter(({ claim }) => /^(load balancer|floating IP) of/.test(claim));
+  const ofServices = marked.filter(({ claim }) => claim === "load balancer of a Service");
   const inside = (await listObjects(cloud, "load balancer")).filter(
     (one) =>
       one.name.startsWith("kube_service_") &&

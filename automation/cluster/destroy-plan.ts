@@ -1,8 +1,8 @@
 import { takeInventory, type CloudObject } from "../../cloud/inventory.js";
-import { holdsData, type Orphan } from "../../cloud/orphans.js";
+import { irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { ownershipOf } from "../../cloud/ownership.js";
 import { settingsOf } from "./elsewhere.js";
-import { fatesIn, type Fates } from "./fates.js";
+import { fatesIn, floatingIpOf, type Fates } from "./fates.js";
 import type { ClaimedVolume, DestroyPlan, DestroyPlanOptions } from "./options.js";
 import { protectionOf } from "./protection.js";
 import type { Run } from "./run.js";
@@ -29,22 +29,25 @@ const namesOf = (
   return [...new Set([...components].map(([id, component]) => inCloud.get(id) ?? component))];
 };
 
-/** What of the project goes, and the volumes of claims apart. */
+/** What of the project goes, and apart what the clusters themselves give back or keep. */
 function sorted(
   inventory: readonly CloudObject[],
   marked: readonly Orphan[],
   { owned, fates }: { readonly owned: ReadonlySet<string>; readonly fates: Fates },
-): Pick<DestroyPlan, "goes" | "volumes"> {
-  const data = new Set(marked.filter(holdsData).map(({ id }) => id));
+): Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots"> {
+  const kept = new Set(marked.filter(irreplaceable).map(({ id }) => id));
   const otherwise = { claim: "", fate: fates.otherwise };
   const volumes = inventory.flatMap(({ kind, id, name, gigabytes }): ClaimedVolume[] => {
-    const known = fates.claims.get(id) ?? (data.has(id) ? otherwise : undefined);
+    const known = fates.claims.get(id) ?? (kept.has(id) ? otherwise : undefined);
     return kind === "volume" && known ? [{ id, name, gigabytes, ...known }] : [];
   });
-  const apart = new Set(volumes.map(({ id }) => id));
+  const floatingIps = inventory
+    .filter(({ kind, id }) => kind === "floating IP" && kept.has(id))
+    .map((object) => floatingIpOf(object, fates));
+  const apart = new Set([...volumes, ...floatingIps].map(({ id }) => id));
   const going = new Set([...owned, ...marked.map(({ id }) => id)]);
   const goes = inventory.filter(({ id }) => going.has(id) && !apart.has(id));
-  return { goes, volumes };
+  return { goes, volumes, floatingIps, snapshots: fates.snapshots };
 }
 
 /** What a destroy of the stack would take away, and what it would leave. */
@@ -59,8 +62,9 @@ export async function planDestroy(
   ]);
   const { backend } = run.service;
   if (state === undefined || holdsNothing(state)) {
-    const nothing = { clusters: [settings.name], identities: [], goes: [], volumes: [] };
-    return { cluster: settings.name, backend, held: false, ...nothing };
+    const nothing = { goes: [], volumes: [], floatingIps: [], snapshots: [] };
+    const whose = { cluster: settings.name, clusters: [settings.name], identities: [] };
+    return { ...whose, backend, held: false, ...nothing };
   }
   const components = componentsOf(state);
   const marked = markedIn(inventory, new Set(components.keys()));

@@ -1,4 +1,4 @@
-import { findMarked, holdsData, type Orphan } from "../../cloud/orphans.js";
+import { findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { isIdentity } from "../../cloud/ownership.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { ClusterError } from "./cluster-error.js";
@@ -19,12 +19,12 @@ export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "
 
 /**
  * There is nothing that this state holds. Somebody who meant a living cluster (with another backend, on another machine)
- * hears where it is; it is not touched. Answers the volumes with data that a cluster of this name left.
+ * hears where it is; it is not touched. Answers the volumes and floating IPs that a cluster of this name left.
  */
 export async function requireNotElsewhere(run: Run, cluster: string): Promise<Orphan[]> {
   const marked = await findMarked(await run.cloud());
   const ours = marked.filter(({ mark }) => mark.name === cluster);
-  const living = ours.filter((object) => !holdsData(object));
+  const living = ours.filter((object) => !irreplaceable(object));
   if (living.length === 0) return ours;
   const identity = living.find(({ mark }) => isIdentity(mark.identity))?.mark.identity;
   const lost =

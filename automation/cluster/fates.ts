@@ -1,7 +1,8 @@
 import { z } from "zod";
+import type { CloudObject } from "../../cloud/inventory.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { needsApi } from "./abandon.js";
-import type { ClaimedVolume } from "./options.js";
+import type { ClaimedVolume, ServiceFloatingIp, VolumeSnapshot } from "./options.js";
 import type { Run } from "./run.js";
 import { readClusters, type StateExport } from "./state.js";
 
@@ -26,13 +27,60 @@ const volumesSchema = z.looseObject({
   ),
 });
 
+const snapshotsSchema = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      spec: z.looseObject({
+        driver: z.string(),
+        deletionPolicy: z.string(),
+        volumeSnapshotRef: z.looseObject({ namespace: z.string(), name: z.string() }),
+        source: z.looseObject({ volumeHandle: z.string().optional() }).optional(),
+      }),
+      status: z.looseObject({ snapshotHandle: z.string().optional() }).optional(),
+    }),
+  ),
+});
+
+const servicesSchema = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      metadata: z.looseObject({
+        namespace: z.string(),
+        name: z.string(),
+        annotations: z.record(z.string(), z.string()).optional(),
+      }),
+      spec: z.looseObject({ type: z.string().optional() }),
+      status: z
+        .looseObject({
+          loadBalancer: z
+            .looseObject({
+              ingress: z.array(z.looseObject({ ip: z.string().optional() })).nullish(),
+            })
+            .optional(),
+        })
+        .optional(),
+    }),
+  ),
+});
+
 /** What a cluster knows of a volume. */
 type Claimed = Pick<ClaimedVolume, "claim" | "fate">;
+
+/** A Service of type LoadBalancer, and what becomes of its floating IP. */
+interface Balanced {
+  /** `<namespace>/<name>` */
+  readonly service: string;
+  /** Its addresses, as far as it tells. */
+  readonly addresses: readonly string[];
+  readonly fate: "goes" | "stays";
+}
 
 /** What a cluster knows. */
 interface Known {
   /** Its volumes, by their IDs in Cinder. */
   readonly claims: ReadonlyMap<string, Claimed>;
+  readonly services: readonly Balanced[];
+  readonly snapshots: readonly VolumeSnapshot[];
 }
 
 /** What all clusters of a stack know. */
@@ -56,9 +104,63 @@ function claimsIn(answer: unknown): Known["claims"] {
   );
 }
 
+/** What Cinder keeps of snapshots. Only `Delete` has them deleted (components/kubeadm/scripts/snapshots.sh). */
+function snapshotsIn(answer: unknown): Known["snapshots"] {
+  // Not every cluster has snapshots.
+  if (answer === undefined) return [];
+  return snapshotsSchema
+    .parse(answer)
+    .items.filter(({ spec }) => spec.driver === driver)
+    .map(({ spec: { volumeSnapshotRef: of, source, deletionPolicy: policy }, status }) => ({
+      id: status?.snapshotHandle ?? "",
+      snapshot: `${of.namespace}/${of.name}`,
+      volume: source?.volumeHandle ?? "",
+      fate: policy === "Delete" ? "goes" : "stays",
+    }));
+}
+
+/** The cloud controller's word for a floating IP that is to outlive its Service. */
+const keep = "loadbalancer.openstack.org/keep-floatingip";
+
+const servicesIn = (answer: unknown): Known["services"] =>
+  servicesSchema
+    .parse(answer)
+    .items.filter(({ spec }) => spec.type === "LoadBalancer")
+    .map(({ metadata: { namespace, name, annotations }, status }) => ({
+      service: `${namespace}/${name}`,
+      addresses: (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []),
+      fate: annotations?.[keep] === "true" ? "stays" : "goes",
+    }));
+
 async function askCluster(kubeconfig: string): Promise<Known> {
   const api = new KubernetesApi(readKubeAccess(kubeconfig), patience);
-  return { claims: claimsIn(await api.get("/api/v1/persistentvolumes")) };
+  const [volumes, services, snapshots] = await Promise.all([
+    api.get("/api/v1/persistentvolumes"),
+    api.get("/api/v1/services"),
+    api.get("/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents"),
+  ]);
+  return {
+    claims: claimsIn(volumes),
+    services: servicesIn(services),
+    snapshots: snapshotsIn(snapshots),
+  };
+}
+
+/**
+ * The floating IP of a Service among those that the cloud controllers made. One that no Service has any more was kept on
+ * purpose; of several with the same address, one that gives it back is enough.
+ */
+export function floatingIpOf(
+  { id, name: address, description }: CloudObject,
+  { services, otherwise }: Pick<Fates, "services" | "otherwise">,
+): ServiceFloatingIp {
+  const made = / service (\S+) from cluster /.exec(description)?.[1];
+  const mine = services.filter(({ service, addresses }) =>
+    addresses.length > 0 ? addresses.includes(address) : service === made,
+  );
+  const { service = "", fate = otherwise } =
+    mine.find((one) => one.fate === "goes") ?? mine[0] ?? {};
+  return { id, address, service, fate };
 }
 
 const reasonOf = (error: unknown): string =>
@@ -78,12 +180,14 @@ async function askAll(run: Run): Promise<(Known | string)[]> {
 /** Asks every cluster of the stack, as far as a destroy would: nobody else gives back what it has. */
 export async function fatesIn(run: Run, state: StateExport, abandon: boolean): Promise<Fates> {
   if (abandon || state.deployment.resources?.some(needsApi) !== true)
-    return { claims: new Map(), otherwise: "stays" };
+    return { claims: new Map(), services: [], snapshots: [], otherwise: "stays" };
   const answers = await askAll(run).catch((error: unknown) => [reasonOf(error)]);
   const problems = answers.flatMap((answer) => (typeof answer === "string" ? [answer] : []));
   const known = answers.flatMap((answer) => (typeof answer === "string" ? [] : [answer]));
   return {
     claims: new Map(known.flatMap(({ claims }) => [...claims])),
+    services: known.flatMap(({ services }) => services),
+    snapshots: known.flatMap(({ snapshots }) => snapshots),
     otherwise: problems.length === 0 ? "stays" : "unknown",
     ...(problems.length > 0 && { problem: problems.join("; ") }),
   };

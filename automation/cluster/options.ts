@@ -66,7 +66,7 @@ export interface UpOptions extends PreviewOptions {
 export interface DestroyOptions extends RunOptions {
   /**
    * Skip what needs the cluster's API, for a cluster whose API is gone for good: its load balancers are found by the
-   * cluster's identity, its volumes stay. Default: false, and a cluster whose API does not answer is left as it is.
+   * cluster's identity, its volumes and its Services' floating IPs stay. Default: false, and a cluster whose API does not answer is left as it is.
    */
   readonly abandon?: boolean;
   /**
@@ -119,10 +119,13 @@ export interface DestroyPlan {
   readonly held: boolean;
   /** Why the cluster would be refused. Absent when it would not. */
   readonly protection?: ClusterError;
-  /** What goes, in the order in which it is deleted, without volumes of claims. */
+  /** What goes, in the order in which it is deleted, without volumes of claims and floating IPs of Services. */
   readonly goes: readonly CloudObject[];
   readonly volumes: readonly ClaimedVolume[];
-  /** Why a cluster's API could not say what becomes of the volumes. Absent when it did, or need not be asked. */
+  readonly floatingIps: readonly ServiceFloatingIp[];
+  /** As far as the cluster's API says: the project's inventory has none. */
+  readonly snapshots: readonly VolumeSnapshot[];
+  /** Why a cluster's API could not say what becomes of these. Absent when it did, or need not be asked. */
   readonly problem?: string;
 }
 
@@ -138,6 +141,29 @@ export interface ClaimedVolume {
   readonly fate: "goes" | "stays" | "unknown";
 }
 
+/** The floating IP of a Service of type LoadBalancer. */
+export interface ServiceFloatingIp {
+  /** ID in Neutron. */
+  readonly id: string;
+  readonly address: string;
+  /** Its Service, as `<namespace>/<name>`. Empty when none has it, or the cluster could not be asked. */
+  readonly service: string;
+  /** Whether it goes. Unknown: the cluster, which alone knows what is to be kept, does not answer. */
+  readonly fate: "goes" | "stays" | "unknown";
+}
+
+/** What a VolumeSnapshot keeps in Cinder. */
+export interface VolumeSnapshot {
+  /** ID in Cinder. Empty as long as there is none. */
+  readonly id: string;
+  /** The VolumeSnapshot, as `<namespace>/<name>`. */
+  readonly snapshot: string;
+  /** ID in Cinder of the volume that it is of. Empty when it was brought. */
+  readonly volume: string;
+  /** Whether it goes with its data. */
+  readonly fate: "goes" | "stays";
+}
+
 export interface DestroyResult {
   /** The cluster's name in the cloud. */
   readonly cluster: string;
@@ -145,7 +171,7 @@ export interface DestroyResult {
   readonly held: boolean;
   /** What the cluster's controllers had left, and the sweep deleted. */
   readonly deleted: readonly Orphan[];
-  /** Volumes that stay, with their data: kept on purpose, or the cluster could not be asked. */
+  /** Volumes with their data and floating IPs of Services that stay: kept on purpose, or the cluster could not be asked. */
   readonly kept: readonly Orphan[];
 }
 

@@ -1,6 +1,6 @@
 import type { CloudClient } from "../../cloud/client.js";
 import { takeInventory, type CloudObject } from "../../cloud/inventory.js";
-import { deleteOrphans, findOrphans, holdsData, type Orphan } from "../../cloud/orphans.js";
+import { deleteOrphans, findOrphans, irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { ClusterError } from "./cluster-error.js";
 import { orphansCommand } from "./orphans.js";
 import type { Run } from "./run.js";
@@ -20,7 +20,7 @@ export interface SweepOptions {
 
 export interface Swept {
   readonly deleted: readonly Orphan[];
-  /** Volumes with data that the cluster itself did not delete. */
+  /** What cannot be made again and the cluster itself did not delete: volumes with data, floating IPs of Services. */
   readonly kept: readonly Orphan[];
 }
 
@@ -28,17 +28,17 @@ const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
 
 /**
- * Deletes what still carries the clusters' identities, except volumes with data, then looks at the whole project again.
+ * Deletes what still carries the clusters' identities, except what cannot be made again, then looks at the whole project again.
  * Returns only when nothing else of them and nothing that the stack held is left: what is said afterwards is true.
  */
 export async function sweep(options: SweepOptions): Promise<Swept> {
   const { cloud, identities, owned, signal, onDelete, interval } = options;
   const find = async () => findOrphans(cloud, identities);
   const found = await find();
-  const kept = found.filter(holdsData);
-  const deleted = found.filter((orphan) => !holdsData(orphan));
+  const kept = found.filter(irreplaceable);
+  const deleted = found.filter((orphan) => !irreplaceable(orphan));
   await deleteOrphans(cloud, deleted, { signal, onDelete, interval });
-  const marked = deleted.length === 0 ? [] : (await find()).filter((one) => !holdsData(one));
+  const marked = deleted.length === 0 ? [] : (await find()).filter((one) => !irreplaceable(one));
   const held = (await takeInventory(cloud)).filter(({ id }) => owned.has(id));
   const left = [...marked, ...held.filter(({ id }) => !marked.some((one) => one.id === id))];
   if (left.length > 0)

@@ -27,7 +27,7 @@ const fates: Readonly<Record<ClaimedVolume["fate"], string>> = {
 };
 
 const unknown = (problem: string): string =>
-  `The cluster's API does not say which volumes stay (reclaim policy Retain): ${problem.replace(/\.?$/, ".")}`;
+  `The cluster's API does not say which volumes, snapshots and floating IPs stay: ${problem.replace(/\.?$/, ".")}`;
 
 const whose = ({ clusters, identities, backend }: DestroyPlan): string => {
   const identity = identities.length > 0 ? `identity ${identities.join(", ")}` : "no identity";
@@ -35,22 +35,47 @@ const whose = ({ clusters, identities, backend }: DestroyPlan): string => {
   return `cluster${clusters.length > 1 ? "s" : ""} ${names} (${identity}; state at ${backend})`;
 };
 
+const dash = (text: string): string => (text === "" ? "-" : text);
+
+/** What the cluster gives back or keeps, a table for each kind that there is any of. */
+function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[] {
+  const what = "WHAT BECOMES OF IT";
+  const tables: [header: string[], rows: string[][]][] = [
+    [
+      ["VOLUME OF A CLAIM", "SIZE", "NAME", what],
+      volumes.map((volume) => [
+        dash(volume.claim),
+        `${String(volume.gigabytes)} GiB`,
+        named(volume),
+        fates[volume.fate],
+      ]),
+    ],
+    [
+      ["SNAPSHOT", "ID", "OF THE VOLUME", what],
+      snapshots.map(({ snapshot, id, volume, fate }) => [
+        ...[snapshot, dash(id), dash(volume)],
+        fates[fate],
+      ]),
+    ],
+    [
+      ["FLOATING IP OF A SERVICE", "ADDRESS", what],
+      floatingIps.map(({ service, address, fate }) => [
+        ...[dash(service), address],
+        fate === "goes" ? "goes" : fates[fate],
+      ]),
+    ],
+  ];
+  return tables.flatMap(([header, rows]) => (rows.length > 0 ? [table(header, rows)] : []));
+}
+
 /** What a destroy takes away and what it leaves, for whoever has to agree to it. */
 export function planTables(plan: DestroyPlan): string {
-  const { volumes, problem } = plan;
+  const { problem } = plan;
   const rows = byKind(plan).map(([kind, names]) => [kind, String(names.length), listed(names)]);
-  const claimed = volumes.map((volume) => [
-    volume.claim === "" ? "-" : volume.claim,
-    `${String(volume.gigabytes)} GiB`,
-    named(volume),
-    fates[volume.fate],
-  ]);
   return [
     `This takes away the ${whose(plan)}:`,
     rows.length > 0 ? table(["WHAT", "COUNT", "NAMES"], rows) : "Nothing of it is in the cloud.",
-    ...(claimed.length > 0
-      ? [table(["VOLUME OF A CLAIM", "SIZE", "NAME", "WHAT BECOMES OF IT"], claimed)]
-      : []),
+    ...keepsTables(plan),
     ...(problem === undefined ? [] : [unknown(problem)]),
   ].join("\n\n");
 }
@@ -58,21 +83,31 @@ export function planTables(plan: DestroyPlan): string {
 const counted = (count: number, what: string): string =>
   `${String(count)} ${what}${count === 1 ? "" : "s"}`;
 
+/** How many of the things that the cluster gives back or keeps have this fate. */
+function ofFate(plan: DestroyPlan, fate: ClaimedVolume["fate"]): string[] {
+  const count = (of: readonly { readonly fate: string }[], one: string, many: string): string[] => {
+    const { length } = of.filter((some) => some.fate === fate);
+    return length > 0 ? [`${String(length)} ${length === 1 ? one : many}`] : [];
+  };
+  return [
+    ...count(plan.volumes, "volume with data", "volumes with data"),
+    ...count(plan.snapshots, "snapshot", "snapshots"),
+    ...count(plan.floatingIps, "floating IP of a Service", "floating IPs of Services"),
+  ];
+}
+
 /** The same in a line, for whoever has agreed. */
 export function planLine(plan: DestroyPlan): string {
-  const { volumes, problem } = plan;
-  const ofFate = (fate: ClaimedVolume["fate"], what: (volumes: string) => string): string[] => {
-    const { length } = volumes.filter((volume) => volume.fate === fate);
-    return length > 0 ? [what(`${counted(length, "volume")} with data`)] : [];
-  };
+  const { problem } = plan;
   const things = [
     ...byKind(plan).map(([kind, { length }]) => counted(length, kind)),
-    ...ofFate("goes", (some) => some),
+    ...ofFate(plan, "goes"),
   ];
+  const [stays, open] = [ofFate(plan, "stays"), ofFate(plan, "unknown")];
   const what = [
     things.length > 0 ? things.join(", ") : "nothing of it is in the cloud",
-    ...ofFate("stays", (some) => `kept: ${some}`),
-    ...ofFate("unknown", (some) => `not known: ${some}`),
+    ...(stays.length > 0 ? [`kept: ${stays.join(", ")}`] : []),
+    ...(open.length > 0 ? [`not known: ${open.join(", ")}`] : []),
   ];
   const line = `Takes away the ${whose(plan)}: ${what.join("; ")}.`;
   return problem === undefined ? line : `${line} ${unknown(problem)}`;

@@ -8,12 +8,38 @@ export const markedTable = (found: readonly Orphan[]): string =>
     found.map(({ kind, name, id, mark, claim }) => [kind, name, id, mark.identity || "-", claim]),
   );
 
-/** Volumes that stay, named for whoever wants their data, or wants them gone. */
-export function keptLines(kept: readonly Orphan[]): string {
-  const what = kept.length === 1 ? "One volume stays" : `${kept.length} volumes stay`;
-  return [
-    `${what}, with the data: kept on purpose (reclaim policy Retain), or the cluster could not be asked.`,
-    ...kept.map(({ id, name }) => `  ${name} (${id})`),
-    `Delete what nobody needs: openstack volume delete ${kept.map(({ id }) => id).join(" ")}`,
-  ].join("\n");
+interface Kept {
+  readonly one: string;
+  readonly many: (count: number) => string;
+  readonly why: string;
+  readonly command: string;
 }
+
+const ofKind: Readonly<Partial<Record<Orphan["kind"], Kept>>> = {
+  volume: {
+    one: "One volume stays, with the data",
+    many: (count) => `${count} volumes stay, with the data`,
+    why: "reclaim policy Retain",
+    command: "openstack volume delete",
+  },
+  "floating IP": {
+    one: "One floating IP of a Service stays",
+    many: (count) => `${count} floating IPs of Services stay`,
+    why: "annotation loadbalancer.openstack.org/keep-floatingip",
+    command: "openstack floating ip delete",
+  },
+};
+
+/** What stays, named for whoever wants it, or wants it gone. */
+export const keptLines = (kept: readonly Orphan[]): string =>
+  Object.entries(ofKind)
+    .flatMap(([kind, { one, many, why, command }]) => {
+      const mine = kept.filter((orphan) => orphan.kind === kind);
+      if (mine.length === 0) return [];
+      return [
+        `${mine.length === 1 ? one : many(mine.length)}: kept on purpose (${why}), or the cluster could not be asked.`,
+        ...mine.map(({ id, name }) => `  ${name} (${id})`),
+        `Delete what nobody needs: ${command} ${mine.map(({ id }) => id).join(" ")}`,
+      ];
+    })
+    .join("\n");

@@ -12,7 +12,7 @@ import {
   takeInventory,
   type CloudObject,
 } from "../../cloud/inventory.js";
-import { findOrphans } from "../../cloud/orphans.js";
+import { deleteObject, findOrphans } from "../../cloud/orphans.js";
 import { stackadm } from "./support/command-line.js";
 import { watchService } from "./support/availability.js";
 import { until } from "./support/foreign.js";
@@ -194,7 +194,7 @@ describe("a cluster called off, and what would lose it", function () {
     assert.ok(longestGap < 15_000, `no answer for ${longestGap.toString()} ms`);
   });
 
-  it("is left as it is when its API is gone, until it is abandoned; then only data stay", async () => {
+  it("is left as it is when its API is gone, until it is abandoned; then only data and a Service's address stay", async () => {
     const lost = serverOf("control-plane-0");
     await cluster.cloud.request("compute", "DELETE", `/servers/${lost}`);
     const refused = await stackadm(cluster, ["destroy", "--yes"]);
@@ -203,16 +203,17 @@ describe("a cluster called off, and what would lose it", function () {
     const { code, text } = await stackadm(cluster, ["destroy", "--yes", "--abandon"]);
     assert.equal(code, 0, text);
     assert.match(text, /2 volumes stay, with the data/);
+    assert.match(text, /One floating IP of a Service stays/);
     assert.equal(await cluster.service.state(stack), undefined, "the stack is still there");
     const { added, removed } = compareInventories(initially, await takeInventory(cluster.cloud));
     assert.deepEqual(removed, []);
     assert.deepEqual(
       added.map(({ kind }) => kind),
-      ["volume", "volume"],
+      ["floating IP", "volume", "volume"],
     );
-    for (const volume of added) {
-      assert.match(text, new RegExp(volume.id));
-      await cluster.cloud.request("volumev3", "DELETE", `/volumes/${volume.id}`);
+    for (const one of added) {
+      assert.match(text, new RegExp(one.id));
+      await deleteObject(cluster.cloud, one);
     }
   });
 });

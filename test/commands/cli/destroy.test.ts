@@ -144,7 +144,7 @@ describe("`stackadm destroy`", function () {
       assert.deepEqual(deleted(), []);
     });
 
-    it("abandoned: takes its load balancers away first, forgets what was inside, keeps the data", async () => {
+    it("abandoned: takes its load balancers away first, forgets what was inside, keeps data and addresses", async () => {
       let balancers = [
         { id: "lb", name: "kube_service_dev-0123456789ab_ns_web" },
         { id: "theirs", name: "kube_service_dev_ns_web", vip_network_id: "elsewhere" },
@@ -164,6 +164,11 @@ describe("`stackadm destroy`", function () {
         body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
       });
       const network = networkOf("n");
+      const description =
+        "Floating IP for Kubernetes external service ns/web from cluster dev-0123456789ab";
+      cloud.on("GET /network/floatingips", {
+        body: { floatingips: [{ id: "f", floating_ip_address: "203.0.113.9", description }] },
+      });
       // What was only read is no proof of whose the load balancers in it are.
       const shared = { ...networkOf("elsewhere"), external: true };
       held("s1", network, provider(), service, shared);
@@ -173,8 +178,9 @@ describe("`stackadm destroy`", function () {
       assert.deepEqual(deleted(), ["/load-balancer/lbaas/loadbalancers/lb?cascade=true"]);
       assert.match(out, /^Nothing else of cluster 'dev' is left/m);
       const again = await operator.run("destroy", "--yes");
-      assert.equal(again.code, 0, "only data are left, which stay");
+      assert.equal(again.code, 0, "only data and an address are left, which stay");
       assert.match(again.out, /^One volume stays/m);
+      assert.match(again.out, /^One floating IP of a Service stays.*\n {2}203\.0\.113\.9 \(f\)$/m);
       assert.match(out, /^One volume stays, with the data.*\n {2}pvc-1 \(v\)$/m);
       assert.equal(operator.engine.stateNow(), undefined);
     });

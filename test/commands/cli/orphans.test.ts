@@ -109,6 +109,26 @@ describe("`stackadm orphans`", function () {
     assert.equal(deleted().at(-1), "/volumev3/volumes/v1");
   });
 
+  it("keeps floating IPs of Services unless they are asked for, and names what deletes them", async () => {
+    const description =
+      "Floating IP for Kubernetes external service a/b from cluster dev-0123456789ab";
+    let floatingips = [{ id: "f1", floating_ip_address: "203.0.113.9", description }];
+    cloud.on("GET /network/floatingips", () => ({ body: { floatingips } }));
+    cloud.on("DELETE /network/floatingips/f1", () => {
+      floatingips = [];
+      return { status: 204 };
+    });
+    const remove = ["orphans", "--identity", dev.identity, "--delete"];
+    const { out } = await operator.run(...remove, "--volumes");
+    assert.match(
+      out,
+      /^One floating IP of a Service stays: .*keep-floatingip.*\n {2}203.0.113.9 \(f1\)\n.*openstack floating ip delete f1$/m,
+    );
+    assert.ok(!deleted().some((path) => path.includes("floatingips")));
+    await operator.run(...remove, "--floating-ips");
+    assert.equal(deleted().at(-1), "/network/floatingips/f1");
+  });
+
   it("ends with the cloud's sentence when an object cannot be deleted, and names it to programs", async () => {
     const refusal = { forbidden: { message: "Policy doesn't allow it to be performed." } };
     cloud.on("DELETE /compute/servers/s1", { status: 403, body: refusal });

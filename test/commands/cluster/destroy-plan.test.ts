@@ -31,13 +31,18 @@ describe("the plan of a destroy", function () {
   let engine: Engine;
   let api: Server;
   let answer: { status: number; body: string };
+  /** What else is served. */
+  let others: Record<string, readonly object[]>;
   beforeEach(async () => {
     embedder = await Embedder.start();
     ({ engine } = embedder);
     answer = { status: 200, body: JSON.stringify({ items: [] }) };
-    api = createServer((request, response) => {
-      assert.deepEqual([request.method, request.url], ["GET", "/api/v1/persistentvolumes"]);
-      response.writeHead(answer.status).end(answer.body);
+    others = { "/api/v1/services": [] };
+    api = createServer(({ method, url = "" }, response) => {
+      assert.equal(method, "GET");
+      if (url === "/api/v1/persistentvolumes") response.writeHead(answer.status).end(answer.body);
+      else if (others[url]) response.end(JSON.stringify({ items: others[url] }));
+      else response.writeHead(404).end("404 page not found");
     });
     await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
   });
@@ -150,6 +155,83 @@ describe("the plan of a destroy", function () {
     }
   });
 
+  describe("with floating IPs of Services", () => {
+    const keep = { "loadbalancer.openstack.org/keep-floatingip": "true" };
+    const floating = (id: string, service: string): object => ({
+      id,
+      floating_ip_address: `203.0.113.${id}`,
+      description: `Floating IP for Kubernetes external service ${service} from cluster old-${identity}`,
+    });
+    const service = (name: string, more: { annotations?: object; ip?: string }): object => ({
+      metadata: { namespace: "shop", name, annotations: more.annotations },
+      spec: { type: "LoadBalancer" },
+      status: { loadBalancer: more.ip === undefined ? {} : { ingress: [{ ip: more.ip }] } },
+    });
+    const floatingFates = ({ floatingIps }: DestroyPlan): string[] =>
+      floatingIps.map(({ address, service: of, fate }) => `${address} ${of || "-"} ${fate}`);
+    beforeEach(async () => {
+      await live();
+      const names = ["web", "kept", "former", "proxied"];
+      const floatingips = names.map((name, index) => floating(String(index), `shop/${name}`));
+      embedder.cloud.on("GET /network/floatingips", { body: { floatingips } });
+      others["/api/v1/services"] = [
+        service("web", { ip: "203.0.113.0" }),
+        service("kept", { ip: "203.0.113.1", annotations: keep }),
+        service("proxied", {}),
+        { metadata: { namespace: "shop", name: "former" }, spec: { type: "ClusterIP" } },
+      ];
+    });
+
+    it("knows of the cluster which go: all but those that are kept on purpose, or left", async () => {
+      const found = await plan();
+      assert.deepEqual(floatingFates(found), [
+        ...["203.0.113.0 shop/web goes", "203.0.113.1 shop/kept stays"],
+        ...["203.0.113.2 - stays", "203.0.113.3 shop/proxied goes"],
+      ]);
+      assert.ok(found.goes.every(({ kind }) => kind !== "floating IP"));
+    });
+
+    it("knows that one goes that another Service took over", async () => {
+      others["/api/v1/services"] = [
+        service("kept", { ip: "203.0.113.9", annotations: keep }),
+        service("other", { ip: "203.0.113.1" }),
+      ];
+      assert.equal(floatingFates(await plan())[1], "203.0.113.1 shop/other goes");
+    });
+
+    it("has all of an abandoned cluster stay, and does not know of one that is silent", async () => {
+      const abandoned = floatingFates(await plan({ abandon: true }));
+      assert.ok(abandoned.length === 4 && abandoned.every((one) => one.endsWith(" - stays")));
+      answer = { status: 500, body: "" };
+      assert.ok(floatingFates(await plan()).every((one) => one.endsWith(" - unknown")));
+    });
+  });
+
+  it("knows of the cluster which snapshots go, by their deletion policy", async () => {
+    await live();
+    assert.deepEqual((await plan()).snapshots, [], "a cluster without snapshots serves none");
+    const content = (
+      name: string,
+      deletionPolicy: string,
+      driver = "cinder.csi.openstack.org",
+    ) => ({
+      spec: {
+        ...{ driver, deletionPolicy, source: { volumeHandle: "kept" } },
+        volumeSnapshotRef: { namespace: "shop", name },
+      },
+      status: { snapshotHandle: `snap-${name}` },
+    });
+    others["/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents"] = [
+      ...[content("nightly", "Delete"), content("weekly", "Retain")],
+      content("theirs", "Delete", "nfs.csi.k8s.io"),
+    ];
+    assert.deepEqual((await plan()).snapshots, [
+      { id: "snap-nightly", snapshot: "shop/nightly", volume: "kept", fate: "goes" },
+      { id: "snap-weekly", snapshot: "shop/weekly", volume: "kept", fate: "stays" },
+    ]);
+    assert.deepEqual((await plan({ abandon: true })).snapshots, []);
+  });
+
   describe("of several clusters", () => {
     const another = "ba9876543210";
     /** A provider of the program's own comes first, then a second cluster, whose API is at this port. */
@@ -176,9 +258,10 @@ describe("the plan of a destroy", function () {
 
     it("asks each, and no provider that is none of a cluster", async () => {
       const seen: string[] = [];
-      const second = createServer((_request, response) => {
-        seen.push("asked");
-        response.end(JSON.stringify({ items: [persistent("theirs", "Delete")] }));
+      const second = createServer(({ url = "" }, response) => {
+        seen.push(url);
+        const items = url.endsWith("/persistentvolumes") ? [persistent("theirs", "Delete")] : [];
+        response.end(JSON.stringify({ items }));
       });
       await new Promise<void>((done) => second.listen(0, "127.0.0.1", done));
       try {
@@ -190,7 +273,7 @@ describe("the plan of a destroy", function () {
           ...["gone shop/gone goes", "kept shop/kept stays", "left  stays"],
           ...["theirs shop/theirs goes", "brought shop/brought goes"],
         ]);
-        assert.ok(seen.length > 0);
+        assert.ok(seen.includes("/api/v1/persistentvolumes"));
       } finally {
         second.close();
       }
@@ -223,7 +306,7 @@ describe("the plan of a destroy", function () {
     engine.state({ resources: [] });
     const { backend } = embedder;
     const nobody = { cluster: "dev", clusters: ["dev"], identities: [] };
-    const nothing = { ...nobody, backend, held: false, goes: [], volumes: [] };
-    assert.deepEqual(await plan(), nothing);
+    const nothing = { goes: [], volumes: [], floatingIps: [], snapshots: [] };
+    assert.deepEqual(await plan(), { ...nobody, backend, held: false, ...nothing });
   });
 });

@@ -95,6 +95,17 @@ describe("the sweep at the end", () => {
     );
   });
 
+  it("keeps the floating IP of a Service, which cannot be had again, and names it", async () => {
+    const description = `Floating IP for Kubernetes external service shop/web from cluster dev-0123456789ab`;
+    const floatingips = [{ id: "f", floating_ip_address: "203.0.113.9", description }];
+    cloud.on("GET /network/floatingips", { body: { floatingips } });
+    const { deleted, kept } = await run();
+    assert.deepEqual(
+      [deleted, kept.map(({ id, name }) => `${name} ${id}`)],
+      [[], ["203.0.113.9 f"]],
+    );
+  });
+
   it("names the command that goes on when it was stopped: the state is gone by then", async () => {
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { body: { loadbalancers: [balancer] } });
     cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 404 });

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import type { ClaimedVolume, DestroyPlan } from "../../../../automation/cluster/options.js";
+import type {
+  ClaimedVolume,
+  DestroyPlan,
+  ServiceFloatingIp,
+} from "../../../../automation/cluster/options.js";
 import { planLine, planTables } from "../../../../automation/render/destroy-plan.js";
 import { object as cloudObject } from "../../../support/cloud-object.js";
 import { golden } from "../../../support/golden.js";
@@ -8,10 +12,14 @@ const volume = (fate: ClaimedVolume["fate"], claim = ""): ClaimedVolume => ({
   ...{ id: `id-${fate}`, name: `pvc-${fate}`, gigabytes: 8, claim, fate },
 });
 
+const address = (fate: ServiceFloatingIp["fate"], service = ""): ServiceFloatingIp => ({
+  ...{ id: `fip-${fate}`, address: "203.0.113.9", service, fate },
+});
+
 const plan = (fields: Partial<DestroyPlan> = {}): DestroyPlan => ({
   ...{ cluster: "shop", clusters: ["shop"], identities: ["0123456789ab"] },
   ...{ backend: "s3://states", held: true },
-  ...{ goes: [], volumes: [] },
+  ...{ goes: [], volumes: [], floatingIps: [], snapshots: [] },
   ...fields,
 });
 const machines = ["shop-control-plane-0", "shop-general-0", "shop-general-1", "shop-general-2"];
@@ -24,10 +32,19 @@ const goes = [
 
 describe("what a destroy would take away", () => {
   it("reads well, as tables and as a line", () => {
-    const sure = plan({ goes, volumes: [volume("goes", "shop/db"), volume("stays", "shop/keep")] });
+    const sure = plan({
+      goes,
+      volumes: [volume("goes", "shop/db"), volume("stays", "shop/keep")],
+      snapshots: [
+        { id: "snap-1", snapshot: "shop/nightly", volume: "id-stays", fate: "goes" },
+        { id: "", snapshot: "shop/brought", volume: "", fate: "stays" },
+      ],
+      floatingIps: [address("goes", "shop/web"), address("stays", "shop/kept")],
+    });
     const unsure = plan({
       identities: [],
       volumes: [volume("unknown")],
+      floatingIps: [address("unknown")],
       problem: "it answers 401",
     });
     const parts = [sure, unsure, plan()].flatMap((one) => [planTables(one), planLine(one)]);
