@@ -14,7 +14,7 @@ import { readClusters, readState, type StateExport, type StateResource } from ".
  */
 
 const abandonment =
-  "`npx stackadm destroy --abandon` takes everything away without it; volumes with data stay and are named.";
+  "`npx stackadm destroy --abandon` takes everything away without it; volumes with data and floating IPs of Services stay and are named.";
 
 /** How long the API of a cluster that is to be destroyed is waited for, in milliseconds. */
 const patience = 30_000;
