@@ -7,6 +7,8 @@ export const kinds = [
   "load balancer",
   "server",
   "floating IP",
+  // Cinder keeps a volume that has one.
+  "volume snapshot",
   "volume",
   "router",
   "port",
@@ -30,7 +32,7 @@ export interface CloudObject {
   readonly status: string;
   /** IDs of the servers of a server group. Empty for the others. */
   readonly members: readonly string[];
-  /** Size of a volume. 0 for the others. */
+  /** Size of a volume, or of the one that was taken a snapshot of. 0 for the others. */
   readonly gigabytes: number;
   /** Who holds a port or network: `compute:...`, `network:dhcp`. Empty for the others. */
   readonly owner: string;
@@ -101,6 +103,7 @@ const sources: Readonly<Record<Kind, Source>> = {
   },
   server: { service: "compute", path: plain("/servers/detail"), key: "servers" },
   "floating IP": { service: "network", path: mine("/floatingips"), key: "floatingips" },
+  "volume snapshot": { service: "volumev3", path: plain("/snapshots/detail"), key: "snapshots" },
   volume: { service: "volumev3", path: plain("/volumes/detail"), key: "volumes" },
   router: { service: "network", path: mine("/routers"), key: "routers" },
   port: { service: "network", path: mine("/ports"), key: "ports" },

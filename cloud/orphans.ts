@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CloudError } from "./cloud-error.js";
 import type { CloudClient, Service } from "./client.js";
 import { kinds, listObjects, takeInventory, type CloudObject, type Kind } from "./inventory.js";
-import { isIdentity, ownershipOf, type Ownership } from "./ownership.js";
+import { isIdentity, ownershipOf, type Claim, type Ownership } from "./ownership.js";
 
 /** An object of a cluster, found by the mark on it. */
 export interface Orphan extends CloudObject, Ownership {}
@@ -35,13 +35,18 @@ export async function findOrphans(
   return marked.filter(({ mark }) => isIdentity(mark.identity) && identities.has(mark.identity));
 }
 
+const kept: ReadonlySet<Claim> = new Set([
+  "volume of a PersistentVolume",
+  "snapshot of a PersistentVolume",
+  "floating IP of a Service",
+]);
+
 /**
- * What cannot be made again: volumes that the cluster's storage driver made, with their data, and the floating IPs of its
- * Services, which are in somebody's DNS and lists. The cloud knows neither reclaim policies nor annotations: what the
+ * What cannot be made again: volumes that the cluster's storage driver made and snapshots of them, with their data, and the
+ * floating IPs of its Services, which are in somebody's DNS and lists. The cloud knows neither reclaim policies nor annotations: what the
  * cluster itself did not delete may be kept on purpose, so it stays unless somebody says otherwise.
  */
-export const irreplaceable = ({ claim }: Orphan): boolean =>
-  claim === "volume of a PersistentVolume" || claim === "floating IP of a Service";
+export const irreplaceable = ({ claim }: Orphan): boolean => kept.has(claim);
 
 interface Deletion {
   readonly service: Service;
@@ -57,6 +62,7 @@ const deletions: Readonly<Record<Kind, Deletion>> = {
   "load balancer": byId("load-balancer", "/lbaas/loadbalancers", "?cascade=true"),
   server: byId("compute", "/servers"),
   "floating IP": byId("network", "/floatingips"),
+  "volume snapshot": byId("volumev3", "/snapshots"),
   volume: byId("volumev3", "/volumes"),
   router: byId("network", "/routers"),
   port: byId("network", "/ports"),

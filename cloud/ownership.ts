@@ -7,6 +7,7 @@ export type Claim =
   | "floating IP of a Service"
   | "security group of a Service"
   | "volume of a PersistentVolume"
+  | "snapshot of a PersistentVolume"
   | "server group of marked servers";
 
 /**
@@ -75,6 +76,10 @@ function ownMark({ kind, tags, metadata, description }: CloudObject): ClusterMar
   return name === undefined ? undefined : { name, identity };
 }
 
+/** The metadata that Cinder CSI puts on volumes and snapshots: the cluster as it was told that it is called. */
+const ofCinder = ({ metadata }: CloudObject): string | undefined =>
+  metadata["cinder.csi.openstack.org/cluster"];
+
 /** How the cloud controller manager and the Cinder CSI name what they make for a cluster. */
 const ofControllers: Readonly<
   Partial<
@@ -98,10 +103,8 @@ const ofControllers: Readonly<
     cluster: ({ name, description }) =>
       name.startsWith("lb-sg-") ? / cluster (\S+)$/.exec(description)?.[1] : undefined,
   },
-  volume: {
-    claim: "volume of a PersistentVolume",
-    cluster: ({ metadata }) => metadata["cinder.csi.openstack.org/cluster"],
-  },
+  volume: { claim: "volume of a PersistentVolume", cluster: ofCinder },
+  "volume snapshot": { claim: "snapshot of a PersistentVolume", cluster: ofCinder },
 };
 
 /** Whose an object is, or undefined when it is none of our business. */

@@ -69,7 +69,7 @@ async function orphans(session: Session, options: Options): Promise<number> {
   );
   if (options.delete && identity === undefined && found.length > 0) throw whichCluster(found);
   const stays = (one: Orphan): boolean =>
-    irreplaceable(one) && !(one.kind === "volume" ? options.volumes : options.floatingIps);
+    irreplaceable(one) && !(one.kind === "floating IP" ? options.floatingIps : options.volumes);
   const kept = options.delete ? found.filter(stays) : [];
   if (options.delete)
     await deleteAll(
@@ -89,7 +89,11 @@ export function registerOrphans(program: Command): void {
     .option("--cluster <name>", "the cluster's name (default: the stack's name)")
     .option("--identity <id>", "the cluster's identity, which alone says whose an object is")
     .option("--delete", "delete what has --identity; a living cluster does not survive that", false)
-    .option("--volumes", "with --delete: also the volumes of its claims, with their data", false)
+    .option(
+      "--volumes",
+      "with --delete: also the volumes of its claims and their snapshots, with their data",
+      false,
+    )
     .option("--floating-ips", "with --delete: also the addresses of its Services", false)
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<Options>();

@@ -3,7 +3,7 @@ import { irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { ownershipOf } from "../../cloud/ownership.js";
 import { settingsOf } from "./elsewhere.js";
 import { fatesIn, floatingIpOf, type Fates } from "./fates.js";
-import type { ClaimedVolume, DestroyPlan, DestroyPlanOptions } from "./options.js";
+import type { ClaimedVolume, DestroyPlan, DestroyPlanOptions, VolumeSnapshot } from "./options.js";
 import { protectionOf } from "./protection.js";
 import type { Run } from "./run.js";
 import { componentsOf, holdsNothing, ownedIds, readState } from "./state.js";
@@ -44,10 +44,15 @@ function sorted(
   const floatingIps = inventory
     .filter(({ kind, id }) => kind === "floating IP" && kept.has(id))
     .map((object) => floatingIpOf(object, fates));
-  const apart = new Set([...volumes, ...floatingIps].map(({ id }) => id));
+  const known = new Set(fates.snapshots.map(({ id }) => id));
+  const others = inventory
+    .filter(({ kind, id }) => kind === "volume snapshot" && kept.has(id) && !known.has(id))
+    .map(({ id }): VolumeSnapshot => ({ id, snapshot: "", volume: "", fate: fates.otherwise }));
+  const snapshots = [...fates.snapshots, ...others];
+  const apart = new Set([...volumes, ...floatingIps, ...snapshots].map(({ id }) => id));
   const going = new Set([...owned, ...marked.map(({ id }) => id)]);
   const goes = inventory.filter(({ id }) => going.has(id) && !apart.has(id));
-  return { goes, volumes, floatingIps, snapshots: fates.snapshots };
+  return { goes, volumes, floatingIps, snapshots };
 }
 
 /** What a destroy of the stack would take away, and what it would leave. */

@@ -156,12 +156,12 @@ export interface ServiceFloatingIp {
 export interface VolumeSnapshot {
   /** ID in Cinder. Empty as long as there is none. */
   readonly id: string;
-  /** The VolumeSnapshot, as `<namespace>/<name>`. */
+  /** The VolumeSnapshot, as `<namespace>/<name>`. Empty when it has none, or the cluster could not be asked. */
   readonly snapshot: string;
-  /** ID in Cinder of the volume that it is of. Empty when it was brought. */
+  /** ID in Cinder of the volume that it is of. Empty when it was brought, or the cluster could not be asked. */
   readonly volume: string;
-  /** Whether it goes with its data. */
-  readonly fate: "goes" | "stays";
+  /** Whether it goes with its data. Unknown: the cluster, which alone knows deletion policies, does not answer. */
+  readonly fate: "goes" | "stays" | "unknown";
 }
 
 export interface DestroyResult {

@@ -53,7 +53,7 @@ function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[]
     [
       ["SNAPSHOT", "ID", "OF THE VOLUME", what],
       snapshots.map(({ snapshot, id, volume, fate }) => [
-        ...[snapshot, dash(id), dash(volume)],
+        ...[dash(snapshot), dash(id), dash(volume)],
         fates[fate],
       ]),
     ],

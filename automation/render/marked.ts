@@ -15,7 +15,14 @@ interface Kept {
   readonly command: string;
 }
 
+/** In this order: Cinder keeps a volume that has a snapshot. */
 const ofKind: Readonly<Partial<Record<Orphan["kind"], Kept>>> = {
+  "volume snapshot": {
+    one: "One snapshot of a volume stays, with the data",
+    many: (count) => `${count} snapshots of volumes stay, with the data`,
+    why: "deletion policy Retain",
+    command: "openstack volume snapshot delete",
+  },
   volume: {
     one: "One volume stays, with the data",
     many: (count) => `${count} volumes stay, with the data`,

@@ -153,6 +153,7 @@ export function emptyProject(cloud: FakeCloud): void {
     "compute/servers/detail": "servers",
     "network/floatingips": "floatingips",
     "volumev3/volumes/detail": "volumes",
+    "volumev3/snapshots/detail": "snapshots",
     "network/routers": "routers",
     "network/ports": "ports",
     "network/subnets": "subnets",

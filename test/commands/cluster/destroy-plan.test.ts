@@ -2,28 +2,18 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DestroyPlan } from "../../../automation/cluster/options.js";
+import {
+  claimed,
+  content,
+  identity,
+  marks,
+  persistent,
+  providerType,
+  resource,
+} from "../../support/claimed.js";
 import { Embedder } from "../../support/embedder.js";
-import { instanceType, networkType, urnOf, type Engine } from "../../support/engine.js";
+import { instanceType, networkType, type Engine } from "../../support/engine.js";
 import { startFakeCluster } from "../../support/ready-cluster.js";
-
-const identity = "0123456789ab";
-const marks = { "stackadm-cluster": "old", "stackadm-identity": identity };
-const resource = (type: string, name: string, more: object): object => ({
-  ...{ urn: urnOf(type, name), type },
-  ...more,
-});
-const providerType = "stackadm:addons:Addons$pulumi:providers:kubernetes";
-const claimed = (id: string, of = `old-${identity}`): object => ({
-  ...{ id, name: `pvc-${id}`, size: 2 },
-  metadata: { "cinder.csi.openstack.org/cluster": of },
-});
-const persistent = (id: string, policy: string, driver = "cinder.csi.openstack.org"): object => ({
-  spec: {
-    csi: { driver, volumeHandle: id },
-    claimRef: { namespace: "shop", name: id },
-    persistentVolumeReclaimPolicy: policy,
-  },
-});
 
 describe("the plan of a destroy", function () {
   this.timeout(60_000);
@@ -210,26 +200,23 @@ describe("the plan of a destroy", function () {
   it("knows of the cluster which snapshots go, by their deletion policy", async () => {
     await live();
     assert.deepEqual((await plan()).snapshots, [], "a cluster without snapshots serves none");
-    const content = (
-      name: string,
-      deletionPolicy: string,
-      driver = "cinder.csi.openstack.org",
-    ) => ({
-      spec: {
-        ...{ driver, deletionPolicy, source: { volumeHandle: "kept" } },
-        volumeSnapshotRef: { namespace: "shop", name },
-      },
-      status: { snapshotHandle: `snap-${name}` },
-    });
     others["/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents"] = [
       ...[content("nightly", "Delete"), content("weekly", "Retain")],
       content("theirs", "Delete", "nfs.csi.k8s.io"),
     ];
-    assert.deepEqual((await plan()).snapshots, [
+    const inCinder = ["snap-nightly", "snap-lost"].map((id) => claimed(id));
+    embedder.cloud.on("GET /volumev3/snapshots/detail", {
+      body: { snapshots: [...inCinder, { id: "by hand" }] },
+    });
+    const { snapshots, goes } = await plan();
+    const unknown = { snapshot: "", volume: "", fate: "stays" };
+    assert.deepEqual(snapshots, [
       { id: "snap-nightly", snapshot: "shop/nightly", volume: "kept", fate: "goes" },
       { id: "snap-weekly", snapshot: "shop/weekly", volume: "kept", fate: "stays" },
+      { id: "snap-lost", ...unknown },
     ]);
-    assert.deepEqual((await plan({ abandon: true })).snapshots, []);
+    assert.ok(goes.every(({ kind }) => kind !== "volume snapshot"));
+    assert.equal((await plan({ abandon: true })).snapshots.length, 2);
   });
 
   describe("of several clusters", () => {

@@ -41,13 +41,16 @@ describe("whose an object is", () => {
         name: "lb-sg-0001-default-web",
         description: `Security Group for default/web Service LoadBalancer in cluster ${inCloud}`,
       }),
-      object({ kind: "volume", metadata: { "cinder.csi.openstack.org/cluster": inCloud } }),
+      ...(["volume", "volume snapshot"] as const).map((kind) =>
+        object({ kind, metadata: { "cinder.csi.openstack.org/cluster": inCloud } }),
+      ),
     ].map((one) => ownershipOf(one));
     assert.deepEqual(claims, [
       { mark, claim: "load balancer of a Service" },
       { mark, claim: "floating IP of a Service" },
       { mark, claim: "security group of a Service" },
       { mark, claim: "volume of a PersistentVolume" },
+      { mark, claim: "snapshot of a PersistentVolume" },
     ]);
   });
 

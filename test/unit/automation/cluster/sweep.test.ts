@@ -82,16 +82,19 @@ describe("the sweep at the end", () => {
     assert.deepEqual(await sweep(none), { deleted: [], kept: [] });
   });
 
-  it("keeps volumes with data and names them", async () => {
+  it("keeps volumes with data, and snapshots of them, and names them", async () => {
     const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
     cloud.on("GET /volumev3/volumes/detail", {
       body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
+    });
+    cloud.on("GET /volumev3/snapshots/detail", {
+      body: { snapshots: [{ id: "s", name: "snapshot-1", metadata }, { id: "theirs" }] },
     });
     const { deleted, kept } = await run();
     assert.deepEqual(deleted, []);
     assert.deepEqual(
       kept.map(({ id, name }) => `${name} ${id}`),
-      ["pvc-1 v"],
+      ["snapshot-1 s", "pvc-1 v"],
     );
   });
 
