@@ -16,7 +16,7 @@ import {
   type StateExport,
   type StateResource,
 } from "./state.js";
-import { withUnfinished } from "./unfinished.js";
+import { withoutLeaves, withUnfinished } from "./unfinished.js";
 
 /*
  * An engine that was killed leaves "pending operations": creates of which nobody knows whether they happened.
@@ -217,9 +217,10 @@ export async function recover(
   access: StateAccess,
   connect: () => Promise<RecoveryTools>,
 ): Promise<Recovered> {
-  const state = await readState(access);
-  const pending = state?.deployment.pending_operations ?? [];
-  if (!state || pending.length === 0) return { cleared: [], state };
+  const found = await readState(access);
+  const pending = found?.deployment.pending_operations ?? [];
+  const { state, left } = found ? withoutLeaves(found) : { state: undefined, left: [] };
+  if (!state || pending.length + left.length === 0) return { cleared: [], state };
   const steps = recoverySteps(pending);
   if (steps.some(({ act }) => act !== "forget")) {
     const tools = await connect();
@@ -233,5 +234,5 @@ export async function recover(
   );
   const clean = { ...rest, deployment: { ...deployment, pending_operations: [] } };
   await writeState(access, clean);
-  return { cleared: steps.map(({ what }) => what), state: clean };
+  return { cleared: [...steps.map(({ what }) => what), ...left.map(whatOf)], state: clean };
 }

@@ -20,6 +20,9 @@ const resourceSchema = z.looseObject({
   propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).optional(),
   deletedWith: z.string().optional(),
   replaceWith: z.array(z.string()).optional(),
+  /** It was deleted, and nothing has taken its place yet. */
+  pendingReplacement: z.boolean().optional(),
+  created: z.string().optional(),
 });
 export type StateResource = z.infer<typeof resourceSchema>;
 

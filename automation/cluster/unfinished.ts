@@ -28,6 +28,34 @@ export function withUnfinished(state: StateExport, urns: ReadonlySet<string>): S
   return { ...state, deployment: { ...state.deployment, resources } };
 }
 
+/**
+ * Scripts that let a machine go whose server went then, too, in a run that came no further. The engine would have them run again
+ * before that server's successor is replaced, and the way to their machine may lead over the one that is gone.
+ */
+const hasLetGo = (one: StateResource, all: ReadonlyMap<string, StateResource>): boolean => {
+  if (one.type !== script || one.pendingReplacement !== true) return false;
+  const server = all.get(one.replaceWith?.[0] ?? "");
+  if (!server) return false;
+  // A script is made after the server that it lets go: a later one is that server's successor.
+  return (
+    server.pendingReplacement === true ||
+    Date.parse(server.created ?? "") > Date.parse(one.created ?? "")
+  );
+};
+
+/** The state in which those do not run again, and their names. */
+export function withoutLeaves(state: StateExport): { state: StateExport; left: readonly string[] } {
+  const all = state.deployment.resources ?? [];
+  const byUrn = new Map(all.map((one) => [one.urn, one]));
+  const left = new Set(all.filter((one) => hasLetGo(one, byUrn)));
+  if (left.size === 0) return { state, left: [] };
+  const resources = all.map((one) => (left.has(one) ? { ...one, replaceWith: [] } : one));
+  return {
+    state: { ...state, deployment: { ...state.deployment, resources } },
+    left: [...left].map(({ urn }) => urn),
+  };
+}
+
 /** Remembers the scripts that an engine which has ended left unfinished. */
 export async function rememberUnfinished(
   access: StateAccess,

@@ -115,6 +115,16 @@ describe("recovery", () => {
     assert.deepEqual(cloud.seen, []);
   });
 
+  it("has no machine let go a second time whose server is gone, without asking the cloud", async () => {
+    const server = { urn: "urn::x::y::dev-0-server", type: "x", pendingReplacement: true };
+    const { type, urn } = resource("command:remote:Command", "dev-0-leave");
+    const leave = { urn, type, pendingReplacement: true, replaceWith: [server.urn] };
+    putState([], [server, leave]);
+    assert.deepEqual(await run(), ["Command 'dev-0-leave'"]);
+    assert.deepEqual(await run(), []);
+    assert.deepEqual(cloud.seen, []);
+  });
+
   it("drops scripts without asking the cloud", async () => {
     putState([creating("command:remote:Command", "dev-0-init")]);
     assert.deepEqual(await run(), ["Command 'dev-0-init'"]);

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { rememberUnfinished, withUnfinished } from "../../../../automation/cluster/unfinished.js";
+import {
+  rememberUnfinished,
+  withoutLeaves,
+  withUnfinished,
+} from "../../../../automation/cluster/unfinished.js";
 import { Engine, instanceType, urnOf } from "../../../support/engine.js";
 
 const type = "command:remote:Command";
@@ -54,5 +58,43 @@ describe("a script that did not come to its end", () => {
       await remember(script("init").urn);
       assert.equal(imports(), 0);
     });
+  });
+});
+
+describe("a script that let a machine go whose server went, too", () => {
+  const leave = {
+    ...script("leave"),
+    ...{ pendingReplacement: true, replaceWith: [server.urn], created: "2026-01-02T00:00:00Z" },
+  };
+  /** Which scripts do not run again. */
+  const left = (...resources: (typeof server)[]): readonly string[] => {
+    const state = { version: 3, deployment: { manifest: "kept", resources } };
+    const { state: after, left: urns } = withoutLeaves(state);
+    assert.deepEqual(after.deployment, {
+      manifest: "kept",
+      resources: resources.map((one) =>
+        urns.includes(one.urn) ? { ...one, replaceWith: [] } : one,
+      ),
+    });
+    return urns;
+  };
+  const made = (created: string) => ({ ...server, created });
+
+  it("does not run again before the server's successor is replaced, or where there is none yet", () => {
+    assert.deepEqual(left(made("2026-01-03T00:00:00Z"), leave), [leave.urn]);
+    const gone = { ...made("2026-01-01T00:00:00Z"), pendingReplacement: true };
+    assert.deepEqual(left(gone, leave), [leave.urn]);
+  });
+
+  it("runs again as long as the server lives: somebody may have put it back to work", () => {
+    assert.deepEqual(left(made("2026-01-01T00:00:00.5Z"), leave), []);
+    assert.deepEqual(left(leave), []);
+    assert.deepEqual(left(server, leave), []);
+  });
+
+  it("is none that is there, and nothing but a script", () => {
+    const { pendingReplacement: _, ...ready } = leave;
+    assert.deepEqual(left(made("2026-01-03T00:00:00Z"), ready), []);
+    assert.deepEqual(left(made("2026-01-03T00:00:00Z"), { ...leave, type: "x:y:Z" }), []);
   });
 });
