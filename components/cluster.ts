@@ -203,8 +203,9 @@ export class Cluster extends Component {
       securityGroupIds: firewall.groupIds(planned.role),
     });
     const [leading, ...others] = plan.groups;
+    const turns = Turns.of(spec, cloud);
     const controlPlane = this.make(ControlPlane, "control-plane", {
-      ...group(leading),
+      ...{ ...group(leading), turns },
       allowedAddresses: endpoint.allowedAddresses,
     });
     for (const { plan: planned, machine } of controlPlane.members)
@@ -213,7 +214,6 @@ export class Cluster extends Component {
     const after = { dependsOn: [...endpoint.reserved] };
     const bastion = plan.bastion && this.make(Bastion, "bastion", group(plan.bastion), after);
     const access = this.access(ground, { first, ...(bastion && { bastion }), endpoint });
-    const turns = Turns.of(cloud);
     const etcd =
       plan.etcd && this.make(Etcd, "etcd", group(plan.etcd), after).form(spec, access, turns);
     const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd, turns });

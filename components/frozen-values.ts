@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
 import type { ClusterSpec } from "./cluster-spec.js";
+import { replacementProblems, type Existing } from "./plan/replacements.js";
 import {
   authorityPath,
   compareFrozen,
@@ -8,6 +10,8 @@ import {
   frozenValues,
   groupNames,
   groupOf,
+  keptGenerations,
+  otherGenerations,
 } from "./spec/frozen.js";
 import {
   adminNetworkIn,
@@ -15,7 +19,8 @@ import {
   servicesExternalNetworkIn,
   type CloudFacts,
 } from "./support/catalog.js";
-import { ConfigError } from "./support/errors.js";
+import { ConfigError, type Problem } from "./support/errors.js";
+import { generationMark } from "./support/existing-servers.js";
 import type { Operator } from "./support/operator.js";
 import { nameIn, ownState, type Recorded } from "./support/own-state.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
@@ -26,6 +31,8 @@ export interface FrozenValuesArgs {
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
   /** Groups of machines by their path in the specification, with the component that makes them; and each machine, with its server. */
   readonly groups: Readonly<Record<string, string>>;
+  /** What is wrong with other generations, as far as the state knows what exists. */
+  readonly replacements: (existing: Existing) => readonly Problem[];
 }
 
 /**
@@ -38,19 +45,21 @@ export class FrozenValues extends KeptValues {
 
   constructor(
     name: string,
-    { cluster, values, groups }: FrozenValuesArgs,
+    { cluster, values, groups, replacements }: FrozenValuesArgs,
     opts?: pulumi.CustomResourceOptions,
   ) {
     const check: KeptValuesArgs["check"] = async ({ urn, before, now }) => {
       const found = [...compareFrozen(before, now), ...compareGroups(before, now)];
-      if (found.length === 0) return;
+      const replaces = otherGenerations(before, now);
+      if (found.length === 0 && !replaces) return;
       const state = await stateOf(urn);
-      const problems = found.filter(({ path }) => {
+      const kept = found.filter(({ path }) => {
         const group = groupOf(path);
         if (group === undefined) return state?.lived ?? true;
         const component = groups[group];
         return component !== undefined && (state?.has(component) ?? true);
       });
+      const problems = [...kept, ...(state && replaces ? replacements(state.servers) : [])];
       if (problems.length > 0)
         throw new ConfigError(`The specification of the living cluster ${cluster}`, problems);
     };
@@ -68,11 +77,13 @@ export const frozenOf = (
   cluster: spec.name,
   values: {
     ...frozenValues(spec),
+    ...keptGenerations(spec),
     ...frozenIds(spec, cloud),
     // Not the certificate: another authority may take its place.
     ...(operator?.caCertificate !== undefined && { [authorityPath]: "own" }),
   },
   groups: groupNames(spec),
+  replacements: (existing) => replacementProblems(spec, existing),
 });
 
 /** What is known by its ID, so that its name instead of its ID is no change. */
@@ -109,11 +120,28 @@ interface Before {
   readonly lived: boolean;
   /** Whether the component has servers, or there is a server of that name. */
   readonly has: (component: string) => boolean;
+  readonly servers: Existing;
 }
 
 /** Whether it is of a cluster that answered: something inside it, or the provider for that. */
 export const isInside = ({ type }: Pick<Recorded, "type">): boolean =>
   /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type);
+
+const instance = "openstack:compute/instance:Instance";
+
+const marks = z.looseObject({ [generationMark]: z.string().default("0") });
+const serverOutputs = z.looseObject({ name: z.string(), metadata: marks.default(marks.parse({})) });
+
+/** A server of a release that did not write its generation is in the first one. */
+const serversIn = (state: readonly Recorded[]): Existing =>
+  new Map(
+    state
+      .filter(({ type }) => type === instance)
+      .flatMap(({ outputs }): [string, string][] => {
+        const { success, data } = serverOutputs.safeParse(outputs);
+        return success ? [[data.name, data.metadata[generationMark]]] : [];
+      }),
+  );
 
 /** Undefined where the state cannot be asked. */
 async function stateOf(urn: string): Promise<Before | undefined> {
@@ -125,9 +153,10 @@ async function stateOf(urn: string): Promise<Before | undefined> {
       has: (component) =>
         mine.some(
           ({ name, type }) =>
-            type === "openstack:compute/instance:Instance" &&
+            type === instance &&
             [name, name.replace(/-\d+-server$/, "")].includes(`${prefix}${component}`),
         ),
+      servers: serversIn(mine),
     }
   );
 }

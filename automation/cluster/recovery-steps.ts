@@ -55,10 +55,16 @@ export type RecoveryStep =
       readonly resource: StateResource;
     };
 
+/** A resource, for people. */
+export const whatOf = (urn: string): string => {
+  const { name, type } = parseUrn(urn);
+  return `${shortType(type)} '${name}'`;
+};
+
 /** What to do about one pending operation. Pure. */
 export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep {
-  const { name, type: token } = parseUrn(resource.urn);
-  const what = `${shortType(token)} '${name}'`;
+  const { type: token } = parseUrn(resource.urn);
+  const what = whatOf(resource.urn);
   if (type !== "creating") return { act: "forget", what };
   const kind = kindOfType[token];
   if (kind) return { act: "delete object", what, kind, resource };

@@ -6,7 +6,7 @@ import { deleteObject } from "../../cloud/orphans.js";
 import type { KubernetesApi } from "../verify/kubernetes-api.js";
 import { unsettledOf } from "./earlier-runs.js";
 import { verdictOn, verdictOnUnmarked, type Known, type Verdict } from "./leftovers.js";
-import { isTheOne, recoverySteps, text, type RecoveryStep } from "./recovery-steps.js";
+import { isTheOne, recoverySteps, text, whatOf, type RecoveryStep } from "./recovery-steps.js";
 import {
   identitiesOf,
   ownedIds,

@@ -49,6 +49,9 @@ export function deriveKey(seed: string, purpose: string): SshKey {
   };
 }
 
-/** Purpose of the key with which a machine proves who it is. A new generation is a new machine with a new key. */
+/**
+ * Purpose of the key with which a machine proves who it is. A new generation is a new machine with a new key, unless its role
+ * keeps it: then it has that of the first one for ever.
+ */
 export const hostKeyPurpose = (machine: string, generation: number): string =>
   `host/${machine}/${String(generation)}`;

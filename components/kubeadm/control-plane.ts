@@ -39,6 +39,11 @@ import {
   snapshotsScripts,
 } from "./node-scripts.js";
 
+export interface ControlPlaneArgs extends Omit<MachineGroupArgs, "generationOf"> {
+  /** In which order machines are replaced. */
+  readonly turns: Turns;
+}
+
 export interface FormArgs {
   readonly spec: ClusterSpec;
   readonly frozen: FrozenValues;
@@ -53,12 +58,15 @@ export interface FormArgs {
 /** The machines that run the Kubernetes API and etcd, and the cluster that kubeadm makes on them. */
 export class ControlPlane extends NodeGroup {
   static readonly type = "stackadm:kubeadm:ControlPlane";
-  /** The machine that the cluster begins on. It never leaves: the last ones go first. */
+  /** The machine that the cluster begins on. When the cluster gets smaller it stays: the last ones go first. */
   readonly first: Member;
   #complete: pulumi.Output<string> = pulumi.output("");
 
-  constructor(name: string, args: MachineGroupArgs, opts?: pulumi.ComponentResourceOptions) {
-    super(ControlPlane.type, name, args, opts);
+  constructor(name: string, args: ControlPlaneArgs, opts?: pulumi.ComponentResourceOptions) {
+    const { turns } = args;
+    const generationOf: MachineGroupArgs["generationOf"] = (plan) =>
+      turns.nextControlPlane(plan.name, plan.generation);
+    super(ControlPlane.type, name, { ...args, generationOf }, opts);
     const [first] = this.members;
     if (!first) throw new RangeError("a cluster has a control plane");
     this.first = first;
@@ -75,13 +83,18 @@ export class ControlPlane extends NodeGroup {
     const begun = this.member(this.first, "init", args);
     const facts = { ...factsOf(begun, args.spec.name), ...webhookOf(args.spec, args.machines) };
     let before = begun;
+    const { access, turns } = args;
     const { leaves } = rolesOf(args.spec)[this.first.plan.role];
+    const [, second = this.first] = this.members;
+    // order: the way to the second may lead over the first, which has to have answered.
+    this.leave(this.first, { survivor: second, access, leaves, after: begun });
     for (const member of this.members.slice(1)) {
-      const leave = this.leave(member, { survivor: this.first, access: args.access, leaves });
+      const leave = this.leave(member, { survivor: this.first, access, leaves });
       before = this.member(member, "join", args, { facts, before, leave });
     }
     this.#complete = before.id;
-    return facts;
+    // While control planes are replaced, nothing of the program's asks the API: it may be away from outside.
+    return { ...facts, adminConf: turns.afterControlPlanes(facts.adminConf) };
   }
 
   /** The last thing that happens to the cluster: runs when it is deleted, before everything it depends on. */
@@ -167,10 +180,12 @@ export class ControlPlane extends NodeGroup {
       ...(order && { AFTER: order.before.result("node", "") }),
       ...(!order && args.etcd && { AFTER: this.client(args, args.etcd).result("endings") }),
     };
-    return this.script(member, step, {
+    const script = this.script(member, step, {
       ...{ access, scripts: scriptsFor(spec, controlPlaneScripts), values },
       ...(order && { after: order.leave }),
     });
+    args.turns.done(member.plan.name, script.id);
+    return script;
   }
 
   /** What the machine needs to reach an etcd that is not its own. */

@@ -1,3 +1,4 @@
+import type * as pulumi from "@pulumi/pulumi";
 import type { Access } from "../access/access.js";
 import { MachineGroup, type Member } from "../machine/machine-group.js";
 import type { Leave } from "../plan/roles.js";
@@ -5,11 +6,13 @@ import { RemoteScript } from "../support/remote-script.js";
 import { leaveScripts } from "./node-scripts.js";
 
 export interface LeaveArgs {
-  /** The control plane that does it; it outlives the leaving machine. */
+  /** The control plane that does it; it outlives the leaving machine. The machine itself, if there is no other: it never leaves. */
   readonly survivor: Member;
   readonly access: Access;
   /** What the survivor does for it. */
   readonly leaves: readonly Leave[];
+  /** What has to be in the state first. */
+  readonly after?: pulumi.Resource;
 }
 
 /** Machines that are nodes of a cluster. */
@@ -20,7 +23,7 @@ export abstract class NodeGroup extends MachineGroup {
    */
   protected leave(
     { plan, machine }: Member,
-    { survivor, access, leaves }: LeaveArgs,
+    { survivor, access, leaves, after }: LeaveArgs,
   ): RemoteScript {
     return this.make(
       RemoteScript,
@@ -37,8 +40,9 @@ export abstract class NodeGroup extends MachineGroup {
         when: "delete",
       },
       {
+        ...(after && { dependsOn: after }),
         // Replaced with the server, which means here: run before the server is deleted, since both are deleted first.
-        replaceWith: [machine.server],
+        replaceWith: survivor.machine === machine ? [] : [machine.server],
         deleteBeforeReplace: true,
         // When the whole cluster goes, nobody moves.
         deletedWith: survivor.machine.server,

@@ -4,6 +4,7 @@ import { metadataOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-m
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
 import type { AdminNetwork } from "../network/admin-network.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
+import { roleTable } from "../plan/roles.js";
 import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../support/catalog.js";
 import { Component } from "../support/component.js";
@@ -73,9 +74,7 @@ export class Machine extends Component {
 
   constructor(name: string, args: MachineArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Machine.type, name, opts);
-    const key = pulumi
-      .all([args.seed, args.generation])
-      .apply(([seed, generation]) => deriveKey(seed, hostKeyPurpose(args.plan.name, generation)));
+    const key = hostKeyOf(args);
     const port = this.port(args);
     const adminPort = args.admin && this.adminPort(args, args.admin);
     const volumes = args.plan.volumes.map((planned) => this.volume(planned, args));
@@ -236,6 +235,12 @@ interface Parts {
   readonly key: pulumi.Output<ReturnType<typeof deriveKey>>;
   readonly volumes: readonly MachineVolume[];
 }
+
+/** Known before it is the machine's turn where the key stays: what others know it by is nothing to wait for. */
+const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
+  pulumi
+    .all([seed, roleTable[plan.role].keepsHostKey ? 0 : generation])
+    .apply(([text, made]) => deriveKey(text, hostKeyPurpose(plan.name, made)));
 
 const firstAddress = ({ allFixedIps }: openstack.networking.Port): pulumi.Output<string> =>
   allFixedIps.apply(([address = ""]) => address);

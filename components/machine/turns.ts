@@ -1,10 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { ClusterSpec } from "../cluster-spec.js";
+import { replacementProblems, type Existing } from "../plan/replacements.js";
 import type { CloudFacts } from "../support/catalog.js";
+import { ConfigError } from "../support/errors.js";
 import type { ExistingServers } from "../support/existing-servers.js";
 import { settled } from "../support/settled.js";
-
-/** The servers that exist, by name: in which generation each was made. Empty: in an unknown one. */
-export type Existing = ReadonlyMap<string, string>;
 
 /** Whether a server was made in another generation. One of a release that did not write it is in the first, as far as is known. */
 const isOlder = (made: string | undefined, wanted: number): boolean =>
@@ -22,12 +22,15 @@ interface Waiting {
  * it are done. The order is data, not a lock: its inputs become known when its turn comes.
  */
 export class Turns {
+  /** In the order of their positions. */
+  readonly #controlPlanes: Waiting[] = [];
   readonly #machines: Waiting[] = [];
 
   /** The turns of a run. Nobody waits in a preview, which shows the same rows. */
-  static of(cloud: pulumi.Output<CloudFacts>): Turns {
+  static of(spec: ClusterSpec, cloud: pulumi.Output<CloudFacts>): Turns {
+    if (pulumi.runtime.isDryRun()) return new Turns(undefined);
     const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
-    return new Turns(pulumi.runtime.isDryRun() ? undefined : settled(found).then(generations));
+    return new Turns(settled(found).then((text) => possible(spec, generations(text))));
   }
 
   /** @param existing nothing when nobody has to wait; `undefined` inside when nobody can tell what exists */
@@ -35,14 +38,35 @@ export class Turns {
 
   /** The wanted generation of the next machine in the order, known when it is its turn. */
   next(machine: string, generation: number): pulumi.Input<number> {
-    const me: Waiting = { machine, generation };
-    this.#machines.push(me);
-    return this.existing === undefined ? generation : pulumi.output(this.turn(me, this.existing));
+    return this.into(this.#machines, { machine, generation });
+  }
+
+  /**
+   * The same of the next control plane. Each waits for those before it and for nobody else: that is the order in which their
+   * scripts wait for each other, and in another one two would.
+   */
+  nextControlPlane(machine: string, generation: number): pulumi.Input<number> {
+    return this.into(this.#controlPlanes, { machine, generation });
+  }
+
+  private into(order: Waiting[], me: Waiting): pulumi.Input<number> {
+    order.push(me);
+    return this.existing === undefined
+      ? me.generation
+      : pulumi.output(this.turn(me, this.existing));
   }
 
   /** Says what makes `machine` done. */
   done(machine: string, joined: pulumi.Output<string>): void {
-    for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
+    for (const one of [...this.#controlPlanes, ...this.#machines])
+      if (one.machine === machine) one.joined = joined;
+  }
+
+  /** A text that is known when no control plane is replaced any more. */
+  afterControlPlanes(text: pulumi.Output<string>): pulumi.Output<string> {
+    if (this.existing === undefined) return text;
+    const rolled = this.existing.then((existing) => this.doneWith(this.rolling(existing)));
+    return pulumi.all([text, rolled]).apply(([released]) => released);
   }
 
   /**
@@ -74,7 +98,7 @@ export class Turns {
 
   private async turn(me: Waiting, asked: Promise<Existing | undefined>): Promise<number> {
     const existing = await asked;
-    if (this.waits(me, existing)) await this.doneWith(this.before(me.machine, existing));
+    if (this.waits(me, existing)) await this.doneWith(this.earlier(me, existing));
     return me.generation;
   }
 
@@ -84,6 +108,18 @@ export class Turns {
 
   private waits({ machine, generation }: Waiting, existing: Existing | undefined): boolean {
     return existing === undefined ? generation > 0 : isOlder(existing.get(machine), generation);
+  }
+
+  private earlier(me: Waiting, existing: Existing | undefined): readonly Waiting[] {
+    const position = this.#controlPlanes.indexOf(me);
+    return position < 0
+      ? [...this.rolling(existing), ...this.before(me.machine, existing)]
+      : this.#controlPlanes.slice(0, position);
+  }
+
+  /** All control planes, if one of them is replaced. */
+  private rolling(existing: Existing | undefined): readonly Waiting[] {
+    return this.#controlPlanes.some((one) => this.waits(one, existing)) ? this.#controlPlanes : [];
   }
 
   /**
@@ -105,4 +141,12 @@ function generations(found: string): Existing | undefined {
   if (found === "") return undefined;
   const servers = Object.entries(JSON.parse(found) as ExistingServers);
   return new Map(servers.map(([name, { generation }]) => [name, generation]));
+}
+
+/** The servers that exist, unless what is wanted of them must not be done. */
+function possible(spec: ClusterSpec, existing: Existing | undefined): Existing | undefined {
+  const problems = existing ? replacementProblems(spec, existing) : [];
+  if (problems.length > 0)
+    throw new ConfigError(`The specification of the living cluster ${spec.name}`, problems);
+  return existing;
 }

@@ -27,6 +27,11 @@ export interface RoleRow {
   /** What a machine that joins is given (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh). */
   readonly grant: "token" | "certificates" | "membership" | "nothing";
   readonly leaves: readonly Leave[];
+  /**
+   * Whether its machines keep their host key when they are replaced. Whoever had root on a control plane had the cluster, so
+   * another key would protect nothing; but those that leave go by the key that was there when they were made.
+   */
+  readonly keepsHostKey: boolean;
   /** Taints that kubeadm gives to its node. */
   readonly taints: readonly string[];
 }
@@ -42,6 +47,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "certificates",
     leaves: ["drain", "remove-etcd-member"],
+    keepsHostKey: true,
     taints: ["node-role.kubernetes.io/control-plane=:NoSchedule"],
   },
   worker: {
@@ -53,6 +59,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: true,
     grant: "token",
     leaves: ["drain"],
+    keepsHostKey: false,
     taints: [],
   },
   bastion: {
@@ -64,6 +71,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "nothing",
     leaves: [],
+    keepsHostKey: false,
     taints: [],
   },
   etcd: {
@@ -75,6 +83,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "membership",
     leaves: [],
+    keepsHostKey: false,
     taints: [],
   },
 };

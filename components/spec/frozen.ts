@@ -136,6 +136,33 @@ const gained: Frozen = {
   "loadBalancer.network.externalNetwork": nothing,
 };
 
+/**
+ * Generations that may change while a cluster lives, but not with everything else (plan/replacements.ts): written down, so that a
+ * change of them is looked into, unless all are 0.
+ */
+export const keptGenerations = ({
+  controlPlane: { count, generation, nodes },
+  bastion,
+}: Pick<ClusterSpec, "controlPlane" | "bastion">): Frozen => {
+  const all = Array.from(
+    { length: count },
+    (_, position) => nodes[String(position)]?.generation ?? generation,
+  );
+  return Object.fromEntries(
+    [
+      [generations[0], all] as const,
+      [generations[1], bastion ? [bastion.generation] : []] as const,
+    ].flatMap(([path, made]) => (made.some((one) => one > 0) ? [[path, made.join(" ")]] : [])),
+  );
+};
+
+const generations = ["controlPlane.generation", "bastion.generation"] as const;
+const isGeneration = (path: string): boolean => generations.some((one) => one === path);
+
+/** Whether machines may have to be replaced that must not be. */
+export const otherGenerations = (before: Frozen, now: Frozen): boolean =>
+  generations.some((path) => before[path] !== now[path]);
+
 /** What a cluster keeps while it lives. A name of something in the cloud stands for its ID: give the ID where it is known. */
 export function frozenValues(spec: ClusterSpec): Frozen {
   const schema = z.toJSONSchema(clusterShape, { io: "output", unrepresentable: "any" });
@@ -164,7 +191,9 @@ export const groupOf = (path: string): string | undefined =>
  */
 export const frozenLines = (values: Frozen): string =>
   Object.entries(values)
-    .filter(([path]) => groupOf(path) === undefined && path !== authorityPath)
+    .filter(
+      ([path]) => groupOf(path) === undefined && path !== authorityPath && !isGeneration(path),
+    )
     .map(([path, value]) => `${path} ${value}`)
     .sort()
     .join("\n");
@@ -181,7 +210,7 @@ export function compareFrozen(
   const lost = Object.entries(gained).filter(([path]) => was.has(path));
   const is = { ...unwritten, ...Object.fromEntries(lost), ...byField(now) };
   return Object.entries(is).flatMap(([path, value]) => {
-    const kept = was.get(path) ?? value;
+    const kept = isGeneration(path) ? value : (was.get(path) ?? value);
     const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
     const message =
       sentences[path] ??

@@ -19,6 +19,15 @@ const flavor = present("a flavor").meta(
 /** Numbers of etcd members that can lose one (or two) and go on; two would be worse than one. */
 const quorums = [1, 3, 5];
 
+const controlPlaneGeneration = whole(0, "a generation")
+  .default(0)
+  .meta(
+    doc(
+      "replaces nodes",
+      "Raise it to replace the control planes, of which there are 3 or 5, by new ones with the present image, flavor, zone, user data and login key. Until then those are frozen. They are replaced one at a time in the order of their positions: drained and out of etcd before, a member again before the next.",
+    ),
+  );
+
 /** The machines that run the Kubernetes API and etcd. */
 export const controlPlane = record({
   flavor: present("a flavor").meta(
@@ -42,6 +51,7 @@ export const controlPlane = record({
         "`1`; `3` with the topology `ha`",
       ),
     ),
+  generation: controlPlaneGeneration,
   schedulable: truth()
     .optional()
     .meta(
@@ -53,7 +63,7 @@ export const controlPlane = record({
     ),
   ...groupOptions,
   ...controlPlaneVolumes,
-  nodes: nodesOf({}),
+  nodes: nodesOf({ generation: nodeGeneration }),
 });
 
 /** Groups of equal workers by name; the name is part of the machines' names. */

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
 import { Cluster } from "../../components/cluster.js";
-import { FrozenValues } from "../../components/frozen-values.js";
+import { FrozenValues, type FrozenValuesArgs } from "../../components/frozen-values.js";
 import { groupNames } from "../../components/spec/frozen.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields, type Row } from "../support/graph.js";
@@ -13,11 +13,20 @@ type Values = Readonly<Record<string, unknown>>;
 
 const urn = "urn:pulumi:test::stackadm::stackadm:index:Cluster$command:local:Command::dev-frozen";
 /** What the engine says of the state, by the resource's name. */
-type State = Readonly<Record<string, string>> | undefined;
+type State = Readonly<Record<string, string | Recorded>> | undefined;
+interface Recorded {
+  readonly type: string;
+  readonly outputs: Fields;
+}
 const living: State = { "dev-addons-provider": "pulumi:providers:kubernetes" };
 
 /** What the engine calls before an update from one set of values to another, on a stack in this state. */
-async function update(before: Values | undefined, now: Values, state: State): Promise<void> {
+async function update(
+  before: Values | undefined,
+  now: Values,
+  state: State,
+  replacements: FrozenValuesArgs["replacements"] = () => [],
+): Promise<void> {
   const hooks: unknown[] = [];
   const look: pulumi.ResourceTransformation = ({ opts }) => {
     hooks.push(...(opts.hooks?.beforeUpdate ?? []));
@@ -26,11 +35,14 @@ async function update(before: Values | undefined, now: Values, state: State): Pr
   const lookup = ({ stackName }: Fields): Fields => {
     assert.equal(stackName, "organization/stackadm/test");
     if (!state) throw new Error("no backend client is available");
-    const outputs = Object.entries(state).map(([name, type]) => [`urn::${name}`, { type }]);
+    const outputs = Object.entries(state).map(([name, one]) => [
+      `urn::${name}`,
+      typeof one === "string" ? { type: one } : one,
+    ]);
     return { outputs: Object.fromEntries(outputs) as Fields };
   };
   const args = {
-    ...{ cluster: "dev", values: {} },
+    ...{ cluster: "dev", values: {}, replacements },
     groups: groupNames({ controlPlane: { count: 1 }, workers: { gpu: { count: 2 } } }),
   };
   const lookups = { "pulumi:pulumi:readStackResourceOutputs": lookup };
@@ -131,6 +143,49 @@ describe("frozen values", () => {
     it("come with one that is new, and go with one that goes", async () => {
       await update({}, at(1, "10.0.0.51"), state);
       await update(at(7, "10.0.0.57"), {}, state);
+    });
+  });
+
+  describe("besides which generations change", () => {
+    const server = (name: string, metadata?: Fields): [string, Recorded] => [
+      `${name}-server`,
+      { type: "openstack:compute/instance:Instance", outputs: { name, metadata } },
+    ];
+    const state = {
+      ...living,
+      ...Object.fromEntries([
+        ...[0, 1].map((position) =>
+          server(`dev-control-plane-${String(position)}`, { "stackadm-generation": "4" }),
+        ),
+        ...[server("dev-bastion-0", {}), server("dev-general-0"), server("other-general-0")],
+      ]),
+    };
+    const raised = { "controlPlane.generation": "5 5" };
+
+    it("say what the state knows of servers, those of releases without generations in the first", async () => {
+      const told: unknown[] = [];
+      await update({}, raised, state, (existing) => (told.push([...existing].sort()), []));
+      assert.deepEqual(told, [
+        [
+          ["dev-bastion-0", "0"],
+          ...[0, 1].map((position) => [`dev-control-plane-${String(position)}`, "4"]),
+          ["dev-general-0", "0"],
+        ],
+      ]);
+    });
+
+    it("are refused with whatever else is", async () => {
+      const problem = { path: "cluster.controlPlane.generation", message: "no" };
+      await assert.rejects(
+        update({ a: "1" }, { a: "2", ...raised }, state, () => [problem]),
+        /cluster\.a: 1 cannot become 2 .*\n {2}cluster\.controlPlane\.generation: no$/,
+      );
+    });
+
+    it("are nobody's affair where none changes or the state cannot be asked: Nova is", async () => {
+      const never = (): never => assert.fail("asked");
+      await update({ a: "1", ...raised }, { b: "2", ...raised }, state, never);
+      await update({}, raised, undefined, never);
     });
   });
 

@@ -14,6 +14,7 @@ import { value } from "../support/value.js";
 const authScope = "openstack:identity/getAuthScope:getAuthScope";
 const instance = "openstack:compute/instance:Instance";
 const script = "command:remote:Command";
+const provider = "pulumi:providers:kubernetes";
 
 interface BuildOptions extends GraphOptions {
   /** Where the provider's credential leads. */
@@ -69,7 +70,10 @@ describe("machines whose generation was raised", () => {
       {
         ...cloudAnswers,
         ...more,
-        outputs: { ...cloudAnswers.outputs, [instance]: note(instance), [script]: note(script) },
+        outputs: {
+          ...cloudAnswers.outputs,
+          ...Object.fromEntries([instance, script, provider].map((type) => [type, note(type)])),
+        },
         lookups: {
           ...lookups,
           [authScope]: (inputs) => ({ ...scope?.(inputs), projectId: project }),
@@ -163,6 +167,82 @@ describe("machines whose generation was raised", () => {
     exists(...general.map((name) => ({ name, generation: "1" })));
     await build({ general: { flavor: "medium", count: 3 } });
     assert.ok(precedes("general-0-join", "general-1-server"));
+  });
+
+  describe("of control planes", () => {
+    const three = { flavor: "medium", count: 3, generation: 1 };
+    const controlPlanes = [0, 1, 2].map((position) => `dev-control-plane-${String(position)}`);
+    const of = (
+      generation: string,
+      names = controlPlanes,
+    ): { name: string; generation: string }[] => names.map((name) => ({ name, generation }));
+    const step = (position: number, what: string): string =>
+      `dev-control-plane-${String(position)}-${what}`;
+    const none = { general: { flavor: "medium", count: 1 } };
+
+    it("are replaced in their order, each when all before it are members, and keep their host keys", async () => {
+      exists(...of("0"), { name: "dev-general-0", generation: "0" });
+      const rows = await build(none, { over: { controlPlane: three } });
+      assert.ok(precedes(step(0, "init"), step(1, "server")));
+      assert.ok(precedes(step(1, "join"), step(2, "server")));
+      const triggers = controlPlanes.map(
+        (name) => rows.find((row) => row.name === `${name}-server`)?.replacementTrigger,
+      );
+      assert.deepEqual(triggers, [1, 1, 1]);
+    });
+
+    it("wait for no worker, and workers that are replaced too wait for all of them", async () => {
+      exists(...of("0"), ...of("0", general));
+      await build(raised, { over: { controlPlane: three } });
+      assert.ok(precedes(step(2, "join"), "general-0-server"));
+    });
+
+    it("hold up no worker that is not replaced, nor one that is where none of them is", async () => {
+      exists(...of("0"), ...of("0", general));
+      await build(raised, { over: { controlPlane: { ...three, generation: 0 } } });
+      assert.ok(precedes("general-0-server", step(2, "join")));
+      made.length = 0;
+      exists(...of("0"), ...of("1", general));
+      await build(raised, { over: { controlPlane: three } });
+      assert.ok(precedes("general-0-server", step(1, "server")));
+    });
+
+    it("go on behind one that is missing before them", async () => {
+      exists(...of("0", controlPlanes.slice(1)));
+      await build(none, { over: { controlPlane: three } });
+      assert.ok(precedes(step(0, "init"), step(1, "server")));
+      assert.ok(precedes(step(1, "join"), step(2, "server")));
+    });
+
+    it("do not wait when they do not exist yet, nor in a preview", async () => {
+      exists();
+      await build(none, { over: { controlPlane: three } });
+      assert.ok(precedes(step(2, "server"), step(0, "init")));
+      exists(...of("0"));
+      const asked = cloud.seen.length;
+      await build(none, { over: { controlPlane: three }, preview: true });
+      assert.equal(cloud.seen.length, asked);
+    });
+
+    it("are all there again before anything asks the API, which may be away from outside", async () => {
+      exists(...of("0"));
+      const rows = await build(none, { over: { controlPlane: three } });
+      assert.ok(precedes(step(2, "join"), "dev-addons-provider"));
+      const { dependencies = [] } = rows.find(({ type }) => type === provider) ?? {};
+      assert.ok(!dependencies.some((urn) => urn.endsWith(step(2, "join"))), "not when all goes");
+    });
+
+    it("stay when one behind them is missing: two would be", async () => {
+      exists(...of("0", controlPlanes.slice(0, 2)));
+      await assert.rejects(
+        build(none, { over: { controlPlane: three } }),
+        /INVALID_CONFIG.*\n.*controlPlane\.generation: 1 would replace dev-control-plane-0, while there is no dev-control-plane-2; write 0 again/,
+      );
+      assert.deepEqual(
+        made.filter((name) => name.endsWith("-server")),
+        [],
+      );
+    });
   });
 
   describe("that get other fields of kubelet", () => {

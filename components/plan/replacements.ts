@@ -1,0 +1,105 @@
+import type { ClusterSpec } from "../cluster-spec.js";
+import {
+  controlPlanesOf,
+  machinesOf,
+  planCluster,
+  type ClusterPlan,
+  type PlannedMachine,
+} from "./cluster-plan.js";
+
+/** The servers that exist, by name: in which generation each was made. Empty: in an unknown one. */
+export type Existing = ReadonlyMap<string, string>;
+
+interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A machine whose server would be replaced, and the generation in which that was made. */
+interface Replaced {
+  readonly machine: PlannedMachine;
+  readonly made: string;
+}
+
+/** Those whose servers are known to be of another generation. */
+const replacedOf = (machines: readonly PlannedMachine[], existing: Existing): Replaced[] =>
+  machines.flatMap((machine) => {
+    const made = existing.get(machine.name) ?? "";
+    return made === "" || made === String(machine.generation) ? [] : [{ machine, made }];
+  });
+
+/** Every server that must not be replaced by this specification, or not in this run. */
+export function replacementProblems(spec: ClusterSpec, existing: Existing): Problem[] {
+  const plan = planCluster(spec);
+  return [...ofControlPlanes(spec, plan, existing), ...ofBastion(plan, existing)];
+}
+
+/** What is written below a group's path, by machine where they are not all of one generation. */
+function ofControlPlanes(spec: ClusterSpec, plan: ClusterPlan, existing: Existing): Problem[] {
+  const machines = controlPlanesOf(plan);
+  const wrong = replacedOf(machines, existing).flatMap(({ machine, made }) => {
+    const reason = against(machine, plan, existing);
+    return reason === undefined ? [] : [{ machine, made, reason }];
+  });
+  const [first] = wrong;
+  if (!first) return [];
+  const alike = new Set(machines.flatMap(({ name }) => existing.get(name) ?? [])).size === 1;
+  const problem = ({ machine, made, reason }: typeof first, path: string): Problem => ({
+    path: `cluster.controlPlane.${path}`,
+    message: `${String(machine.generation)} would replace ${machine.name}, ${reason(made)}`,
+  });
+  if (alike && Object.values(spec.controlPlane.nodes).every((one) => one.generation === undefined))
+    return [problem(first, "generation")];
+  return wrong.map((one) => problem(one, `nodes.${String(one.machine.position)}.generation`));
+}
+
+/** Why a control plane must not be replaced, and what to write instead of its generation. */
+function against(
+  { position }: PlannedMachine,
+  plan: ClusterPlan,
+  existing: Existing,
+): ((made: string) => string) | undefined {
+  const machines = controlPlanesOf(plan);
+  const leaving = [...existing.keys()].filter((name) => leaves(name, plan));
+  if (leaving.length > 0) {
+    const count = String(machines.length + leaving.length);
+    return (made) =>
+      `while ${named(leaving)} would leave; write ${made} again, or ${count} as controlPlane.count until all are replaced`;
+  }
+  if (machines.length < 3)
+    return (made) =>
+      `the only control plane, and the cluster would go with it; write ${made} again, have 3 control planes before, or destroy the cluster and make it anew`;
+  // Those before it are brought back before it goes.
+  const missing = machines.filter((one) => one.position > position && !existing.has(one.name));
+  if (missing.length === 0) return undefined;
+  return (made) =>
+    `while there is no ${named(missing.map(({ name }) => name))}; write ${made} again, run \`up --refresh\`, and raise it again afterwards`;
+}
+
+/** Whether a server is that of a control plane which is not planned any more. */
+const leaves = (name: string, { groups: [group] }: ClusterPlan): boolean =>
+  name.startsWith(`${group.name}-`) &&
+  /^\d+$/.test(name.slice(group.name.length + 1)) &&
+  !group.machines.some((one) => one.name === name);
+
+/** A bastion gets another key, and machines that leave are reached by what was known of it in the last run. */
+function ofBastion(plan: ClusterPlan, existing: Existing): Problem[] {
+  const [bastion] = replacedOf(plan.bastion?.machines ?? [], existing);
+  if (!bastion) return [];
+  const { machine, made } = bastion;
+  const all = machinesOf(plan);
+  const planned = new Set(all.map(({ name }) => name));
+  const moving = [
+    ...replacedOf(all, existing).map((one) => one.machine.name),
+    ...[...existing.keys()].filter((name) => !planned.has(name)),
+  ].filter((name) => name !== machine.name);
+  if (moving.length === 0) return [];
+  return [
+    {
+      path: "cluster.bastion.generation",
+      message: `${String(machine.generation)} would replace the bastion, by which ${named(moving)} would be let go in the same run; write ${made} again, run \`up\`, and raise it in a run of its own`,
+    },
+  ];
+}
+
+const named = (names: readonly string[]): string => names.join(", ");

@@ -1,0 +1,125 @@
+import { strict as assert } from "node:assert";
+import { parseClusterSpec, type ClusterArgs } from "../../../../components/cluster-spec.js";
+import { replacementProblems } from "../../../../components/plan/replacements.js";
+import { smallest } from "../../../support/spec.js";
+
+type Group = Partial<ClusterArgs["controlPlane"]>;
+
+/** What is said of control planes, of which servers of these generations exist; undefined: there is none. */
+const said = (
+  controlPlane: Group,
+  made: readonly (string | undefined)[],
+  over: Partial<ClusterArgs> = {},
+  others: Readonly<Record<string, string>> = {},
+): string[] => {
+  const result = parseClusterSpec({
+    ...{ ...smallest, name: "dev", workers: { general: { flavor: "medium", count: 2 } } },
+    ...over,
+    controlPlane: { ...smallest.controlPlane, ...controlPlane },
+  });
+  assert.ok("spec" in result, JSON.stringify(result));
+  const servers = made.flatMap((generation, position): [string, string][] =>
+    generation === undefined ? [] : [[`dev-control-plane-${String(position)}`, generation]],
+  );
+  const existing = new Map([...servers, ...Object.entries(others)]);
+  return replacementProblems(result.spec, existing).map(
+    ({ path, message }) => `${path}: ${message}`,
+  );
+};
+const path = "cluster.controlPlane.generation";
+
+describe("control planes of another generation", () => {
+  it("are replaced where there are three or five of them, all or some", () => {
+    assert.deepEqual(said({ count: 3, generation: 1 }, ["0", "0", "0"]), []);
+    assert.deepEqual(said({ count: 5, generation: 1 }, ["0", "0", "0", "0", "0"]), []);
+    assert.deepEqual(said({ count: 3, generation: 0 }, ["1", "1", "0"]), [], "back again");
+    const one = { count: 3, nodes: { "1": { generation: 4 } } };
+    assert.deepEqual(said(one, ["0", "0", "0"]), []);
+  });
+
+  it("are nobody's affair where none is replaced: made for the first time, grown, shrunk, brought back", () => {
+    assert.deepEqual(said({ count: 1, generation: 1 }, []), []);
+    assert.deepEqual(said({ count: 3, generation: 1 }, ["1"]), []);
+    assert.deepEqual(said({ count: 1, generation: 1 }, ["1", "1", "1"]), []);
+    assert.deepEqual(said({ count: 1, generation: 1 }, ["1", "0", "0"]), []);
+    assert.deepEqual(said({ count: 3, generation: 1 }, ["1", undefined, "1"]), []);
+  });
+
+  it("are not the only one: the cluster would go with it", () => {
+    assert.deepEqual(said({ generation: 1 }, ["0"]), [
+      `${path}: 1 would replace dev-control-plane-0, the only control plane, and the cluster would go with it; write 0 again, have 3 control planes before, or destroy the cluster and make it anew`,
+    ]);
+    assert.deepEqual(said({}, ["2"]).length, 1);
+    const one = { nodes: { "0": { generation: 1 } } };
+    assert.match(said(one, ["0"])[0] ?? "", /^cluster\.controlPlane\.nodes\.0\.generation: 1 /);
+  });
+
+  it("do not become fewer in the same run, nor while a roll is not at its end", () => {
+    const sentence = `${path}: 1 would replace dev-control-plane-0, while dev-control-plane-1, dev-control-plane-2 would leave; write 0 again, or 3 as controlPlane.count until all are replaced`;
+    assert.deepEqual(said({ generation: 1 }, ["0", "0", "0"]), [sentence]);
+    const broken = said({ count: 3, generation: 1 }, ["1", "0", "0", "0", "0"]);
+    assert.deepEqual(
+      broken.map((one) => one.split(": ")[0]),
+      [1, 2].map((position) => `cluster.controlPlane.nodes.${String(position)}.generation`),
+    );
+    assert.ok(broken[0]?.endsWith("or 5 as controlPlane.count until all are replaced"));
+  });
+
+  it("do not become more in the same run: nobody would be left who has the cluster", () => {
+    assert.deepEqual(said({ count: 3, generation: 1 }, ["0"]), [
+      `${path}: 1 would replace dev-control-plane-0, while there is no dev-control-plane-1, dev-control-plane-2; write 0 again, run \`up --refresh\`, and raise it again afterwards`,
+    ]);
+  });
+
+  it("wait for those before them, so one that is missing there is brought back first; behind them it would be a second", () => {
+    assert.deepEqual(said({ count: 3, generation: 1 }, [undefined, "0", "0"]), []);
+    assert.deepEqual(said({ count: 3, generation: 1 }, ["1", undefined, "0"]), []);
+    const [found, ...more] = said({ count: 3, generation: 1 }, ["1", "0", undefined]);
+    assert.deepEqual(more, []);
+    // Written there, it holds the machine back and no other.
+    assert.match(found ?? "", /^cluster\.controlPlane\.nodes\.1\.generation: 1 .* write 0 again/);
+    const held = { count: 3, generation: 1, nodes: { "1": { generation: 0 } } };
+    assert.deepEqual(said(held, ["1", "0", undefined]), []);
+  });
+
+  it("are not known where nobody wrote it or two servers have one name", () => {
+    assert.deepEqual(said({ generation: 1 }, [""]), []);
+  });
+});
+
+describe("a bastion of another generation", () => {
+  const bastion = (generation: number): Partial<ClusterArgs> => ({
+    access: "bastion",
+    bastion: { flavor: "tiny", generation },
+  });
+  const old = { "dev-bastion-0": "0", "dev-general-0": "0", "dev-general-1": "0" };
+
+  it("is replaced in a run of its own", () => {
+    assert.deepEqual(said({}, ["0"], bastion(1), old), []);
+  });
+
+  it("is not while others are let go through it, replaced or for good", () => {
+    const raised = { general: { flavor: "medium", count: 2, generation: 1 } };
+    assert.deepEqual(said({}, ["0"], { ...bastion(1), workers: raised }, old), [
+      "cluster.bastion.generation: 1 would replace the bastion, by which dev-general-0, dev-general-1 would be let go in the same run; write 0 again, run `up`, and raise it in a run of its own",
+    ]);
+    assert.equal(said({}, ["0"], bastion(1), { ...old, "dev-general-2": "0" }).length, 1);
+    assert.equal(said({ count: 3, generation: 1 }, ["0", "0", "0"], bastion(1), old).length, 1);
+  });
+
+  it("stands in nobody's way where it stays, comes or is not known", () => {
+    const raised = { general: { flavor: "medium", count: 2, generation: 1 } };
+    for (const generation of ["1", ""])
+      assert.deepEqual(
+        said(
+          {},
+          ["0"],
+          { ...bastion(1), workers: raised },
+          { ...old, "dev-bastion-0": generation },
+        ),
+        [],
+      );
+    const { "dev-bastion-0": _, ...before } = old;
+    assert.deepEqual(said({}, ["0"], { ...bastion(1), workers: raised }, before), []);
+  });
+});
