@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import { z } from "zod";
+import { etcdMembers } from "../support/etcd.js";
+import { useApi } from "../support/api-client.js";
+import { scriptRuns } from "../support/machines.js";
+import { Stack } from "../support/stack.js";
+
+const minutes = 60_000;
+
+describe("three control planes of a raised generation, on the lab", function () {
+  this.timeout(20 * minutes);
+  const stack = new Stack("roll");
+  const of = (generation: number, count = 3): Record<string, unknown> => ({
+    controlPlane: { flavor: "k8s-control-plane", count, generation },
+    workers: { general: { flavor: "k8s-worker", count: 1 } },
+    endpoint: { kind: "load-balancer" },
+    samples: false,
+  });
+  before(async () => {
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
+  const servers = z.object({
+    servers: z.array(z.looseObject({ name: z.string(), status: z.string() })),
+  });
+  /** How many servers of control planes run, at the fewest, from now until the end is asked for. */
+  const watchServers = (): { end(): Promise<number> } => {
+    let [fewest, running] = [Infinity, true];
+    const path = "/servers/detail?name=%5Eroll-control-plane-";
+    const loop = async (): Promise<void> => {
+      while (running) {
+        const found = servers.parse(await stack.cluster.cloud.request("compute", "GET", path));
+        const active = found.servers.filter(({ status }) => status === "ACTIVE").length;
+        fewest = Math.min(fewest, active);
+        await pause(500);
+      }
+    };
+    const looping = loop();
+    return {
+      end: async () => {
+        running = false;
+        await looping;
+        return fewest;
+      },
+    };
+  };
+  const ids = (): string[] =>
+    [0, 1, 2].map((position) => stack.serverOf(`control-plane-${String(position)}`));
+  /** In which order servers were replaced, by the control planes' positions. */
+  const order = (): string[] =>
+    stack.cluster.seen.events.flatMap((event) => {
+      if (event.type !== "finished" || event.change.type !== "Instance") return [];
+      const { name, operation } = event.change;
+      const position = /^roll-control-plane-(\d)-server$/.exec(name)?.[1] ?? name;
+      return operation === "create-replacement" || operation === "delete-replaced"
+        ? [`${operation} ${position}`]
+        : [];
+    });
+
+  it("are as many members of etcd before", async () => {
+    await stack.up(of(0));
+    await stack.prove(3);
+  });
+
+  it("do not become fewer in the same run: refused, and nothing has changed", async () => {
+    const before = ids();
+    await assert.rejects(
+      stack.up(of(1, 1)),
+      /controlPlane\.generation: 1 would replace roll-control-plane-0, while .* would leave/,
+    );
+    const { problem } = await stack.cluster.service.status(stack.name);
+    assert.equal(problem, undefined);
+    await stack.again(of(0));
+    assert.deepEqual(ids(), before);
+  });
+
+  it("are replaced one after the other, never two of them missing, under a client that goes on", async () => {
+    const [before, worker] = [ids(), stack.serverOf("general-0")];
+    const { clusterId } = stack.outputs;
+    const runs = await scriptRuns(worker);
+    const [use, watch] = [useApi(stack.outputs.kubeconfig), watchServers()];
+    await stack.up(of(1));
+    const [{ longestGap, answered, failed }, fewest] = [await use.end(), await watch.end()];
+    assert.deepEqual(
+      order(),
+      ["0", "1", "2"].flatMap((one) => [`delete-replaced ${one}`, `create-replacement ${one}`]),
+    );
+    assert.equal(fewest, 2);
+    assert.equal(ids().filter((id) => before.includes(id)).length, 0);
+    assert.equal(stack.serverOf("general-0"), worker);
+    assert.equal(await scriptRuns(worker), runs, "no script ran on the worker");
+    assert.equal(stack.outputs.clusterId, clusterId);
+    const said = `${String(answered)} answered, ${String(failed)} failed, longest gap ${String(longestGap)} ms`;
+    process.stdout.write(`      ${said}\n`);
+    // Until the monitor has seen it, the load balancer still leads to a server that is gone.
+    assert.ok(answered > 500 && failed <= 30 && longestGap < 30_000, said);
+  });
+
+  it("are members of etcd again, under their names and addresses, and of no other", async () => {
+    await stack.prove(3);
+    const members = await etcdMembers(stack.serverOf("control-plane-0"));
+    assert.deepEqual(
+      members.map(({ name, address }) => `${name} ${address}`).sort(),
+      stack.controlPlanes.map(({ name, address }) => `${name} ${address}`).sort(),
+    );
+  });
+
+  it("have nothing to do the second time", async () => {
+    await stack.again(of(1));
+  });
+
+  it("go away and leave nothing", async () => {
+    await stack.destroyAndLookAround();
+  });
+});
