@@ -1,45 +1,11 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
 import { recordedStates } from "../support/recorded-cluster.js";
-import { Project, succeeded } from "./support/project.js";
-
-const components = resolve(__dirname, "../../components");
-const program = `
-import { Cluster } from ${JSON.stringify(join(components, "index.ts"))};
-import { requireSameCluster } from ${JSON.stringify(join(components, "same-cluster.ts"))};
-export = async () => {
-  const name = process.env.NAME ?? "dev";
-  await requireSameCluster(name, "Pulumi.dev.yaml");
-  return { identity: new Cluster(name, JSON.parse(process.env.CLUSTER ?? "")).identity };
-};
-`;
-
-interface Preview {
-  readonly steps: readonly { readonly op: string; readonly urn: string }[];
-  readonly changeSummary: Readonly<Record<string, number | undefined>>;
-}
-
-interface State {
-  readonly deployment: { readonly resources: readonly { readonly urn: string }[] };
-}
+import type { Project } from "./support/project.js";
+import { holding, previewOf, type State } from "./support/recorded.js";
 
 const isComponent = ({ urn }: { readonly urn: string }): boolean =>
   /\bstackadm:\w+:\w+$/.test(urn.split("::")[2] ?? "");
-
-/** What was recorded in another project, with this one's way to keep secrets. */
-function ofProject(state: string, { directory }: Project): State {
-  const text = state
-    .replaceAll("::stackadm::", "::engine::")
-    .replaceAll("::stackadm-dev", "::engine-dev");
-  const settings = readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8");
-  const salt = /^encryptionsalt: (\S+)$/m.exec(settings)?.[1];
-  assert.ok(salt !== undefined, settings);
-  const { deployment, ...rest } = JSON.parse(text) as State;
-  const keeper = { secrets_providers: { type: "passphrase", state: { salt } } };
-  return { ...rest, deployment: { ...deployment, ...keeper } };
-}
 
 for (const { release, state, args, cloud } of recordedStates()) {
   describe(`a cluster of the release ${release}`, function () {
@@ -50,25 +16,15 @@ for (const { release, state, args, cloud } of recordedStates()) {
 
     before(async () => {
       openstack = await startFakeCloud();
-      const environment = openstack.environment() as Record<string, string>;
-      project = await Project.create({ program, file: "index.ts", environment });
-      held = ofProject(state, project);
-      project.write("state.json", JSON.stringify(held));
-      succeeded(await project.run("stack", "import", "--file", "state.json"));
+      ({ project, held } = await holding(state, openstack));
     });
     after(async () => {
       project.remove();
       await openstack.close();
     });
 
-    const preview = async (): Promise<Preview> => {
-      project.environment["CLUSTER"] = JSON.stringify({ ...args, cloud });
-      const output = succeeded(await project.run("preview", "--non-interactive", "--json"));
-      return JSON.parse(output.slice(output.indexOf("{"))) as Preview;
-    };
-
     it("is kept: nothing is replaced or deleted, and no frozen value stops it", async () => {
-      const { steps, changeSummary } = await preview();
+      const { steps, changeSummary } = await previewOf(project, { args, cloud });
       const lost = steps.filter(({ op }) => !["same", "create", "update"].includes(op));
       // A component is nothing outside of the state: it may come and go.
       const [components, others] = [

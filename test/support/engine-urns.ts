@@ -21,6 +21,7 @@ export function withEngineUrns(rows: readonly Row[]): Row[] {
     ),
     provider: row.provider.replace(/^(.*)::/, (_all, provider: string) => `${urn(provider)}::`),
     deletedWith: urn(row.deletedWith),
+    replaceWith: row.replaceWith.map(urn),
     aliases: row.aliases.map((alias) => alias.replace("pulumi:pulumi:Stack$", "")),
   }));
 }

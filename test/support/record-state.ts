@@ -111,6 +111,7 @@ function resource(given: Row, made: Made, defaults: readonly Resource[]): Resour
     propertyDependencies: row.propertyDependencies,
     additionalSecretOutputs: row.secretOutputs,
     ...(row.deletedWith !== "" && { deletedWith: row.deletedWith }),
+    ...(row.replaceWith.length > 0 && { replaceWith: row.replaceWith }),
     ...(row.replacementTrigger !== undefined && { replacementTrigger: row.replacementTrigger }),
   };
 }
@@ -138,8 +139,8 @@ function inOrder(resources: readonly Resource[]): Resource[] {
   return [...done];
 }
 
-async function main(file: string): Promise<void> {
-  const { args, cloud } = JSON.parse(readFileSync(file, "utf8")) as RecordedCluster;
+/** The state of a cluster as this release writes it. */
+export async function recordedState({ args, cloud }: RecordedCluster): Promise<string> {
   const made = new Map<string, Fields>();
   const rows = await graph(
     () => {
@@ -162,10 +163,16 @@ async function main(file: string): Promise<void> {
   };
   const lines = resources.map((one) => JSON.stringify(one)).join(",\n");
   const head = `{"version":3,"deployment":{"manifest":${JSON.stringify(manifest)},"resources":[`;
-  process.stdout.write(`${head}\n${lines}\n]}}\n`);
+  return `${head}\n${lines}\n]}}\n`;
 }
 
-main(process.argv[2] ?? "").catch((error: unknown) => {
-  process.stderr.write(`${String(error)}\n`);
-  process.exitCode = 1;
-});
+async function main(file: string): Promise<void> {
+  process.stdout.write(await recordedState(JSON.parse(readFileSync(file, "utf8"))));
+}
+
+const [, self, file] = process.argv;
+if (self === __filename && file !== undefined)
+  main(file).catch((error: unknown) => {
+    process.stderr.write(`${String(error)}\n`);
+    process.exitCode = 1;
+  });
