@@ -19,6 +19,7 @@ import { until } from "./support/foreign.js";
 import { labCluster, type LabCluster } from "./support/lab-cluster.js";
 import { applied, claimToKeep, kubectlOn } from "./support/kubectl.js";
 import { inServer } from "./support/machines.js";
+import { certificateFor } from "./support/stolen-token.js";
 
 const minutes = 60_000;
 /** A boolean for every reader of YAML 1.1. */
@@ -118,6 +119,22 @@ describe("a cluster called off, and what would lose it", function () {
       assert.match(answer, /TIMEOUT/i, `port ${port.toString()}: ${answer}`);
     }
     assert.equal((await kubectl(`${probe(6443)} 2>&1 || :`)).trim(), "", "the API is for pods");
+  });
+
+  it("gives the holder of a token no certificate but the one of the node that it was given for", async () => {
+    const controlPlane = serverOf("control-plane-0");
+    const binding = "get clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found";
+    assert.equal((await kubectl(binding)).trim(), "");
+    const stolen = { controlPlane, machine: `${stack}-general-9` };
+    assert.equal(await certificateFor(stolen, `${stack}-control-plane-0`), "Denied");
+    assert.match(await certificateFor(stolen, stolen.machine), /^Approved/);
+  });
+
+  it("gives a machine that is a node no other token", async () => {
+    const [controlPlane, worker] = [serverOf("control-plane-0"), serverOf("general-0")];
+    const mint = `/usr/local/sbin/stackadm-mint token ${stack}-general-0 ${worker} 10.0.0.9 token`;
+    assert.match(await inServer(controlPlane, `${mint} 2>&1 || :`), /is a node already/);
+    assert.ok((await readyNodes()).includes(`${stack}-general-0`));
   });
 
   it("gets a worker back whose server was deleted behind its back", async () => {

@@ -167,6 +167,16 @@ describe("control-plane.sh", () => {
     );
   });
 
+  it("takes kubeadm's approval for any node away each time, once its own way to approve is there", () => {
+    const words = "delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found";
+    for (const occasion of [undefined, "update"] as const) {
+      const { calls } = run({}, occasion);
+      const approval = calls.findIndex((call) => call.endsWith(words));
+      const offered = calls.findIndex((call) => call.startsWith("usermod"));
+      assert.ok(offered >= 0 && approval > offered, calls.join("\n"));
+    }
+  });
+
   it("resolves the API's name to itself, beside what the machine had, and once however often it runs", () => {
     run();
     run();

@@ -28,6 +28,7 @@ control_plane() {
   converge_kubelets
   converge_proxy
   let_machines_ask
+  poll 30 approve_none || die "the API server of $NODE_NAME does not let go the approval of every node's certificate"
   keep_marks
   poll 30 take_pods || die "the API server of $NODE_NAME does not take whether pods may run on it"
   await_virtual_ip
@@ -138,6 +139,10 @@ take_pods() {
     kubectl_admin label node "$NODE_NAME" --overwrite "$label=" && rm -f "$taken"
   fi
 }
+
+# kubeadm has every certificate approved that a bootstrap token asks for, under the name of any node. A join's is approved by
+# stackadm-mint, for its own node.
+approve_none() { kubectl_admin delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found; }
 
 kubectl_admin() { timeout 20 kubectl --kubeconfig "$admin" "$@"; }
 

@@ -5,21 +5,40 @@
 # WORDS "token": prints a bootstrap token that lives 10 minutes and may be used at once, the authority's hash and, for
 #   `certificates`, the key to the cluster's certificates. What a former server of that name, or a join that was broken off,
 #   left goes first: its node, which kubeadm refuses to join over, and its etcd member, without which etcd could lose its majority.
+#   A worker whose node is Ready on that server has nothing to join and gets none.
 # WORDS "forget [TOKEN-ID]": forgets what was given.
 # WORDS "member": ends with 3 when etcd does not know the machine.
 # WORDS "joined [TOKEN-ID]": the same; comes back when the node is Ready, with 1 when it is not in time.
 # Ends with 69 when its own API server does not answer: another control plane may be asked.
-# stackadm-mint spread: not for joining machines, which always come with five arguments.
+# stackadm-mint spread, stackadm-mint approve NODE TOKEN-ID: units of its own, not for joining machines, which always come with five
+# arguments.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
 readonly pki=/etc/kubernetes/pki
+# With it, whoever has a token gets the certificate of any node, a control plane's as well. kubeadm brings it back with an upgrade.
+readonly automatic=kubeadm:node-autoapprove-bootstrap
 
 signed() {
   [[ -n $(timeout 10 kubectl -n kube-public get configmap cluster-info -o "jsonpath={.data.jws-kubeconfig-$1}") ]]
 }
 
+# A machine that is a node asks for no token: a key that was stolen there would delete the node. One that joins again resets itself
+# first, so that its node is not Ready any more after a while.
 forget_former() {
-  timeout 60 kubectl delete node "$node" --ignore-not-found >/dev/null
+  local found provider ready
+  found=$(timeout 30 kubectl get "node/$node" "clusterrolebinding/$automatic" --ignore-not-found \
+    -o go-template='{{range .items}}{{if eq .kind "Node"}}{{or .spec.providerID "-"}} {{range .status.conditions}}{{if eq .type "Ready"}}{{.status}}{{end}}{{end}}{{else}}automatic{{end}}{{"\n"}}{{end}}')
+  while read -r provider ready; do
+    case "$grant $provider $ready" in
+      "$grant  ") ;;
+      "$grant automatic ") timeout 60 kubectl delete clusterrolebinding "$automatic" --ignore-not-found >/dev/null ;;
+      "token openstack:///$server True")
+        printf '%s is a node already, and Ready\n' "$node" >&2
+        exit 1
+        ;;
+      *) timeout 60 kubectl delete node "$node" --ignore-not-found >/dev/null ;;
+    esac
+  done <<<"$found"
 }
 
 etcdctl() {
@@ -83,7 +102,7 @@ authority() {
 }
 
 hand_out_token() {
-  local token certificate_key=''
+  local token id certificate_key=''
   forget_former
   case $grant in
     token) ;;
@@ -94,9 +113,11 @@ hand_out_token() {
     *) exit 64 ;;
   esac
   token=$(timeout 30 kubeadm token create --ttl 10m --description "join of $node" 2>/dev/null)
+  id=${token%%.*}
+  systemd-run --quiet --collect --unit "stackadm-approve-$id" -p RuntimeMaxSec=600 /bin/bash "$0" approve "$node" "$id"
   # The joining machine looks for the signature only every 5 s: hand the token out when it is there.
   for ((try = 0; try < 60; try++)); do
-    if signed "${token%%.*}"; then
+    if signed "$id"; then
       printf '%s %s %s\n' "$token" "$(authority)" "$certificate_key"
       return
     fi
@@ -105,8 +126,30 @@ hand_out_token() {
   exit 1
 }
 
+# The joining kubelet asks for its certificate with the token, and kubeadm waits for that: approved beside it, and only if the token
+# is this one and the node is the one that it was given for. What is not meant for this node is denied; other requests are not
+# looked at. That nothing else stands in the certificate, the API server's signer sees to. One join needs one certificate.
+approve() {
+  local node=$1 id=$2 name request subject end=$((SECONDS + 600))
+  while ((SECONDS < end)); do
+    while read -r name request; do
+      subject=$(base64 -d <<<"$request" | openssl req -noout -subject -nameopt RFC2253) || continue
+      if [[ $subject == "subject=CN=system:node:$node,O=system:nodes" ]]; then
+        if timeout 30 kubectl certificate approve "$name"; then return; fi
+      else
+        printf 'the join of %s asks for another certificate (%s)\n' "$node" "$subject" >&2
+        timeout 30 kubectl certificate deny "$name" || :
+      fi
+    done < <(timeout 600 kubectl get certificatesigningrequests --watch \
+      --field-selector spec.signerName=kubernetes.io/kube-apiserver-client-kubelet \
+      -o go-template="{{if and (eq .spec.username \"system:bootstrap:$id\") (not .status.conditions)}}{{.metadata.name}} {{.spec.request}}{{\"\n\"}}{{end}}")
+    sleep 0.2
+  done
+}
+
 forget_token() {
   [[ -n $1 ]] || return 0
+  systemctl stop --no-block "stackadm-approve-$1.service" 2>/dev/null || :
   timeout 30 kubeadm token delete "$1" >/dev/null ||
     printf 'the token of %s was not deleted; it ends by itself in 10 minutes\n' "$node" >&2
   [[ $grant != certificates ]] || forget_certificates
@@ -143,6 +186,11 @@ if [[ $* == spread ]]; then
     if spread; then exit 0; fi
     sleep 5
   done
+  exit 0
+fi
+
+if [[ $# -eq 3 && $1 == approve ]]; then
+  approve "$2" "$3"
   exit 0
 fi
 
