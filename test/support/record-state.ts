@@ -167,7 +167,9 @@ export async function recordedState({ args, cloud }: RecordedCluster): Promise<s
 }
 
 async function main(file: string): Promise<void> {
-  process.stdout.write(await recordedState(JSON.parse(readFileSync(file, "utf8"))));
+  process.stdout.write(
+    await recordedState(JSON.parse(readFileSync(file, "utf8")) as RecordedCluster),
+  );
 }
 
 const [, self, file] = process.argv;

@@ -119,7 +119,7 @@ describe("a bastion of another generation", () => {
         ),
         [],
       );
-    const { "dev-bastion-0": _, ...before } = old;
+    const before = { "dev-general-0": "0", "dev-general-1": "0" };
     assert.deepEqual(said({}, ["0"], { ...bastion(1), workers: raised }, before), []);
   });
 });

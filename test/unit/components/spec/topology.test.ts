@@ -42,7 +42,7 @@ describe("a topology", () => {
   });
 
   it("lets stand what is written besides", () => {
-    const five = { flavor, count: 5, schedulable: true };
+    const five = { flavor, count: 5, generation: 0, schedulable: true };
     const { controlPlane, endpoint } = spec({
       ...{ topology: "ha", controlPlane: five, workers: pool(2) },
       endpoint: { kind: "virtual-ip" },

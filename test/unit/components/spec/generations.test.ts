@@ -1,0 +1,48 @@
+import { strict as assert } from "node:assert";
+import {
+  parseClusterSpec,
+  type ClusterArgs,
+  type ClusterSpec,
+} from "../../../../components/cluster-spec.js";
+import {
+  compareFrozen,
+  frozenLines,
+  keptGenerations,
+  otherGenerations,
+} from "../../../../components/spec/frozen.js";
+import { smallest } from "../../../support/spec.js";
+
+const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec;
+};
+
+describe("generations that a living cluster remembers", () => {
+  const kept = (generation: number | undefined, over: object = {}) =>
+    keptGenerations(specOf({ controlPlane: { flavor: "medium", generation, ...over } }));
+
+  it("are those of each control plane and of the bastion, written down unless all are 0", () => {
+    assert.deepEqual(kept(undefined), {});
+    assert.deepEqual(kept(0, { count: 3 }), {});
+    assert.deepEqual(kept(2, { count: 3 }), { "controlPlane.generation": "2 2 2" });
+    const one = { count: 3, nodes: { "1": { generation: 4 } } };
+    assert.deepEqual(kept(0, one), { "controlPlane.generation": "0 4 0" });
+    const bastion = (generation: number) =>
+      keptGenerations(specOf({ access: "bastion", bastion: { flavor: "tiny", generation } }));
+    assert.deepEqual([bastion(0), bastion(3)], [{}, { "bastion.generation": "3" }]);
+  });
+
+  it("are looked into when one changes, comes or goes, and when control planes do", () => {
+    const [none, one, three] = [kept(0), kept(1), kept(1, { count: 3 })];
+    assert.ok(otherGenerations(none, one) && otherGenerations(one, none));
+    assert.ok(otherGenerations(three, one));
+    assert.ok(!otherGenerations(three, { ...three, "network.pods": "another" }));
+  });
+
+  it("are no frozen values, and the machines are not told: no script runs again for them", () => {
+    const [before, now] = [kept(1, { count: 3 }), kept(2, { count: 3 })];
+    assert.deepEqual(compareFrozen(before, now), []);
+    assert.equal(frozenLines({ ...now, a: "1" }), "a 1");
+  });
+});
