@@ -23,8 +23,15 @@ export class HostKeyMismatch extends Error {
 
 const connectTimeout = 10_000;
 
+/** How often a machine that is silent is asked whether it is there, in ms, and how often in vain. */
+const keepalive = { keepaliveInterval: 5_000, keepaliveCountMax: 3 };
+
 /** Logs in, over `stream` if there is one. Throws {@link HostKeyMismatch}, or what the network or the machine says. */
-export function logIn(target: SshTarget, stream?: Duplex): Promise<Client> {
+export function logIn(
+  target: SshTarget,
+  stream?: Duplex,
+  patience: typeof keepalive = keepalive,
+): Promise<Client> {
   const [algorithm = "", encoded = ""] = target.hostKey.split(" ");
   const expected = Buffer.from(encoded, "base64");
   const client = new Client();
@@ -44,6 +51,8 @@ export function logIn(target: SshTarget, stream?: Duplex): Promise<Client> {
         username: target.user,
         agent: target.agentSocket ?? process.env["SSH_AUTH_SOCK"],
         readyTimeout: connectTimeout,
+        // TCP says nothing of a machine that is gone: three questions without an answer end the connection.
+        ...patience,
         // ssh2 types the list as known names; an unknown one is refused by it at run time.
         algorithms: { serverHostKey: [algorithm as "ssh-ed25519"] },
         hostVerifier: (key: Buffer) => {

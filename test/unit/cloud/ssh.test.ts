@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -64,6 +66,24 @@ describe("a login to look", () => {
     assert.equal(await whoAnswers(at(hop), at(machine, { port: 1 })), "nobody");
     assert.equal(await whoAnswers(at(hop, { port: 1 }), at(machine)), "nobody");
     assert.equal(await whoAnswers(at(hop, stranger), at(machine)), "wrong host key");
+  });
+
+  it("ends by itself when the machine falls silent without a word", async () => {
+    const sockets: Socket[] = [];
+    const way = createServer((socket) => {
+      const on = connect(machine.port, "127.0.0.1");
+      sockets.push(socket, on);
+      socket.pipe(on).pipe(socket);
+    });
+    await new Promise<void>((done) => way.listen(0, "127.0.0.1", done));
+    const { port } = way.address() as AddressInfo;
+    const often = { keepaliveInterval: 50, keepaliveCountMax: 3 };
+    const client = await logIn(at(machine, { port }), undefined, often);
+    const closed = once(client, "close");
+    for (const socket of sockets) socket.unpipe().pause();
+    await assert.rejects(closed, /Keepalive timeout/);
+    for (const socket of sockets) socket.destroy();
+    way.close();
   });
 
   it("leaves no connection open", async () => {
