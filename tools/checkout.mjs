@@ -3,11 +3,10 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
-  closeSync,
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -135,22 +134,30 @@ const alive = (pid) => {
 async function exclusively(work) {
   const name = createHash("sha256").update(root).digest("hex").slice(0, 16);
   const file = join(tmpdir(), `stackadm-${name}.lock`);
-  for (let told = false; ;) {
+  // Written aside and linked, so that nobody ever reads half a lock.
+  const aside = `${file}.${process.pid}`;
+  const take = () => {
+    writeFileSync(aside, String(process.pid));
     try {
-      const handle = openSync(file, "wx");
-      writeFileSync(handle, String(process.pid));
-      closeSync(handle);
-      break;
+      linkSync(aside, file);
+      return true;
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
+      return false;
+    } finally {
+      rmSync(aside, { force: true });
     }
-    const holder = Number(read(file) ?? "");
-    if (holder > 0 && !alive(holder)) rmSync(file, { force: true });
+  };
+  for (let told = false; !take(); await pause(200)) {
+    const text = read(file);
+    if (text === undefined) continue;
+    const holder = Number(text);
+    // One without a holder was left by an earlier release that was stopped while it wrote.
+    if (!(holder > 0 && alive(holder))) rmSync(file, { force: true });
     else if (!told) {
       say(`Waiting for process ${holder}, which installs or compiles here ...`);
       told = true;
     }
-    await pause(200);
   }
   const release = () => rmSync(file, { force: true });
   process.once("exit", release);

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { existsSync, rmSync, utimesSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Checkout, compiler } from "./support/checkout.js";
 
@@ -89,6 +91,16 @@ describe("a checkout", function () {
       [0, 0],
     );
     assert.equal(checkout.calls().length, 2);
+  });
+
+  it("waits for nobody where an earlier release was stopped while it wrote its lock", async () => {
+    const digest = createHash("sha256").update(checkout.root).digest("hex").slice(0, 16);
+    const lock = join(tmpdir(), `stackadm-${digest}.lock`);
+    writeFileSync(lock, "");
+    const { code, err } = await up();
+    assert.equal(code, 0);
+    assert.doesNotMatch(err, /Waiting for process/);
+    assert.ok(!existsSync(lock));
   });
 
   it("keeps nothing compiled of a source or a script that is gone: a package has all of it", async () => {
