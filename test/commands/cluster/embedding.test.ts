@@ -44,16 +44,16 @@ describe("a program that embeds the cluster service", function () {
   };
   const deleted = (): string[] =>
     cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  const ofIdentity = {
+    urn: urnOf("command:local:Command", "dev-identity"),
+    type: "command:local:Command",
+    id: "i",
+    outputs: { stdout: identity },
+  };
   const held = (...more: readonly unknown[]): void => {
-    const made = {
-      urn: urnOf("command:local:Command", "dev-identity"),
-      type: "command:local:Command",
-      id: "i",
-      outputs: { stdout: identity },
-    };
     engine.state({
       resources: [
-        made,
+        ofIdentity,
         { urn: urnOf(instanceType, "vm"), type: instanceType, id: "gone" },
         ...more,
       ],
@@ -138,11 +138,12 @@ describe("a program that embeds the cluster service", function () {
     });
 
     it("has what an interrupted run left taken away before names and quotas are asked for", async () => {
-      servers.push({ id: "late", name: "dev-general-0" });
+      servers.push({ id: "late", name: "dev-general-0", metadata: marks });
       await fails(up(), "PREFLIGHT_FAILED");
       const urn = urnOf(instanceType, "dev-general-0-server");
       const resource = { urn, type: instanceType, custom: true, inputs: { name: "dev-general-0" } };
-      engine.state({ resources: [], pending_operations: [{ type: "creating", resource }] });
+      const pending = [{ type: "creating", resource }];
+      engine.state({ resources: [ofIdentity], pending_operations: pending });
       stages = [];
       await up();
       assert.deepEqual(deleted(), ["/compute/servers/late"]);
