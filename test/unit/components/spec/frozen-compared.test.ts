@@ -1,0 +1,61 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import {
+  parseClusterSpec,
+  type ClusterArgs,
+  type ClusterSpec,
+} from "../../../../components/cluster-spec.js";
+import { compareFrozen, frozenValues } from "../../../../components/spec/frozen.js";
+import { smallest } from "../../../support/spec.js";
+
+const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec;
+};
+
+describe("comparing what a living cluster keeps", () => {
+  const kept = { "network.pods": "10.244.0.0/16", podNetwork: "kube-router" };
+
+  it("names every difference, with both values and what to write", () => {
+    const now = { "network.pods": "10.250.0.0/16", podNetwork: "flannel" };
+    assert.deepEqual(compareFrozen(kept, now), [
+      {
+        path: "cluster.network.pods",
+        message:
+          "10.244.0.0/16 cannot become 10.250.0.0/16 while the cluster lives; write 10.244.0.0/16 again, or destroy the cluster and make it anew",
+      },
+      {
+        path: "cluster.podNetwork",
+        message:
+          "kube-router cannot become flannel while the cluster lives; write kube-router again, or destroy the cluster and make it anew",
+      },
+    ]);
+  });
+
+  it("minds that etcd moves to machines of its own, or back, or gets another number of them", () => {
+    const stacked = frozenValues(specOf());
+    const three = frozenValues(specOf({ etcd: { kind: "dedicated", flavor: "medium" } }));
+    const five = frozenValues(specOf({ etcd: { kind: "dedicated", flavor: "medium", count: 5 } }));
+    const paths = [compareFrozen(stacked, three), compareFrozen(three, stacked)].map((found) =>
+      found.map(({ path }) => path),
+    );
+    assert.deepEqual(paths, [["cluster.etcd.kind"], ["cluster.etcd.kind"]]);
+    assert.deepEqual(
+      compareFrozen(three, five).map(({ path }) => path),
+      ["cluster.etcd.count"],
+    );
+  });
+
+  it("never minds a key that only one side has", () => {
+    const values = fc.dictionary(fc.string(), fc.string());
+    fc.assert(
+      fc.property(values, values, (before, others) => {
+        const unknown = Object.entries(others).filter(([key]) => !Object.hasOwn(before, key));
+        const more = { ...before, ...Object.fromEntries(unknown) };
+        assert.deepEqual(compareFrozen(before, more), []);
+        assert.deepEqual(compareFrozen(more, before), []);
+      }),
+    );
+  });
+});
