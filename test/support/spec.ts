@@ -1,4 +1,9 @@
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { strict as assert } from "node:assert";
+import {
+  parseClusterSpec,
+  type ClusterArgs,
+  type ClusterSpec,
+} from "../../components/cluster-spec.js";
 
 /** Nothing but what has to be written. */
 export const smallest = {
@@ -10,6 +15,13 @@ export const smallest = {
   workers: { general: { flavor: "medium", count: 2 } },
   ssh: { publicKey: "ssh-ed25519 AAAALOGIN" },
 } satisfies ClusterArgs;
+
+/** The specification of the smallest cluster, with changes. */
+export const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec;
+};
 
 /** A group of machines in which nothing is chosen. */
 export const plainGroup = {

@@ -1,17 +1,8 @@
 import assert from "node:assert/strict";
 import { isTheOne, recoveryStep } from "../../../../automation/cluster/recovery-steps.js";
 import { object } from "../../../support/cloud-object.js";
+import { creating, resource } from "../../../support/pending.js";
 
-const resource = (type: string, name: string, inputs: Readonly<Record<string, unknown>> = {}) => ({
-  urn: `urn:pulumi:dev::stackadm::${type}::${name}`,
-  type,
-  custom: true,
-  inputs: { ...inputs },
-});
-const creating = (type: string, name: string, inputs: Readonly<Record<string, unknown>> = {}) => ({
-  type: "creating",
-  resource: resource(type, name, inputs),
-});
 const instance = "openstack:compute/instance:Instance";
 
 describe("what is done about an interrupted operation", () => {

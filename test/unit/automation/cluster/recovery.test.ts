@@ -11,17 +11,8 @@ import {
   startFakeCloud,
   type FakeCloud,
 } from "../../../support/fake-openstack.js";
+import { creating, resource } from "../../../support/pending.js";
 
-const resource = (type: string, name: string, inputs: Readonly<Record<string, unknown>> = {}) => ({
-  urn: `urn:pulumi:dev::stackadm::${type}::${name}`,
-  type,
-  custom: true,
-  inputs: { ...inputs },
-});
-const creating = (type: string, name: string, inputs: Readonly<Record<string, unknown>> = {}) => ({
-  type: "creating",
-  resource: resource(type, name, inputs),
-});
 const instance = "openstack:compute/instance:Instance";
 
 const [before, during] = ["2026-01-02T09:00:00Z", "2026-01-02T10:00:05Z"];

@@ -1,18 +1,7 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import {
-  parseClusterSpec,
-  type ClusterArgs,
-  type ClusterSpec,
-} from "../../../../components/cluster-spec.js";
 import { compareFrozen, frozenValues } from "../../../../components/spec/frozen.js";
-import { smallest } from "../../../support/spec.js";
-
-const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
-  const result = parseClusterSpec({ ...smallest, ...over });
-  assert.ok("spec" in result, JSON.stringify(result));
-  return result.spec;
-};
+import { specOf } from "../../../support/spec.js";
 
 describe("comparing what a living cluster keeps", () => {
   const kept = { "network.pods": "10.244.0.0/16", podNetwork: "kube-router" };

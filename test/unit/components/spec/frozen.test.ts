@@ -1,19 +1,9 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import {
-  parseClusterSpec,
-  type ClusterArgs,
-  type ClusterSpec,
-} from "../../../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../../../components/cluster-spec.js";
 import { compareFrozen, frozenLines, frozenValues } from "../../../../components/spec/frozen.js";
 import { jsonSchema, leaves } from "../../../../docs/generate.js";
-import { smallest } from "../../../support/spec.js";
-
-const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
-  const result = parseClusterSpec({ ...smallest, ...over });
-  assert.ok("spec" in result, JSON.stringify(result));
-  return result.spec;
-};
+import { smallest, specOf } from "../../../support/spec.js";
 
 /** What differs from a cluster that says nothing, both ways. */
 const compared = (other: Readonly<Record<string, string>>): Record<string, string> => {

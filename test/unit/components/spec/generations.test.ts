@@ -1,22 +1,11 @@
 import { strict as assert } from "node:assert";
 import {
-  parseClusterSpec,
-  type ClusterArgs,
-  type ClusterSpec,
-} from "../../../../components/cluster-spec.js";
-import {
   compareFrozen,
   frozenLines,
   keptGenerations,
   otherGenerations,
 } from "../../../../components/spec/frozen.js";
-import { smallest } from "../../../support/spec.js";
-
-const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
-  const result = parseClusterSpec({ ...smallest, ...over });
-  assert.ok("spec" in result, JSON.stringify(result));
-  return result.spec;
-};
+import { specOf } from "../../../support/spec.js";
 
 describe("generations that a living cluster remembers", () => {
   const kept = (generation: number | undefined, over: object = {}) =>
