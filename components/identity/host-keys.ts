@@ -12,8 +12,7 @@ export interface SshKey {
 const block = 8;
 
 /** PROTOCOL.key of OpenSSH: an unencrypted key, its check number twice, padded with 1, 2, 3, ... */
-const openssh = (secret: Buffer, check: Buffer, comment: string): string => {
-  const own = publicBytes(secret);
+const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): string => {
   const inner = Buffer.concat([
     ...[check, check, field(algorithm), field(own)],
     ...[field(Buffer.concat([secret, own])), field(comment)],
@@ -24,7 +23,7 @@ const openssh = (secret: Buffer, check: Buffer, comment: string): string => {
   const one = Buffer.from([0, 0, 0, 1]);
   const whole = Buffer.concat([
     ...[Buffer.from("openssh-key-v1\0"), field("none"), field("none"), field("")],
-    ...[one, field(publicBlob(secret)), field(Buffer.concat([inner, padding]))],
+    ...[one, field(publicBlob(own)), field(Buffer.concat([inner, padding]))],
   ]);
   const lines = whole.toString("base64").match(/.{1,70}/g) ?? [];
   return [
@@ -42,10 +41,11 @@ const openssh = (secret: Buffer, check: Buffer, comment: string): string => {
 export function deriveKey(seed: string, purpose: string): SshKey {
   if (Buffer.from(seed, "base64").length < 32) throw new RangeError("the seed is too short");
   const secret = derive(seed, purpose, 32);
+  const own = publicBytes(secret);
   const check = derive(seed, `check:${purpose}`, 4);
   return {
-    privateKey: openssh(secret, check, purpose),
-    publicKey: `${algorithm} ${publicBlob(secret).toString("base64")}`,
+    privateKey: openssh(secret, own, check, purpose),
+    publicKey: `${algorithm} ${publicBlob(own).toString("base64")}`,
   };
 }
 

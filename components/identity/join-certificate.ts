@@ -71,7 +71,7 @@ export function joinKey(seed: string, joiner: Joiner): JoinKey {
     ),
     // No extension: no terminal, no forwarding.
     ...[field(""), field("")],
-    field(publicBlob(signer)),
+    field(publicBlob(publicBytes(signer))),
   ]);
   const signature = Buffer.concat([
     field(algorithm),

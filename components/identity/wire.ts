@@ -37,6 +37,5 @@ export const privateKeyOf = (secret: Buffer) =>
 export const publicBytes = (secret: Buffer): Buffer =>
   Buffer.from(createPublicKey(privateKeyOf(secret)).export({ format: "jwk" }).x ?? "", "base64url");
 
-/** The public key as it stands in files and signatures, before base64. */
-export const publicBlob = (secret: Buffer): Buffer =>
-  Buffer.concat([field(algorithm), field(publicBytes(secret))]);
+/** The public key as it stands in files and signatures, before base64; of its 32 bytes, which cost a look into OpenSSL each time. */
+export const publicBlob = (own: Buffer): Buffer => Buffer.concat([field(algorithm), field(own)]);
