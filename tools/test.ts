@@ -59,7 +59,13 @@ export const tiers: readonly Tier[] = [
     prepare: needs({ python3: "python3", "ssh-agent": "openssh-client" }),
   },
   { name: "graph", expected: 60, quick: true },
-  { name: "scripts", expected: 60, jobs: 2, quick: true },
+  {
+    name: "scripts",
+    expected: 60,
+    jobs: 2,
+    quick: true,
+    prepare: needs({ gpg: "gnupg" }),
+  },
   {
     name: "commands",
     expected: 60,

@@ -21,7 +21,7 @@ export const freshDebian: Readonly<Record<string, string>> = {
   swapoff: "exit 0",
   curl: "echo KEY",
   "update-ca-certificates": "exit 0",
-  gpg: `echo fpr:::::::::${fingerprint}:`,
+  gpg: `case "$*" in *--show-keys*) echo pub; echo fpr:::::::::${fingerprint}: ;; *--export*) echo PINNED ;; esac`,
   "apt-get":
     'case "$*" in *install*) touch $root/installed; mkdir -p /opt/cni/bin; touch /opt/cni/bin/loopback; chmod +x /opt/cni/bin/loopback ;; esac',
   // Newest first, as apt-cache does.

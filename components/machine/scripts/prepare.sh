@@ -86,7 +86,7 @@ no_swap() {
 packages() {
   local extra
   read -ra extra <<<"$EXTRA_PACKAGES"
-  if ! installed; then install_packages; fi
+  if ! installed; then install_packages; elif ! only_pinned_trusted; then trusted_key; fi
   extra_packages "${extra[@]}"
   # In a prebaked image too.
   apt_hold kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io containerd "${extra[@]}"
@@ -126,15 +126,32 @@ installed() {
 
 has_containerd() { containerd --version | grep -Eq " v?$CONTAINERD_SERIES\."; }
 
+readonly keyring=/etc/apt/keyrings/stackadm.asc
+
+# A file may hold any number of keys, and apt trusts each of them: it gets the pinned one alone.
 trusted_key() {
-  local key fingerprint
+  local key found home=$volatile/gnupg
   if ! command -v curl || ! command -v gpg; then apt_install curl gnupg ca-certificates; fi
   key=$(fetch "${PACKAGES_URL}Release.key")
-  fingerprint=$(gpg --homedir "$volatile" --batch --show-keys --with-colons <<<"$key" | awk -F: '$1 == "fpr" { print $10; exit }')
-  [[ $fingerprint == "$PACKAGES_KEY_FINGERPRINT" ]] ||
-    die_as INVALID_CONFIG "kubernetes.packages.keyFingerprint: $PACKAGES_URL is signed by $fingerprint, not by $PACKAGES_KEY_FINGERPRINT"
-  write /etc/apt/keyrings/stackadm.asc <<<"$key"
+  found=$(primary_keys <<<"$key")
+  grep -qxF "$PACKAGES_KEY_FINGERPRINT" <<<"$found" ||
+    die_as INVALID_CONFIG "kubernetes.packages.keyFingerprint: $PACKAGES_URL is signed by ${found//$'\n'/ and }, not by $PACKAGES_KEY_FINGERPRINT"
+  rm -rf "$home"
+  mkdir -p -m 0700 "$home"
+  gpg --homedir "$home" --batch --no-autostart --import <<<"$key"
+  gpg --homedir "$home" --batch --no-autostart --armor --export-options export-minimal --export "$PACKAGES_KEY_FINGERPRINT" |
+    write "$keyring"
+  rm -rf "$home"
 }
+
+# The fingerprints of the keys in standard input, without those of their subkeys.
+primary_keys() {
+  gpg --homedir "$volatile" --batch --no-autostart --show-keys --with-colons |
+    awk -F: '$1 == "pub" { primary = 1 } $1 == "fpr" && primary { print $10; primary = 0 }'
+}
+
+# An earlier release trusted whatever else was in the file.
+only_pinned_trusted() { [[ ! -e $keyring || $(primary_keys <"$keyring") == "$PACKAGES_KEY_FINGERPRINT" ]]; }
 
 # pin SERIES NAME...: adds the newest build of the series, of the first of the packages that has one, to `pinned`.
 pin() {
