@@ -54,8 +54,29 @@ function entriesIn(path: string, key: "clouds" | "public-clouds"): Entries {
   if (found.success) return found.data[key] ?? {};
   throw new CloudError(
     "configuration",
-    `${path} is not a clouds.yaml: ${z.prettifyError(found.error).replaceAll("\n", " ")}`,
+    `${path} is not a clouds.yaml: ${found.error.issues.map(sentenceOf).join("; ")}.`,
+    `Write it like \`${key}: {name: {auth: {auth_url: ..., username: ...}, region_name: ...}}\`.`,
   );
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  object: "a map",
+  record: "a map",
+  array: "a list",
+  string: "text",
+  number: "a number",
+  boolean: "true or false",
+  null: "nothing",
+};
+
+/** What is wrong at one place. The value is not shown: it may be a password. */
+function sentenceOf({ path, message }: z.core.$ZodIssue): string {
+  const [, expected = "", received = ""] = /expected (\w+), received (\w+)/.exec(message) ?? [];
+  const wrong =
+    expected === ""
+      ? `is ${path.at(-2) === "regions" ? "no name of a region" : "neither text nor a number"}`
+      : `is ${kinds[received] ?? received} and has to be ${kinds[expected] ?? expected}`;
+  return path.length === 0 ? `the whole ${wrong}` : `${path.map(String).join(".")} ${wrong}`;
 }
 
 const firstOf = (paths: readonly string[]): string | undefined =>

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Failure } from "../base/failure.js";
 import { CloudError } from "./cloud-error.js";
 import { findEntry, laidOver, type Entry } from "./clouds-entry.js";
-import { credentialOf, need, type Credential } from "./credential.js";
+import { credentialOf, variables, type Auth, type Credential } from "./credential.js";
 
 /** How to reach one cloud: what clouds.yaml or the OS_* variables say, in one shape. */
 export interface CloudSettings {
@@ -129,6 +129,24 @@ function interfaceOf({ interface: named, endpoint_type: old }: Entry, where: str
   );
 }
 
+function authUrlIn(auth: Auth, where: string): string {
+  const written = auth["auth_url"] ?? "";
+  const refuse = (why: string): never => {
+    throw new CloudError(
+      "configuration",
+      `${where}: auth_url '${withoutPassword(written)}' ${why}; write one like https://cloud.example.org:5000/v3.`,
+    );
+  };
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  if (!url || !["http:", "https:"].includes(url.protocol) || url.hostname === "")
+    return refuse("is not the address of an identity service");
+  if (/\/v2(\.\d+)?\/?$/.test(url.pathname))
+    return refuse("is that of version 2 of the Identity API, and version 3 is needed");
+  return written;
+}
+
+const withoutPassword = (url: string): string => url.replace(/\/\/[^/@]*@/, "//");
+
 interface Read {
   /** What counts. */
   readonly entry: Entry;
@@ -170,16 +188,17 @@ function settingsFromEntry(name: string, read: Read): CloudSettings {
       `${where}: cert and key belong together, and one is missing; name both, also when they are one file.`,
     );
   const chosen = interfaceOf(entry, where);
+  const credential = credentialOf(auth, entry.auth_type, where);
   return {
     name,
-    authUrl: need(auth, "auth_url", where),
+    authUrl: authUrlIn(auth, where),
     region: entry.region_name,
     interface: chosen,
     verify: (entry.verify ?? true) && entry.insecure !== true,
     ca: pemIn("cacert", entry.cacert, env),
     cert: pemIn("cert", entry.cert, env),
     key: pemIn("key", entry.key, env),
-    credential: credentialOf(auth, entry.auth_type, where),
+    credential,
     unseen: unseenIn(read, chosen),
   };
 }
@@ -197,7 +216,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
     region_name: said(env, "OS_REGION_NAME"),
     ...above(env),
   };
-  return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, where: "environment", env });
+  return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, where: variables, env });
 }
 
 /** Finds the cloud: `cloud`, else OS_CLOUD from clouds.yaml, else OS_AUTH_URL and its companions. */

@@ -54,11 +54,40 @@ function kindOf(auth: Auth, type: string | undefined, where: string): Credential
   );
 }
 
-/** The value of a key that has to be there. */
-export function need(auth: Auth, key: string, where: string): string {
-  const value = auth[key];
-  if (value !== undefined && value !== "") return value;
-  throw new CloudError("configuration", `${where}: ${key} is missing.`);
+const isThere = (auth: Auth, key: string): boolean => (auth[key] ?? "") !== "";
+
+/** The value of a key that `requireComplete` has found. */
+const valueOf = (auth: Auth, key: string): string => auth[key] ?? "";
+
+/** What has to be there, and is not: of keys that stand for each other, all are named. */
+function missing(auth: Auth, kind: Credential["kind"]): readonly (readonly string[])[] {
+  const user = ["username", "user_id"];
+  const byName = !isThere(auth, "application_credential_id");
+  const wanted: Readonly<Record<Credential["kind"], readonly (readonly string[])[]>> = {
+    password: [["auth_url"], user, ["password"]],
+    token: [["auth_url"], ["token"]],
+    application: [
+      ["auth_url"],
+      ["application_credential_id", "application_credential_name"],
+      ["application_credential_secret"],
+      // A name alone is anybody's.
+      ...(byName && isThere(auth, "application_credential_name") ? [["username"]] : []),
+    ],
+  };
+  return wanted[kind].filter((keys) => !keys.some((key) => isThere(auth, key)));
+}
+
+/** Where the variables of an openrc file are meant, for messages. */
+export const variables = "environment";
+
+const nameOf = (key: string, where: string): string =>
+  where === variables ? `OS_${key.toUpperCase()}` : key;
+
+function requireComplete(auth: Auth, kind: Credential["kind"], where: string): void {
+  const lacks = missing(auth, kind).map((keys) => keys.map((key) => nameOf(key, where)).join(" or "));
+  if (lacks.length === 0) return;
+  const verb = lacks.length === 1 ? "is" : "are";
+  throw new CloudError("configuration", `${where}: ${lacks.join(", ")} ${verb} missing.`);
 }
 
 const domain = (auth: Auth, kind: "user" | "project"): Domain => {
@@ -82,6 +111,7 @@ const scopeOf = (auth: Auth): Scope => ({
  */
 export function credentialOf(auth: Auth, type: string | undefined, where: string): Credential {
   const kind = kindOf(auth, type, where);
+  requireComplete(auth, kind, where);
   if (kind === "application")
     return {
       kind,
@@ -89,16 +119,15 @@ export function credentialOf(auth: Auth, type: string | undefined, where: string
       name: auth["application_credential_name"],
       username: auth["username"],
       userDomain: domain(auth, "user"),
-      secret: need(auth, "application_credential_secret", where),
+      secret: valueOf(auth, "application_credential_secret"),
     };
-  if (kind === "token") return { kind, token: need(auth, "token", where), scope: scopeOf(auth) };
-  if (auth["user_id"] === undefined) need(auth, "username", where);
+  if (kind === "token") return { kind, token: valueOf(auth, "token"), scope: scopeOf(auth) };
   return {
     kind,
     username: auth["username"],
     userId: auth["user_id"],
     userDomain: domain(auth, "user"),
-    password: need(auth, "password", where),
+    password: valueOf(auth, "password"),
     scope: scopeOf(auth),
   };
 }

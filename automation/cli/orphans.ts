@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { label } from "../../components/spec/values.js";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import { isIdentity } from "../../cloud/ownership.js";
 import { deleteOrphans, findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
@@ -40,6 +41,22 @@ function checkIdentity(identity: string | undefined): void {
   );
 }
 
+function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Options): void {
+  const named = label("the name of a cluster").safeParse(cluster ?? "cluster");
+  if (!named.success)
+    throw new UserError(
+      `--cluster: ${named.error.issues.map(({ message }) => message).join("; ")}.`,
+      "`cluster.name` in its settings says it.",
+      2,
+    );
+  if ((volumes || floatingIps) && !deleting)
+    throw new UserError(
+      `${volumes ? "--volumes" : "--floating-ips"} says what --delete may take, and --delete is not there.`,
+      "Add --delete, or leave it out to see the list.",
+      2,
+    );
+}
+
 async function deleteAll(cloud: CloudClient, going: readonly Orphan[], session: Session) {
   if (going.length === 0) return;
   await withStep(session.progress, `Delete ${going.length} objects`, 60, (step) =>
@@ -55,6 +72,7 @@ async function deleteAll(cloud: CloudClient, going: readonly Orphan[], session: 
 async function orphans(session: Session, options: Options): Promise<number> {
   const { identity, cluster = options.stack } = options;
   checkIdentity(identity);
+  checkOptions(options);
   const env = { ...process.env, ...cloudEnvironment(process.env) };
   const onWait = (text: string): void => {
     session.progress.note(text);

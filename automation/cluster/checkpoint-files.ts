@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { backendDirectory } from "./engine-locks.js";
+import { backendDirectory } from "../setup/backend.js";
 
 /**
  * Removes the empty files of attributes beside a stack's checkpoint in a file backend; answers how many there were. The engine

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { stateDirectory } from "../../base/paths.js";
 import { processFacts, processPlace } from "../../base/process.js";
+import { backendDirectory } from "../setup/backend.js";
 
 /** Who holds a stack of a file backend. */
 export interface LockHolder {
@@ -26,13 +26,6 @@ const lockSchema = z.object({
   hostname: z.string(),
   timestamp: z.string(),
 });
-
-/** The directory of a `file://` backend; undefined for any other. */
-export function backendDirectory(backend: string): string | undefined {
-  if (!backend.startsWith("file://")) return undefined;
-  const [plain = ""] = backend.split("?");
-  return fileURLToPath(plain.replace(/^file:\/\/~/, `file://${process.env["HOME"] ?? ""}`));
-}
 
 /** The locks on one stack. Empty for a backend that is no directory. */
 export function stackLocks(backend: string, project: string, stack: string): StackLock[] {

@@ -1,6 +1,5 @@
 import { ClusterError } from "./cluster-error.js";
 import {
-  backendDirectory,
   describeLock,
   holderIsDead,
   holderRuns,
@@ -8,6 +7,7 @@ import {
   stackLocks,
   type StackLock,
 } from "./engine-locks.js";
+import { backendDirectory } from "../setup/backend.js";
 import type { Run } from "./run.js";
 import { pulumi, type StateAccess } from "./state.js";
 

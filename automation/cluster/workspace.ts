@@ -29,13 +29,17 @@ export interface WorkspaceOptions {
 
 const secretsKeys = ["encryptionsalt", "secretsprovider", "encryptedkey"] as const;
 
-/** The stack names Pulumi accepts; anything else would become a path. */
-const stackName = /^[A-Za-z0-9_.-]{1,100}$/;
+/** Of the stack names that Pulumi accepts those that are neither a path nor a word of the command line. */
+const stackName = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 
 /** The stack's settings file; a stack without one is a mistake that is told before anything starts. */
 export function readStackFile(projectDirectory: string, stack: string): string {
   if (!stackName.test(stack))
-    throw new UserError(`'${stack}' is not a stack name.`, "Letters, digits, - _ and . only.", 2);
+    throw new UserError(
+      `${JSON.stringify(stack)} is not the name of a stack.`,
+      "Write at most 100 letters, digits, dashes, underscores and dots, with a letter, a digit or an underscore first.",
+      2,
+    );
   const path = join(projectDirectory, `Pulumi.${stack}.yaml`);
   if (!existsSync(path))
     throw new UserError(

@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Toolchain } from "../../toolchain/toolchain.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import { stateDirectory } from "../../base/paths.js";
 import type { Progress } from "../../base/progress.js";
+import { UserError } from "../../base/user-error.js";
+import { requireBackend } from "./backend.js";
 import { ensureCommands } from "./commands.js";
 import { ensurePassphraseFile } from "./secrets.js";
 import { ensureAgent, type Agent } from "./ssh-agent.js";
@@ -65,16 +67,54 @@ export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string>
 /** The backend: what is set; on the lab a directory that goes with the lab; else one of the user's own. */
 export function backendUrl(env: NodeJS.ProcessEnv): string {
   const named = env["PULUMI_BACKEND_URL"];
-  if (isSet(named)) return named;
+  if (isSet(named)) return requireBackend(named);
   // The stacks of a lab describe machines that end with it: a new lab means new stacks.
   const directory = usesLab(env) ? stateDirectory("lab", "pulumi") : stateDirectory("pulumi");
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makePlace(directory);
   return pathToFileURL(directory).href;
 }
 
+/** A directory of ours; the person may have said where such things are. */
+function makePlace(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new UserError(
+      `${directory} cannot be made (${code}), and the state belongs there.`,
+      "Let XDG_STATE_HOME name a directory that you may write into, or unset it.",
+      2,
+    );
+  }
+}
+
+function requirePassphraseFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() === true && readableFile(path)) return;
+  const why = !found ? "is not there" : found.isFile() ? "may not be read" : "is no file";
+  throw new UserError(
+    `PULUMI_CONFIG_PASSPHRASE_FILE: ${path} ${why}.`,
+    "Name the file with the passphrase of the stacks, or unset it to have one made.",
+    2,
+  );
+}
+
+function readableFile(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function passphraseEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
-  if (env["PULUMI_CONFIG_PASSPHRASE"] !== undefined || isSet(env["PULUMI_CONFIG_PASSPHRASE_FILE"]))
+  if (env["PULUMI_CONFIG_PASSPHRASE"] !== undefined) return {};
+  const file = env["PULUMI_CONFIG_PASSPHRASE_FILE"];
+  if (isSet(file)) {
+    requirePassphraseFile(file);
     return {};
+  }
   return { PULUMI_CONFIG_PASSPHRASE_FILE: ensurePassphraseFile(stateDirectory("passphrase")) };
 }
 
@@ -112,6 +152,9 @@ export async function prepareEnvironment(
 ): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
   const cloud = cloudEnvironment(env);
+  // What is wrong is said before anything is made, which may take minutes.
+  const backend = backendUrl(env);
+  const passphrase = passphraseEnvironment(env);
   // Loaded late: commands that need no engine start without it.
   const { ensureToolchain } = await import("../../toolchain/toolchain.js");
   const { progress, signal } = options;
@@ -119,13 +162,12 @@ export async function prepareEnvironment(
     ...{ progress, signal, env },
     standIns: standInsByDefault(env),
   });
-  const backend = backendUrl(env);
   if (options.agent !== false) await ensureCommands(sshCommands, options.progress);
   const agent = options.agent === false ? undefined : await ensureAgent(env, ownKeyFile());
   const changes: Record<string, string> = {
     ...toolchain.environment,
     PULUMI_BACKEND_URL: backend,
-    ...passphraseEnvironment(env),
+    ...passphrase,
     ...cloud,
     ...(agent ? { SSH_AUTH_SOCK: agent.socket } : {}),
   };

@@ -14,8 +14,20 @@ export function readSite(file: string | undefined): Site {
     const site: unknown = parse(readFileSync(file, "utf8")) ?? {};
     if (isFields(site)) return { site };
   } catch (error) {
-    reason = error instanceof Error ? error.message : String(error);
+    reason = `${file} ${whyUnreadable(error)}`;
   }
   const message = `${reason}; name a readable YAML file, or unset it`;
   return { problem: { path: "STACKADM_SITE", message } };
+}
+
+const codes: Readonly<Record<string, string>> = {
+  ENOENT: "is not there",
+  EISDIR: "is a directory",
+  EACCES: "may not be read",
+};
+
+function whyUnreadable(error: unknown): string {
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  const [first = ""] = message.split("\n");
+  return codes[code] ?? `is not YAML (${first.replace(/:$/, "")})`;
 }

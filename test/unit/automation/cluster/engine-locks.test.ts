@@ -14,7 +14,6 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
-  backendDirectory,
   describeLock,
   holderIsDead,
   holderRuns,
@@ -23,6 +22,7 @@ import {
   stackLocks,
   type StackLock,
 } from "../../../../automation/cluster/engine-locks.js";
+import { backendDirectory } from "../../../../automation/setup/backend.js";
 import { processFacts } from "../../../../base/process.js";
 
 describe("the lock of a stack", () => {
