@@ -1,24 +1,14 @@
 import { strict as assert } from "node:assert";
-import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { parseClusterSpec } from "../../components/cluster-spec.js";
-import { preparation, prepareScripts } from "../../components/machine/preparation.js";
-import { freshDebian } from "../support/fresh-debian.js";
+import { prepareScripts } from "../../components/machine/preparation.js";
+import { freshDebian, workerValues } from "../support/fresh-debian.js";
 import { Sandbox } from "../support/sandbox.js";
-import { smallest } from "../support/spec.js";
-
-const values = (over: object = {}): Record<string, string> => {
-  const result = parseClusterSpec({ ...smallest, ...over });
-  assert.ok("spec" in result);
-  const ofMachine = { VOLUMES: "", ADMIN_ADDRESS: "", CLOUD_AUTHORITY: "" };
-  return { ...preparation(result.spec, "worker"), ...ofMachine, REGISTRY_AUTH: "", PROXY: "" };
-};
 
 describe("prepare.sh", () => {
   let machine: Sandbox;
   const run = (over: Record<string, string> = {}) =>
-    machine.run(prepareScripts, { ...values(), ...over });
+    machine.run(prepareScripts, { ...workerValues(), ...over });
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
   });
@@ -141,52 +131,6 @@ describe("prepare.sh", () => {
     assert.ok(!calls.some((call) => call.startsWith("apt-get")));
   });
 
-  describe("of a file with two keys", () => {
-    const [first, second] = [
-      "94D38D71174DE2B46EF4BB45EDCD78F39342DEBD",
-      "FBFFBC45122635F95C5B0C62113EFBF89B2431E8",
-    ];
-    const file = join(__dirname, "../fixtures/keys/two-keys.asc");
-    const keyring = "etc/apt/keyrings/stackadm.asc";
-    const trusted = (): string[] => {
-      const args = ["--homedir", machine.root, "--batch", "--show-keys", "--with-colons"];
-      const listed = execFileSync("gpg", [...args, join(machine.root, keyring)], {
-        encoding: "utf8",
-        stdio: ["ignore", "pipe", "ignore"],
-      });
-      return [...listed.matchAll(/^fpr:+(\w+):/gm)].map(([, found = ""]) => found);
-    };
-    beforeEach(() => {
-      machine.stub("gpg", '/usr/bin/gpg "$@"');
-      machine.stub("curl", `cat ${file}`);
-    });
-
-    it("trusts the pinned one alone, whichever it is", () => {
-      for (const key of [first, second]) {
-        rmSync(join(machine.root, "installed"), { force: true });
-        const { code, stderr } = run({ PACKAGES_KEY_FINGERPRINT: key });
-        assert.equal(code, 0, stderr);
-        assert.deepEqual(trusted(), [key]);
-      }
-    });
-
-    it("names both where the pinned one is not among them", () => {
-      const { code, stderr } = run();
-      assert.equal(code, 1);
-      assert.ok(stderr.includes(`is signed by ${first} and ${second}, not by DE15`), stderr);
-      assert.equal(machine.file(keyring), undefined);
-    });
-
-    it("takes away what an earlier release trusted, and asks for nothing where there is nothing", () => {
-      run({ PACKAGES_KEY_FINGERPRINT: second });
-      machine.put(keyring, readFileSync(file, "utf8"));
-      run({ PACKAGES_KEY_FINGERPRINT: second });
-      assert.deepEqual(trusted(), [second]);
-      const { calls } = run({ PACKAGES_KEY_FINGERPRINT: second });
-      assert.ok(!calls.some((call) => call.startsWith("curl")));
-    });
-  });
-
   it("refuses to change the version of a machine that is in a cluster", () => {
     run();
     machine.put("etc/kubernetes/kubelet.conf");
@@ -253,7 +197,7 @@ describe("prepare.sh", () => {
 
   it("writes the host file of a registry without TLS", () => {
     const registry = { prefix: "mirror.example:5000", plainHttp: true };
-    machine.run(prepareScripts, values({ kubernetes: { registry } }));
+    machine.run(prepareScripts, workerValues({ kubernetes: { registry } }));
     const file = machine.file("etc/containerd/certs.d/mirror.example:5000/hosts.toml") ?? "";
     assert.match(file, /http:\/\/mirror\.example:5000/);
   });

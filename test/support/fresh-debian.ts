@@ -1,3 +1,8 @@
+import assert from "node:assert/strict";
+import { parseClusterSpec } from "../../components/cluster-spec.js";
+import { preparation } from "../../components/machine/preparation.js";
+import { smallest } from "./spec.js";
+
 const fingerprint = "DE15B14486CD377B9E876E1A234654DA9A296436";
 
 const installed = (command: string, answer: string): string =>
@@ -42,3 +47,11 @@ export const freshDebian: Readonly<Record<string, string>> = {
     'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) grep -Fqx -- "$rule" $root/rules ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac',
   xargs: "exit 0",
 };
+
+/** What prepare.sh is told for a worker of the smallest cluster. */
+export function workerValues(over: object = {}): Record<string, string> {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  assert.ok("spec" in result);
+  const ofMachine = { VOLUMES: "", ADMIN_ADDRESS: "", CLOUD_AUTHORITY: "" };
+  return { ...preparation(result.spec, "worker"), ...ofMachine, REGISTRY_AUTH: "", PROXY: "" };
+}

@@ -92,7 +92,8 @@ describe("what the command line refuses", function () {
       }
       const entries = Object.entries(env).map(([name, value]) => [name, filled(value)] as const);
       const { code, err } = await operator.runWith(Object.fromEntries(entries), ...args);
-      const what = `${[...Object.entries(env).map((pair) => pair.join("=")), JSON.stringify(args)].join(" ")}`;
+      const variables = Object.entries(env).map((pair) => pair.join("="));
+      const what = [...variables, JSON.stringify(args)].join(" ");
       assert.equal(code, 2, `${what}: ${err}`);
       assert.deepEqual(operator.engine.operations(), [], what);
       const said = err

@@ -77,7 +77,7 @@ describe("what is no cloud", () => {
       work();
     } catch (error) {
       assert.ok(error instanceof CloudError || error instanceof Failure, String(error));
-      const said = `${error.message}\n    ${error.hint ?? ""}`.replaceAll(folder, "FOLDER");
+      const said = `${error.message}\n    ${error.hint}`.replaceAll(folder, "FOLDER");
       assert.ok(!/(?<!_)SECRET/.test(said), said);
       assert.match(error.message, /^[^\n]+$/);
       return `  ${said.trimEnd()}`;
