@@ -14,7 +14,9 @@ export function registerOutputs(program: Command): void {
       }>();
       await runCommand(command, (session) =>
         withStack(session, stack, async ({ service }) => {
-          const outputs = await service.outputs(stack, showSecrets ? "in clear" : "hidden");
+          const outputs = await service.outputs(stack, {
+            secrets: showSecrets ? "in clear" : "hidden",
+          });
           session.print(JSON.stringify(outputs, undefined, 2));
           session.emit({ type: "result", ok: true, outputs });
           return 0;

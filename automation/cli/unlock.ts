@@ -13,7 +13,7 @@ async function unlock({ session, service, stack }: StackContext, yes: boolean): 
       question: "If it still runs, it loses its hold. Type the stack's name to remove the lock: ",
       ...{ words: [stack], what: "the stack's name", purpose: "its lock is to be removed" },
     });
-  const removed = holders.length === 0 ? [] : await service.unlock(stack, holders);
+  const removed = holders.length === 0 ? [] : await service.unlock(stack, { holders });
   session.print(
     removed.length === 0
       ? `Stack '${stack}' is not locked.`

@@ -14,11 +14,13 @@ import type {
   DestroyPlanOptions,
   DestroyResult,
   LookOptions,
+  OutputsOptions,
   PreviewOptions,
   PreviewResult,
   RefreshResult,
   RunOptions,
   StatusResult,
+  UnlockOptions,
   UpOptions,
   UpResult,
 } from "./options.js";
@@ -67,17 +69,17 @@ export interface ClusterService {
   /** The cluster that the stack's settings describe; all problems in one error. */
   spec(stack: string, options?: LookOptions): Promise<ClusterSpec>;
   /** Stack outputs, secrets in clear or as "[secret]". Default: in clear. */
-  outputs(stack: string, secrets?: Secrets): Promise<Record<string, unknown>>;
+  outputs(stack: string, options?: OutputsOptions): Promise<Record<string, unknown>>;
   /** The administrator's kubeconfig. */
-  kubeconfig(stack: string): Promise<string>;
+  kubeconfig(stack: string, options?: LookOptions): Promise<string>;
   /** Writes it to a file that only its owner reads; answers its path. */
-  kubeconfigFile(stack: string): Promise<string>;
+  kubeconfigFile(stack: string, options?: LookOptions): Promise<string>;
   /** The state, secrets encrypted; undefined when there is no such stack. */
-  state(stack: string): Promise<StateExport | undefined>;
+  state(stack: string, options?: LookOptions): Promise<StateExport | undefined>;
   /** Who holds the stack: nobody, or the process that works on it. Where the backend is no directory, the engine takes the lock for a moment. */
-  locks(stack: string): Promise<string[]>;
-  /** Removes the locks of these holders, as `locks` named them to somebody who knows that they are gone. Answers whose were removed. */
-  unlock(stack: string, holders?: readonly string[]): Promise<string[]>;
+  locks(stack: string, options?: LookOptions): Promise<string[]>;
+  /** Removes the locks of those holders that somebody knows to be gone. Answers whose were removed. */
+  unlock(stack: string, options?: UnlockOptions): Promise<string[]>;
 }
 
 class Service implements ClusterService {
@@ -169,28 +171,28 @@ class Service implements ClusterService {
     return this.request(stack, options, (run) => run.spec());
   }
 
-  outputs(stack: string, secrets?: Secrets): Promise<Record<string, unknown>> {
-    return this.request(stack, {}, (run) => outputsOf(run, secrets));
+  outputs(stack: string, options: OutputsOptions = {}): Promise<Record<string, unknown>> {
+    return this.request(stack, options, (run) => outputsOf(run, options.secrets));
   }
 
-  async kubeconfig(stack: string): Promise<string> {
-    return parseOutputs(await this.outputs(stack)).kubeconfig;
+  async kubeconfig(stack: string, options: LookOptions = {}): Promise<string> {
+    return parseOutputs(await this.outputs(stack, options)).kubeconfig;
   }
 
-  async kubeconfigFile(stack: string): Promise<string> {
-    return writeKubeconfig(stack, await this.kubeconfig(stack));
+  async kubeconfigFile(stack: string, options: LookOptions = {}): Promise<string> {
+    return writeKubeconfig(stack, await this.kubeconfig(stack, options));
   }
 
-  state(stack: string): Promise<StateExport | undefined> {
-    return this.request(stack, {}, ({ access }) => readState(access));
+  state(stack: string, options: LookOptions = {}): Promise<StateExport | undefined> {
+    return this.request(stack, options, ({ access }) => readState(access));
   }
 
-  locks(stack: string): Promise<string[]> {
-    return this.request(stack, {}, holdersOf);
+  locks(stack: string, options: LookOptions = {}): Promise<string[]> {
+    return this.request(stack, options, holdersOf);
   }
 
-  unlock(stack: string, holders: readonly string[] = []): Promise<string[]> {
-    return this.request(stack, {}, (run) => unlock(run, holders));
+  unlock(stack: string, options: UnlockOptions = {}): Promise<string[]> {
+    return this.request(stack, options, (run) => unlock(run, options.holders ?? []));
   }
 
   /** One request: an error that a stop brought about is the stop. */

@@ -3,7 +3,7 @@ import type { Orphan } from "../../cloud/orphans.js";
 import type { Verification } from "../verify/verify.js";
 import type { ClusterError } from "./cluster-error.js";
 import type { ClusterEvent } from "./events.js";
-import type { StackOutputs } from "./state.js";
+import type { Secrets, StackOutputs } from "./state.js";
 import type { PlanRow } from "./plan-rows.js";
 
 export interface ClusterServiceOptions {
@@ -81,6 +81,18 @@ export interface LookOptions {
   readonly signal?: AbortSignal;
   /** The stack's settings as text instead of its file's. */
   readonly settings?: string;
+}
+
+/** Options of a look at the stack's outputs. */
+export interface OutputsOptions extends LookOptions {
+  /** Secret outputs in clear, or as "[secret]". Default: in clear. */
+  readonly secrets?: Secrets;
+}
+
+/** Options of taking locks away. */
+export interface UnlockOptions extends LookOptions {
+  /** Who is known to be gone, as `locks` named them. Default: nobody, and a lock that somebody has is an error. */
+  readonly holders?: readonly string[];
 }
 
 /** Options of a look at what a destroy would do. */

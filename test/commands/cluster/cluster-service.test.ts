@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -70,6 +70,20 @@ describe("the cluster service", function () {
     const { message } = await fails(second, "CANCELLED");
     assert.match(message, /before anything was changed/);
     assert.deepEqual(engine.operations(), ["preview"]);
+  });
+
+  it("needs no settings file for a look where the program brings the settings along", async () => {
+    rmSync(join(embedder.directory, "Pulumi.dev.yaml"));
+    const [clusters, given] = [service(), { settings: "config: {}\n" }];
+    assert.equal(await clusters.state("dev", given), undefined);
+    assert.deepEqual(await clusters.locks("dev", given), []);
+    assert.deepEqual(await clusters.unlock("dev", { ...given, holders: [] }), []);
+    engine.state({});
+    engine.outputs({ kubeconfig: { value: "text", secret: true } });
+    const masked = await clusters.outputs("dev", { ...given, secrets: "hidden" });
+    assert.deepEqual(masked, { kubeconfig: "[secret]" });
+    for (const look of [clusters.kubeconfig("dev", given), clusters.kubeconfigFile("dev", given)])
+      await assert.rejects(look, ({ message }: Error) => !message.includes("Pulumi.dev.yaml"));
   });
 
   it("takes settings as text, and leaves the project's own file alone", async () => {

@@ -283,7 +283,7 @@ describe("a program that embeds the cluster service", function () {
       const path = await service.kubeconfigFile("dev");
       assert.equal(readFileSync(path, "utf8"), cluster.kubeconfig);
       assert.equal((await service.outputs("dev"))["kubeconfig"], cluster.kubeconfig);
-      assert.equal((await service.outputs("dev", "hidden"))["kubeconfig"], "[secret]");
+      assert.equal((await service.outputs("dev", { secrets: "hidden" }))["kubeconfig"], "[secret]");
     });
   });
 });

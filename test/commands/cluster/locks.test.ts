@@ -52,9 +52,9 @@ describe("the locks of stacks", function () {
     const holders = await service().locks("dev");
     assert.match(holders.join(), new RegExp(`^process ${pid} of ann on .*, since 1970`));
     lock(pid + 1);
-    await fails(service().unlock("dev", holders), "STACK_LOCKED");
+    await fails(service().unlock("dev", { holders }), "STACK_LOCKED");
     lock(pid);
-    assert.deepEqual(await service().unlock("dev", holders), holders);
+    assert.deepEqual(await service().unlock("dev", { holders }), holders);
     await service().refresh("dev");
   });
 
@@ -72,18 +72,18 @@ describe("the locks of stacks", function () {
   it("lets the engine say who holds a backend that is no directory, and cancels only that", async () => {
     embedder.backend = "s3://bucket";
     assert.deepEqual(await service().locks("dev"), []);
-    assert.deepEqual(await service().unlock("dev", []), []);
+    assert.deepEqual(await service().unlock("dev", { holders: [] }), []);
     const said = (pid: number): string =>
       `error: the stack is currently locked by 1 lock(s). Either wait ...\n  s3://bucket/.pulumi/locks/organization/it/dev/1.json: created by ann@elsewhere (pid ${pid}) at 2026-01-02T03:04:05Z\n`;
     engine.refuses({ "stack rename": said(1) });
     const holders = await service().locks("dev");
     assert.deepEqual(holders, ["process 1 of ann on elsewhere, since 2026-01-02T03:04:05Z"]);
     engine.refuses({ "stack rename": said(2) });
-    await fails(service().unlock("dev", holders), "STACK_LOCKED");
+    await fails(service().unlock("dev", { holders }), "STACK_LOCKED");
     const cancelled = (): boolean => engine.calls().some((call) => call.startsWith("cancel"));
     assert.ok(!cancelled());
     engine.refuses({ "stack rename": said(1) });
-    assert.deepEqual(await service().unlock("dev", holders), holders);
+    assert.deepEqual(await service().unlock("dev", { holders }), holders);
     assert.ok(cancelled());
   });
 });
