@@ -6,6 +6,7 @@ import type { Run } from "./run.js";
 import {
   identitiesOf,
   ownedIds,
+  readProviders,
   writeState,
   type PendingOperation,
   type StateExport,
@@ -17,10 +18,22 @@ import {
  * the rest.
  */
 
-/** Does deleting this resource need the cluster's API: an object in it, or a script of its teardown? */
-export const needsApi = ({ type, inputs }: StateResource): boolean =>
-  type.startsWith("kubernetes:") ||
-  (type === "command:remote:Command" && inputs?.["delete"] !== undefined);
+/** A script that a part of a cluster runs, and none of the program's own. */
+const ofCluster = /\bstackadm:[^$]*\$command:remote:Command::/;
+
+/**
+ * Does deleting a resource need a cluster's API: an object in it, or a script of its teardown? An object is in the cluster to
+ * which its provider leads, and a program may have providers for others.
+ *
+ * @param providers URNs of the providers that lead to the stack's clusters
+ */
+export const needsApi =
+  (providers: ReadonlySet<string>) =>
+  ({ urn, type, inputs, provider = "" }: StateResource): boolean =>
+    type.startsWith("kubernetes:")
+      ? // A reference to a provider is its URN and its ID.
+        providers.has(provider.slice(0, provider.lastIndexOf("::")))
+      : ofCluster.test(urn) && inputs?.["delete"] !== undefined;
 
 /** The resource without references to what is gone: the engine refuses a state in which they lead nowhere. */
 function detached(resource: StateResource, gone: ReadonlySet<string>): StateResource {
@@ -40,15 +53,18 @@ function detached(resource: StateResource, gone: ReadonlySet<string>): StateReso
   };
 }
 
-/** The state without everything that needs the cluster's API, and how many resources that are. */
-export function withoutApiObjects(state: StateExport): {
+/** The state without everything that goes with the cluster, and how many resources that are. */
+export function withoutApiObjects(
+  state: StateExport,
+  goesWithIt: (resource: StateResource) => boolean,
+): {
   readonly state: StateExport;
   readonly forgotten: number;
 } {
   const { resources, pending_operations: pending } = state.deployment;
   const all = resources ?? [];
-  const gone = new Set(all.filter(needsApi).map(({ urn }) => urn));
-  const stays = ({ resource }: PendingOperation): boolean => !needsApi(resource);
+  const gone = new Set(all.filter(goesWithIt).map(({ urn }) => urn));
+  const stays = ({ resource }: PendingOperation): boolean => !goesWithIt(resource);
   return {
     forgotten: gone.size,
     state: {
@@ -88,7 +104,8 @@ export async function abandon(run: Run, state: StateExport): Promise<void> {
       run.note(`Deleting the ${kind} '${name}'.`);
     },
   });
-  const { state: rest, forgotten } = withoutApiObjects(state);
+  const providers = await readProviders(run.access);
+  const { state: rest, forgotten } = withoutApiObjects(state, needsApi(new Set(providers)));
   await writeState(run.access, rest);
   run.note(`${forgotten} resources that need the cluster's API are forgotten: they go with it.`);
 }

@@ -4,7 +4,8 @@ import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { needsApi } from "./abandon.js";
 import type { ClaimedVolume, ServiceFloatingIp, VolumeSnapshot } from "./options.js";
 import type { Run } from "./run.js";
-import { readClusters, type StateExport } from "./state.js";
+import { providersOf, readClusters, type StateExport } from "./state.js";
+import { parseUrn } from "./urn.js";
 
 /*
  * What becomes of what a cluster's controllers made: only the cluster itself knows what of it is to stay.
@@ -104,8 +105,11 @@ function claimsIn(answer: unknown): Known["claims"] {
   );
 }
 
-/** What Cinder keeps of snapshots. Only `Delete` has them deleted (components/kubeadm/scripts/snapshots.sh). */
-function snapshotsIn(answer: unknown): Known["snapshots"] {
+/**
+ * What Cinder keeps of snapshots. Only `Delete` has them deleted, and only where there is the script that asks for it
+ * (components/kubeadm/scripts/snapshots.sh).
+ */
+function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
   // Not every cluster has snapshots.
   if (answer === undefined) return [];
   return snapshotsSchema
@@ -115,9 +119,20 @@ function snapshotsIn(answer: unknown): Known["snapshots"] {
       id: status?.snapshotHandle ?? "",
       snapshot: `${of.namespace}/${of.name}`,
       volume: source?.volumeHandle ?? "",
-      fate: policy === "Delete" ? "goes" : "stays",
+      fate: released && policy === "Delete" ? "goes" : "stays",
     }));
 }
+
+/** Whether a destroy has the snapshots of the cluster with this component deleted. */
+const releasesSnapshots = ({ deployment }: StateExport, component: string): boolean =>
+  (deployment.resources ?? []).some(({ urn }) => {
+    const { type, name } = parseUrn(urn);
+    return type === "command:remote:Command" && scriptsOf(component).includes(name);
+  });
+
+/** The latter in states of earlier releases. */
+const scriptsOf = (component: string): string[] =>
+  ["teardown", "farewell"].map((script) => `${component}-control-plane-snapshots-${script}`);
 
 /** The cloud controller's word for a floating IP that is to outlive its Service. */
 const keep = "loadbalancer.openstack.org/keep-floatingip";
@@ -132,7 +147,7 @@ const servicesIn = (answer: unknown): Known["services"] =>
       fate: annotations?.[keep] === "true" ? "stays" : "goes",
     }));
 
-async function askCluster(kubeconfig: string): Promise<Known> {
+async function askCluster(kubeconfig: string, released: boolean): Promise<Known> {
   const api = new KubernetesApi(readKubeAccess(kubeconfig), patience);
   const [volumes, services, snapshots] = await Promise.all([
     api.get("/api/v1/persistentvolumes"),
@@ -142,7 +157,7 @@ async function askCluster(kubeconfig: string): Promise<Known> {
   return {
     claims: claimsIn(volumes),
     services: servicesIn(services),
-    snapshots: snapshotsIn(snapshots),
+    snapshots: snapshotsIn(snapshots, released),
   };
 }
 
@@ -167,21 +182,23 @@ const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 /** What each of the clusters knows, or why it could not be asked. */
-async function askAll(run: Run): Promise<(Known | string)[]> {
+async function askAll(run: Run, state: StateExport): Promise<(Known | string)[]> {
   const clusters = await readClusters(run.access);
   const whose = (name: string): string => (clusters.length > 1 ? `${name}: ` : "");
   return Promise.all(
     clusters.map(({ name, kubeconfig }) =>
-      askCluster(kubeconfig).catch((error: unknown) => whose(name) + reasonOf(error)),
+      askCluster(kubeconfig, releasesSnapshots(state, name)).catch(
+        (error: unknown) => whose(name) + reasonOf(error),
+      ),
     ),
   );
 }
 
 /** Asks every cluster of the stack, as far as a destroy would: nobody else gives back what it has. */
 export async function fatesIn(run: Run, state: StateExport, abandon: boolean): Promise<Fates> {
-  if (abandon || state.deployment.resources?.some(needsApi) !== true)
+  if (abandon || state.deployment.resources?.some(needsApi(providersOf(state))) !== true)
     return { claims: new Map(), services: [], snapshots: [], otherwise: "stays" };
-  const answers = await askAll(run).catch((error: unknown) => [reasonOf(error)]);
+  const answers = await askAll(run, state).catch((error: unknown) => [reasonOf(error)]);
   const problems = answers.flatMap((answer) => (typeof answer === "string" ? [answer] : []));
   const known = answers.flatMap((answer) => (typeof answer === "string" ? [] : [answer]));
   return {

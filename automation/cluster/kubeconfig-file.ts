@@ -1,8 +1,29 @@
 import { existsSync, rmSync } from "node:fs";
 import { writePrivate } from "../../base/files.js";
 import { stateDirectory } from "../../base/paths.js";
+import { readKubeAccess, type KubeAccess } from "../verify/kubernetes-api.js";
 import type { StackOutputs } from "./state.js";
 import type { UpOptions } from "./options.js";
+
+interface Leading {
+  readonly kubeconfig: string;
+}
+
+/** Whether both lead to the same cluster: by its own authority, by the address where one is not told. */
+export function isSameCluster(one: Leading, other: Leading): boolean {
+  const [a, b] = [one, other].map(({ kubeconfig }) => whereTo(kubeconfig));
+  if (!a || !b) return false;
+  return a.ca !== undefined && b.ca !== undefined ? a.ca === b.ca : a.server === b.server;
+}
+
+function whereTo(kubeconfig: string): KubeAccess | undefined {
+  try {
+    return readKubeAccess(kubeconfig);
+  } catch {
+    // Nothing that leads anywhere.
+    return undefined;
+  }
+}
 
 /** Where the administrator's kubeconfig of a stack lies. */
 export const kubeconfigPath = (stack: string): string => stateDirectory(`kubeconfig-${stack}`);

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isIdentity } from "../../cloud/ownership.js";
 import { run } from "../../base/run.js";
 import { dropEmptyAttributes } from "./checkpoint-files.js";
+import { isSameCluster } from "./kubeconfig-file.js";
 import type { Workspace } from "./workspace.js";
 
 const resourceSchema = z.looseObject({
@@ -164,15 +165,40 @@ function kubeconfigIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The stack's clusters, also before the first `up` came to its end. */
-export async function readClusters(access: StateAccess): Promise<HeldCluster[]> {
+/** URNs of the providers that the stack's clusters made. */
+export const providersOf = ({ deployment }: StateExport): Set<string> =>
+  new Set((deployment.resources ?? []).map(({ urn }) => urn).filter((urn) => provided.test(urn)));
+
+interface Led {
+  readonly urn: string;
+  readonly kubeconfig: string;
+}
+
+/** Every provider for a Kubernetes cluster that says to which one. */
+async function readLed(access: StateAccess): Promise<Led[]> {
   const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);
   const { deployment } = exportSchema.parse(JSON.parse(stdout));
-  return (deployment.resources ?? []).flatMap(({ urn, inputs }) => {
+  return (deployment.resources ?? [])
+    .filter(({ type }) => type === "pulumi:providers:kubernetes")
+    .flatMap(({ urn, inputs }) => {
+      const kubeconfig = kubeconfigIn(inputs?.["kubeconfig"]);
+      return kubeconfig === undefined ? [] : [{ urn, kubeconfig }];
+    });
+}
+
+/** The stack's clusters, also before the first `up` came to its end. */
+export async function readClusters(access: StateAccess): Promise<HeldCluster[]> {
+  return (await readLed(access)).flatMap(({ urn, kubeconfig }) => {
     const name = provided.exec(urn)?.[1];
-    const kubeconfig = kubeconfigIn(inputs?.["kubeconfig"]);
-    return name === undefined || kubeconfig === undefined
-      ? []
-      : [{ name, provider: urn, kubeconfig }];
+    return name === undefined ? [] : [{ name, provider: urn, kubeconfig }];
   });
+}
+
+/** URNs of all providers that lead to one of the stack's clusters: those that it made, and the program's own. */
+export async function readProviders(access: StateAccess): Promise<string[]> {
+  const all = await readLed(access);
+  const clusters = all.filter(({ urn }) => provided.test(urn));
+  return all
+    .filter((one) => clusters.some((of) => of === one || isSameCluster(of, one)))
+    .map(({ urn }) => urn);
 }

@@ -6,7 +6,13 @@ import { ClusterError } from "./cluster-error.js";
 import { machineOf } from "./events.js";
 import type { DestroyOptions } from "./options.js";
 import type { Run } from "./run.js";
-import { readClusters, readState, type StateExport, type StateResource } from "./state.js";
+import {
+  providersOf,
+  readClusters,
+  readState,
+  type StateExport,
+  type StateResource,
+} from "./state.js";
 
 /*
  * Destroying needs the cluster's API: through it the cluster gives back its load balancers and volumes. One machine asks it, the
@@ -95,7 +101,7 @@ export async function settleApi(run: Run, options: DestroyOptions): Promise<void
     await abandon(run, state);
     return;
   }
-  if (!state?.deployment.resources?.some(needsApi)) return;
+  if (!state?.deployment.resources?.some(needsApi(providersOf(state)))) return;
   await requireMachines(run, state);
   const clusters = await readClusters(run.access);
   for (const { name, kubeconfig } of clusters) {

@@ -4,7 +4,7 @@ import { urnOf } from "./engine.js";
 export const identity = "0123456789ab";
 export const marks = { "stackadm-cluster": "old", "stackadm-identity": identity };
 export const resource = (type: string, name: string, more: object): object => ({
-  ...{ urn: urnOf(type, name), type },
+  ...{ urn: urnOf(type, name), type: type.slice(type.lastIndexOf("$") + 1) },
   ...more,
 });
 export const providerType = "stackadm:addons:Addons$pulumi:providers:kubernetes";
@@ -36,3 +36,33 @@ export const content = (
   },
   status: { snapshotHandle: `snap-${name}` },
 });
+
+/** What the project has: of `old` a server, a network, a load balancer and volumes, and the like of others. */
+export const inventory: Readonly<Record<string, object>> = {
+  "compute/servers/detail": {
+    servers: [
+      { id: "s1", name: "old-general-0", metadata: marks },
+      {
+        id: "s2",
+        name: "old-general-0",
+        metadata: { ...marks, "stackadm-identity": "ba9876543210" },
+      },
+    ],
+  },
+  "network/networks": {
+    networks: [
+      { id: "n1", name: "old" },
+      { id: "n2", name: "old" },
+    ],
+  },
+  "load-balancer/lbaas/loadbalancers": {
+    loadbalancers: [{ id: "lb", name: `kube_service_old-${identity}_shop_web` }],
+  },
+  "volumev3/volumes/detail": {
+    volumes: [
+      ...["gone", "kept", "left"].map((id) => claimed(id)),
+      claimed("theirs", "old-ba9876543210"),
+      { id: "brought", name: "by hand", size: 7 },
+    ],
+  },
+};

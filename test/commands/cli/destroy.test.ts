@@ -113,6 +113,7 @@ describe("`stackadm destroy`", function () {
       urn: urnOf("kubernetes:core/v1:Service", "dev-addons-samples-web-external"),
       type: "kubernetes:core/v1:Service",
       id: "stackadm-samples/web-external",
+      provider: `${urnOf("stackadm:addons:Addons$pulumi:providers:kubernetes", "dev-addons-provider")}::p`,
     };
     let api: Server;
     beforeEach(async () => {

@@ -6,13 +6,19 @@ import {
   claimed,
   content,
   identity,
-  marks,
+  inventory,
   persistent,
   providerType,
   resource,
 } from "../../support/claimed.js";
 import { Embedder } from "../../support/embedder.js";
-import { instanceType, networkType, type Engine } from "../../support/engine.js";
+import {
+  commandType,
+  instanceType,
+  networkType,
+  urnOf,
+  type Engine,
+} from "../../support/engine.js";
 import { startFakeCluster } from "../../support/ready-cluster.js";
 
 describe("the plan of a destroy", function () {
@@ -67,40 +73,15 @@ describe("the plan of a destroy", function () {
           id: "p",
           inputs: { kubeconfig },
         }),
-        resource(service, "web", { id: "shop/web" }),
+        resource(service, "web", {
+          ...{ id: "shop/web", provider: `${urnOf(providerType, "dev-addons-provider")}::p` },
+        }),
         resource(instanceType, "vm", { id: "s1" }),
         resource(networkType, "net", { id: "n1" }),
       ],
     });
-    const found: Record<string, object> = {
-      "compute/servers/detail": {
-        servers: [
-          { id: "s1", name: "old-general-0", metadata: marks },
-          {
-            id: "s2",
-            name: "old-general-0",
-            metadata: { ...marks, "stackadm-identity": "ba9876543210" },
-          },
-        ],
-      },
-      "network/networks": {
-        networks: [
-          { id: "n1", name: "old" },
-          { id: "n2", name: "old" },
-        ],
-      },
-      "load-balancer/lbaas/loadbalancers": {
-        loadbalancers: [{ id: "lb", name: `kube_service_old-${identity}_shop_web` }],
-      },
-      "volumev3/volumes/detail": {
-        volumes: [
-          ...["gone", "kept", "left"].map((id) => claimed(id)),
-          claimed("theirs", "old-ba9876543210"),
-          { id: "brought", name: "by hand", size: 7 },
-        ],
-      },
-    };
-    for (const [path, body] of Object.entries(found)) embedder.cloud.on(`GET /${path}`, { body });
+    for (const [path, body] of Object.entries(inventory))
+      embedder.cloud.on(`GET /${path}`, { body });
     const items = [
       ...[persistent("gone", "Delete"), persistent("kept", "Retain")],
       ...[persistent("brought", "Delete"), persistent("theirs", "Delete", "nfs.csi.k8s.io")],
@@ -208,6 +189,11 @@ describe("the plan of a destroy", function () {
     embedder.cloud.on("GET /volumev3/snapshots/detail", {
       body: { snapshots: [...inCinder, { id: "by hand" }] },
     });
+    const fateNow = async () => (await plan()).snapshots[0]?.fate;
+    assert.equal(await fateNow(), "stays", "nothing of ours has it deleted");
+    const script = resource(commandType, "dev-control-plane-snapshots-teardown", { id: "t" });
+    const resources = engine.stateNow()?.deployment["resources"] as object[];
+    engine.state({ resources: [...resources, script] });
     const { snapshots, goes } = await plan();
     const unknown = { snapshot: "", volume: "", fate: "stays" };
     assert.deepEqual(snapshots, [

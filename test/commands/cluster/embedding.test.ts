@@ -219,7 +219,8 @@ describe("a program that embeds the cluster service", function () {
           inputs: { kubeconfig: cluster.kubeconfig.replace(/server: \S+/, `server: ${url}`) },
         };
         const type = "kubernetes:core/v1:Service";
-        held(provider, { urn: urnOf(type, "web"), type, id: "ns/web" });
+        const of = { provider: `${provider.urn}::p` };
+        held(provider, { urn: urnOf(type, "web"), type, id: "ns/web", ...of });
       });
       afterEach(() => api.close());
 

@@ -3,48 +3,81 @@ import fc from "fast-check";
 import { needsApi, withoutApiObjects } from "../../../../automation/cluster/abandon.js";
 import type { StateResource } from "../../../../automation/cluster/state.js";
 
-const types = [
-  "kubernetes:core/v1:Service",
-  "kubernetes:apps/v1:DaemonSet",
-  "command:remote:Command",
-  "command:remote:Command (teardown)",
-  "openstack:compute/instance:Instance",
-  "pulumi:providers:kubernetes",
-  "stackadm:addons:Samples",
-] as const;
+const type = {
+  service: "kubernetes:core/v1:Service",
+  script: "command:remote:Command",
+  server: "openstack:compute/instance:Instance",
+  provider: "pulumi:providers:kubernetes",
+  samples: "stackadm:addons:Samples",
+} as const;
 
-const resource = (index: number, kind: (typeof types)[number], uses: readonly number[]) => {
-  const teardown = kind.endsWith("(teardown)");
-  const urns = uses.filter((one) => one < index).map((one) => `urn:${one}`);
-  return {
-    urn: `urn:${index}`,
-    type: kind.split(" ")[0] ?? "",
-    custom: true,
-    inputs: teardown ? { delete: "sudo -n bash -s" } : { create: "sudo -n bash -s" },
-    ...(urns.length > 0 && {
-      dependencies: urns,
-      propertyDependencies: { stdin: urns },
-      deletedWith: urns[0],
-      replaceWith: urns,
-    }),
-  } satisfies StateResource;
+const kinds = {
+  "an object": { type: type.service, provider: "urn:ours::1" },
+  "an object of another provider": { type: type.service, provider: "urn:theirs::1" },
+  "a script": { type: type.script, inputs: { create: "sudo -n bash -s" } },
+  "a teardown": { type: type.script, inputs: { delete: "sudo -n bash -s" } },
+  "a script of the program's own": { type: type.script, inputs: { delete: "rm -r /srv" } },
+  "a server": { type: type.server },
+  "a provider": { type: type.provider },
+  "a component": { type: type.samples },
+} satisfies Record<string, Partial<StateResource>>;
+type Kind = keyof typeof kinds;
+const gone: readonly Kind[] = ["an object", "a teardown"];
+
+const parents: Partial<Record<Kind, string>> = {
+  "a script": "stackadm:kubeadm:ControlPlane$",
+  "a teardown": "stackadm:kubeadm:ControlPlane$",
 };
+const urnAt = (index: number, kind: Kind): string =>
+  `urn:pulumi:dev::it::${parents[kind] ?? ""}${kinds[kind].type}::${index} ${kind}`;
+
+const resource = (index: number, kind: Kind, urns: readonly string[] = []) =>
+  ({
+    ...{ urn: urnAt(index, kind), custom: true, ...kinds[kind] },
+    ...(urns.length > 0 && {
+      dependencies: [...urns],
+      propertyDependencies: { stdin: [...urns] },
+      deletedWith: urns[0],
+      replaceWith: [...urns],
+    }),
+  }) satisfies StateResource;
 
 const states = fc
-  .array(fc.tuple(fc.constantFrom(...types), fc.array(fc.nat(20), { maxLength: 4 })), {
-    maxLength: 20,
-  })
-  .map((rows) => rows.map(([kind, uses], index) => resource(index, kind, uses)));
+  .array(
+    fc.tuple(
+      fc.constantFrom(...(Object.keys(kinds) as Kind[])),
+      fc.array(fc.nat(20), { maxLength: 4 }),
+    ),
+    { maxLength: 20 },
+  )
+  .map((rows) => {
+    const urns = rows.map(([kind], index) => urnAt(index, kind));
+    return rows.map(([kind, uses], index) =>
+      resource(
+        index,
+        kind,
+        urns.filter((_, one) => one < index && uses.includes(one)),
+      ),
+    );
+  });
+
+const ours = needsApi(new Set(["urn:ours"]));
 
 describe("the state of a cluster that is abandoned", () => {
-  it("keeps everything but what needs the API, and no reference leads nowhere", () => {
+  it("keeps everything but what needs its API, and no reference leads nowhere", () => {
     fc.assert(
       fc.property(states, (resources) => {
         const before = { version: 3, deployment: { resources } };
-        const { state, forgotten } = withoutApiObjects(before);
+        const { state, forgotten } = withoutApiObjects(before, ours);
         const rest = state.deployment.resources ?? [];
         assert.equal(rest.length + forgotten, resources.length);
-        assert.ok(!rest.some(needsApi));
+        const wanted = resources.filter(
+          ({ urn }) => !gone.some((kind) => urn.endsWith(` ${kind}`)),
+        );
+        assert.deepEqual(
+          rest.map(({ urn }) => urn),
+          wanted.map(({ urn }) => urn),
+        );
         const there = new Set(rest.map(({ urn }) => urn));
         for (const one of rest) {
           const named = [
@@ -60,17 +93,17 @@ describe("the state of a cluster that is abandoned", () => {
   });
 
   it("forgets interrupted operations in the cluster, and no other", () => {
-    const pending = [
-      { resource: resource(0, "kubernetes:core/v1:Service", []), type: "creating" },
-      { resource: resource(1, "openstack:compute/instance:Instance", []), type: "creating" },
-    ];
-    const { state } = withoutApiObjects({
-      version: 3,
-      deployment: { resources: [], pending_operations: pending },
-    });
+    const kept: readonly Kind[] = ["an object of another provider", "a server"];
+    const pending = (["an object", ...kept] as const).map((kind, index) => ({
+      ...{ resource: resource(index, kind), type: "creating" },
+    }));
+    const { state } = withoutApiObjects(
+      { version: 3, deployment: { resources: [], pending_operations: pending } },
+      ours,
+    );
     assert.deepEqual(
       state.deployment.pending_operations?.map((one) => one.resource.urn),
-      ["urn:1"],
+      kept.map((kind, index) => urnAt(index + 1, kind)),
     );
   });
 });
