@@ -31,7 +31,7 @@ export interface Ownership {
 
 /** Key of the name, for people, in tags and metadata. */
 export const clusterNameKey = "stackadm-cluster";
-const identityKey = "stackadm-identity";
+export const identityKey = "stackadm-identity";
 
 /** The tags of everything in Neutron that belongs to a cluster. */
 export const clusterTags = ({ name, identity }: ClusterMark): string[] => [

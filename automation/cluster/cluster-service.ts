@@ -32,6 +32,7 @@ import { repair, tellRepair } from "./repair.js";
 import { Run } from "./run.js";
 import {
   holdsNothing,
+  namesIn,
   readOutputs,
   readStackOutputs,
   readState,
@@ -131,12 +132,12 @@ class Service implements ClusterService {
     return this.inTurn(stack, options, async (run) => {
       requireFree(run);
       const [settings, state] = await Promise.all([settingsOf(run), readState(run.access)]);
-      const { name: cluster } = settings;
+      const { name } = settings;
       if (holdsNothing(state)) {
-        const kept = await requireNotElsewhere(run, cluster);
+        const kept = await requireNotElsewhere(run, name);
         // The empty stack itself goes.
         if (state !== undefined) await run.engine("destroy", { exists: true });
-        return { cluster, held: false, deleted: [], kept };
+        return { clusters: [name], held: false, deleted: [], kept };
       }
       requireMeant(state, options.identities);
       requireUnprotected(run, settings, state);
@@ -146,7 +147,7 @@ class Service implements ClusterService {
       await run.engine("destroy", { exists: true });
       const swept = await sweepAfter(run, state);
       removeKubeconfig(stack);
-      return { cluster, held: true, ...swept };
+      return { clusters: namesIn(state, name), held: true, ...swept };
     });
   }
 

@@ -177,8 +177,8 @@ export interface VolumeSnapshot {
 }
 
 export interface DestroyResult {
-  /** The cluster's name in the cloud. */
-  readonly cluster: string;
+  /** The names in the cloud of all clusters that the state held; of none: the name that the settings say. */
+  readonly clusters: readonly string[];
   /** Whether the state held anything. When not, nothing was there to be destroyed. */
   readonly held: boolean;
   /** What the cluster's controllers had left, and the sweep deleted. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { isIdentity } from "../../cloud/ownership.js";
+import { clusterNameKey, identityKey, isIdentity } from "../../cloud/ownership.js";
 import { run } from "../../base/run.js";
 import { dropEmptyAttributes } from "./checkpoint-files.js";
 import { isSameCluster } from "./kubeconfig-file.js";
@@ -109,6 +109,20 @@ export const componentsOf = (state: StateExport | undefined): Map<string, string
 
 export const identitiesOf = (state: StateExport | undefined): Set<string> =>
   new Set(componentsOf(state).keys());
+
+const marks = z.looseObject({ [identityKey]: z.string(), [clusterNameKey]: z.string() });
+
+/** The names in the cloud of the clusters that the stack holds, as their servers carry them, else of their components. */
+export function namesIn(state: StateExport | undefined, otherwise: string): string[] {
+  const inCloud = new Map(
+    (state?.deployment.resources ?? []).flatMap(({ inputs }): [string, string][] => {
+      const { success, data } = marks.safeParse(inputs?.["metadata"]);
+      return success ? [[data[identityKey], data[clusterNameKey]]] : [];
+    }),
+  );
+  const names = [...componentsOf(state)].map(([id, component]) => inCloud.get(id) ?? component);
+  return names.length > 0 ? [...new Set(names)] : [otherwise];
+}
 
 const outputsSchema = z.record(z.string(), z.unknown());
 

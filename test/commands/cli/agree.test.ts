@@ -95,7 +95,9 @@ describe("`stackadm destroy`, before anything is changed", function () {
     untouched();
     operator.engine.runs({ destroy: { stdout: "going" } });
     servers.pop();
-    assert.equal((await operator.type("test dev\n", "destroy")).code, 0);
+    const { code, out } = await operator.type("test dev\n", "destroy");
+    assert.equal(code, 0);
+    assert.match(out, /^Nothing of clusters 'dev', 'test' is left/m);
   });
 
   it("tells whoever wrote `--yes` in a line, and programs in an event, what goes", async () => {

@@ -36,7 +36,7 @@ describe("the cluster service", function () {
     const { hint } = await fails(service().outputs("dev"), "STACK_NOT_FOUND");
     assert.equal(hint, "Make it with `npx stackadm up --stack dev`.");
     assert.deepEqual(await service().destroy("dev"), {
-      cluster: "dev",
+      clusters: ["dev"],
       held: false,
       deleted: [],
       kept: [],

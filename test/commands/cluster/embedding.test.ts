@@ -167,7 +167,7 @@ describe("a program that embeds the cluster service", function () {
       cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
       const files = leftovers();
       const result = await destroy();
-      assert.deepEqual([result.cluster, result.held], ["dev", true]);
+      assert.deepEqual([result.clusters, result.held], [["dev"], true]);
       assert.deepEqual(
         [result.deleted, result.kept].map((list) => list.map(({ id }) => id)),
         [["late"], ["v"]],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   identitiesOf,
   ownedIds,
+  namesIn,
   readClusters,
   readOutputs,
   readStackOutputs,
@@ -186,5 +187,19 @@ describe("what a stack knows of its cluster", () => {
       engine.state({ resources });
       assert.deepEqual(await kubeconfigs(), []);
     }
+  });
+
+  it("is the names that its clusters have in the cloud, of one without servers its component's", () => {
+    const mark = (component: string, stdout: string) => ({
+      ...{ urn: urnOf("command:local:Command", `${component}-identity`), outputs: { stdout } },
+      ...{ type: "command:local:Command", custom: true },
+    });
+    const metadata = { "stackadm-cluster": "shop", "stackadm-identity": "0123456789ab" };
+    const resources = [
+      ...[mark("dev", "0123456789ab"), mark("test", "ba9876543210")],
+      { ...server("vm", "1"), inputs: { metadata } },
+    ];
+    assert.deepEqual(namesIn({ version: 3, deployment: { resources } }, "x"), ["shop", "test"]);
+    assert.deepEqual(namesIn({ version: 3, deployment: {} }, "x"), ["x"]);
   });
 });
