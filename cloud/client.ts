@@ -22,6 +22,8 @@ export interface CloudClient {
   readonly region: string;
   /** Whether it works with an application credential that cannot make another. */
   readonly restricted: boolean;
+  /** The names of the roles that one has in the project. */
+  readonly roles: readonly string[];
   /** The cloud's name, for messages. */
   readonly name: string;
   /** How it is reached, as far as others have to reach it the same way. */
@@ -58,6 +60,7 @@ const tokenSchema = z.object({
     expires_at: z.string(),
     user: z.object({ id: z.string() }),
     project: z.object({ id: z.string() }).optional(),
+    roles: z.array(z.looseObject({ name: z.string() })).default([]),
     application_credential: z.object({ restricted: z.boolean() }).optional(),
     catalog: z
       .array(
@@ -211,6 +214,9 @@ class Client implements CloudClient {
   }
   get restricted(): boolean {
     return this.session.token.application_credential?.restricted === true;
+  }
+  get roles(): readonly string[] {
+    return this.session.token.roles.map(({ name }) => name);
   }
   get authUrl(): string {
     return this.settings.authUrl;

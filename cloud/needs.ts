@@ -23,6 +23,10 @@ export interface ClusterNeeds {
   readonly routes: boolean;
   /** Whether an application credential has to be made for the cluster. */
   readonly makesCredential: boolean;
+  /** Its roles. Undefined: those that are known to be enough. */
+  readonly credentialRoles?: readonly string[] | undefined;
+  /** When the cluster's credential ends, as ISO 8601. Undefined: never, as far as one is told. */
+  readonly credentialEnd?: string | undefined;
   /** Whether the cluster's controllers look at the cloud's certificate. */
   readonly controllersVerify: boolean;
   /** Names the cluster will use; nothing else in the project may carry them. */

@@ -1,4 +1,5 @@
 import type { CloudClient } from "./client.js";
+import { credentialFindings } from "./cluster-credential.js";
 import { connectionFindings } from "./connection.js";
 import { problem, warning, type Finding } from "./finding.js";
 import { takeInventory, type CloudObject } from "./inventory.js";
@@ -41,20 +42,6 @@ function checkNames(
       ),
   );
 }
-
-/** Keystone lets a restricted application credential make no other; a cluster that lives has its own already. */
-const checkCredential = (
-  { restricted }: CloudClient,
-  { makesCredential }: ClusterNeeds,
-  owned: ReadonlySet<string>,
-): Finding[] =>
-  restricted && makesCredential && owned.size === 0
-    ? [
-        problem(
-          "credential: you work with a restricted application credential, which cannot make one for the cluster; work with a password or an unrestricted one, or write credential.id and credential.secret",
-        ),
-      ]
-    : [];
 
 /** What is still to be made: needs minus what the stack already holds. */
 function stillWanted(
@@ -137,7 +124,7 @@ export async function preflight(
     ...missing,
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...checkNames(objects, needs, owned),
-    ...checkCredential(client, needs, owned),
+    ...credentialFindings(client, needs, { lives: owned.size > 0 }),
     ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>
       warning(`quota: the ${service} service does not show it to you`),

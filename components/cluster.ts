@@ -134,9 +134,10 @@ export class Cluster extends Component {
     this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
     const failed = FailedMachines.of(operator, found);
     const ground = this.ground(spec, { cloud, frozen, operator, failed });
+    const wanted = { mark: ground.mark, scope: cloud.scope, spec: spec.credential };
     const credential =
-      spec.credential ??
-      this.make(ApplicationCredential, "credential", { mark: ground.mark, scope: cloud.scope });
+      ApplicationCredential.suppliedIn(spec) ??
+      this.make(ApplicationCredential, "credential", wanted);
     const kubernetes = this.kubernetes(ground);
     const { members, bastion, etcd, access, readiness, facts } = kubernetes;
     const addons = this.addons(ground, kubernetes, credential);

@@ -1,13 +1,18 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
+import { rolesOf, rolesUnknown } from "../../cloud/cluster-credential.js";
 import { credentialDescription, nameInCloud } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
+import { ConfigError } from "../support/errors.js";
 import type { CloudScope } from "../support/catalog.js";
+import type { ClusterSpec } from "../cluster-spec.js";
 import type { ClusterMarkInput } from "./cluster-mark.js";
 
 export interface ApplicationCredentialArgs {
   readonly mark: ClusterMarkInput;
   readonly scope: pulumi.Input<CloudScope>;
+  /** What is wanted of it. Change of the generation or the end: another one is made, and the former one deleted last. */
+  readonly spec?: ClusterSpec["credential"];
 }
 
 /** With what the cluster's controllers work in the cloud. */
@@ -16,8 +21,17 @@ export interface CloudCredential {
   readonly secret: pulumi.Input<string>;
 }
 
-/** Roles that cloud controller manager and Cinder CSI need, as far as the operator has them. */
-const needed = ["member", "load-balancer_member"];
+type Wanted = NonNullable<ClusterSpec["credential"]>;
+
+/**
+ * What tells a credential from the one before. It is another resource, so the engine makes it first, then changes what has it,
+ * and deletes the former one last; where something failed on the way, that stays.
+ */
+const suffixOf = ({ generation = 0, expiresAt }: Wanted): string =>
+  [
+    ...(generation > 0 ? [`-${String(generation)}`] : []),
+    ...(expiresAt === undefined ? [] : [`-${expiresAt.replaceAll(":", "-")}`]),
+  ].join("");
 
 /** What the cluster itself may do in the cloud: never the operator's own credential. */
 export class ApplicationCredential extends Component implements CloudCredential {
@@ -31,20 +45,27 @@ export class ApplicationCredential extends Component implements CloudCredential 
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(ApplicationCredential.type, name, opts);
-    const roles = pulumi.output(args.scope).apply((scope) => {
-      const held = scope.roles.filter((role) => needed.includes(role));
-      // A cloud with other names for these roles: Keystone then takes all roles of the operator's token.
-      return held.length > 0 ? held : scope.roles;
+    const { spec = {} } = args;
+    const suffix = suffixOf(spec);
+    const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
+      const given = rolesOf(held, spec.roles);
+      if (given.length > 0) return [...given];
+      const message = rolesUnknown(held);
+      throw new ConfigError(`The specification of ${name}`, [
+        { path: "cluster.credential.roles", message },
+      ]);
     });
     const mark = pulumi.output(args.mark);
     const credential = this.make(
       openstack.identity.ApplicationCredential,
-      "credential",
+      `credential${suffix}`,
       {
-        name: mark.apply(nameInCloud),
+        // Keystone has a name only once.
+        name: mark.apply((one) => nameInCloud(one) + suffix),
         description: mark.apply(credentialDescription),
         roles,
         unrestricted: false,
+        ...(spec.expiresAt !== undefined && { expiresAt: spec.expiresAt }),
       },
       // Any change replaces a credential, which cuts a living cluster off: not for roles of the operator that change
       // order or grow, nor for a name of an earlier release.
@@ -53,5 +74,11 @@ export class ApplicationCredential extends Component implements CloudCredential 
     this.id = credential.id;
     this.secret = pulumi.secret(credential.secret);
     this.registerOutputs({ id: this.id, secret: this.secret });
+  }
+
+  /** The credential that is supplied; undefined where the program makes one. */
+  static suppliedIn({ credential }: Pick<ClusterSpec, "credential">): CloudCredential | undefined {
+    const { id, secret } = credential ?? {};
+    return id === undefined || secret === undefined ? undefined : { id, secret };
   }
 }

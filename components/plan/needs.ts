@@ -134,7 +134,9 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
       loadBalancerProvider: spec.loadBalancer.provider,
     }),
     routes: routedByCloud(spec.podNetwork),
-    makesCredential: spec.credential === undefined,
+    makesCredential: spec.credential?.id === undefined,
+    credentialRoles: spec.credential?.roles,
+    credentialEnd: spec.credential?.expiresAt,
     controllersVerify: spec.cloudController.global?.tlsInsecure !== true,
     names: [
       ...machines.map(({ name }) => ({ kind: "server" as const, name })),

@@ -11,7 +11,7 @@ import {
 } from "./cloud-conf.js";
 import { isOvn } from "../endpoint/endpoint-plan.js";
 import { overlaps } from "../network/address-plan.js";
-import { doc, present, range4, record, truth } from "./values.js";
+import { doc, list, present, range4, record, text, truth, whole } from "./values.js";
 
 /** A network of their own for the addresses of services. */
 const servicesNetwork = record({
@@ -76,23 +76,72 @@ export const cloudController = record(
   { route: owned.route.routerId },
 ).prefault({});
 
-/** With what the cluster's controllers work in the cloud, instead of a credential that the program makes. */
+const secretMissing = "is missing; write the secret of the application credential, encrypted";
+const isMoment = (value: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) && !Number.isNaN(Date.parse(value));
+const notMade = "is of the credential that the program makes, and credential.id names another";
+
+/** With what the cluster's controllers work in the cloud: a credential that the program makes, or one that is supplied. */
 export const credential = record({
-  id: present("the ID of an application credential").meta(
-    doc(
-      "in place",
-      "ID of an application credential for the cluster's controllers, in the project and with the roles that they need, where the program cannot or must not make one.",
-      "the program makes one",
+  id: present("the ID of an application credential")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "ID of an application credential for the cluster's controllers, in the project and with the roles that they need, where the program cannot or must not make one.",
+        "the program makes one",
+      ),
     ),
-  ),
-  secret: secret("is missing; write the secret of the application credential, encrypted").meta(
-    doc(
-      "in place",
-      "Its secret, encrypted: `pulumi config set --path stackadm:cluster.credential.secret --secret`. In clear it is refused.",
-      "the program makes one",
+  secret: secret(secretMissing)
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "Its secret, encrypted: `pulumi config set --path stackadm:cluster.credential.secret --secret`. In clear it is refused.",
+        "the program makes one",
+      ),
     ),
-  ),
-}).optional();
+  generation: whole(0, "a generation")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "Raise it to have the program make another credential: the controllers get it one after the other and restart, then the former one is deleted. Whoever runs that `up` is its owner.",
+        "`0`",
+      ),
+    ),
+  expiresAt: text(isMoment, "is not a moment; write one like 2027-12-31T00:00:00Z")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "When the credential ends: Keystone then refuses it, and there are neither load balancers nor volumes any more. `up` warns 30 days before. Another moment makes another credential, as `generation` does.",
+        "never",
+      ),
+    ),
+  roles: list(present("a role"), 1, "a list of roles")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "Roles of the credential that the program makes, for a cloud that calls them otherwise: whoever runs `up` must have them. One that is there keeps its roles until `generation` is raised.",
+        "`member` and `load-balancer_member`, as far as you have them; never all of yours",
+      ),
+    ),
+})
+  .superRefine(({ id, secret: itsSecret, generation, roles }, context) => {
+    const issue = (path: string, input: unknown, message: string): void => {
+      context.addIssue({ code: "custom", path: [path], input, message });
+    };
+    if (id !== undefined && itsSecret === undefined) issue("secret", itsSecret, secretMissing);
+    if (id === undefined && itsSecret !== undefined)
+      issue("id", id, "is missing; write the ID of the application credential");
+    if (id !== undefined && generation !== undefined)
+      issue("generation", generation, `${notMade}; leave it out`);
+    if (id !== undefined && roles !== undefined)
+      issue("roles", roles, `${notMade}; leave them out`);
+  })
+  .optional();
 
 interface Ranges {
   readonly network: Readonly<Record<"nodes" | "pods" | "services", string>>;

@@ -15,6 +15,8 @@ const stringData = (rows: readonly Row[]): Readonly<Record<string, unknown>> => 
 };
 const clear = (value: unknown): string => JSON.stringify(value);
 
+const authScope = "openstack:identity/getAuthScope:getAuthScope";
+
 describe("graph: with what the cluster works in its cloud", () => {
   it("makes no credential where one is supplied, and writes it where the made one would be", async () => {
     for (const secret of ["CANARY", pulumi.secret("CANARY")]) {
@@ -29,6 +31,50 @@ describe("graph: with what the cluster works in its cloud", () => {
       assert.ok(isSecret(conf) || isSecret(holders[0]?.inputs["stringData"]));
       assert.match(clear(conf), /application-credential-id = \\"supplied\\"/);
     }
+  });
+
+  it("has another credential beside the former one when its generation or its end is another", async () => {
+    const type = "openstack:identity/applicationCredential:ApplicationCredential";
+    const made = async (
+      credential?: ClusterComponentArgs["credential"],
+    ): Promise<readonly Row[]> => {
+      const rows = (await build({ credential })).filter((row) => row.type === type);
+      assert.equal(rows.length, 1);
+      return rows;
+    };
+    const end = "2027-03-01T00:00:00Z";
+    const found = [
+      ...(await made()),
+      ...(await made({ generation: 1 })),
+      ...(await made({ generation: 1, expiresAt: end })),
+    ];
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      ["", "-1", "-1-2027-03-01T00-00-00Z"].map((suffix) => `dev-credential-credential${suffix}`),
+    );
+    const names = new Set(found.map(({ inputs }) => plain(inputs["name"])));
+    assert.equal(names.size, 3, "Keystone takes a name once");
+    const descriptions = new Set(found.map(({ inputs }) => plain(inputs["description"])));
+    assert.equal(descriptions.size, 1, "each says whose it is");
+    assert.deepEqual(
+      found.map(({ inputs }) => inputs["expiresAt"]),
+      [undefined, undefined, end],
+    );
+  });
+
+  it("gives it the roles that are named, and never all of the operator's", async () => {
+    const rolesOf = async (held: readonly string[], roles?: string[]): Promise<unknown> => {
+      const scope = {
+        ...cloudAnswers.lookups?.[authScope]?.({}),
+        roles: held.map((roleName) => ({ roleId: roleName, roleName })),
+      };
+      const lookups = { ...cloudAnswers.lookups, [authScope]: () => scope };
+      const program = () => new Cluster("dev", { ...smallest, credential: roles && { roles } });
+      const rows = await graph(program, { ...cloudAnswers, lookups });
+      return named(rows, "dev-credential-credential").inputs["roles"];
+    };
+    assert.deepEqual(await rolesOf(["admin", "_member_"]), ["_member_"]);
+    assert.deepEqual(await rolesOf(["admin", "tenant", "lb"], ["tenant", "lb"]), ["tenant", "lb"]);
   });
 
   it("gives the controllers the certificate that the operator knows the cloud by", async () => {

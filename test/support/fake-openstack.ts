@@ -77,6 +77,7 @@ function token(
         expires_at: new Date(Date.now() + life).toISOString(),
         user: { id: fakeUser },
         project: { id: fakeProject },
+        roles: ["member", "load-balancer_member", "reader"].map((name) => ({ id: name, name })),
         ...(restricted && { application_credential: { id: "a", name: "a", restricted } }),
         catalog,
       },

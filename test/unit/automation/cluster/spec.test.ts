@@ -97,6 +97,27 @@ describe("the cluster that a stack file describes", () => {
     );
   });
 
+  it("has a supplied credential or one that is made, and of that only what can be told", () => {
+    const secret = { secure: "v1:abc" };
+    const wrong: readonly [credential: object, sentence: RegExp][] = [
+      [{ id: "i" }, /credential\.secret: is missing; write the secret/],
+      [{ secret }, /credential\.id: is missing; write the ID/],
+      [{ id: "i", secret, generation: 1 }, /credential\.generation: is of the credential that/],
+      [{ id: "i", secret, roles: ["member"] }, /credential\.roles: is of the credential that/],
+      [{ expiresAt: "tomorrow" }, /credential\.expiresAt: "tomorrow" is not a moment; write/],
+      [{ roles: [] }, /credential\.roles: is empty; write a list of roles/],
+    ];
+    for (const [credential, sentence] of wrong)
+      assert.throws(() => spec({ ...minimal, credential }), sentence);
+    const expiresAt = "2027-12-31T00:00:00Z";
+    const right = [
+      { generation: 2, expiresAt, roles: ["tenant"] },
+      { id: "i", secret, expiresAt },
+    ];
+    for (const credential of right)
+      assert.equal(spec({ ...minimal, credential }).credential?.expiresAt, expiresAt);
+  });
+
   it("is refused when the file says nothing of a cluster", () => {
     assert.throws(
       () => clusterSpecOf({ project: "stackadm", stack: "dev", settings: "" }),

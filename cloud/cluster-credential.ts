@@ -1,0 +1,75 @@
+/** What of a cluster's own credential can be told before it is made, and while it lives. */
+import { problem, warning, type Finding } from "./finding.js";
+import type { ClusterNeeds } from "./needs.js";
+
+/** Roles that cloud controller manager and Cinder CSI need, as clouds call them. */
+const enough = ["member", "_member_", "load-balancer_member"];
+
+/** The roles of a cluster's credential: those that are named, else those that are enough. None: nobody knows which. */
+export const rolesOf = (held: readonly string[], named?: readonly string[]): readonly string[] =>
+  named ?? held.filter((role) => enough.includes(role.toLowerCase()));
+
+/** What to do where nobody knows. Without any, Keystone gives a credential all roles of the token. */
+export const rolesUnknown = (held: readonly string[]): string =>
+  `none of your roles in the project is known to be what the cluster's controllers need (${held.join(", ")}), and they are not given all; write those that they need`;
+
+const day = 86_400_000;
+
+/** That a credential has ended, or how soon it will; undefined while that is far. */
+export function endingOf(end: string, now = Date.now()): string | undefined {
+  const left = Date.parse(end) - now;
+  if (left > 30 * day) return undefined;
+  const when =
+    left <= 0 ? `ended at ${end}` : `ends at ${end}, in ${String(Math.floor(left / day))} days`;
+  return `the credential of the cluster's controllers ${when}: without it there are neither load balancers nor volumes`;
+}
+
+export interface CredentialFacts {
+  /** Whether one works with an application credential that cannot make another. */
+  readonly restricted: boolean;
+  readonly roles: readonly string[];
+}
+
+/** What stands in the way of a credential for the cluster. One that lives has its own already, as it was made. */
+export function credentialFindings(
+  { restricted, roles: held }: CredentialFacts,
+  {
+    makesCredential,
+    credentialRoles,
+    credentialEnd,
+  }: Pick<ClusterNeeds, "makesCredential" | "credentialRoles" | "credentialEnd">,
+  { lives, now }: { readonly lives: boolean; readonly now?: number },
+): Finding[] {
+  const ending = credentialEnd === undefined ? undefined : endingOf(credentialEnd, now);
+  const late = "credential.expiresAt";
+  const findings =
+    ending === undefined
+      ? []
+      : [
+          Date.parse(credentialEnd ?? "") <= (now ?? Date.now())
+            ? problem(`${late}: ${ending}; write a later moment`)
+            : warning(`${late}: ${ending}; write a later moment and run up, before it ends`),
+        ];
+  if (!makesCredential || lives) return findings;
+  const missing = (credentialRoles ?? []).filter((role) => !held.includes(role));
+  return [
+    ...findings,
+    ...(restricted
+      ? [
+          problem(
+            "credential: you work with a restricted application credential, which cannot make one for the cluster; work with a password or an unrestricted one, or write credential.id and credential.secret",
+          ),
+        ]
+      : []),
+    ...(rolesOf(held, credentialRoles).length === 0
+      ? [problem(`credential.roles: ${rolesUnknown(held)}`)]
+      : []),
+    ...(missing.length > 0
+      ? [
+          problem(
+            `credential.roles: you do not have ${missing.join(", ")} in the project, so a credential of yours cannot; write roles out of ${held.join(", ")}`,
+          ),
+        ]
+      : []),
+  ];
+}
