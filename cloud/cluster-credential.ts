@@ -10,7 +10,7 @@ export const rolesOf = (held: readonly string[], named?: readonly string[]): rea
   named ?? held.filter((role) => enough.includes(role.toLowerCase()));
 
 /** What to do where nobody knows. Without any, Keystone gives a credential all roles of the token. */
-export const rolesUnknown = (held: readonly string[]): string =>
+const rolesUnknown = (held: readonly string[]): string =>
   `none of your roles in the project is known to be what the cluster's controllers need (${held.join(", ")}), and they are not given all; write those that they need`;
 
 const day = 86_400_000;

@@ -1,9 +1,8 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { rolesOf, rolesUnknown } from "../../cloud/cluster-credential.js";
+import { rolesOf } from "../../cloud/cluster-credential.js";
 import { credentialDescription, nameInCloud } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
-import { ConfigError } from "../support/errors.js";
 import type { CloudScope } from "../support/catalog.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { ClusterMarkInput } from "./cluster-mark.js";
@@ -49,11 +48,9 @@ export class ApplicationCredential extends Component implements CloudCredential 
     const suffix = suffixOf(spec);
     const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
       const given = rolesOf(held, spec.roles);
-      if (given.length > 0) return [...given];
-      const message = rolesUnknown(held);
-      throw new ConfigError(`The specification of ${name}`, [
-        { path: "cluster.credential.roles", message },
-      ]);
+      // Never all roles. The questions to the cloud say that none is known; without them Keystone refuses this one, and a
+      // credential that lives keeps those it has.
+      return given.length > 0 ? [...given] : ["member"];
     });
     const mark = pulumi.output(args.mark);
     const credential = this.make(

@@ -211,6 +211,10 @@ describe("the application credential", () => {
     assert.deepEqual(await rolesOf(["admin", "member", "reader"]), ["member"]);
   });
 
+  it("carries none of those that are not known, so that Keystone refuses it rather than give it all", async () => {
+    assert.deepEqual(await rolesOf(["admin", "tenant-user"]), ["member"]);
+  });
+
   it("carries those that are named on a cloud that calls them otherwise", async () => {
     assert.deepEqual(await rolesOf(["admin", "tenant-user"], ["tenant-user"]), ["tenant-user"]);
   });
