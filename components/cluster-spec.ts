@@ -15,7 +15,7 @@ import { missingNodes } from "./spec/group-options.js";
 import { wrongAddresses } from "./spec/fixed-addresses.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { etcdElsewhere } from "./spec/kubernetes-patches.js";
-import { controlPlane, ssh, workers, zones } from "./spec/machines.js";
+import { controlPlane, securityUpdates, ssh, workers, zones } from "./spec/machines.js";
 import {
   allowedCidrs,
   externalNetwork,
@@ -63,6 +63,7 @@ export const clusterShape = record({
   endpoint,
   apiName,
   ssh,
+  securityUpdates,
   access,
   bastion,
   kubernetes,

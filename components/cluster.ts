@@ -278,7 +278,7 @@ export class Cluster extends Component {
     // A name for each: machines that leave when the way changes go by the old one, which ends after them.
     const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
     const { address } = entryAddresses(spec) ? this.make(kind, name, wanted) : machine;
-    return bastion ? bastion.at(address) : through(machine, address);
+    return bastion ? bastion.at(address, spec) : through(machine, address);
   }
 
   private addons(

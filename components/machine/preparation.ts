@@ -33,13 +33,28 @@ export const prepareValues = [
   "REGISTER_TAINTS",
   "VOLUMES",
   "ADMIN_ADDRESS",
+  "LOGIN_USER",
+  "LOGIN_KEYS",
+  "SECURITY_UPDATES",
   "BEFORE_KUBEADM",
 ] as const;
+
+/** The script that lets operators log in. */
+export const loginScripts = [
+  readFileSync(join(__dirname, "scripts/logins.sh"), "utf8"),
+] as const;
+
+/** Its values. */
+export const loginValues = ({ ssh }: Pick<ClusterSpec, "ssh">) => ({
+  LOGIN_USER: ssh.user,
+  LOGIN_KEYS: ssh.loginKeys.join("\n"),
+});
 
 /** The script that makes a machine ready for kubeadm. */
 export const prepareScripts = [
   readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),
   readFileSync(join(__dirname, "../support/scripts/apt.sh"), "utf8"),
+  ...loginScripts,
   readFileSync(join(__dirname, "scripts/volumes.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/disk.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/authority.sh"), "utf8"),
@@ -106,7 +121,7 @@ type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | 
 
 /** The values for {@link prepareScripts}, but those that are late. */
 export function preparation(
-  spec: Pick<ClusterSpec, "kubernetes" | "network" | "podNetwork" | "etcd">,
+  spec: Pick<ClusterSpec, "kubernetes" | "network" | "podNetwork" | "etcd" | "ssh" | "securityUpdates">,
   role: Role,
   { packages: extra = [], taints = [], steps }: Additions = {},
 ): Record<Exclude<(typeof prepareValues)[number], Late>, string> {
@@ -133,6 +148,8 @@ export function preparation(
     NODE_RANGE: network.nodes,
     KERNEL_MODULES: podNetworkTraits(podNetwork).kernelModules.join(" "),
     ETCD_DISK: rolesOf(spec)[role].runsEtcd ? "/var/lib/etcd" : "",
+    ...loginValues(spec),
+    SECURITY_UPDATES: spec.securityUpdates ? "yes" : "no",
     BEFORE_KUBEADM: steps?.beforeKubeadm ?? "",
     REGISTER_TAINTS:
       taints.length === 0 ? "" : [...roleTable[role].taints, ...taints.map(taintText)].join(","),

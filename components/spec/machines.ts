@@ -103,6 +103,15 @@ export const zones = list(present("an availability zone"), 0, "a list of availab
 const publicKey =
   /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-\S+@openssh\.com) [A-Za-z0-9+/]+=*( .*)?$/;
 
+export const securityUpdates = truth()
+  .default(true)
+  .meta(
+    doc(
+      "in place",
+      "Whether the machines install the distribution's security updates by themselves, with its unattended-upgrades, from when they are prepared. Nothing restarts by it but what an update restarts; what this program pins is held, and no machine reboots.",
+    ),
+  );
+
 /** How the program, and people, log in to the machines. */
 export const ssh = record({
   user: text(
@@ -124,4 +133,19 @@ export const ssh = record({
       "the first ed25519 key of the ssh-agent, else its first key",
     ),
   ),
+  loginKeys: list(
+    text(
+      (value) => publicKey.test(value),
+      "is not a public key; write one line like `ssh-ed25519 AAAA... name`",
+    ),
+    0,
+    "a list of public keys",
+  )
+    .default([])
+    .meta(
+      doc(
+        "in place",
+        "Public keys of operators who may log in besides, on every machine and the bastion. A key that is taken out can no longer log in after the next `up`; sessions that are open stay.",
+      ),
+    ),
 });

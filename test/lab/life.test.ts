@@ -9,11 +9,13 @@ import { changes, labCluster, linesOf, rows, type LabCluster } from "./support/l
 import { cloudWrites, inServer, processLists, scriptRuns, sshLogins } from "./support/machines.js";
 import { stackadm } from "./support/command-line.js";
 import { foreignObjects } from "./support/foreign.js";
-import { claimToKeep } from "./support/kubectl.js";
+import { claimToKeep, kubectlOn } from "./support/kubectl.js";
 import { secretsOf } from "./support/secrets.js";
 import { packageRoot } from "../../base/paths.js";
 
 const minutes = 60_000;
+const podLines =
+  'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {.status.containerStatuses[*].restartCount}{"\\n"}{end}';
 const userData = "/var/lib/cloud/instance/user-data.txt";
 
 describe("a cluster's life on the lab", function () {
@@ -148,6 +150,26 @@ describe("a cluster's life on the lab", function () {
         assert.ok(!text.includes(value), `${secret} stands in ${place}`);
       }
     }
+  });
+
+  it("has another credential made for its controllers, while no other pod restarts", async () => {
+    const controlPlane = outputs.nodes.find(({ role }) => role === "control-plane")?.serverId ?? "";
+    const credentials = async (): Promise<string[]> =>
+      (await takeInventory(cluster.cloud))
+        .filter(({ kind, id }) => kind === "application credential" && !isInitial(id))
+        .map(({ id }) => id);
+    const isInitial = (wanted: string): boolean => initially.some(({ id }) => id === wanted);
+    const pods = async (): Promise<string[]> =>
+      (await kubectlOn(controlPlane, `get pods -A -o '${podLines}'`)).trim().split("\n").sort();
+    const [credentialBefore, podsBefore] = [await credentials(), await pods()];
+    const settings = cluster.settings({ credential: { generation: 1 } });
+    await cluster.service.up("life", { settings, ...cluster.recording() });
+    const [credentialAfter, podsAfter] = [await credentials(), await pods()];
+    assert.deepEqual([credentialBefore.length, credentialAfter.length], [1, 1]);
+    assert.notDeepEqual(credentialAfter, credentialBefore);
+    const gone = podsBefore.filter((line) => !podsAfter.includes(line));
+    assert.ok(gone.length > 0, podsAfter.join("\n"));
+    for (const line of gone) assert.match(line, /openstack-cloud-controller|csi-cinder/);
   });
 
   it("goes away and leaves nothing but what was to be kept, which it names, and touches nothing foreign", async () => {

@@ -4,18 +4,21 @@ import { join } from "node:path";
 import { Sandbox, type Outcome } from "../support/sandbox.js";
 
 const components = join(__dirname, "..", "..", "components");
-const scripts = ["support/scripts/common.sh", "access/scripts/bastion.sh"].map((path) =>
-  readFileSync(join(components, path), "utf8"),
-);
+const scripts = [
+  "support/scripts/common.sh",
+  "machine/scripts/logins.sh",
+  "access/scripts/bastion.sh",
+].map((path) => readFileSync(join(components, path), "utf8"));
 
 /** What `sshd -T` says of its settings, among them this one. */
 const run = (setting: string): Outcome => {
   const machine = new Sandbox({
     hostname: "echo dev-bastion-0",
+    getent: "echo debian:x:1000:1000::/var/home/debian:/bin/bash",
     sshd: `printf '%s\\n' 'port 22' '${setting}' 'maxsessions 200'`,
   });
   try {
-    return machine.run(scripts, {});
+    return machine.run(scripts, { LOGIN_USER: "debian", LOGIN_KEYS: "" });
   } finally {
     machine.close();
   }

@@ -1,12 +1,13 @@
 # shellcheck shell=bash disable=SC2154
-# Looks whether a machine lets everybody through at once. Result: {"startups": NUMBER}.
-# Runs again without harm; changes nothing.
+# Lets the operators log in (logins.sh), and looks whether a machine lets everybody through at once.
+# Result: {"startups": NUMBER}. Runs again without harm.
 
 # Machines that log in through this one at once, while they are not logged in yet.
 readonly wanted=100
 
 bastion() {
   local startups
+  logins
   startups=$(sshd -T | awk '$1 == "maxstartups" { split($2, of, ":"); print of[1] }')
   ((${startups:-0} >= wanted)) ||
     die "sshd on $(hostname) lets only ${startups:-0} in at once, not the $wanted that the machines need; choose an image whose /etc/ssh/sshd_config includes /etc/ssh/sshd_config.d/*.conf"

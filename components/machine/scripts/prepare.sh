@@ -6,8 +6,9 @@
 prepare() {
   require KUBERNETES_VERSION PACKAGES_URL PACKAGES_KEY_FINGERPRINT IMAGE_REPOSITORY
   require CONTAINERD_CONFIG KUBEADM_IMAGES CRI_TOOLS_SERIES KUBERNETES_CNI_SERIES CONTAINERD_SERIES
-  require POD_RANGE NODE_RANGE
+  require POD_RANGE NODE_RANGE LOGIN_USER SECURITY_UPDATES
   wait_for_cloud_init
+  logins
   keep_version
   second_interface
   settings
@@ -21,6 +22,7 @@ prepare() {
   measure_disk
   own_step beforeKubeadm "$BEFORE_KUBEADM"
   pull_images
+  security_updates
   printf '{"kubelet": "%s"}\n' "$KUBERNETES_VERSION" >&4
 }
 
@@ -125,6 +127,22 @@ installed() {
 }
 
 has_containerd() { containerd --version | grep -Eq " v?$CONTAINERD_SERIES\."; }
+
+# Off since the first boot (user-data.ts): until here they would hold the package lock. What is pinned is held by now.
+security_updates() {
+  local enable=0
+  if [[ $SECURITY_UPDATES == yes ]]; then
+    enable=1
+    command -v unattended-upgrade ||
+      say "$(hostname): the image has no unattended-upgrades, so nothing installs security updates by itself"
+  fi
+  write /etc/apt/apt.conf.d/99stackadm <<SETTINGS
+APT::Periodic::Enable "$enable";
+APT::Periodic::Update-Package-Lists "1";
+APT::Periodic::Unattended-Upgrade "1";
+Unattended-Upgrade::Automatic-Reboot "false";
+SETTINGS
+}
 
 readonly keyring=/etc/apt/keyrings/stackadm.asc
 

@@ -1,0 +1,18 @@
+# shellcheck shell=bash disable=SC2154
+# Lets the operators log in whose keys are listed. Read by the scripts that come after this one.
+# Values: LOGIN_USER; LOGIN_KEYS, one public key a line, besides the one that the machine was made with.
+
+# Ours stand between two marks. What is outside of them is cloud-init's, the image's or the operators' own.
+logins() {
+  local home file others='' begin='# stackadm: login keys' end='# stackadm: end of login keys'
+  home=$(getent passwd "$LOGIN_USER" | cut -d: -f6) || :
+  [[ -n $home ]] || die "$(hostname) has no user $LOGIN_USER"
+  file=$home/.ssh/authorized_keys
+  if [[ -e $file ]]; then others=$(sed "/^$begin\$/,/^$end\$/d" "$file"); fi
+  if [[ -z $LOGIN_KEYS ]] && ! grep -qsxF "$begin" "$file"; then return 0; fi
+  {
+    printf '%s\n' "$others"
+    if [[ -n $LOGIN_KEYS ]]; then printf '%s\n' "$begin" "$LOGIN_KEYS" "$end"; fi
+  } | write "$file"
+  chown "$LOGIN_USER:" "$file"
+}
