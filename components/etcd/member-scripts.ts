@@ -9,6 +9,7 @@ export const memberScripts = [
   read("../kubeadm/scripts/offer.sh"),
   read("../kubeadm/scripts/converge.sh"),
   read("../kubeadm/scripts/kubelet.sh"),
+  read("../kubeadm/scripts/modes.sh"),
   read("scripts/member.sh"),
 ] as const;
 export const clientScripts = [...asking, read("scripts/client.sh")] as const;

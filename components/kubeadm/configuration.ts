@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { splitReference } from "../../base/images.js";
 import { toYaml } from "../../base/yaml.js";
 import type { ClusterSpec } from "../cluster-spec.js";
+import { encryptionFlags, encryptionHome } from "./encryption.js";
+import { admission, apiServerFlags, controllerManagerFlags, schedulerFlags } from "./hardening.js";
 import { webhookKubeconfig } from "./keystone-webhook.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,8 +16,11 @@ type Kubernetes = Pick<
   | "oidc"
   | "keystone"
   | "audit"
+  | "hardened"
   | "images"
 > & {
+  /** Base64, with which Secrets are encrypted. Absent: they are not. */
+  readonly encryptionKey?: string | undefined;
   /** PEM, of Keystone's webhook on each control plane. Absent: there is none. */
   readonly webhookCertificate?: string | undefined;
 };
@@ -38,16 +43,29 @@ function ownFile(name: string, end: string, text: string): OwnFile {
 
 const metadataOnly = { omitStages: ["RequestReceived"], rules: [{ level: "Metadata" }] };
 
-const policyFile = ({ policy }: NonNullable<Kubernetes["audit"]>): OwnFile =>
-  ownFile(
-    "audit-policy",
-    "yaml",
-    toYaml({
-      ...(policy === "metadata" ? metadataOnly : policy),
-      apiVersion: "audit.k8s.io/v1",
-      kind: "Policy",
-    }),
-  );
+const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefined =>
+  enabled
+    ? ownFile(
+        "audit-policy",
+        "yaml",
+        toYaml({
+          ...(policy === "metadata" ? metadataOnly : policy),
+          apiVersion: "audit.k8s.io/v1",
+          kind: "Policy",
+        }),
+      )
+    : undefined;
+
+/** What pods may be, where their namespace does not say. */
+function admissionFile(kubernetes: Kubernetes): OwnFile | undefined {
+  const document = admission(kubernetes);
+  return document && ownFile("admission", "yaml", toYaml(document));
+}
+
+function admissionFlags(kubernetes: Kubernetes): Flags {
+  const file = admissionFile(kubernetes);
+  return file ? { "admission-control-config-file": file.path } : {};
+}
 
 const authorityFile = ({ ca }: NonNullable<Kubernetes["oidc"]>): OwnFile | undefined =>
   ca === undefined ? undefined : ownFile("oidc-ca", "crt", `${ca.trimEnd()}\n`);
@@ -88,13 +106,14 @@ function oidcFlags(oidc: Kubernetes["oidc"]): Flags {
 }
 
 function auditFlags(audit: Kubernetes["audit"]): Flags {
-  if (!audit) return {};
+  const policy = policyFile(audit);
+  if (!policy) return {};
   return {
-    "audit-policy-file": policyFile(audit).path,
+    "audit-policy-file": policy.path,
     "audit-log-path": `${auditLog}/audit.log`,
     "audit-log-maxsize": audit.maxSize,
     "audit-log-maxbackup": audit.maxBackups,
-    ...(audit.maxAge !== undefined && { "audit-log-maxage": audit.maxAge }),
+    "audit-log-maxage": audit.maxAge,
   };
 }
 
@@ -106,10 +125,10 @@ const argumentsOf = (flags: Flags): Fields[] =>
       [written].flat().map((value) => ({ name, value: String(value) })),
     );
 
-const componentOf = (flags: Flags, more: Fields = {}): Fields => {
-  const extraArgs = argumentsOf(flags);
-  return { ...(extraArgs.length > 0 && { extraArgs }), ...more };
-};
+const componentOf = (flags: Flags, more: Fields = {}): Fields => ({
+  extraArgs: argumentsOf(flags),
+  ...more,
+});
 
 const volume = (name: string, path: string, more: Fields = {}): Fields => ({
   ...{ name, hostPath: path, mountPath: path, pathType: "DirectoryOrCreate" },
@@ -117,38 +136,39 @@ const volume = (name: string, path: string, more: Fields = {}): Fields => ({
 });
 
 function apiServerOf(kubernetes: Kubernetes): Fields {
-  const { apiServer, oidc, audit } = kubernetes;
+  const { oidc, audit } = kubernetes;
+  const encryption = encryptionFlags(kubernetes);
   const extraVolumes = [
     ...(ownFiles(kubernetes).length > 0
       ? [volume("stackadm-files", home, { readOnly: true })]
       : []),
-    ...(audit ? [volume("audit-log", auditLog)] : []),
+    ...(audit.enabled ? [volume("audit-log", auditLog)] : []),
+    ...(encryption ? [volume("stackadm-encryption", encryptionHome, { readOnly: true })] : []),
   ];
   const flags = {
-    ...apiServer.extraArgs,
+    ...apiServerFlags(kubernetes),
     ...oidcFlags(oidc),
     ...keystoneFlags(kubernetes),
     ...auditFlags(audit),
+    ...admissionFlags(kubernetes),
+    ...encryption,
   };
   return componentOf(flags, extraVolumes.length > 0 ? { extraVolumes } : {});
 }
 
 /**
  * The blocks of kubeadm's ClusterConfiguration that arguments decide, but for the names in the API server's certificate.
- * Empty where none of them is written.
  */
 export function configuredBlocks(kubernetes: Kubernetes): Fields {
-  const { controllerManager, scheduler, certificates, images } = kubernetes;
+  const { certificates, images } = kubernetes;
   const { validity, authorityValidity } = certificates;
   const components = {
     apiServer: apiServerOf(kubernetes),
-    controllerManager: componentOf(controllerManager.extraArgs),
-    scheduler: componentOf(scheduler.extraArgs),
+    controllerManager: componentOf(controllerManagerFlags(kubernetes)),
+    scheduler: componentOf(schedulerFlags(kubernetes)),
   };
   return {
-    ...Object.fromEntries(
-      Object.entries(components).filter(([, block]) => Object.keys(block).length > 0),
-    ),
+    ...components,
     ...(validity !== undefined && { certificateValidityPeriod: duration(validity) }),
     ...(authorityValidity !== undefined && {
       caCertificateValidityPeriod: duration(authorityValidity),
@@ -160,19 +180,20 @@ export function configuredBlocks(kubernetes: Kubernetes): Fields {
 /** As Go writes it, and so kubeadm in the cluster. */
 const duration = (hours: string): string => `${hours}0m0s`;
 
-const textOf = (fields: Fields): string => (Object.keys(fields).length === 0 ? "" : toYaml(fields));
-
-/** The same for scripts/configuration.sh; nothing where nothing is asked for. */
+/** The same for scripts/configuration.sh. */
 export const configurationText = (kubernetes: Kubernetes): string =>
-  textOf(configuredBlocks(kubernetes));
+  toYaml(configuredBlocks(kubernetes));
 
 /** The files that flags name. */
-const ownFiles = ({ oidc, audit, webhookCertificate }: Kubernetes): readonly OwnFile[] =>
-  [
-    audit && policyFile(audit),
+function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
+  const { oidc, audit, webhookCertificate } = kubernetes;
+  return [
+    policyFile(audit),
+    admissionFile(kubernetes),
     oidc && authorityFile(oidc),
     webhookCertificate === undefined ? undefined : webhookFile(webhookCertificate),
   ].flatMap((one) => (one ? [one] : []));
+}
 
 /** The same for the same script: a line `NAME BASE64` each. */
 export const configurationFiles = (kubernetes: Kubernetes): string =>

@@ -8,6 +8,7 @@ import type { Etcd } from "../etcd/etcd.js";
 import { externalEtcd, localEtcd } from "../etcd/etcd-documents.js";
 import { clientScripts } from "../etcd/member-scripts.js";
 import type { FrozenValues } from "../frozen-values.js";
+import { encryptionKey } from "../identity/encryption-key.js";
 import { joinSigner } from "../identity/join-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
@@ -26,12 +27,15 @@ import {
   proxyText,
 } from "./configuration.js";
 import { apiPort, initDocuments, joinDocument } from "./documents.js";
+import { encryptionFile } from "./encryption.js";
+import { kubeletFields } from "./hardening.js";
 import { factsOf, joinerValues, webhookOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { patchesBlock, patchFiles } from "./patches.js";
 import { nodeMarks } from "./node-marks.js";
 import {
   controlPlaneScripts,
+  encryptionScript,
   teardownScripts,
   marksScript,
   mintScript,
@@ -172,8 +176,10 @@ export class ControlPlane extends NodeGroup {
       MARKS_SCRIPT: marksScript,
       CONFIGURATION: configured.apply(configurationText),
       CONFIGURATION_FILES: configured.apply(configurationFiles),
+      ENCRYPTION: configured.apply(encryptionFile),
+      ENCRYPTION_SCRIPT: encryptionScript,
       PATCHES: patchFiles(spec.kubernetes.patches),
-      KUBELET_CONFIGURATION: kubeletText(spec.kubernetes.kubelet),
+      KUBELET_CONFIGURATION: kubeletText(kubeletFields(spec.kubernetes)),
       KUBE_PROXY_CONFIGURATION: proxyText(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       KUBELET: prepare.result("kubelet"),
@@ -233,7 +239,7 @@ export class ControlPlane extends NodeGroup {
             ...etcdOf(etcdAddresses, kubernetes.images.etcd),
             withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy,
             blocks: configuredBlocks(configured),
-            kubelet: kubernetes.kubelet,
+            kubelet: kubeletFields(kubernetes),
             kubeProxy: kubernetes.kubeProxy,
             ...patchesBlock(kubernetes.patches),
           },
@@ -242,11 +248,14 @@ export class ControlPlane extends NodeGroup {
   }
 }
 
-/** Kubernetes' own configuration, with what the API server knows its webhook by. */
-const configuredOf = ({ spec: { kubernetes }, ...args }: FormArgs) =>
+/** Kubernetes' own configuration, with what the API server knows its webhook by and encrypts Secrets with. */
+const configuredOf = ({ spec: { kubernetes }, machines }: FormArgs) =>
   pulumi
-    .output(webhookOf({ kubernetes }, args.machines).webhook)
-    .apply((webhook) => ({ ...kubernetes, webhookCertificate: webhook?.certificate }));
+    .all([webhookOf({ kubernetes }, machines).webhook, pulumi.secret(machines.seed)])
+    .apply(([webhook, seed]) => ({
+      ...{ ...kubernetes, webhookCertificate: webhook?.certificate },
+      encryptionKey: encryptionKey(seed),
+    }));
 
 /** What is done before any control plane that lives changes. */
 const beforeAll = ({ etcd }: FormArgs): pulumi.Output<string> =>

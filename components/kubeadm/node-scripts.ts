@@ -8,13 +8,14 @@ const read = (path: string): string => readFileSync(join(__dirname, path), "utf8
 const common = read("../support/scripts/common.sh");
 const joining = [common, read("scripts/peers.sh"), read("scripts/api-name.sh")];
 
-const kubelet = [read("scripts/converge.sh"), read("scripts/kubelet.sh")];
+const kubelet = [read("scripts/converge.sh"), read("scripts/kubelet.sh"), read("scripts/modes.sh")];
 
 export const controlPlaneScripts = [
   ...joining,
   ...kubelet,
   read("scripts/frozen.sh"),
   read("scripts/certificate.sh"),
+  read("scripts/encryption.sh"),
   read("scripts/configuration.sh"),
   read("scripts/dns.sh"),
   read("scripts/cluster-kubelet.sh"),
@@ -46,6 +47,9 @@ export const mintScript = read("scripts/mint.sh");
 /** Installed on control planes by keep-marks.sh; gives the nodes their labels and taints. */
 export const marksScript = read("scripts/marks.sh");
 
+/** Installed on control planes by encryption.sh; encrypts Secrets when all of them can read what is encrypted. */
+export const encryptionScript = read("scripts/encrypt.sh");
+
 /** What whoever joins reads (scripts/peers.sh, scripts/api-name.sh). */
 const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
 
@@ -68,6 +72,8 @@ export const controlPlaneValues = [
   "MARKS_SCRIPT",
   "CONFIGURATION",
   "CONFIGURATION_FILES",
+  "ENCRYPTION",
+  "ENCRYPTION_SCRIPT",
   "PATCHES",
   "KUBELET_CONFIGURATION",
   "KUBE_PROXY_CONFIGURATION",

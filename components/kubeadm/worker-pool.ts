@@ -12,6 +12,7 @@ import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletText } from "./configuration.js";
 import type { ControlPlane } from "./control-plane.js";
 import { apiPort, joinDocument } from "./documents.js";
+import { kubeletFields } from "./hardening.js";
 import { joinerValues, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { joinScripts, scriptsFor } from "./node-scripts.js";
@@ -80,7 +81,7 @@ export class WorkerPool extends NodeGroup {
         KUBEADM_JOIN: documentOf(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.result("kubelet"),
-        KUBELET_CONFIGURATION: inTurn(kubeletText(spec.kubernetes.kubelet)),
+        KUBELET_CONFIGURATION: inTurn(kubeletText(kubeletFields(spec.kubernetes))),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },
     });

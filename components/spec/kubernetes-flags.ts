@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, oneOf, pem, present, record, settings, shown, text, whole } from "./values.js";
+import { doc, oneOf, pem, present, record, settings, shown, text, truth, whole } from "./values.js";
 
 /** Flags that belong to an argument of their own, or to what kubeadm makes: why, and what to write instead. */
 type Reserved = readonly (readonly [flags: RegExp, instead: string])[];
@@ -167,6 +167,14 @@ export const oidc = record({
 
 /** What the API server writes down of what it was asked. */
 export const audit = record({
+  enabled: truth()
+    .default(true)
+    .meta(
+      doc(
+        "restarts control plane",
+        "Whether the API server writes down what it was asked. Each control plane writes what it was asked itself, to /var/log/kubernetes/audit/audit.log.",
+      ),
+    ),
   policy: z
     .union([oneOf(["metadata"]), settings("an audit policy (audit.k8s.io/v1)")], {
       error: ({ input }) =>
@@ -176,14 +184,14 @@ export const audit = record({
     .meta(
       doc(
         "restarts control plane",
-        "What is written: `metadata`, who asked for what and when, or the fields of a Policy of audit.k8s.io/v1. Leave `audit` out to write nothing. Each control plane writes what it was asked itself, to /var/log/kubernetes/audit/audit.log.",
+        "What is written: `metadata`, who asked for what and when, or the fields of a Policy of audit.k8s.io/v1.",
       ),
     ),
   maxSize: whole(1, "a number of MB")
     .default(100)
     .meta(doc("restarts control plane", "From how many MB on a new file is begun.")),
   maxBackups: whole(1, "a number of files")
-    .default(5)
+    .default(10)
     .meta(
       doc(
         "restarts control plane",
@@ -191,11 +199,9 @@ export const audit = record({
       ),
     ),
   maxAge: whole(1, "a number of days")
-    .optional()
-    .meta(
-      doc("restarts control plane", "After how many days former files go.", "only by their number"),
-    ),
-}).optional();
+    .default(30)
+    .meta(doc("restarts control plane", "After how many days former files go.")),
+}).prefault({});
 
 /** Fields of KubeletConfiguration or KubeProxyConfiguration; `reserved` ones are written by kubeadm or asked by this program. */
 export const fieldsOf = (kind: string, reserved: Readonly<Record<string, string>>) =>

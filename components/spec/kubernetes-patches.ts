@@ -102,9 +102,9 @@ const ownedOf = (target: Target): readonly (readonly [pointer: string, instead: 
 ];
 
 const ownVolumes =
-  /^((etc-)?ca-cert(s|ificates)|etc-pki.*|k8s-certs|kubeconfig|flexvolume-dir|usr-(local-)?share-ca-certificates|etcd-(certs|data)|stackadm-files|audit-log)$/;
+  /^((etc-)?ca-cert(s|ificates)|etc-pki.*|k8s-certs|kubeconfig|flexvolume-dir|usr-(local-)?share-ca-certificates|etcd-(certs|data)|stackadm-(files|encryption)|audit-log)$/;
 const ownMounts =
-  /^\/(etc\/kubernetes(\/(pki|stackadm|(scheduler|controller-manager)\.conf)(\/.*)?)?|etc\/(ssl\/certs|ca-certificates|pki)(\/.*)?|usr\/(local\/)?share\/ca-certificates|usr\/libexec\/kubernetes.*|var\/lib\/etcd(\/.*)?|var\/log\/kubernetes\/audit)\/*$/;
+  /^\/(etc\/kubernetes(\/(pki|stackadm(-encryption)?|(scheduler|controller-manager)\.conf)(\/.*)?)?|etc\/(ssl\/certs|ca-certificates|pki)(\/.*)?|usr\/(local\/)?share\/ca-certificates|usr\/libexec\/kubernetes.*|var\/lib\/etcd(\/.*)?|var\/log\/kubernetes\/audit)\/*$/;
 
 /** Lists whose entries a strategic patch finds by a key, and whether the entry of that key was there before. */
 const keyed = (

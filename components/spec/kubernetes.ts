@@ -101,6 +101,14 @@ export const kubernetes = record({
   oidc,
   keystone,
   audit,
+  hardened: truth()
+    .default(false)
+    .meta(
+      doc(
+        "restarts control plane",
+        "What costs something: pods above the baseline of Pod Security Standards are refused where their namespace does not say otherwise, images are asked for at each start, Services take no external addresses, tokens end when they say, TLS 1.2 has only ciphers with forward secrecy, and pods have the runtime's seccomp profile and at most 4096 processes. Also restarts kubelet, on one machine after another; what runs goes on, and is judged when it starts again.",
+      ),
+    ),
   ignorePreflightErrors: list(
     present("a preflight check"),
     0,

@@ -46,8 +46,7 @@ describe("graph: Keystone's users", () => {
 
   it("are asked for nowhere where they are left out", async () => {
     const script = scriptOf(await build(), "dev-control-plane-0-init");
-    assert.match(script, /^CONFIGURATION=''$/m);
-    assert.match(script, /^CONFIGURATION_FILES=''$/m);
+    assert.match(script, /^CONFIGURATION='apiServer:$/m);
     assert.doesNotMatch(script, /webhook/);
   });
 
@@ -57,7 +56,7 @@ describe("graph: Keystone's users", () => {
     assert.ok(new X509Certificate(certificate).checkIP("127.0.0.1"));
     for (const name of ["0-init", "1-join", "2-join"]) {
       const script = scriptOf(rows, `dev-control-plane-${name}`);
-      const [, data = ""] = /^CONFIGURATION_FILES='\S+ (\S+)'$/m.exec(script) ?? [];
+      const [, data = ""] = /^keystone-webhook-\S+ ([^\s']+)'?$/m.exec(script) ?? [];
       const file = Buffer.from(data, "base64").toString();
       assert.ok(file.includes(Buffer.from(certificate).toString("base64")), name);
       assert.match(script, /authentication-token-webhook-config-file/);

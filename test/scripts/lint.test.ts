@@ -58,6 +58,7 @@ describe("scripts for machines", () => {
   const controlPlane = [
     "kubeadm/scripts/frozen.sh",
     "kubeadm/scripts/certificate.sh",
+    "kubeadm/scripts/encryption.sh",
     "kubeadm/scripts/configuration.sh",
     "kubeadm/scripts/dns.sh",
     "kubeadm/scripts/cluster-kubelet.sh",

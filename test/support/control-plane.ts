@@ -1,6 +1,7 @@
 /** A machine on which control-plane.sh runs, with kubeadm and kubectl that do as if. */
 import {
   controlPlaneScripts,
+  encryptionScript,
   marksScript,
   mintScript,
 } from "../../components/kubeadm/node-scripts.js";
@@ -26,6 +27,8 @@ export const controlPlaneValues = {
   MARKS_SCRIPT: marksScript,
   CONFIGURATION: "",
   CONFIGURATION_FILES: "",
+  ENCRYPTION: "",
+  ENCRYPTION_SCRIPT: encryptionScript,
   PATCHES: "",
   KUBELET_CONFIGURATION: "",
   KUBE_PROXY_CONFIGURATION: "",

@@ -57,7 +57,7 @@ const harmless = [
   ...["timeout", "touch", "tr", "true", "false", "wc"],
 ];
 
-const places = /(?<![\w.}/])\/(etc|var|run|usr\/local|opt)\//g;
+const places = /(?<![\w.}/])\/(etc|var|run|usr\/local|usr\/lib\/systemd|opt)\//g;
 
 /**
  * A machine that is only a directory: a script's files go below it, and its commands are stubs that are recorded. Nothing

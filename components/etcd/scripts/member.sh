@@ -19,6 +19,7 @@ member() {
   poll 240 answers ||
     die "etcd on $NODE_NAME does not answer; if a majority of its members is lost, restore a snapshot (docs/operations.md)"
   touch "$membership"
+  close_etcd_data
   let_machines_ask
   printf '{"member": "%s"}\n' "$NODE_NAME" >&4
 }

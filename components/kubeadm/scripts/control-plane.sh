@@ -19,13 +19,16 @@ control_plane() {
   write_configuration_files
   write_patches
   virtual_ip
-  is_member || become_member
+  if is_member; then write_encryption plain; else become_member; fi
   keep_frozen
   resolve_api "$ADDRESS"
   await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   converge_certificate
   converge_configuration
+  converge_encryption
   converge_kubelets
+  close_kubelet_files
+  close_etcd_data
   converge_proxy
   let_machines_ask
   poll 30 approve_none || die "the API server of $NODE_NAME does not let go the approval of every node's certificate"
@@ -71,6 +74,7 @@ begin_cluster() {
     clean_up_after init
     resolve_api "$ADDRESS"
     freeze
+    write_encryption encrypts
     begin_with_configuration
     printf '%s' "$KUBEADM_INIT" | write "$volatile/kubeadm.yaml" 0600
     say "$NODE_NAME: kubeadm init"
@@ -105,6 +109,7 @@ start_join() {
   clean_up_after join
   resolve_api "$asked"
   freeze
+  if encrypted_elsewhere; then write_encryption encrypts; else write_encryption plain; fi
   begin_with_configuration
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   say "$NODE_NAME: kubeadm join as a control plane"

@@ -44,7 +44,7 @@ kubelet_serves() {
 }
 
 kubelet_back() {
-  write "$kubelet_file" 0644 <"$former_kubelet"
+  write "$kubelet_file" 0600 <"$former_kubelet"
   rm -f "$former_kubelet"
   systemctl restart kubelet || :
   is_back kubelet_serves || say "$NODE_NAME: kubelet does not come up with its former configuration either"

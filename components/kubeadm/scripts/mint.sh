@@ -8,6 +8,7 @@
 #   A worker whose node is Ready on that server has nothing to join and gets none.
 # WORDS "forget [TOKEN-ID]": forgets what was given.
 # WORDS "member": ends with 3 when etcd does not know the machine.
+# WORDS "encrypts DIGEST": ends with 3 unless every control plane reads what is encrypted with that key (encrypt.sh).
 # WORDS "joined [TOKEN-ID]": the same; comes back when the node is Ready, with 1 when it is not in time.
 # Ends with 69 when its own API server does not answer: another control plane may be asked.
 # stackadm-mint spread, stackadm-mint approve NODE TOKEN-ID: units of its own, not for joining machines, which always come with five
@@ -198,12 +199,13 @@ fi
 readonly grant=$1 node=$2 server=$3 address=$4
 [[ $node =~ ^[a-z0-9][a-z0-9-]{0,62}$ && $server =~ ^[0-9a-f-]{36}$ && $address =~ ^[0-9a-f.:]+$ ]] || exit 64
 read -r verb token_id rest <<<"$5"
-[[ -z $rest && $token_id =~ ^([a-z0-9]{6})?$ ]] || exit 64
+[[ -z $rest && $token_id =~ ^([a-z0-9]{6}|[0-9a-f]{12})?$ ]] || exit 64
 [[ $(timeout 10 kubectl get --raw /readyz) == ok ]] || exit 69
 case $verb in
   token) hand_out_token ;;
   forget) forget_token "$token_id" ;;
   member) is_member || exit 3 ;;
+  encrypts) /usr/local/sbin/stackadm-encrypt readable "$token_id" || exit 3 ;;
   joined)
     forget_token "$token_id"
     # A node that is not there yet is marked in a minute.

@@ -16,7 +16,7 @@ describe("Kubernetes' own configuration, on the lab", function () {
     samples: false,
     kubernetes,
   });
-  const flags = (extraArgs: object): object => ({ apiServer: { extraArgs }, audit: {} });
+  const flags = (extraArgs: object): object => ({ apiServer: { extraArgs } });
   before(async () => {
     await stack.open();
   });

@@ -9,6 +9,7 @@ import {
   kubeletText,
   proxyText,
 } from "../../../../components/kubeadm/configuration.js";
+import { kubeletFields } from "../../../../components/kubeadm/hardening.js";
 import { smallest } from "../../../support/spec.js";
 
 type Written = NonNullable<ClusterArgs["kubernetes"]>;
@@ -19,55 +20,66 @@ const kubernetes = (written: Written = {}) => {
   return result.spec.kubernetes;
 };
 
-const flagsOf = (written: Written): Record<string, string[]> => {
-  const { apiServer } = configuredBlocks(kubernetes(written)) as {
-    apiServer: { extraArgs: { name: string; value: string }[] };
+type Component = "apiServer" | "controllerManager" | "scheduler";
+
+const flagsOf = (written: Written, component: Component = "apiServer") => {
+  const { extraArgs } = configuredBlocks(kubernetes(written))[component] as {
+    extraArgs: { name: string; value: string }[];
   };
   const flags: Record<string, string[]> = {};
-  for (const { name, value } of apiServer.extraArgs) (flags[name] ??= []).push(value);
+  for (const { name, value } of extraArgs) (flags[name] ??= []).push(value);
   return flags;
 };
+
+const filesOf = (written: Written): Record<string, unknown> =>
+  Object.fromEntries(
+    configurationFiles(kubernetes(written))
+      .split("\n")
+      .map((line) => {
+        const [name = "", data = ""] = line.split(" ");
+        return [name.replace(/-[0-9a-f]{12}/, ""), Buffer.from(data, "base64").toString()];
+      }),
+  );
 
 const certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
 const oidc = { issuerUrl: "https://id.example.org", clientId: "kubernetes" };
 
 describe("Kubernetes' own configuration", () => {
-  it("is nothing where nothing is written, so that nothing runs for it", () => {
-    assert.equal(configurationText(kubernetes()), "");
-    assert.equal(configurationFiles(kubernetes()), "");
-    assert.equal(kubeletText({}), "");
+  it("asks kubelet and kube-proxy for nothing where nothing is written, so that nothing runs for it", () => {
+    assert.equal(kubeletText(kubeletFields(kubernetes())), "");
     assert.equal(proxyText({}), "");
   });
 
   it("has flags as kubeadm lists them, in an order of its own, one for each value", () => {
-    const extraArgs = { "event-ttl": "2h", "api-audiences": ["a", "b"], profiling: false, v: 2 };
+    const extraArgs = { "event-ttl": "2h", "api-audiences": ["a", "b"], profiling: true, v: 2 };
     const turned = Object.fromEntries(Object.entries(extraArgs).reverse());
-    const blocks = configuredBlocks(kubernetes({ apiServer: { extraArgs } }));
-    assert.deepEqual(blocks, {
-      apiServer: {
-        extraArgs: [
-          { name: "api-audiences", value: "a" },
-          { name: "api-audiences", value: "b" },
-          { name: "event-ttl", value: "2h" },
-          { name: "profiling", value: "false" },
-          { name: "v", value: "2" },
-        ],
-      },
+    const blocks = configuredBlocks(kubernetes({ scheduler: { extraArgs } }));
+    assert.deepEqual(blocks["scheduler"], {
+      extraArgs: [
+        { name: "api-audiences", value: "a" },
+        { name: "api-audiences", value: "b" },
+        { name: "event-ttl", value: "2h" },
+        { name: "profiling", value: "true" },
+        { name: "v", value: "2" },
+      ],
     });
-    assert.deepEqual(configuredBlocks(kubernetes({ apiServer: { extraArgs: turned } })), blocks);
+    assert.deepEqual(configuredBlocks(kubernetes({ scheduler: { extraArgs: turned } })), blocks);
   });
 
   it("gives every component's flag the text that was written, to readers of YAML 1.1 and 1.2", () => {
     fc.assert(
       fc.property(
-        fc.constantFrom("apiServer", "controllerManager", "scheduler"),
+        fc.constantFrom<Component>("apiServer", "controllerManager", "scheduler"),
         fc.oneof(fc.string(), fc.constantFrom("off", "0x1f", "1_000", "1:30", "~", "=", "no")),
         (component, value) => {
           const text = configurationText(kubernetes({ [component]: { extraArgs: { v: value } } }));
           for (const version of ["1.1", "1.2"] as const)
-            assert.deepEqual(parse(text, { version }), {
-              [component]: { extraArgs: [{ name: "v", value }] },
-            });
+            assert.deepEqual(
+              (parse(text, { version }) as Record<Component, { extraArgs: { name: string }[] }>)[
+                component
+              ].extraArgs.filter(({ name }) => name === "v"),
+              [{ name: "v", value }],
+            );
         },
       ),
     );
@@ -78,17 +90,16 @@ describe("Kubernetes' own configuration", () => {
       fc.property(fc.string({ unit: fc.constantFrom("a", "\n", " ", ":", "-") }), (value) => {
         const text = configurationText(kubernetes({ scheduler: { extraArgs: { v: value } } }));
         const first = text.split("\n").filter((line) => /^[^ ]/.test(line));
-        assert.deepEqual(first, ["scheduler:"]);
+        assert.deepEqual(first, ["apiServer:", "controllerManager:", "scheduler:"]);
       }),
     );
   });
 
   it("lets certificates last as long as is asked for, as Go writes it", () => {
     const certificates = { validity: "720h", authorityValidity: "43800h" };
-    assert.deepEqual(configuredBlocks(kubernetes({ certificates })), {
-      certificateValidityPeriod: "720h0m0s",
-      caCertificateValidityPeriod: "43800h0m0s",
-    });
+    const blocks = configuredBlocks(kubernetes({ certificates }));
+    assert.equal(blocks["certificateValidityPeriod"], "720h0m0s");
+    assert.equal(blocks["caCertificateValidityPeriod"], "43800h0m0s");
   });
 
   it("tells the API server of an issuer, with its authority in a file that it sees", () => {
@@ -96,28 +107,39 @@ describe("Kubernetes' own configuration", () => {
     assert.deepEqual(flags["oidc-issuer-url"], ["https://id.example.org"]);
     assert.deepEqual(flags["oidc-groups-claim"], ["groups"]);
     assert.equal(flags["oidc-username-claim"], undefined);
-    const files = configurationFiles(kubernetes({ oidc: { ...oidc, ca: certificate } }));
-    const [name, data] = files.split(" ");
-    assert.deepEqual(flags["oidc-ca-file"], [`/etc/kubernetes/stackadm/${name ?? ""}`]);
-    assert.equal(Buffer.from(data ?? "", "base64").toString(), `${certificate}\n`);
+    const written = { oidc: { ...oidc, ca: certificate } };
+    assert.equal(filesOf(written)["oidc-ca.crt"], `${certificate}\n`);
+    const [path = ""] = flags["oidc-ca-file"] ?? [];
+    assert.match(path, /^\/etc\/kubernetes\/stackadm\/oidc-ca-/);
+    assert.match(configurationFiles(kubernetes(written)), new RegExp(`^${path.slice(25)} `, "m"));
   });
 
   it("mounts only what is there: without a file of its own the API server sees no more than before", () => {
-    assert.doesNotMatch(configurationText(kubernetes({ oidc })), /extraVolumes/);
+    const none = {
+      ...{ oidc, audit: { enabled: false } },
+      apiServer: { extraArgs: { "admission-control-config-file": "/etc/mine.yaml" } },
+    };
+    assert.doesNotMatch(configurationText(kubernetes(none)), /extraVolumes/);
     const volumes = (written: Written): unknown[] => {
       const { apiServer } = configuredBlocks(kubernetes(written)) as {
         apiServer: { extraVolumes: { name: string }[] };
       };
       return apiServer.extraVolumes.map(({ name }) => name);
     };
-    assert.deepEqual(volumes({ oidc: { ...oidc, ca: certificate } }), ["stackadm-files"]);
-    assert.deepEqual(volumes({ audit: {} }), ["stackadm-files", "audit-log"]);
+    const own = { ...none, oidc: { ...oidc, ca: certificate } };
+    assert.deepEqual(volumes(own), ["stackadm-files"]);
+    assert.deepEqual(volumes({}), ["stackadm-files", "audit-log"]);
   });
 
   it("tells the API server of Keystone's webhook and how to know it, and asks it what users may do only with rules", () => {
     const written = {
-      keystone: {},
-      apiServer: { extraArgs: { "authorization-mode": "Node,RBAC" } },
+      ...{ keystone: {}, audit: { enabled: false } },
+      apiServer: {
+        extraArgs: {
+          ...{ "authorization-mode": "Node,RBAC", profiling: "false" },
+          "admission-control-config-file": "/etc/mine.yaml",
+        },
+      },
     };
     const webhook = { ...kubernetes(written), webhookCertificate: certificate };
     const flags = new Map(
@@ -130,9 +152,11 @@ describe("Kubernetes' own configuration", () => {
     assert.deepEqual(
       [...flags.keys()],
       [
+        "admission-control-config-file",
         "authentication-token-webhook-config-file",
         "authentication-token-webhook-version",
         "authorization-mode",
+        "profiling",
       ],
     );
     assert.equal(flags.get("authorization-mode"), "Node,RBAC");
@@ -159,9 +183,9 @@ describe("Kubernetes' own configuration", () => {
     const [metadata, requests] = [{}, { policy: rules }].map((audit) => flagsOf({ audit }));
     assert.notDeepEqual(metadata?.["audit-policy-file"], requests?.["audit-policy-file"]);
     assert.deepEqual(metadata?.["audit-log-maxsize"], ["100"]);
-    assert.equal(metadata["audit-log-maxage"], undefined);
-    const [, data = ""] = configurationFiles(kubernetes({ audit: { policy: rules } })).split(" ");
-    assert.deepEqual(parse(Buffer.from(data, "base64").toString()), {
+    assert.deepEqual(metadata["audit-log-maxage"], ["30"]);
+    const written = filesOf({ audit: { policy: rules } })["audit-policy.yaml"] as string;
+    assert.deepEqual(parse(written), {
       ...rules,
       ...{ apiVersion: "audit.k8s.io/v1", kind: "Policy" },
     });

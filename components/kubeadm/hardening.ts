@@ -1,0 +1,121 @@
+import type { ClusterSpec } from "../cluster-spec.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+type Kubernetes = Pick<
+  ClusterSpec["kubernetes"],
+  "apiServer" | "controllerManager" | "scheduler" | "hardened"
+>;
+type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
+
+/** Of TLS 1.2 what is both forward secret and authenticated; TLS 1.3 has no other. */
+const cipherSuites = [
+  "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+  "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+  "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+  "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+  "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+  "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+];
+
+/** What nobody needs of a cluster that runs: it shows memory and goroutines to whoever may ask. */
+const unprofiled: Flags = { profiling: false };
+
+const admissionFlag = "admission-control-config-file";
+const pluginsFlag = "enable-admission-plugins";
+
+/** Beside kubeadm's own, NodeRestriction, which is lost where the flag is written. */
+const hardenedPlugins = ["NodeRestriction", "AlwaysPullImages", "DenyServiceExternalIPs"];
+
+/** The plugins of both: a user who adds one takes none of the others away. */
+function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
+  const written = [extraArgs[pluginsFlag] ?? []].flat().flatMap((one) => String(one).split(","));
+  const limited = ownsAdmission(extraArgs) ? ["EventRateLimit"] : [];
+  return {
+    [pluginsFlag]: [...new Set([...hardenedPlugins, ...limited, ...written])].join(","),
+  };
+}
+
+/** Whether the file of admission plugins is ours: a user's own stands for it. */
+const ownsAdmission = (extraArgs: Flags): boolean => !(admissionFlag in extraArgs);
+
+/** Flags of the API server: what costs nothing, what is asked for by `hardened`, and the user's, which win. */
+export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
+  ...unprofiled,
+  ...(kubernetes.hardened && {
+    "service-account-extend-token-expiration": false,
+    "tls-cipher-suites": cipherSuites.join(","),
+    "tls-min-version": "VersionTLS12",
+  }),
+  ...kubernetes.apiServer.extraArgs,
+  ...(kubernetes.hardened && plugins(kubernetes)),
+});
+
+export const controllerManagerFlags = ({ controllerManager, hardened }: Kubernetes): Flags => ({
+  ...unprofiled,
+  ...(hardened && { "terminated-pod-gc-threshold": 1000 }),
+  ...controllerManager.extraArgs,
+});
+
+export const schedulerFlags = ({ scheduler }: Kubernetes): Flags => ({
+  ...unprofiled,
+  ...scheduler.extraArgs,
+});
+
+/** Fields of KubeletConfiguration; the user's win. kubeadm's own turn off what is open, and rotate its certificate. */
+export const kubeletFields = ({
+  kubelet,
+  hardened,
+}: Pick<ClusterSpec["kubernetes"], "kubelet" | "hardened">): Fields =>
+  hardened
+    ? { podPidsLimit: 4096, seccompDefault: true, tlsCipherSuites: cipherSuites, ...kubelet }
+    : kubelet;
+
+/** Where this program's own pods run, and need of their machine what no other may have. */
+const exempt = ["kube-system", "kube-flannel"];
+
+const admissionConfiguration = (hardened: boolean): Fields => {
+  const standards = hardened
+    ? { enforce: "baseline", audit: "restricted", warn: "restricted" }
+    : { enforce: "privileged", audit: "baseline", warn: "baseline" };
+  return {
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "AdmissionConfiguration",
+    plugins: [
+      ...(hardened ? [eventRateLimit] : []),
+      {
+        name: "PodSecurity",
+        configuration: {
+          apiVersion: "pod-security.admission.config.k8s.io/v1",
+          kind: "PodSecurityConfiguration",
+          defaults: Object.fromEntries(
+            Object.entries(standards).flatMap(([mode, standard]) => [
+              [mode, standard],
+              [`${mode}-version`, "latest"],
+            ]),
+          ),
+          exemptions: { namespaces: exempt },
+        },
+      },
+    ],
+  };
+};
+
+/** So many events of one namespace and of the cluster that nothing well-behaved meets it. */
+const eventRateLimit = {
+  name: "EventRateLimit",
+  configuration: {
+    apiVersion: "eventratelimit.admission.k8s.io/v1alpha1",
+    kind: "Configuration",
+    limits: [
+      { type: "Namespace", qps: 50, burst: 200, cacheSize: 2000 },
+      { type: "Server", qps: 500, burst: 2000 },
+    ],
+  },
+};
+
+/** What pods the API server takes where their namespace does not say. Nothing where the user has a file of their own. */
+export const admission = ({
+  apiServer,
+  hardened,
+}: Pick<Kubernetes, "apiServer" | "hardened">): Fields | undefined =>
+  ownsAdmission(apiServer.extraArgs) ? admissionConfiguration(hardened) : undefined;

@@ -1,0 +1,55 @@
+# shellcheck shell=bash disable=SC2154
+# Secrets are encrypted in etcd, with one key on all control planes. Until each of them reads what is encrypted, none of them writes
+# it. Read by control-plane.sh.
+# Values: ENCRYPTION, "DIGEST ENCRYPTS PLAIN", two files in base64 (kubeadm/encryption.ts); nothing: nothing is encrypted.
+# ENCRYPTION_SCRIPT, what encrypts when all control planes can read it (encrypt.sh).
+
+readonly own_encryption=/etc/kubernetes/stackadm-encryption encryption_program=/usr/local/sbin/stackadm-encrypt
+
+# write_encryption FIRST: before kubeadm writes a manifest that names the file. What is there is right: it was decided here, or by encrypt.sh.
+# FIRST is `encrypts` where no API server is that could not read it, else `plain`.
+write_encryption() {
+  local digest encrypts plain file
+  [[ -n $ENCRYPTION ]] || return 0
+  read -r digest encrypts plain <<<"$ENCRYPTION"
+  file=$own_encryption/$digest.yaml
+  [[ ! -e $file ]] || return 0
+  { mkdir -p "$own_encryption" && chmod 0700 "$own_encryption"; } || die "cannot make $own_encryption"
+  if [[ $1 == encrypts ]]; then plain=$encrypts; fi
+  base64 -d <<<"$plain" | write "$file" 0600
+}
+
+# Whether all control planes read what is encrypted, as one of them says. Where nobody says so, it is not known.
+encrypted_elsewhere() {
+  local digest
+  [[ -n $ENCRYPTION ]] || return 1
+  read -r digest _ <<<"$ENCRYPTION"
+  ask_peers 60 encrypts "$digest"
+}
+
+# The API server of this machine reads what is encrypted by now.
+converge_encryption() {
+  local digest encrypts
+  [[ -n $ENCRYPTION ]] || return 0
+  read -r digest encrypts _ <<<"$ENCRYPTION"
+  printf '%s' "$ENCRYPTION_SCRIPT" | write "$encryption_program" 0755
+  base64 -d <<<"$encrypts" | write "$own_encryption/$digest.encrypts" 0600
+  poll 60 kubectl_admin annotate node "$NODE_NAME" --overwrite "stackadm.io/encryption=$digest" ||
+    die "the API server of $NODE_NAME does not take that it reads encrypted Secrets"
+  write /etc/systemd/system/stackadm-encrypt.service <<UNIT
+[Service]
+Type=oneshot
+ExecStart=$encryption_program settle $digest
+TimeoutStartSec=60
+UNIT
+  write /etc/systemd/system/stackadm-encrypt.timer <<'UNIT'
+[Timer]
+OnActiveSec=20
+OnUnitInactiveSec=20
+[Install]
+WantedBy=timers.target
+UNIT
+  systemctl daemon-reload
+  # The others are asked again until each has been given the key; then this is done for good.
+  "$encryption_program" settle "$digest" || systemctl enable --now stackadm-encrypt.timer
+}

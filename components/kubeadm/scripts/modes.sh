@@ -1,0 +1,20 @@
+# shellcheck shell=bash
+# Files that only root has to read are root's alone (CIS Kubernetes 1.12, 1.1.11, 1.1.12, 4.1.1, 4.1.9). Read by the scripts that come after this one.
+
+# kubeadm and the packages write them for everybody, again with every upgrade.
+close_kubelet_files() {
+  local file units=/usr/lib/systemd/system
+  for file in /var/lib/kubelet/config.yaml "$units/kubelet.service" "$units"/kubelet.service.d/*.conf \
+    /etc/systemd/system/kubelet.service.d/*.conf; do
+    [[ ! -e $file ]] || chmod 0600 "$file" || die "cannot change the mode of $file"
+  done
+}
+
+# etcd runs as root, which needs no permission: the directory's owner keeps all others out, and is nobody's login.
+close_etcd_data() {
+  local directory=/var/lib/etcd
+  [[ -d $directory ]] || return 0
+  id etcd || useradd --system --user-group --no-create-home --home-dir "$directory" --shell /usr/sbin/nologin etcd ||
+    die "the user etcd cannot be made"
+  { chmod 0700 "$directory" && chown etcd:etcd "$directory"; } || die "cannot change the owner of $directory"
+}

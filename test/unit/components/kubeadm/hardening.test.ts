@@ -1,0 +1,79 @@
+import { strict as assert } from "node:assert";
+import { parseClusterSpec, type ClusterArgs } from "../../../../components/cluster-spec.js";
+import {
+  admission,
+  apiServerFlags,
+  controllerManagerFlags,
+  kubeletFields,
+  schedulerFlags,
+} from "../../../../components/kubeadm/hardening.js";
+import { smallest } from "../../../support/spec.js";
+
+const kubernetes = (written: NonNullable<ClusterArgs["kubernetes"]> = {}) => {
+  const result = parseClusterSpec({ ...smallest, kubernetes: written });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec.kubernetes;
+};
+
+const hardened = { hardened: true };
+
+const podSecurity = (written: NonNullable<ClusterArgs["kubernetes"]>) => {
+  const { plugins = [] } = (admission(kubernetes(written)) ?? {}) as {
+    plugins?: {
+      name: string;
+      configuration: {
+        defaults: Record<string, string>;
+        exemptions: { namespaces: readonly string[] };
+      };
+    }[];
+  };
+  return plugins.find(({ name }) => name === "PodSecurity")?.configuration;
+};
+
+describe("what hardens a cluster", () => {
+  it("profiles no component, unless it is asked to", () => {
+    for (const flags of [apiServerFlags, controllerManagerFlags, schedulerFlags])
+      assert.deepEqual(flags(kubernetes()), { profiling: false });
+    const scheduler = { extraArgs: { profiling: true } };
+    assert.deepEqual(schedulerFlags(kubernetes({ scheduler })), { profiling: true });
+  });
+
+  it("only warns by default of pods above the baseline, and refuses them when hardened", () => {
+    assert.equal(podSecurity({})?.defaults["enforce"], "privileged");
+    assert.equal(podSecurity({})?.defaults["warn"], "baseline");
+    assert.equal(podSecurity(hardened)?.defaults["enforce"], "baseline");
+    assert.equal(podSecurity(hardened)?.defaults["warn"], "restricted");
+    assert.deepEqual(podSecurity(hardened)?.exemptions.namespaces, ["kube-system", "kube-flannel"]);
+  });
+
+  it("leaves pods to the file that the user names, and asks for no plugin that needs ours", () => {
+    const extraArgs = { "admission-control-config-file": "/etc/mine.yaml" };
+    const own = kubernetes({ ...hardened, apiServer: { extraArgs } });
+    assert.equal(admission(own), undefined);
+    assert.equal(
+      apiServerFlags(own)["enable-admission-plugins"],
+      "NodeRestriction,AlwaysPullImages,DenyServiceExternalIPs",
+    );
+  });
+
+  it("keeps its admission plugins beside the user's, each once", () => {
+    const extraArgs = { "enable-admission-plugins": "PodNodeSelector,NodeRestriction" };
+    const own = kubernetes({ ...hardened, apiServer: { extraArgs } });
+    assert.equal(
+      apiServerFlags(own)["enable-admission-plugins"],
+      "NodeRestriction,AlwaysPullImages,DenyServiceExternalIPs,EventRateLimit,PodNodeSelector",
+    );
+    const soft = kubernetes({ apiServer: { extraArgs } });
+    assert.equal(
+      apiServerFlags(soft)["enable-admission-plugins"],
+      extraArgs["enable-admission-plugins"],
+    );
+  });
+
+  it("asks kubelet for more only when hardened, and the user's fields win", () => {
+    assert.deepEqual(kubeletFields(kubernetes()), {});
+    const fields = kubeletFields(kubernetes({ ...hardened, kubelet: { podPidsLimit: 100 } }));
+    assert.equal(fields["podPidsLimit"], 100);
+    assert.equal(fields["seccompDefault"], true);
+  });
+});
