@@ -15,13 +15,9 @@ const historySchema = z.array(
     result: z.string(),
     startTime: z.string(),
     endTime: z.string().optional(),
-    message: z.string().default(""),
   }),
 );
 export type History = z.output<typeof historySchema>;
-
-/** How the engine's records call a run that only held the lock. */
-export const repairMessage = "stackadm repair";
 
 /** Clocks here and in the cloud may differ by so many milliseconds. */
 const slack = 60_000;
@@ -39,14 +35,13 @@ const beginningOf = ({ deployment }: StateExport): string | undefined =>
  * that was killed, which nobody recorded. Pure.
  */
 export function unsettledBy(history: History, state: StateExport): Stretch[] {
-  const runs = history.filter(({ message }) => message !== repairMessage);
-  const good = runs.findIndex(({ kind, result }) => kind === "update" && result === "succeeded");
-  const failed = (good === -1 ? runs : runs.slice(0, good)).flatMap(
+  const good = history.findIndex(({ kind, result }) => kind === "update" && result === "succeeded");
+  const failed = (good === -1 ? history : history.slice(0, good)).flatMap(
     ({ startTime, endTime }): Stretch[] =>
       endTime === undefined ? [] : [{ from: Date.parse(startTime), to: Date.parse(endTime) }],
   );
   const interrupted = (state.deployment.pending_operations ?? []).length > 0;
-  const since = runs[0]?.endTime ?? beginningOf(state);
+  const since = history[0]?.endTime ?? beginningOf(state);
   return interrupted && since !== undefined ? [...failed, { from: Date.parse(since) }] : failed;
 }
 

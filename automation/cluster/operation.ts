@@ -22,6 +22,8 @@ export interface OperationOptions {
   readonly onEvent: (event: ClusterEvent) => void;
   /** The engine has the stack's lock. It is in the group of processes of this number. */
   readonly onLocked?: (group: number) => void;
+  /** The engine holds the stack until `signal`, as it was asked to. */
+  readonly onHeld?: () => void;
   /** What the program and the engine print beside the events. */
   readonly onOutput?: (line: string) => void;
   /** Aborting cancels in good order: running steps end, then the engine stops. */
@@ -129,17 +131,21 @@ export async function runOperation(
     options.onOutput?.(line);
   });
   const events: ClusterEvent[] = [];
-  let reply: Exclude<Reply, { type: "event" }> | undefined;
+  let reply: Exclude<Reply, { type: "event" | "held" }> | undefined;
   const stops = stopsOf(child);
   const { watch, stop } = watchScripts({ ...stops, env: options.env, times: options.silence });
   let locked = false;
   child.on("message", (message) => {
     const received = replySchema.parse(message);
-    if (received.type !== "event") reply = received;
+    if (received.type === "done" || received.type === "failed") {
+      reply = received;
+      return;
+    }
+    // The engine takes the lock before it says anything.
+    if (!locked && child.pid !== undefined) options.onLocked?.(child.pid);
+    locked = true;
+    if (received.type === "held") options.onHeld?.();
     else {
-      // The engine takes the lock before it says anything.
-      if (!locked && child.pid !== undefined) options.onLocked?.(child.pid);
-      locked = true;
       const event = decodeEvent(received.event);
       if (!event) return;
       if (event.type === "message") events.push(event);

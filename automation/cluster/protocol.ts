@@ -6,10 +6,10 @@ export type OperationName = "up" | "preview" | "refresh" | "destroy";
 /** What the parent may send before it knows whether there will be an operation: the child loads the program meanwhile. */
 export const loadSchema = z.object({ type: z.literal("load"), program: z.string() });
 
-/** What the parent sends to the child to begin. */
+/** What the parent sends to the child to begin. To hold: the engine has the lock until it is cancelled, and changes nothing. */
 export const requestSchema = z.object({
   type: z.literal("start"),
-  operation: z.enum(["up", "preview", "refresh", "destroy"]),
+  operation: z.enum(["up", "preview", "refresh", "destroy", "hold"]),
   stack: z.string(),
   project: z.string(),
   /** Where Pulumi.yaml and the stack's settings lie. */
@@ -32,6 +32,8 @@ export const cancelMessage = { type: "cancel" } as const;
 /** What the child sends. */
 export const replySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("event"), event: z.unknown() }),
+  /** The engine has the lock. */
+  z.object({ type: z.literal("held") }),
   z.object({ type: z.literal("done") }),
   z.object({
     type: z.literal("failed"),

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { deleteParts } from "../../cloud/balancer-parts.js";
 import type { CloudClient } from "../../cloud/client.js";
 import { listObjects } from "../../cloud/inventory.js";
 import { deleteObject } from "../../cloud/orphans.js";
 import type { KubernetesApi } from "../verify/kubernetes-api.js";
+import { ClusterError } from "./cluster-error.js";
 import { unsettledOf } from "./earlier-runs.js";
 import { verdictOn, verdictOnUnmarked, type Known, type Verdict } from "./leftovers.js";
 import { isTheOne, recoverySteps, text, whatOf, type RecoveryStep } from "./recovery-steps.js";
@@ -197,9 +199,15 @@ async function perform(step: RecoveryStep, known: Known, tools: RecoveryTools): 
 export interface Recovered {
   /** What was undone, or need not be. */
   readonly cleared: readonly string[];
-  /** The state without the record of it; undefined when there is no such stack. */
-  readonly state: StateExport | undefined;
+  /** The state that was repaired. */
+  readonly before: StateExport;
+  /** The state without the record of it. */
+  readonly state: StateExport;
 }
+
+/** Whether there is anything to repair. */
+export const isInterrupted = (state: StateExport): boolean =>
+  (state.deployment.pending_operations ?? []).length + withoutLeaves(state).left.length > 0;
 
 async function knownOf(access: StateAccess, state: StateExport): Promise<Known> {
   return {
@@ -210,29 +218,53 @@ async function knownOf(access: StateAccess, state: StateExport): Promise<Known> 
 }
 
 /**
- * Undoes what an interrupted operation may have made without the state knowing, and clears the record of it.
- * Nothing that the state holds is touched.
+ * Undoes what an interrupted operation may have made without the state knowing; for whoever holds the stack. Nothing that the state
+ * holds is touched, and the record of it stays: see {@link clearRecord}.
  */
 export async function recover(
   access: StateAccess,
+  before: StateExport,
   connect: () => Promise<RecoveryTools>,
 ): Promise<Recovered> {
-  const found = await readState(access);
-  const pending = found?.deployment.pending_operations ?? [];
-  const { state, left } = found ? withoutLeaves(found) : { state: undefined, left: [] };
-  if (!state || pending.length + left.length === 0) return { cleared: [], state };
+  const pending = before.deployment.pending_operations ?? [];
+  const { state, left } = withoutLeaves(before);
   const steps = recoverySteps(pending);
   if (steps.some(({ act }) => act !== "forget")) {
     const tools = await connect();
     const known = await knownOf(access, state);
-    for (const step of steps) await perform(step, known, tools);
+    for (const step of steps) {
+      tools.signal?.throwIfAborted();
+      await perform(step, known, tools);
+    }
   }
   const updating = pending.filter(({ type }) => type === "updating");
   const { deployment, ...rest } = withUnfinished(
     state,
     new Set(updating.map(({ resource }) => resource.urn)),
   );
-  const clean = { ...rest, deployment: { ...deployment, pending_operations: [] } };
-  await writeState(access, clean);
-  return { cleared: [...steps.map(({ what }) => what), ...left.map(whatOf)], state: clean };
+  return {
+    cleared: [...steps.map(({ what }) => what), ...left.map(whatOf)],
+    before,
+    state: { ...rest, deployment: { ...deployment, pending_operations: [] } },
+  };
+}
+
+const overtaken = (): ClusterError =>
+  new ClusterError(
+    "STACK_LOCKED",
+    "Another operation worked on this stack while it was repaired, so the state is left as it is.",
+    "When that one is done, run the same command again: it repairs what is left then.",
+  );
+
+/** Takes the record of what was repaired out of the state; the engine locks a stack for that only while it writes. */
+export async function clearRecord(
+  access: StateAccess,
+  { before, state }: Pick<Recovered, "before" | "state">,
+): Promise<void> {
+  if (!isDeepStrictEqual(await readState(access), before)) throw overtaken();
+  try {
+    await writeState(access, state);
+  } catch (error) {
+    throw /currently locked/.test(String(error)) ? overtaken() : error;
+  }
 }

@@ -1,37 +1,48 @@
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Stage } from "./options.js";
-import { recover } from "./recovery.js";
+import { clearRecord, isInterrupted, recover, type RecoveryTools } from "./recovery.js";
 import { recoverySteps } from "./recovery-steps.js";
 import type { Run } from "./run.js";
 import { readClusters, readState, type StateExport } from "./state.js";
 import { isScript } from "./unfinished.js";
 
-/** What a killed engine left half made is taken away, in the stage that is named. Answers the state after it, and whether there was anything. */
+/**
+ * What a killed engine left half made is taken away, in the stage that is named, while nobody else works on the stack. Answers the
+ * state after it, and whether there was anything.
+ */
 export async function repair(
   run: Run,
   stage: Stage,
 ): Promise<{ readonly state: StateExport | undefined; readonly repaired: boolean }> {
-  const { cleared, state } = await recover(run.access, async () => {
-    run.stage(stage);
-    return {
-      cloud: await run.cloud(),
-      kubernetes: async ({ provider }) => {
-        const clusters = await readClusters(run.access);
-        // A reference to a provider is its URN and its ID.
-        const mine = clusters.find((one) => provider?.startsWith(`${one.provider}::`));
-        return mine && new KubernetesApi(readKubeAccess(mine.kubeconfig));
-      },
-      note: (text) => {
-        run.note(text);
-      },
-      signal: run.options.signal,
-    };
+  const found = await readState(run.access);
+  if (!found || !isInterrupted(found)) return { state: found, repaired: false };
+  run.stage(stage);
+  const recovered = await run.hold(async (signal) => {
+    // Somebody else may have repaired it before the lock was ours.
+    const now = await readState(run.access);
+    if (!now || !isInterrupted(now)) return { state: now };
+    return recover(run.access, now, () => toolsOf(run, signal));
   });
-  if (cleared.length > 0)
-    run.note(`An earlier run was interrupted; it is repaired: ${cleared.join(", ")}.`);
-  return { state, repaired: cleared.length > 0 };
+  if (!("before" in recovered)) return { state: recovered.state, repaired: false };
+  await clearRecord(run.access, recovered);
+  run.note(`An earlier run was interrupted; it is repaired: ${recovered.cleared.join(", ")}.`);
+  return { state: recovered.state, repaired: true };
 }
+
+const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTools> => ({
+  cloud: await run.cloud(),
+  kubernetes: async ({ provider }) => {
+    const clusters = await readClusters(run.access);
+    // A reference to a provider is its URN and its ID.
+    const mine = clusters.find((one) => provider?.startsWith(`${one.provider}::`));
+    return mine && new KubernetesApi(readKubeAccess(mine.kubeconfig));
+  },
+  note: (text) => {
+    run.note(text);
+  },
+  signal,
+});
 
 /**
  * Says what the next `up` would repair, and changes nothing. Refuses where the engine would forget what that needs: a refresh

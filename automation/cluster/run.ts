@@ -5,7 +5,7 @@ import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { ClusterError } from "./cluster-error.js";
 import { noteLocks, stackLocks } from "./engine-locks.js";
-import { prepareWorker, runOperation } from "./operation.js";
+import { prepareWorker, runOperation, type OperationOptions } from "./operation.js";
 import type { ClusterEvent } from "./events.js";
 import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
 import type { OperationName, OperationRequest } from "./protocol.js";
@@ -98,16 +98,70 @@ export class Run {
       throw new ClusterError("CANCELLED", "Stopped on request before anything was changed.");
   }
 
+  /**
+   * Does the work while the engine has the backend's lock, of whatever kind the backend is, and changes nothing itself. The work is to
+   * end when it is told that the lock is lost, or that a stop was asked for.
+   */
+  async hold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.requireNotStopped();
+    const { signal: stop, killSignal } = this.options;
+    const [done, lost] = [new AbortController(), new AbortController()];
+    const signal = AbortSignal.any([lost.signal, ...(stop ? [stop] : [])]);
+    let worked: Promise<T> | undefined;
+    const onHeld = (): void => {
+      worked = work(signal).finally(() => {
+        done.abort();
+      });
+      // It is told below, when the lock is given back.
+      worked.catch(() => undefined);
+    };
+    const request = { ...this.request("hold"), exists: true };
+    await this.operate(request, {
+      onHeld,
+      onEvent: () => undefined,
+      signal: done.signal,
+      killSignal,
+    }).catch(async (error: unknown) => {
+      lost.abort(error);
+      await worked?.catch(() => undefined);
+      throw error;
+    });
+    if (!worked) throw new Error("The engine ended before it held the stack.");
+    return worked;
+  }
+
+  private request(operation: OperationRequest["operation"]): OperationRequest {
+    const { program = programModule() } = this.service;
+    const { stack, project } = this;
+    const { directory: workDirectory } = this.access.workspace;
+    return { type: "start", operation, stack, project, workDirectory, program };
+  }
+
+  /** One operation in a process of its own, with a note of which lock it holds. */
+  private async operate(
+    request: OperationRequest,
+    options: Omit<OperationOptions, "env" | "cwd" | "onLocked">,
+    worker?: ChildProcess,
+  ): Promise<void> {
+    const { backend, env } = this.service;
+    let forgetLock = (): void => undefined;
+    const onLocked = (group: number): void => {
+      forgetLock = noteLocks(stackLocks(backend, request.project, request.stack), group);
+    };
+    try {
+      await runOperation(request, { ...options, env, cwd: this.directory, onLocked }, worker);
+    } finally {
+      forgetLock();
+    }
+  }
+
   /** Runs the engine once; answers whether anything was not as it is to be. */
   async engine(
     operation: OperationName,
     flags: Pick<OperationRequest, "expectNoChanges" | "exists"> = {},
   ): Promise<{ readonly changed: boolean }> {
     this.requireNotStopped();
-    const { env, program = programModule() } = this.service;
     const { onNote, signal, killSignal, refresh } = this.options;
-    const { directory: workDirectory } = this.access.workspace;
-    const { stack, project } = this;
     const worker = this.#worker;
     this.#worker = undefined;
     const unfinished = new Set<string>();
@@ -122,14 +176,10 @@ export class Run {
       if (event.type === "finished") unfinished.delete(event.change.urn);
       this.options.onEvent?.(event);
     };
-    let forgetLock = (): void => undefined;
-    const onLocked = (group: number): void => {
-      forgetLock = noteLocks(stackLocks(this.service.backend, project, stack), group);
-    };
     try {
-      await runOperation(
-        { type: "start", operation, stack, project, workDirectory, program, refresh, ...flags },
-        { env, cwd: this.directory, onEvent, onLocked, onOutput: onNote, signal, killSignal },
+      await this.operate(
+        { ...this.request(operation), refresh, ...flags },
+        { onEvent, onOutput: onNote, signal, killSignal },
         worker,
       );
       return { changed: touched || !same };
@@ -140,8 +190,6 @@ export class Run {
         );
       });
       throw error;
-    } finally {
-      forgetLock();
     }
   }
 }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { pathToFileURL } from "node:url";
 import {
   CommandError,
@@ -8,6 +9,7 @@ import {
   StackNotFoundError,
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
+import { isDryRun } from "@pulumi/pulumi/runtime";
 import {
   loadSchema,
   replySchema,
@@ -40,13 +42,15 @@ async function loadProgram(path: string): Promise<PulumiFn> {
 let command: Promise<PulumiCommand> | undefined;
 const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
 
-async function openStack(request: OperationRequest): Promise<Stack> {
-  // In this order: what is wrong with the program is said without an engine.
-  const program = await loadProgram(request.program);
+async function openStack(
+  request: OperationRequest,
+  program: PulumiFn,
+  engine: PulumiCommand,
+): Promise<Stack> {
   const workspace = await LocalWorkspace.create({
     workDir: request.workDirectory,
     program,
-    pulumiCommand: await pulumiCommand(),
+    pulumiCommand: engine,
   });
   // Selecting is a process of its own, and writes into a file that all stacks of a user share; every command names its stack.
   if (request.exists === true) workspace.selectStack = () => Promise.resolve();
@@ -60,8 +64,47 @@ async function openStack(request: OperationRequest): Promise<Stack> {
   return stack;
 }
 
+/** How the SDK calls the engine; its types leave that out. */
+interface EngineCalls {
+  run(args: readonly string[], ...rest: unknown[]): Promise<unknown>;
+}
+
+/** The engine that looks before it acts, which the SDK has it skip. */
+function lookingFirst(engine: PulumiCommand): PulumiCommand {
+  const calls = engine as PulumiCommand & EngineCalls;
+  const run: EngineCalls["run"] = (args, ...rest) =>
+    calls.run(
+      args.filter((argument) => argument !== "--skip-preview"),
+      ...rest,
+    );
+  return Object.create(engine, { run: { value: run } }) as PulumiCommand;
+}
+
+/**
+ * Has the engine hold the backend's lock until the signal. An `up` takes the lock before it looks what it would do; a program
+ * that fails in that look ends it there: no state, no record of pending operations and no history is written (docs/decisions/0019-repair.md).
+ */
+async function hold(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
+  const program: PulumiFn = async () => {
+    if (!isDryRun()) throw new Error("This engine does not look before it acts.");
+    send({ type: "held" });
+    if (!signal.aborted) await once(signal, "abort");
+    throw new Error("The lock is given back.");
+  };
+  const stack = await openStack(request, program, lookingFirst(await pulumiCommand()));
+  try {
+    await stack.up({ color: "never" });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return { type: "done" };
+}
+
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
-  const stack = await openStack(request);
+  if (request.operation === "hold") return hold(request, signal);
+  // In this order: what is wrong with the program is said without an engine.
+  const program = await loadProgram(request.program);
+  const stack = await openStack(request, program, await pulumiCommand());
   // The SDK notices only what comes while the engine runs: a stop that was asked for earlier would be lost.
   signal.throwIfAborted();
   const options = {

@@ -33,12 +33,20 @@ stack() {
   esac
 }
 
-case $1 in
+# An update that looks before it acts only holds the lock.
+operation=$1
+case $* in
+  *--skip-preview*) ;;
+  up*) operation=hold ;;
+esac
+
+case $operation in
   version) echo v3.250.0 ;;
   stack)
     shift
     stack "$@"
     ;;
+  hold) exec "${NODE:?}" "${0%/*}/engine-stub.mjs" hold "$@" ;;
   up | preview | refresh | destroy)
     if [ -e "$here/runs/$1.json" ]; then exec "${NODE:?}" "${0%/*}/engine-stub.mjs" "$@"; fi
     ;;

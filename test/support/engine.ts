@@ -9,6 +9,8 @@ export interface EngineRun {
   readonly stdout?: string;
   readonly stderr?: string;
   readonly code?: number;
+  /** Of `hold`: the state that it finds when it has the lock. */
+  readonly state?: Readonly<Record<string, unknown>>;
   /** `wait`: runs until SIGINT. `hang`: until the second one. `die`: is killed. */
   readonly then?: "wait" | "hang" | "die";
 }
@@ -78,7 +80,7 @@ export class Engine {
     this.write("outputs-clear.json", shown(true));
   }
 
-  /** What `up`, `preview`, `refresh` and `destroy` do; all end well by default. */
+  /** What `up`, `preview`, `refresh`, `destroy` and an `up` that only holds the lock (`hold`) do; all end well by default. */
   runs(runs: Readonly<Record<string, EngineRun>>): void {
     rmSync(join(this.directory, "runs"), { recursive: true, force: true });
     for (const [name, run] of Object.entries(runs)) this.write(`runs/${name}.json`, run);
@@ -107,11 +109,17 @@ export class Engine {
     return readFileSync(join(this.directory, "calls"), "utf8").split("\n").filter(Boolean);
   }
 
-  /** The operations among them: `up`, `destroy`, ... */
+  /** The process that holds the lock for a repair now; undefined when none does. */
+  heldBy(): number | undefined {
+    const file = join(this.directory, "held");
+    return existsSync(file) ? Number(readFileSync(file, "utf8")) : undefined;
+  }
+
+  /** The operations among them: `up`, `destroy`, ...; `hold` for an `up` that only held the lock. */
   operations(): string[] {
     return this.calls()
-      .map((call) => call.split(" ")[0] ?? "")
-      .filter((name) => ["up", "preview", "refresh", "destroy"].includes(name));
+      .map((call) => (/^up (?!.*--skip-preview)/.test(call) ? "hold" : (call.split(" ")[0] ?? "")))
+      .filter((name) => ["up", "preview", "refresh", "destroy", "hold"].includes(name));
   }
 
   remove(): void {

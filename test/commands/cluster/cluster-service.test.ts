@@ -170,7 +170,7 @@ describe("the cluster service", function () {
     it("does not begin when that cannot be done, and keeps the record for the next time", async () => {
       cloud.on("DELETE /network/networks/half-made", { status: 403, body: { message: "no" } });
       await assert.rejects(service().up("dev", bare), /no/);
-      assert.deepEqual(engine.operations(), []);
+      assert.deepEqual(engine.operations(), ["hold"]);
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], [pending]);
     });
   });

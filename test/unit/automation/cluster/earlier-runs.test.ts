@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import {
   fallsInto,
-  repairMessage,
   unsettledBy,
   type History,
 } from "../../../../automation/cluster/earlier-runs.js";
@@ -10,7 +9,7 @@ import type { StateExport } from "../../../../automation/cluster/state.js";
 const at = (hour: number): string => `2026-01-02T${String(hour).padStart(2, "0")}:00:00.000Z`;
 const hour = (one: number): number => Date.parse(at(one));
 const run = (from: number, result: string, more: Partial<History[number]> = {}) => ({
-  ...{ kind: "update", message: "", result, startTime: at(from), endTime: at(from + 1) },
+  ...{ kind: "update", result, startTime: at(from), endTime: at(from + 1) },
   ...more,
 });
 const stack = "pulumi:pulumi:Stack";
@@ -50,11 +49,6 @@ describe("when runs were at work of which the state may not know everything", ()
 
   it("since the stack began, where its first run was interrupted", () => {
     assert.deepEqual(unsettledBy([], state(true)), [{ from: hour(1) }]);
-  });
-
-  it("not while a run only held the lock for a repair", () => {
-    const repair = run(8, "failed", { message: repairMessage });
-    assert.deepEqual(unsettledBy([repair, run(4, "succeeded")], state(true)), [{ from: hour(5) }]);
   });
 
   it("takes a clock that differs by less than a minute for the same", () => {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { recover } from "../../../../automation/cluster/recovery.js";
-import type { StateAccess } from "../../../../automation/cluster/state.js";
+import { clearRecord, isInterrupted, recover } from "../../../../automation/cluster/recovery.js";
+import { readState, type StateAccess } from "../../../../automation/cluster/state.js";
 import { connectCloud } from "../../../../cloud/client.js";
 import {
   emptyProject,
@@ -36,7 +36,13 @@ const engine = `#!/bin/sh
 case "$1 $2" in
 "stack export") cat "$STATE" ;;
 "stack history") cat "$STATE.history" ;;
-"stack import") cat >"$STATE" ;;
+"stack import")
+  if [ -e "$STATE.locked" ]; then
+    echo "error: the stack is currently locked by 1 lock(s)" >&2
+    exit 255
+  fi
+  cat >"$STATE"
+  ;;
 *) exit 9 ;;
 esac
 `;
@@ -84,16 +90,23 @@ describe("recovery", () => {
         deployment: { pending_operations: unknown };
       }
     ).deployment.pending_operations;
-  const run = async () => {
-    const { cleared, state } = await recover(access(), async () => ({
+  const undo = async () => {
+    const before = await readState(access());
+    assert.ok(before);
+    if (!isInterrupted(before)) return { cleared: [], before, state: before };
+    return recover(access(), before, async () => ({
       cloud: await connectCloud({ env: cloud.environment(), patience: inNoTime }),
       kubernetes: () => Promise.resolve(undefined),
       note: (text) => {
         notes.push(text);
       },
     }));
-    assert.deepEqual(state?.deployment.pending_operations, pendingNow());
-    return cleared;
+  };
+  const run = async () => {
+    const recovered = await undo();
+    await clearRecord(access(), recovered);
+    assert.deepEqual(recovered.state.deployment.pending_operations, pendingNow());
+    return recovered.cleared;
   };
   const written = (): string[] =>
     cloud.seen
@@ -273,5 +286,21 @@ describe("recovery", () => {
     cloud.on("GET /compute/servers/detail", { status: 500, body: "down" });
     await assert.rejects(run, /500/);
     assert.equal((pendingNow() as unknown[]).length, 1);
+  });
+
+  it("writes nothing into a state that somebody changed since it was repaired", async () => {
+    const pending = creating("command:remote:Command", "init");
+    putState([pending]);
+    const recovered = await undo();
+    putState([pending], [resource("some:index:Thing", "made since")]);
+    await assert.rejects(clearRecord(access(), recovered), { code: "STACK_LOCKED" });
+    assert.deepEqual(pendingNow(), [pending]);
+  });
+
+  it("says that it was overtaken when somebody holds the stack before the state is written", async () => {
+    putState([creating("command:remote:Command", "init")]);
+    const recovered = await undo();
+    writeFileSync(`${stateFile()}.locked`, "");
+    await assert.rejects(clearRecord(access(), recovered), { code: "STACK_LOCKED" });
   });
 });

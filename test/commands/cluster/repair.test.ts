@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import type { ClusterService } from "../../../automation/cluster/cluster-service.js";
+import { Embedder, fails } from "../../support/embedder.js";
+import { networkType, urnOf, type Engine } from "../../support/engine.js";
+import type { FakeCloud } from "../../support/fake-openstack.js";
+
+const bare = { preflight: false, verify: false } as const;
+
+describe("the repair of an interrupted run", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  let engine: Engine;
+  let cloud: FakeCloud;
+  const pending = {
+    type: "creating",
+    resource: {
+      ...{ urn: urnOf(networkType, "net"), type: networkType, custom: true },
+      inputs: { name: "dev" },
+    },
+  };
+  const identity = {
+    ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
+    ...{ custom: true, id: "made", outputs: { stdout: "0123456789ab" } },
+  };
+  const interrupted = { resources: [identity], pending_operations: [pending] };
+  const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
+  let networks: { id: string; name: string; tags: string[] }[];
+  beforeEach(async () => {
+    // Settings of a program of its own, which describe no cluster.
+    embedder = await Embedder.start("config: {}\n");
+    ({ engine, cloud } = embedder);
+    networks = [{ id: "half-made", name: "dev", tags }];
+    cloud.on("GET /network/networks", () => ({ body: { networks } }));
+    engine.state(interrupted);
+  });
+  afterEach(() => embedder.stop());
+  const service = (): ClusterService => embedder.service();
+  /** The cloud deletes the network; before it answers, this happens. */
+  const whileDeleting = (meanwhile: () => void): void => {
+    cloud.on("DELETE /network/networks/half-made", () => {
+      meanwhile();
+      networks = [];
+      return { status: 204 };
+    });
+  };
+  const imports = (): number =>
+    engine.calls().filter((call) => call.startsWith("stack import")).length;
+
+  for (const backend of ["file", "s3://bucket"])
+    it(`acts in the cloud only while the engine holds the stack, in the backend ${backend}`, async () => {
+      if (backend !== "file") embedder.backend = backend;
+      const seen: boolean[] = [];
+      whileDeleting(() => {
+        seen.push(engine.heldBy() !== undefined);
+      });
+      await service().up("dev", bare);
+      assert.deepEqual(seen, [true]);
+      assert.equal(engine.heldBy(), undefined);
+      assert.deepEqual(engine.operations(), ["hold", "up"]);
+      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
+    });
+
+  it("starts no engine of its own where nothing was interrupted", async () => {
+    engine.state({ resources: [identity] });
+    await service().up("dev", bare);
+    assert.deepEqual(engine.operations(), ["up"]);
+    assert.equal(engine.calls().filter((call) => call.startsWith("stack export")).length, 1);
+  });
+
+  it("touches nothing while another engine holds the stack", async () => {
+    embedder.backend = "s3://bucket";
+    const stderr = "error: the stack is currently locked by 1 lock(s)\n";
+    engine.runs({ hold: { stderr, code: 255 } });
+    const { exitCode, message } = await fails(service().up("dev", bare), "STACK_LOCKED");
+    assert.equal(exitCode, 4);
+    assert.equal(message, "Another operation holds this stack.");
+    assert.deepEqual(cloud.seen, []);
+    assert.deepEqual(engine.operations(), ["hold"]);
+    assert.deepEqual(engine.stateNow()?.deployment, interrupted);
+  });
+
+  it("does what is pending when the lock is held, which may be nothing any more", async () => {
+    engine.runs({ hold: { state: { resources: [identity] } } });
+    await service().up("dev", bare);
+    assert.deepEqual(cloud.seen, []);
+    assert.equal(imports(), 0);
+    assert.deepEqual(engine.operations(), ["hold", "up"]);
+  });
+
+  it("notices a state that changed since it was repaired, and leaves it", async () => {
+    const other = { resources: [identity], pending_operations: [pending, pending] };
+    whileDeleting(() => {
+      engine.state(other);
+    });
+    const { message } = await fails(service().up("dev", bare), "STACK_LOCKED");
+    assert.match(message, /^Another operation worked on this stack while it was repaired/);
+    assert.deepEqual(engine.stateNow()?.deployment, other);
+    assert.deepEqual(engine.operations(), ["hold"]);
+  });
+
+  it("ends, and keeps the record, when the engine that holds the lock dies", async () => {
+    whileDeleting(() => {
+      process.kill(engine.heldBy() ?? NaN, "SIGKILL");
+    });
+    await fails(service().up("dev", bare), "ENGINE_KILLED");
+    assert.equal(imports(), 0);
+    assert.deepEqual(engine.operations(), ["hold"]);
+  });
+
+  it("gives the lock back when it is stopped, and keeps the record", async () => {
+    const stop = new AbortController();
+    whileDeleting(() => {
+      stop.abort();
+    });
+    await fails(service().up("dev", { ...bare, signal: stop.signal }), "CANCELLED");
+    assert.equal(engine.heldBy(), undefined);
+    assert.equal(imports(), 0);
+    assert.deepEqual(engine.operations(), ["hold"]);
+  });
+});
