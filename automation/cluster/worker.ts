@@ -92,6 +92,8 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
     throw new Error("The lock is given back.");
   };
   const stack = await openStack(request, program, lookingFirst(await pulumiCommand()));
+  // What is still asked of an engine that ends.
+  process.on("unhandledRejection", () => undefined);
   try {
     await stack.up({ color: "never" });
   } catch (error) {

@@ -32,6 +32,7 @@ async function look() {
   const { RunRequest } = require("@pulumi/pulumi/proto/language_pb.js");
   const { ResourceMonitorService } = require("@pulumi/pulumi/proto/resource_grpc_pb.js");
   const { RegisterResourceResponse } = require("@pulumi/pulumi/proto/resource_pb.js");
+  const { Empty } = require("google-protobuf/google/protobuf/empty_pb.js");
   const { credentials, Server, ServerCredentials } = require("@grpc/grpc-js");
   const monitor = new Server();
   monitor.addService(ResourceMonitorService, {
@@ -41,6 +42,7 @@ async function look() {
       response.setUrn(`urn:pulumi:dev::it::${request.getType()}::${request.getName()}`);
       answer(null, response);
     },
+    registerResourceOutputs: (call, answer) => answer(null, new Empty()),
   });
   const port = await new Promise((done, failed) => {
     monitor.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) => {
