@@ -57,6 +57,14 @@ const credentialPrefix = "Cloud controller manager and Cinder CSI of cluster ";
 export const credentialDescription = (mark: ClusterMark): string =>
   `${credentialPrefix}${nameInCloud(mark)}`;
 
+const partPrefix = "Part of cluster ";
+
+/** The description of networks, subnets and routers: they have it from their first moment on, their tags by a second request. */
+export const clusterDescription = (mark: ClusterMark): string =>
+  `${partPrefix}${nameInCloud(mark)}`;
+
+const described: ReadonlySet<CloudObject["kind"]> = new Set(["network", "subnet", "router"]);
+
 /** {@link nameInCloud} read back; undefined for a name that no cluster of ours has there. */
 function readNameInCloud(text: string | undefined): ClusterMark | undefined {
   const [, name, identity] = /^([a-z][a-z0-9-]*)-([0-9a-f]{12})$/.exec(text ?? "") ?? [];
@@ -73,7 +81,10 @@ function ownMark({ kind, tags, metadata, description }: CloudObject): ClusterMar
     tags.find((tag) => tag.startsWith(`${key}=`))?.slice(key.length + 1);
   const name = tagged(clusterNameKey) ?? metadata[clusterNameKey];
   const identity = tagged(identityKey) ?? metadata[identityKey] ?? "";
-  return name === undefined ? undefined : { name, identity };
+  if (name !== undefined) return { name, identity };
+  return described.has(kind) && description.startsWith(partPrefix)
+    ? readNameInCloud(description.slice(partPrefix.length))
+    : undefined;
 }
 
 /** The metadata that Cinder CSI puts on volumes and snapshots: the cluster as it was told that it is called. */

@@ -1,5 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
-import { clusterMetadata, clusterTags, type ClusterMark } from "../../cloud/ownership.js";
+import {
+  clusterDescription,
+  clusterMetadata,
+  clusterTags,
+  type ClusterMark,
+} from "../../cloud/ownership.js";
 
 /** What everything of a cluster carries in the cloud; the identity is known as soon as it was made or read from the state. */
 export interface ClusterMarkInput extends Pick<ClusterMark, "name"> {
@@ -9,6 +14,10 @@ export interface ClusterMarkInput extends Pick<ClusterMark, "name"> {
 /** The tags of an object in Neutron. */
 export const tagsOf = (mark: ClusterMarkInput): pulumi.Output<string[]> =>
   pulumi.output(mark).apply(clusterTags);
+
+/** The description of a network, a subnet or a router. */
+export const descriptionOf = (mark: ClusterMarkInput): pulumi.Output<string> =>
+  pulumi.output(mark).apply(clusterDescription);
 
 /** The metadata of a server. */
 export const metadataOf = (mark: ClusterMarkInput): pulumi.Output<Record<string, string>> =>

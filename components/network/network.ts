@@ -1,6 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
+import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 import type { FoundNetwork } from "../support/existing-network.js";
 import { stretchesWithout } from "./address-plan.js";
@@ -73,12 +73,12 @@ export class Network extends Component {
   }
 
   private create(args: NetworkArgs): Place {
-    const tags = tagsOf(args.mark);
+    const marks = { description: descriptionOf(args.mark), tags: tagsOf(args.mark) };
     const network = this.make(openstack.networking.Network, "network", {
       name: args.name,
       adminStateUp: true,
       ...(args.mtu !== undefined && { mtu: args.mtu }),
-      tags,
+      ...marks,
     });
     const subnet = this.make(openstack.networking.Subnet, "subnet", {
       name: args.name,
@@ -89,13 +89,13 @@ export class Network extends Component {
       ...(args.reserved.length > 0 && {
         allocationPools: [...stretchesWithout(args.nodes, args.reserved)],
       }),
-      tags,
+      ...marks,
     });
     const router = this.make(openstack.networking.Router, "router", {
       name: args.name,
       adminStateUp: true,
       ...(args.externalNetwork && { externalNetworkId: args.externalNetwork.id }),
-      tags,
+      ...marks,
     });
     const routerInterface = this.make(openstack.networking.RouterInterface, "router-interface", {
       routerId: router.id,

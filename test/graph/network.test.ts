@@ -18,6 +18,14 @@ describe("the network of a cluster", () => {
     assert.ok(usual && !("mtu" in usual.inputs));
   });
 
+  it("carries the identity from its first moment on: tags are a second request", async () => {
+    const rows = await build({ externalNetwork: "public" });
+    for (const kind of ["network:Network", "subnet:Subnet", "router:Router"]) {
+      const [row] = ofType(rows, `/${kind}`);
+      assert.match(String(row?.inputs["description"]), /^Part of cluster dev-[0-9a-f]{12}$/, kind);
+    }
+  });
+
   it("filters nothing where its ports have no security: no groups, no rules, no address pairs", async () => {
     const rows = await build(
       { portSecurity: false },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { kinds } from "../../../cloud/inventory.js";
 import {
+  clusterDescription,
   clusterMetadata,
   clusterTags,
   credentialDescription,
@@ -19,6 +20,12 @@ describe("whose an object is", () => {
     const tags = ["x", ...clusterTags(mark)];
     assert.deepEqual(ownershipOf(object({ kind: "network", tags })), marked);
     assert.deepEqual(ownershipOf(object({ metadata: clusterMetadata(mark) })), marked);
+    for (const kind of ["network", "subnet", "router"] as const)
+      assert.deepEqual(
+        ownershipOf(object({ kind, description: clusterDescription(mark) })),
+        marked,
+        kind,
+      );
     const credential = object({
       kind: "application credential",
       description: credentialDescription(mark),
@@ -57,6 +64,8 @@ describe("whose an object is", () => {
   it("is nobody's by its name alone: a foreign machine may be called like ours", () => {
     assert.equal(ownershipOf(object({ name: "dev-control-plane-0" })), undefined);
     assert.equal(ownershipOf(object({ kind: "network", name: "dev" })), undefined);
+    const spoken = object({ kind: "network", description: "Part of cluster dev" });
+    assert.equal(ownershipOf(spoken), undefined);
     const another = object({ kind: "load balancer", name: "kube_service_dev_default_web" });
     assert.equal(ownershipOf(another), undefined);
   });

@@ -6,6 +6,7 @@ import {
   type Verdict,
 } from "../../../../automation/cluster/leftovers.js";
 import type { CloudObject } from "../../../../cloud/inventory.js";
+import { clusterDescription } from "../../../../cloud/ownership.js";
 import { object } from "../../../support/cloud-object.js";
 
 /** An interrupted run, and one before it that failed. */
@@ -22,7 +23,7 @@ const tags = (identity: string) => [`stackadm-cluster=dev`, `stackadm-identity=$
 const metadata = (identity: string) => ({
   ...{ "stackadm-cluster": "dev", "stackadm-identity": identity },
 });
-const [ours, theirs] = ["0123456789ab", "ba9876543210"];
+const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
 
 /** What each is, and why it may be anybody's. */
 const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
@@ -30,6 +31,20 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
   ["a server of ours", { metadata: metadata(ours) }, "left behind"],
   ["a volume of ours", { kind: "volume", metadata: metadata(ours) }, "left behind"],
   ["a network of ours", { kind: "network", tags: tags(ours) }, "left behind"],
+  [
+    "a network of ours that has no tags yet",
+    { kind: "network", description: clusterDescription({ name: "dev", identity: ours }) },
+    "left behind",
+  ],
+  [
+    "a router of another cluster that has no tags yet",
+    {
+      kind: "router",
+      description: clusterDescription({ name: "dev", identity: theirs }),
+      created: during,
+    },
+    "another's",
+  ],
   ["a load balancer of ours", { kind: "load balancer", tags: tags(ours) }, "left behind"],
   [
     "an application credential of ours",
