@@ -84,7 +84,9 @@ const nameOf = (key: string, where: string): string =>
   where === variables ? `OS_${key.toUpperCase()}` : key;
 
 function requireComplete(auth: Auth, kind: Credential["kind"], where: string): void {
-  const lacks = missing(auth, kind).map((keys) => keys.map((key) => nameOf(key, where)).join(" or "));
+  const lacks = missing(auth, kind).map((keys) =>
+    keys.map((key) => nameOf(key, where)).join(" or "),
+  );
   if (lacks.length === 0) return;
   const verb = lacks.length === 1 ? "is" : "are";
   throw new CloudError("configuration", `${where}: ${lacks.join(", ")} ${verb} missing.`);

@@ -22,7 +22,10 @@ export function backendDirectory(backend: string): string | undefined {
   const [plain = ""] = backend.split("?");
   const url = plain.replace(/^file:\/\/~/, `file://${process.env["HOME"] ?? ""}`);
   if (!url.startsWith("file:///"))
-    return refuse(backend, "names no directory from the root or from ~, and operations run in directories of their own");
+    return refuse(
+      backend,
+      "names no directory from the root or from ~, and operations run in directories of their own",
+    );
   return fileURLToPath(url);
 }
 

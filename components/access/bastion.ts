@@ -32,7 +32,11 @@ export class Bastion extends MachineGroup {
   at(host: pulumi.Output<string>, spec: Pick<ClusterSpec, "ssh">): Access {
     const { machine } = this.member;
     const access = through(machine, host);
-    const ready = this.script(this.member, "prepare", { access, scripts, values: loginValues(spec) });
+    const ready = this.script(this.member, "prepare", {
+      access,
+      scripts,
+      values: loginValues(spec),
+    });
     return through(
       machine,
       pulumi.all([host, ready.id]).apply(([known]) => known),

@@ -40,9 +40,7 @@ export const prepareValues = [
 ] as const;
 
 /** The script that lets operators log in. */
-export const loginScripts = [
-  readFileSync(join(__dirname, "scripts/logins.sh"), "utf8"),
-] as const;
+export const loginScripts = [readFileSync(join(__dirname, "scripts/logins.sh"), "utf8")] as const;
 
 /** Its values. */
 export const loginValues = ({ ssh }: Pick<ClusterSpec, "ssh">) => ({
@@ -121,7 +119,10 @@ type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | 
 
 /** The values for {@link prepareScripts}, but those that are late. */
 export function preparation(
-  spec: Pick<ClusterSpec, "kubernetes" | "network" | "podNetwork" | "etcd" | "ssh" | "securityUpdates">,
+  spec: Pick<
+    ClusterSpec,
+    "kubernetes" | "network" | "podNetwork" | "etcd" | "ssh" | "securityUpdates"
+  >,
   role: Role,
   { packages: extra = [], taints = [], steps }: Additions = {},
 ): Record<Exclude<(typeof prepareValues)[number], Late>, string> {

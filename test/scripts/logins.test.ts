@@ -56,7 +56,10 @@ describe("the keys of operators on a machine", () => {
 
   it("stay readable for sshd, which reads as the user", () => {
     const { calls } = run(anna);
-    assert.ok(calls.some((call) => /^chown debian: \S+authorized_keys$/.test(call)), calls.join("\n"));
+    assert.ok(
+      calls.some((call) => /^chown debian: \S+authorized_keys$/.test(call)),
+      calls.join("\n"),
+    );
   });
 
   it("are also written where an image has no such file", () => {

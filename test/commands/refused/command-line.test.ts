@@ -34,12 +34,18 @@ const rows: readonly Refused[] = [
   ...[["up", "--stack"], ["deploy"], ["destory"], ["up", "--yess"], ["up", "dev"], ["UP"]].map(
     (args) => ({ args }),
   ),
-  ...[["lab", "start"], ["lab", "up", "--kubernetes"], ["lab", "add"], ["lab", "add", "none"]].map(
-    (args) => ({ args }),
-  ),
-  ...[["up", "--refresh=no"], ["up", "--force", "now"], ["status", "--json=yes"], ["env", "x"]].map(
-    (args) => ({ args }),
-  ),
+  ...[
+    ["lab", "start"],
+    ["lab", "up", "--kubernetes"],
+    ["lab", "add"],
+    ["lab", "add", "none"],
+  ].map((args) => ({ args })),
+  ...[
+    ["up", "--refresh=no"],
+    ["up", "--force", "now"],
+    ["status", "--json=yes"],
+    ["env", "x"],
+  ].map((args) => ({ args })),
   ...[["destroy"], ["destroy", "--abandon"], ["destroy", "--yes=no"], ["unlock", "--force"]].map(
     (args) => ({ args }),
   ),
@@ -50,13 +56,15 @@ const rows: readonly Refused[] = [
     args: ["orphans", "--identity", id],
   })),
   ...["--volumes", "--floating-ips"].map((option) => ({ args: ["orphans", option] })),
-  ...["banana", "/srv/stacks", "ftp://x/y", "file://stacks", "file://./stacks", "s3://"].map((url) =>
-    backend(url),
+  ...["banana", "/srv/stacks", "ftp://x/y", "file://stacks", "file://./stacks", "s3://"].map(
+    (url) => backend(url),
   ),
   ...["postgres://", "postgres://?sslmode=off", "gs://", "azblob:///x", "FILE:///x"].map((url) =>
     backend(url),
   ),
-  ...["https://me:SECRET@", "file:///nowhere/stacks", "file://~/nowhere"].map((url) => backend(url)),
+  ...["https://me:SECRET@", "file:///nowhere/stacks", "file://~/nowhere"].map((url) =>
+    backend(url),
+  ),
   backend("file://HOME/file", { file: "" }),
   site("/nowhere.yaml"),
   site("HOME/site", { site: null }),

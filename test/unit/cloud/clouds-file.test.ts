@@ -118,7 +118,10 @@ describe("clouds.yaml", () => {
       refusal(() => settingsFromFile("one", [path])).message,
       /one in .*: auth_url is missing/,
     );
-    assert.match(refusal(() => settingsFromFile("two", [path])).message, /auth_url, username or user_id, password are missing/);
+    assert.match(
+      refusal(() => settingsFromFile("two", [path])).message,
+      /auth_url, username or user_id, password are missing/,
+    );
   });
 
   it("refuses an auth_type that it does not know, and names those that it takes", () => {

@@ -17,7 +17,12 @@ const typed = (type: string, words: string): string =>
 /** Texts of clouds.yaml in which the cloud `c` is looked for. */
 const files: readonly string[] = [
   ...["clouds: [", "- a", "hello", "", "cloud: {}", "clouds: hello", "clouds: [c]"],
-  ...["clouds: {other: {}, another: {}}", "clouds: {c: hello}", "clouds: {c: [a]}", "clouds: {c: 7}"],
+  ...[
+    "clouds: {other: {}, another: {}}",
+    "clouds: {c: hello}",
+    "clouds: {c: [a]}",
+    "clouds: {c: 7}",
+  ],
   ...["clouds: {c: {}}", "clouds: {c: {auth: hello}}", "clouds: {c: {auth: [a]}}"],
   ...[auth(""), auth(user), auth(url), auth(`${url}, password: SECRET`)],
   ...[auth(`${url}, username: u`), auth(`${url}, username: '', password: SECRET`)],
@@ -36,7 +41,12 @@ const files: readonly string[] = [
     "v3applicationcredential",
     `${url}, application_credential_name: n, application_credential_secret: SECRET`,
   ),
-  ...[entry("verify: maybe"), entry("verify: 'true'"), entry("insecure: 1"), entry("interface: out")],
+  ...[
+    entry("verify: maybe"),
+    entry("verify: 'true'"),
+    entry("insecure: 1"),
+    entry("interface: out"),
+  ],
   ...[entry("interface: 7"), entry("endpoint_type: adminURLs"), entry("region_name: [a]")],
   ...[entry("regions: r"), entry("regions: []\n, region_name: {}"), entry("cacert: 7")],
   ...[entry("regions: [a, b], region_name: c"), entry("regions: [{values: {}}]")],
