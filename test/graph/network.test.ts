@@ -19,7 +19,7 @@ describe("the network of a cluster", () => {
   });
 
   it("carries the identity from its first moment on: tags are a second request", async () => {
-    const rows = await build({ externalNetwork: "public" });
+    const rows = await build({});
     for (const kind of ["network:Network", "subnet:Subnet", "router:Router"]) {
       const [row] = ofType(rows, `/${kind}`);
       assert.match(String(row?.inputs["description"]), /^Part of cluster dev-[0-9a-f]{12}$/, kind);

@@ -155,7 +155,8 @@ trusted_key() {
   grep -qxF "$PACKAGES_KEY_FINGERPRINT" <<<"$found" ||
     die_as INVALID_CONFIG "kubernetes.packages.keyFingerprint: $PACKAGES_URL is signed by ${found//$'\n'/ and }, not by $PACKAGES_KEY_FINGERPRINT"
   rm -rf "$home"
-  mkdir -p -m 0700 "$home"
+  mkdir -p "$volatile"
+  mkdir -m 0700 "$home"
   gpg --homedir "$home" --batch --no-autostart --import <<<"$key"
   gpg --homedir "$home" --batch --no-autostart --armor --export-options export-minimal --export "$PACKAGES_KEY_FINGERPRINT" |
     write "$keyring"
