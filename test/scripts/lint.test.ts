@@ -72,7 +72,7 @@ describe("scripts for machines", () => {
     [
       "prepare",
       prepareValues,
-      ["volumes", "disk", "authority", "proxy", "registries", "prepare"].map(
+      ["volumes", "disk", "authority", "proxy", "registries", "logins", "prepare"].map(
         (name) => `machine/scripts/${name}.sh`,
       ),
     ],
@@ -83,7 +83,11 @@ describe("scripts for machines", () => {
     ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
     ["teardown", teardownValues, [releasing, "kubeadm/scripts/teardown.sh"]],
     ["snapshots", [], [releasing, "kubeadm/scripts/snapshots.sh"]],
-    ["bastion", [], ["access/scripts/bastion.sh"]],
+    [
+      "bastion",
+      ["LOGIN_USER", "LOGIN_KEYS"],
+      ["machine/scripts/logins.sh", "access/scripts/bastion.sh"],
+    ],
   ] as const;
   for (const [step, values, files] of contracts) {
     it(`${step} reads exactly the values that the program gives it`, () => {

@@ -50,6 +50,7 @@ for name in \${words##* download }; do
   printf 'Package: %s\\nVersion: 1:1-1\\nArchitecture: amd64\\nMaintainer: a <a@b.test>\\nDescription: d\\n' "$name" >"$FOLDER/deb/DEBIAN/control"
   dpkg-deb --build "$FOLDER/deb" "\${name}_1%3a1-1_amd64.deb"
 done`,
+  mmdebstrap: "true",
   gcc: `while [ "$1" != -o ]; do shift; done; echo pause >"$2"`,
   gpg: `case "$*" in
   *--import*) cat >/dev/null ;;

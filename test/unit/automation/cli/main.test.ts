@@ -88,7 +88,7 @@ describe("the command line", function () {
   it("refuses a stack's name that would lead to another directory", async () => {
     const { code, err } = await operator.runWith(cloud, "destroy", "--yes", "-s", "../dev");
     assert.equal(code, 2);
-    assert.match(err, /^\nerror: '\.\.\/dev' is not a stack name\.\n/);
+    assert.match(err, /^\nerror: "\.\.\/dev" is not the name of a stack\.\n/);
   });
 
   it("lists everything that is wrong with a stack's file at once", async () => {

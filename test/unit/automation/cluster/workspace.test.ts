@@ -86,7 +86,7 @@ describe("the private directory of a stack", () => {
 
   it("is refused for a name that would lead elsewhere", () => {
     for (const stack of ["../x", "a/b", "", "a b"])
-      assert.throws(() => readStackFile(project, stack), /is not a stack name/, stack);
+      assert.throws(() => readStackFile(project, stack), /is not the name of a stack/, stack);
   });
 });
 
