@@ -88,6 +88,19 @@ describe("teardown.sh", () => {
     ]);
   });
 
+  it("asks for volumes to go while load balancers are still going", () => {
+    living({
+      [services]: '[ -e $root/no-volumes ] || echo "service there shop web x,"',
+      [volumes]: [
+        "[ ! -e $root/no-volumes ] || exit 0",
+        'echo "volume there - pvc-1 x,"; echo "claim there shop data pvc-1 gold x,"',
+      ].join("; "),
+      '"delete PersistentVolumeClaim"*': "touch $root/no-volumes",
+    });
+    const { code, stderr } = run(patience(1));
+    assert.equal(code, 0, stderr);
+  });
+
   it("does not take an API server that cannot be asked for an empty cluster", () => {
     machine.stub("kubectl", 'case "$*" in "get services"*) exit 1 ;; esac');
     machine.put("etc/kubernetes/admin.conf");

@@ -13,6 +13,10 @@ teardown() {
     return
   fi
   begin_release nothing
+  # Neither waits for the other.
+  still=0
+  release_services
+  release_volumes
   dwindle "load balancers" 240 release_services || blocked "load balancers"
   # Longer than the 6 minutes after which Kubernetes itself takes volumes from a node that is not Ready.
   dwindle volumes 420 release_volumes || blocked volumes
