@@ -28,7 +28,7 @@ import { planRows } from "./plan-rows.js";
 import { beginSurvey, findingsFor, requireFit } from "./preflight.js";
 import { lookEarly, prove } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
-import { repair, tellRepair } from "./repair.js";
+import { repair, tellRepair, undoUndecided } from "./repair.js";
 import { Run } from "./run.js";
 import {
   holdsNothing,
@@ -101,7 +101,12 @@ class Service implements ClusterService {
       run.stage("operation");
       const exists = state !== undefined;
       const early = exists ? lookEarly(run, options) : undefined;
-      const { changed } = await run.engine("up", { expectNoChanges, exists });
+      const { changed } = await run
+        .engine("up", { expectNoChanges, exists })
+        .catch(async (error: unknown) => {
+          await undoUndecided(run);
+          throw error;
+        });
       const seen = changed ? undefined : await early;
       const made = seen ?? { outputs: await readStackOutputs(run.access) };
       const kubeconfigPath = keepKubeconfig(stack, made.outputs, options);

@@ -24,7 +24,13 @@ export type ClusterEvent =
       readonly change: ResourceChange;
       readonly id: string;
     }
-  | { readonly type: "failed"; readonly at: number; readonly change: ResourceChange }
+  | {
+      readonly type: "failed";
+      readonly at: number;
+      readonly change: ResourceChange;
+      /** What it was to be, without secrets. */
+      readonly inputs?: Readonly<Record<string, unknown>>;
+    }
   | { readonly type: "unchanged"; readonly at: number; readonly change: ResourceChange }
   /** A line that a running command printed, or progress of a provider: shown and forgotten. */
   | { readonly type: "log"; readonly at: number; readonly urn: string; readonly text: string }
@@ -64,6 +70,7 @@ export type ClusterEvent =
 const resourceSchema = z.looseObject({
   id: z.string().optional(),
   custom: z.boolean().optional(),
+  inputs: z.record(z.string(), z.unknown()).nullish(),
   outputs: z.record(z.string(), z.unknown()).nullish(),
 });
 const metadataSchema = z.looseObject({
@@ -131,6 +138,9 @@ const outputsOf = (resource: z.infer<typeof resourceSchema> | null | undefined):
 const idOf = ({ old, new: next }: z.infer<typeof metadataSchema>): string =>
   next?.id ?? old?.id ?? "";
 
+const inputsOf = ({ new: next }: z.infer<typeof metadataSchema>): Record<string, unknown> =>
+  next?.inputs ?? {};
+
 function decodeStep(event: Raw): ClusterEvent | undefined {
   const {
     timestamp: at,
@@ -148,7 +158,7 @@ function decodeStep(event: Raw): ClusterEvent | undefined {
     };
   if (isComponent(metadata)) return undefined;
   const change = changeOf(metadata);
-  if (resOpFailedEvent) return { type: "failed", at, change };
+  if (resOpFailedEvent) return { type: "failed", at, change, inputs: inputsOf(metadata) };
   const unchanged = boring.has(change.operation);
   if (begun) return { type: unchanged ? "unchanged" : "started", at, change };
   return unchanged ? undefined : { type: "finished", at, change, id: idOf(metadata) };

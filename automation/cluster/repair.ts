@@ -2,8 +2,8 @@ import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Stage } from "./options.js";
 import { clearRecord, isInterrupted, recover, type RecoveryTools } from "./recovery.js";
-import { recoverySteps } from "./recovery-steps.js";
-import type { Run } from "./run.js";
+import { recoverySteps, whatOf } from "./recovery-steps.js";
+import { Run } from "./run.js";
 import { readClusters, readState, type StateExport } from "./state.js";
 import { isScript } from "./unfinished.js";
 
@@ -28,6 +28,36 @@ export async function repair(
   await clearRecord(run.access, recovered);
   run.note(`An earlier run was interrupted; it is repaired: ${recovered.cleared.join(", ")}.`);
   return { state: recovered.state, repaired: true };
+}
+
+/**
+ * After an `up` that failed: what it was making when the cloud did not answer is taken away, if the cloud made it. The engine forgets
+ * such creates, so the next run could not know of them. Its own failure is only noted.
+ */
+export async function undoUndecided(run: Run): Promise<void> {
+  const creates = run.undecided.operations();
+  if (creates.length === 0) return;
+  const names = creates.map(({ resource }) => whatOf(resource.urn)).join(", ");
+  // The run may have failed because it was stopped; who stops it again has had enough.
+  const after = new Run(run.service, run.stack, {
+    ...run.options,
+    signal: run.options.killSignal,
+  });
+  try {
+    await after.hold(async (signal) => {
+      const state = await readState(after.access);
+      if (!state) return;
+      const held = new Set((state.deployment.resources ?? []).map(({ urn }) => urn));
+      // What is held half made is known.
+      const pending = creates.filter(({ resource }) => !held.has(resource.urn));
+      const deployment = { ...state.deployment, pending_operations: pending };
+      await recover(after.access, { ...state, deployment }, () => toolsOf(after, signal));
+    });
+  } catch (error) {
+    run.note(
+      `Whether the cloud made ${names} is not known (${error instanceof Error ? error.message : String(error)}); \`npx stackadm orphans\` shows what was left.`,
+    );
+  }
 }
 
 const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTools> => ({

@@ -11,6 +11,7 @@ import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
 import type { OperationName, OperationRequest } from "./protocol.js";
 import { clusterSpecOf, type SpecSources } from "./spec.js";
 import type { StateAccess } from "./state.js";
+import { UndecidedCreates } from "./undecided.js";
 import { rememberUnfinished } from "./unfinished.js";
 import { prepareWorkspace, programModule, readStackFile } from "./workspace.js";
 
@@ -21,6 +22,8 @@ export class Run {
   readonly directory: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
+  /** What the engine was making when it failed. */
+  readonly undecided = new UndecidedCreates();
 
   constructor(
     readonly service: ClusterServiceOptions,
@@ -174,6 +177,7 @@ export class Run {
       if (event.type === "outputs") ({ same } = event);
       // One that failed may be tried again in the same run.
       if (event.type === "finished") unfinished.delete(event.change.urn);
+      if (operation === "up") this.undecided.take(event);
       this.options.onEvent?.(event);
     };
     try {

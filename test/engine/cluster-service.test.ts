@@ -162,7 +162,7 @@ describe("the cluster service on a real engine", function () {
     await clusters.up("dev", { ...bare, expectNoChanges: true });
     const state = JSON.stringify(await clusters.state("dev"));
     assert.doesNotMatch(state + JSON.stringify(events), /a-secret-kubeconfig/);
-    const gone = { cluster: "dev", deleted: [], kept: [] };
+    const gone = { clusters: ["dev"], deleted: [], kept: [] };
     assert.deepEqual(await clusters.destroy("dev"), { ...gone, held: true });
     assert.equal(await clusters.state("dev"), undefined);
     assert.ok(!existsSync(kubeconfigPath));

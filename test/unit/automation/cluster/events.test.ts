@@ -46,8 +46,11 @@ describe("an engine event", () => {
     ],
     [
       "that fails a step",
-      { timestamp: 7, resOpFailedEvent: step("create") },
-      { type: "failed", at: 7, change: change("create") } as ClusterEvent,
+      {
+        timestamp: 7,
+        resOpFailedEvent: step("create", { new: { custom: true, inputs: { name: "dev" } } }),
+      },
+      { type: "failed", at: 7, change: change("create"), inputs: { name: "dev" } } as ClusterEvent,
     ],
     [
       "about a resource that stays as it is",

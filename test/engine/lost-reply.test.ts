@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  createClusterService,
+  type ClusterService,
+} from "../../automation/cluster/cluster-service.js";
+import { emptyProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
+import { toolDirectory } from "./support/tools.js";
+
+const modules = resolve(__dirname, "..", "..", "node_modules");
+const description = "Part of cluster dev-0123456789ab";
+const program = `
+const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
+const command = require(${JSON.stringify(join(modules, "@pulumi/command"))});
+const openstack = require(${JSON.stringify(join(modules, "@pulumi/openstack"))});
+module.exports = async () => {
+  const cluster = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
+  const identity = new command.local.Command("dev-identity", { create: "printf 0123456789ab" }, { parent: cluster });
+  const network = new openstack.networking.Network("dev", {
+    name: "dev", description: ${JSON.stringify(description)},
+  }, { parent: cluster, dependsOn: [identity] });
+  return { network: network.id };
+};
+`;
+
+interface Network {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+describe("a create whose reply is lost", function () {
+  this.timeout(240_000);
+  let directory: string;
+  let cloud: FakeCloud;
+  let service: ClusterService;
+  let networks: Network[];
+  /** What becomes of the next create. */
+  let next: "answered" | "lost" | "refused";
+  const stateHome = process.env["XDG_STATE_HOME"];
+  const bare = { preflight: false, verify: false };
+
+  const answerNetworks = (): void => {
+    const shown = (one: Network): object => ({ ...one, status: "ACTIVE", tags: [], subnets: [] });
+    cloud.on("GET /network/networks", () => ({ body: { networks: networks.map(shown) } }));
+    cloud.on("POST /network/v2.0/networks", ({ body }) => {
+      if (next === "refused")
+        return { status: 403, body: { NeutronError: { message: "not yours" } } };
+      const id = `made-${networks.length.toString()}-${next}`;
+      const network = { ...(body as { network: Omit<Network, "id"> }).network, id };
+      networks.push(network);
+      cloud.on(`GET /network/v2.0/networks/${id}`, () => ({ body: { network: shown(network) } }));
+      for (const version of ["", "/v2.0"])
+        cloud.on(`DELETE /network${version}/networks/${id}`, () => {
+          networks = networks.filter((one) => one.id !== id);
+          cloud.on(`GET /network/v2.0/networks/${id}`, { status: 404, body: {} });
+          return { status: 204 };
+        });
+      return next === "lost"
+        ? { status: "reset" }
+        : { status: 201, body: { network: shown(network) } };
+    });
+  };
+
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
+    networks = [];
+    answerNetworks();
+    directory = mkdtempSync(join(tmpdir(), "stackadm-reply-"));
+    mkdirSync(join(directory, "backend"));
+    const backend = pathToFileURL(join(directory, "backend")).href;
+    process.env["XDG_STATE_HOME"] = join(directory, "state");
+    const env = {
+      ...process.env,
+      ...cloud.environment({
+        ...{ OS_AUTH_URL: `${cloud.authUrl}/v3`, OS_DOMAIN_NAME: "Default" },
+      }),
+      OS_CLOUD: undefined,
+      PATH: `${toolDirectory()}${delimiter}${process.env["PATH"] ?? ""}`,
+      PULUMI_HOME: process.env["STACKADM_PULUMI_HOME"] ?? join(directory, "home"),
+      PULUMI_BACKEND_URL: backend,
+      PULUMI_CONFIG_PASSPHRASE: "engine-tests",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    };
+    writeFileSync(join(directory, "Pulumi.yaml"), "name: reply\nruntime: nodejs\n");
+    writeFileSync(join(directory, "Pulumi.dev.yaml"), "config: {}\n");
+    writeFileSync(join(directory, "index.js"), program);
+    service = createClusterService({
+      ...{ env, backend, projectDirectory: directory, program: join(directory, "index.js") },
+    });
+  });
+  afterEach(async () => {
+    await cloud.close();
+    if (stateHome === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = stateHome;
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it("is undone at once where the cloud did it, and nobody else's is touched", async () => {
+    const foreign = { id: "foreign", name: "dev", description: "Part of cluster dev-ba9876543210" };
+    networks = [foreign];
+    next = "lost";
+    const notes: string[] = [];
+    await assert.rejects(service.up("dev", { ...bare, onNote: (text) => notes.push(text) }));
+    assert.deepEqual(networks, [foreign], notes.join("\n"));
+    next = "answered";
+    const { outputs } = await service.up("dev", bare);
+    assert.equal(networks.length, 2);
+    assert.equal(outputs["network"]?.value, networks[1]?.id);
+    await service.destroy("dev");
+    assert.deepEqual(networks, [foreign]);
+  });
+
+  it("costs nothing where the cloud refused it", async () => {
+    next = "refused";
+    await assert.rejects(service.up("dev", bare));
+    assert.ok(
+      !cloud.seen.some(({ method, path }) => method === "GET" && path === "/network/networks"),
+    );
+  });
+});
