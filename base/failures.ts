@@ -58,6 +58,11 @@ export const failures = {
     sentence: "there is no such stack in this backend",
     hint: "`npx stackadm up --stack <name>` makes it; PULUMI_BACKEND_URL says where the states are.",
   },
+  WRONG_PROJECT: {
+    exitCode: 3,
+    sentence: "the cluster is in another project or region than the one that is signed in to",
+    hint: "Set OS_CLOUD (or OS_PROJECT_NAME, OS_REGION_NAME) to where it is, and run the same command again.",
+  },
   PROTECTED: {
     exitCode: 1,
     sentence: "the cluster or a part of it is protected from being deleted",

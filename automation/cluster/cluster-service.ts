@@ -24,6 +24,7 @@ import type {
   UpOptions,
   UpResult,
 } from "./options.js";
+import { readStateHere } from "./place.js";
 import { planRows } from "./plan-rows.js";
 import { beginSurvey, findingsFor, requireFit } from "./preflight.js";
 import { lookEarly, prove } from "./proof.js";
@@ -117,7 +118,8 @@ class Service implements ClusterService {
   preview(stack: string, options: PreviewOptions = {}): Promise<PreviewResult> {
     const { events, ...listening } = collecting(options);
     return this.inTurn(stack, { ...options, ...listening }, async (run) => {
-      if (options.preflight !== false) await run.spec({ files: true });
+      const spec = options.preflight === false ? undefined : run.spec({ files: true });
+      await Promise.all([spec, readStateHere(run)]);
       await run.engine("preview");
       return { plan: planRows(events) };
     });
@@ -136,7 +138,7 @@ class Service implements ClusterService {
   destroy(stack: string, options: DestroyOptions = {}): Promise<DestroyResult> {
     return this.inTurn(stack, options, async (run) => {
       requireFree(run);
-      const [settings, state] = await Promise.all([settingsOf(run), readState(run.access)]);
+      const [settings, state] = await Promise.all([settingsOf(run), readStateHere(run)]);
       const { name } = settings;
       if (holdsNothing(state)) {
         const kept = await requireNotElsewhere(run, name);

@@ -2,6 +2,7 @@ import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Stage } from "./options.js";
 import { clearRecord, isInterrupted, recover, type RecoveryTools } from "./recovery.js";
+import { readStateHere } from "./place.js";
 import { recoverySteps, whatOf } from "./recovery-steps.js";
 import { Run } from "./run.js";
 import { readClusters, readState, type StateExport } from "./state.js";
@@ -15,7 +16,7 @@ export async function repair(
   run: Run,
   stage: Stage,
 ): Promise<{ readonly state: StateExport | undefined; readonly repaired: boolean }> {
-  const found = await readState(run.access);
+  const found = await readStateHere(run);
   if (!found || !isInterrupted(found)) return { state: found, repaired: false };
   run.stage(stage);
   const recovered = await run.hold(async (signal) => {
@@ -79,7 +80,7 @@ const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTools> =>
  * keeps the record of creations, but not that of updates. Answers the state.
  */
 export async function tellRepair(run: Run): Promise<StateExport | undefined> {
-  const state = await readState(run.access);
+  const state = await readStateHere(run);
   const pending = state?.deployment.pending_operations ?? [];
   if (pending.length === 0) return state;
   const what = recoverySteps(pending)

@@ -6,7 +6,7 @@ import { failureCodes, isFailureCode, rowOf } from "../../../base/failures.js";
 const exitCodes: Readonly<Record<number, readonly string[]>> = {
   2: ["INVALID_CONFIG", "INVALID_USAGE", "CLOUD_NOT_CONFIGURED"],
   3: [
-    ...["PREFLIGHT_FAILED", "QUOTA_EXCEEDED", "AUTH_FAILED", "FORBIDDEN"],
+    ...["WRONG_PROJECT", "PREFLIGHT_FAILED", "QUOTA_EXCEEDED", "AUTH_FAILED", "FORBIDDEN"],
     ...["CLOUD_UNTRUSTED", "CLOUD_UNREACHABLE"],
   ],
   4: ["STACK_LOCKED"],

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { ClusterError } from "./cluster-error.js";
+import type { Run } from "./run.js";
+import { readState, type StateExport, type StateResource } from "./state.js";
+
+/*
+ * Whoever works with another project or region than the cluster is in finds nothing of it there: `up` would make it a second time, and
+ * `destroy` would take it out of the state and leave it in the cloud.
+ */
+
+/** What the cloud said, when it made a stack's objects, of where they are. */
+export interface Place {
+  readonly projects: ReadonlySet<string>;
+  readonly regions: ReadonlySet<string>;
+}
+
+/** A provider that takes the cloud from the environment, as ours does. */
+const isOfEnvironment = ({ type, inputs }: StateResource): boolean =>
+  type === "pulumi:providers:openstack" &&
+  Object.keys(inputs ?? {}).every((key) => key === "version");
+
+const answered = z.object({
+  tenantId: z.string().min(1).optional().catch(undefined),
+  region: z.string().min(1).optional().catch(undefined),
+});
+
+/** Where what the stack made with the environment's cloud is. Pure. */
+export function placeOf(state: StateExport | undefined): Place {
+  const resources = state?.deployment.resources ?? [];
+  const providers = resources.filter(isOfEnvironment).map(({ urn }) => `${urn}::`);
+  const made = resources
+    .filter(({ provider, external }) => provider !== undefined && external !== true)
+    .filter(({ provider = "" }) => providers.some((one) => provider.startsWith(one)))
+    .map(({ outputs }) => answered.parse(outputs ?? {}));
+  return {
+    projects: new Set(made.flatMap(({ tenantId = [] }) => tenantId)),
+    regions: new Set(made.flatMap(({ region = [] }) => region)),
+  };
+}
+
+/** The stack's state; refuses one whose objects are elsewhere than one is signed in to. */
+export async function readStateHere(run: Run): Promise<StateExport | undefined> {
+  const state = await readState(run.access);
+  const { projects, regions } = placeOf(state);
+  if (projects.size + regions.size === 0) return state;
+  const { projectId, region } = await run.cloud();
+  const there = [
+    ...[["project", projects, projectId] as const],
+    ...[["region", regions, region] as const],
+  ].find(([, places, here]) => places.size > 0 && here !== "" && !places.has(here));
+  if (!there) return state;
+  const [what, places, here] = there;
+  throw new ClusterError(
+    "WRONG_PROJECT",
+    `The cluster of stack '${run.stack}' is in ${what} ${[...places].join(", ")}, and you are signed in to ${what} ${here}. Nothing was changed.`,
+  );
+}
