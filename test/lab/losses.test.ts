@@ -12,7 +12,7 @@ import {
   takeInventory,
   type CloudObject,
 } from "../../cloud/inventory.js";
-import { deleteObject, findOrphans } from "../../cloud/orphans.js";
+import { deleteObject } from "../../cloud/orphans.js";
 import { stackadm } from "./support/command-line.js";
 import { watchService } from "./support/availability.js";
 import { until } from "./support/foreign.js";
@@ -20,6 +20,7 @@ import { labCluster, type LabCluster } from "./support/lab-cluster.js";
 import { applied, claimToKeep, kubectlOn } from "./support/kubectl.js";
 import { inServer } from "./support/machines.js";
 import { certificateFor } from "./support/stolen-token.js";
+import { unmarkedSince } from "./support/unmarked.js";
 
 const minutes = 60_000;
 /** A boolean for every reader of YAML 1.1. */
@@ -97,17 +98,7 @@ describe("a cluster called off, and what would lose it", function () {
 
   it("carries its identity on everything that it has in the cloud", async () => {
     const identities = identitiesOf(await cluster.service.state(stack));
-    const made = compareInventories(initially, await takeInventory(cluster.cloud)).added;
-    const marked = new Set((await findOrphans(cluster.cloud, identities)).map(({ id }) => id));
-    // Neutron's and Octavia's own ports come and go with what they belong to.
-    const bare = made.filter(
-      ({ id, kind, owner }) =>
-        !marked.has(id) && !(kind === "port" && owner !== "" && !owner.startsWith("compute:")),
-    );
-    assert.deepEqual(
-      bare.map(({ kind, name }) => `${kind} ${name}`),
-      [],
-    );
+    assert.deepEqual(await unmarkedSince(initially, cluster.cloud, identities), []);
   });
 
   it("keeps pods away from SSH, etcd and kubelets of the nodes", async () => {

@@ -8,6 +8,24 @@ export function enginesOf(stack: string): number[] {
     .map(Number);
 }
 
+/** Process ids of the workers that this process has begun, each for one operation. */
+export function workersOf(parent = process.pid): number[] {
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => parentOf(pid) === parent && commandLine(pid).some(isWorker))
+    .map(Number);
+}
+
+const isWorker = (word: string): boolean => /\/automation\/cluster\/worker\.(ts|js)$/.test(word);
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    return undefined; // ended meanwhile
+  }
+}
+
 function isEngine(words: readonly string[], stack: string): boolean {
   const [program = ""] = words;
   return (

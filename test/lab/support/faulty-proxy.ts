@@ -142,13 +142,16 @@ async function passOn(upstream: string, asked: IncomingMessage): Promise<Answere
   };
 }
 
-/** Headers as they came, without those of the connection behind. */
+/** What says how an answer is carried, which is not the same before the proxy and behind. */
+const carriage = new Set(["connection", "keep-alive", "transfer-encoding"]);
+
 function withLength(
-  { connection: _, "transfer-encoding": __, ...headers }: IncomingMessage["headers"],
+  headers: IncomingMessage["headers"],
   body: Buffer,
   method: string | undefined,
 ): IncomingMessage["headers"] {
+  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !carriage.has(name)));
   // Of what HEAD asks about, only the length comes.
-  if (method === "HEAD" || body.length === 0) return headers;
-  return { ...headers, "content-length": String(body.length) };
+  if (method === "HEAD" || body.length === 0) return kept;
+  return { ...kept, "content-length": String(body.length) };
 }

@@ -1,4 +1,6 @@
 import { createHash, randomInt } from "node:crypto";
+import type { ClusterEvent } from "../../../automation/cluster/events.js";
+import { parseUrn } from "../../../automation/cluster/urn.js";
 import { UserError } from "../../../base/user-error.js";
 
 /*
@@ -55,7 +57,9 @@ export interface Draw {
 
 /** From 0 to below 1, evenly, and the same again for the same words: no draw depends on how many there were before. */
 export function drawn(seed: number, ...what: readonly (string | number)[]): number {
-  const digest = createHash("sha256").update([seed, ...what].join(" ")).digest();
+  const digest = createHash("sha256")
+    .update([seed, ...what].join(" "))
+    .digest();
   return digest.readUInt32BE() / 2 ** 32;
 }
 
@@ -75,6 +79,16 @@ export const momentOf = ({ at }: Pick<Draw, "at">, count: number): number =>
 
 /** Of 100 calls. */
 const often = 5;
+
+const types: Readonly<Record<Counted, RegExp>> = {
+  all: /^(?!pulumi:)/,
+  "of the machines": /^(command:remote:Command|kubernetes:)/,
+  "of the cloud": /^openstack:/,
+};
+
+/** Whether the engine begins with one of those that are counted; providers are no work. */
+export const begins = (event: ClusterEvent, counted: Counted): boolean =>
+  event.type === "started" && types[counted].test(parseUrn(event.change.urn).type);
 
 /** How each call to the cloud fails, if it does. `writes`: how many writing calls of the program are expected. */
 export function failingCalls(draw: Draw, writes: number): (call: Call) => CallFault | undefined {

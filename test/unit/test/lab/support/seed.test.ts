@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { ClusterEvent } from "../../../../../automation/cluster/events.js";
 import {
+  begins,
   drawOf,
   drawn,
   failingCalls,
@@ -66,6 +68,37 @@ describe("the moment of a fault", () => {
 
   it("is the first that comes where none is expected", () => {
     assert.equal(momentOf({ at: 0.9 }, 0), 1);
+  });
+});
+
+describe("a resource that the engine begins with", () => {
+  const event = (type: string, what: "started" | "finished" = "started"): ClusterEvent => {
+    const urn = `urn:pulumi:random::stackadm::stackadm:index:Cluster$${type}::name`;
+    const change = { urn, name: "name", type, phase: undefined, operation: "create" };
+    return what === "started"
+      ? { type: what, at: 0, change }
+      : { type: what, at: 0, change, id: "" };
+  };
+  const remote = "command:remote:Command";
+  const network = "openstack:networking/network:Network";
+
+  for (const [counted, type, expected] of [
+    ["all", network, true],
+    ["all", "command:local:Command", true],
+    ["all", "pulumi:providers:openstack", false],
+    ["of the machines", remote, true],
+    ["of the machines", "kubernetes:apps/v1:Deployment", true],
+    ["of the machines", "command:local:Command", false],
+    ["of the machines", network, false],
+    ["of the cloud", network, true],
+    ["of the cloud", remote, false],
+  ] as const)
+    it(`counts${expected ? "" : " not"} as one ${counted}: ${type}`, () => {
+      assert.equal(begins(event(type), counted), expected);
+    });
+
+  it("counts once", () => {
+    assert.equal(begins(event(network, "finished"), "all"), false);
   });
 });
 

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { inspect } from "node:util";
+import { say } from "../../tools/line-reporter.js";
+import { foreignObjects, type ForeignObjects } from "./support/foreign.js";
+import { labCluster, type LabCluster } from "./support/lab-cluster.js";
+import { RandomRun, stackName, type Figures } from "./support/random-run.js";
+import { drawOf, faults, repeatedBy, seedsIn, type Draw } from "./support/seed.js";
+
+const minutes = 60_000;
+const seeds = seedsIn(process.env);
+
+/** A line of the table at the end. */
+const seen = (point: string, what: string): void => {
+  say({ type: "evidence", example: "random faults", point, seen: what });
+};
+
+const lineOf = ({ moment, hit, ended, seconds }: Figures): string =>
+  `${moment}: ${hit ?? "nothing was there to be hit"}; ups: ${ended.join(", ")}; ${seconds} s`;
+
+describe(`faults at random moments on the lab, from seed ${seeds[0] ?? 0}`, function () {
+  this.timeout(120 * minutes);
+  let beside: LabCluster;
+  let foreign: ForeignObjects;
+  let hit = 0;
+  let converged = 0;
+
+  before(async () => {
+    seen("seeds", `${seeds[0] ?? 0} to ${seeds.at(-1) ?? 0}`);
+    beside = await labCluster(stackName);
+    foreign = await foreignObjects(beside.cloud, `${stackName}-general-foreign`);
+  });
+  after(async () => {
+    seen("all", `${converged} of ${seeds.length} converged, ${hit} of them were hit`);
+    await foreign.remove();
+    await beside.close();
+  });
+
+  /** From nothing to nothing, with the fault on the way. */
+  const goThrough = async (run: RandomRun): Promise<void> => {
+    await run.beginWithFault();
+    await run.converge();
+    await run.lookAround();
+    await run.destroy();
+    assert.deepEqual(await foreign.state(), foreign.initial, "somebody else's objects");
+  };
+
+  const survives = async (draw: Draw): Promise<void> => {
+    const run = await RandomRun.open(draw);
+    try {
+      await goThrough(run);
+      converged += 1;
+      if (run.figures.hit !== undefined) hit += 1;
+    } catch (error) {
+      const repeat = `Repeat it with \`${repeatedBy(draw.seed)}\`.`;
+      throw new Error(`${lineOf(run.figures)}\n${repeat}\n${inspect(error)}`, { cause: error });
+    } finally {
+      seen(`${draw.seed}: ${faults[draw.fault].says}`, lineOf(run.figures));
+      await run.close();
+    }
+  };
+
+  for (const seed of seeds) {
+    const draw = drawOf(seed);
+    it(`converges in two further ups to one identity, and leaves nothing: ${faults[draw.fault].says} (seed ${seed})`, () =>
+      survives(draw));
+  }
+});

@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ClusterError } from "../../../automation/cluster/cluster-error.js";
+import {
+  createClusterService,
+  type ClusterService,
+} from "../../../automation/cluster/cluster-service.js";
+import type { ClusterEvent } from "../../../automation/cluster/events.js";
+import type { UpOptions } from "../../../automation/cluster/options.js";
+import { identitiesOf } from "../../../automation/cluster/state.js";
+import { compareInventories, takeInventory, type CloudObject } from "../../../cloud/inventory.js";
+import { deleteOrphans } from "../../../cloud/orphans.js";
+import { apis, apiUrl } from "../../../lab/cloud/configuration/common.js";
+import { labSettings } from "../../../lab/settings.js";
+import { enginesOf } from "./engine.js";
+import { FaultyProxy } from "./faulty-proxy.js";
+import { until } from "./foreign.js";
+import { changes, labCluster, type LabCluster } from "./lab-cluster.js";
+import { begins, failingCalls, faults, momentOf, type Draw } from "./seed.js";
+import { machinesAreBack, strike } from "./strikes.js";
+import { unmarkedSince } from "./unmarked.js";
+
+const minutes = 60_000;
+/** An `up` that is not over by then is stopped, and counts as one that failed. */
+const longest = 20 * minutes;
+/** How many `up`s may follow the one that was hit. */
+const mostFurther = 2;
+
+/** The stack of every run. */
+export const stackName = "random";
+
+/** How a run went, for the figures. */
+export interface Figures {
+  /** `resource 12 of 90`. */
+  readonly moment: string;
+  /** Absent: nothing was there to be hit. */
+  readonly hit?: string;
+  /** How each `up` ended, the one that was hit first: `well`, or the failure. */
+  readonly ended: readonly string[];
+  readonly seconds: number;
+}
+
+/** The service as the program uses it, its calls to the cloud through a proxy. */
+async function behindProxy({ environment, stackFile }: LabCluster) {
+  const settings = labSettings();
+  const { env } = environment;
+  const proxy = await FaultyProxy.start({
+    // The cluster's controllers reach the cloud the same way.
+    address: settings.management.host,
+    upstreams: apis.map((port) => apiUrl(settings, { transport: "http", port })),
+  });
+  const projectDirectory = dirname(stackFile);
+  const file = join(projectDirectory, "clouds-behind-proxy.yaml");
+  const clouds = readFileSync(env["OS_CLIENT_CONFIG_FILE"] ?? "", "utf8");
+  writeFileSync(file, proxy.rewrite(clouds), { mode: 0o600 });
+  const service = createClusterService({
+    env: { ...env, OS_CLIENT_CONFIG_FILE: file },
+    backend: env["PULUMI_BACKEND_URL"] ?? "",
+    projectDirectory,
+  });
+  return { proxy, service };
+}
+
+/** One cluster that meets the fault of a draw, from nothing to nothing. */
+export class RandomRun {
+  readonly #since = Date.now();
+  readonly #ended: string[] = [];
+  #moment = "";
+  #hit: string | undefined;
+  /** Of the cluster, as soon as the state has one. */
+  #identities: ReadonlySet<string> = new Set();
+
+  private constructor(
+    private readonly draw: Draw,
+    private readonly cluster: LabCluster,
+    private readonly initially: readonly CloudObject[],
+    private readonly behind: { readonly proxy?: FaultyProxy; readonly service: ClusterService },
+  ) {}
+
+  static async open(draw: Draw): Promise<RandomRun> {
+    const cluster = await labCluster(stackName);
+    const initially = await takeInventory(cluster.cloud);
+    const proxied = faults[draw.fault].counted === "of the cloud";
+    const behind = proxied ? await behindProxy(cluster) : { service: cluster.service };
+    return new RandomRun(draw, cluster, initially, behind);
+  }
+
+  get figures(): Figures {
+    const seconds = Math.round((Date.now() - this.#since) / 1000);
+    const hit = this.#hit === undefined ? {} : { hit: this.#hit };
+    return { moment: this.#moment, ...hit, ended: this.#ended, seconds };
+  }
+
+  /** The `up` that is hit. It may end well all the same. */
+  async beginWithFault(): Promise<void> {
+    const { draw, cluster, behind } = this;
+    const { counted } = faults[draw.fault];
+    const count = await this.#planned();
+    const moment = momentOf(draw, count);
+    this.#moment =
+      draw.fault === "many" ? "from the beginning" : `${moment} of ${count} ${counted}`;
+    const over = new AbortController();
+    let [begun, striking] = [0, Promise.resolve<string | undefined>(undefined)];
+    const onEvent = (event: ClusterEvent): void => {
+      if (!begins(event, counted)) return;
+      begun += 1;
+      if (begun === moment) striking = strike({ cluster, draw }, over.signal);
+    };
+    behind.proxy?.fail(failingCalls(draw, count));
+    await this.#up({ onEvent }).finally(() => {
+      over.abort();
+      behind.proxy?.calm();
+    });
+    const failed = behind.proxy?.failed ?? [];
+    this.#hit = failed.length > 0 ? failed.join(", ") : await striking;
+    this.#identities = await this.#identitiesNow();
+  }
+
+  /** Further `up`s, until one ends well. */
+  async converge(): Promise<void> {
+    for (let further = 1; further <= mostFurther; further += 1) {
+      await this.#enginesEnd();
+      if (this.draw.fault === "reboot") await machinesAreBack(this.cluster);
+      // What was deleted behind its back, `up` sees only when it looks.
+      if (await this.#up({ refresh: this.draw.fault === "deleted" })) return;
+    }
+    assert.fail(`it did not converge in ${mostFurther} further ups`);
+  }
+
+  /** One cluster, of one identity, which everything of it carries; nothing is there twice or left to do. */
+  async lookAround(): Promise<void> {
+    const identities = await this.#identitiesNow();
+    assert.equal(identities.size, 1, "one identity");
+    if (this.#identities.size > 0) assert.deepEqual(identities, this.#identities);
+    this.#identities = identities;
+    const { cluster, initially } = this;
+    assert.deepEqual(await unmarkedSince(initially, cluster.cloud, identities), []);
+    const named = (await this.#added()).filter(({ kind }) =>
+      ["server", "network", "router"].includes(kind),
+    );
+    assert.deepEqual(named.map(({ kind, name }) => `${kind} ${name}`).sort(), [
+      `network ${stackName}`,
+      `router ${stackName}`,
+      ...["control-plane-0", "general-0", "general-1"].map((one) => `server ${stackName}-${one}`),
+    ]);
+    const events: ClusterEvent[] = [];
+    assert.ok(await this.#up({ onEvent: (event) => events.push(event) }), "nothing to do");
+    assert.deepEqual(changes(events), {});
+  }
+
+  async destroy(): Promise<void> {
+    await this.behind.service.destroy(stackName, this.#options());
+    const now = await takeInventory(this.cluster.cloud);
+    assert.deepEqual(compareInventories(this.initially, now), { added: [], removed: [] });
+  }
+
+  /** What a run that failed leaves goes, or the next one would not fit. */
+  async close(): Promise<void> {
+    try {
+      await this.#enginesEnd();
+      const left = (await this.#added()).filter(
+        ({ kind, owner }) => kind !== "port" || owner === "" || owner.startsWith("compute:"),
+      );
+      await deleteOrphans(this.cluster.cloud, left);
+    } finally {
+      await this.behind.proxy?.close();
+      await this.cluster.close();
+    }
+  }
+
+  #options(): Pick<UpOptions, "settings" | "signal" | "killSignal"> {
+    return {
+      settings: this.cluster.settings(),
+      signal: AbortSignal.timeout(longest),
+      killSignal: AbortSignal.timeout(longest + minutes),
+    };
+  }
+
+  /** How many resources there will be of those that are counted. */
+  async #planned(): Promise<number> {
+    const { counted } = faults[this.draw.fault];
+    let count = 0;
+    const onEvent = (event: ClusterEvent): void => {
+      if (begins(event, counted)) count += 1;
+    };
+    await this.behind.service.preview(stackName, { ...this.#options(), onEvent });
+    return count;
+  }
+
+  /** Whether it ended well, with a cluster that works. */
+  async #up(options: UpOptions): Promise<boolean> {
+    try {
+      const all = { ...this.#options(), kubeconfigFile: false, ...options };
+      const { verification } = await this.behind.service.up(stackName, all);
+      this.#ended.push("well");
+      return verification?.ok === true;
+    } catch (error) {
+      if (!(error instanceof ClusterError)) throw error;
+      this.#ended.push(`${error.code} (${error.message})`);
+      return false;
+    }
+  }
+
+  /** An engine whose worker process was killed goes on until its running steps end, and holds the stack meanwhile. */
+  #enginesEnd(): Promise<void> {
+    return until(() => Promise.resolve(enginesOf(stackName).length === 0), 600);
+  }
+
+  async #identitiesNow(): Promise<ReadonlySet<string>> {
+    return identitiesOf(await this.behind.service.state(stackName));
+  }
+
+  async #added(): Promise<readonly CloudObject[]> {
+    return compareInventories(this.initially, await takeInventory(this.cluster.cloud)).added;
+  }
+}
