@@ -75,7 +75,7 @@ export const tiers: readonly Tier[] = [
   { name: "engine", expected: 300, prepare: prepareToolchain },
   { name: "examples", expected: 500, prepare: prepareLab },
   // The last one: its last file takes the lab down.
-  { name: "lab", expected: 2100, prepare: prepareLab },
+  { name: "lab", expected: 2500, prepare: prepareLab },
 ];
 
 /** Of its files, the tier runs those in here only when it is asked for all. */

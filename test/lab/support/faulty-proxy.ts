@@ -13,7 +13,7 @@ export interface ProxyOptions {
 }
 
 /** Where tokens and the catalogue with the addresses of all services come from. */
-const signIn = /^\/v3\/auth\//;
+const signIn = /\/v3\/auth\//;
 const writing = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
 interface Door {
