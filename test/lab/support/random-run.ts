@@ -22,7 +22,7 @@ import { machinesAreBack, strike } from "./strikes.js";
 import { unmarkedSince } from "./unmarked.js";
 
 const minutes = 60_000;
-/** An `up` that is not over by then is stopped, and counts as one that failed. */
+/** An `up` that is not over by then is stopped, and the run has failed. */
 const longest = 20 * minutes;
 /** How many `up`s may follow the one that was hit. */
 const mostFurther = 2;
@@ -198,6 +198,7 @@ export class RandomRun {
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error;
       this.#ended.push(`${error.code} (${error.message})`);
+      assert.notEqual(error.code, "CANCELLED", "an up has no end");
       return false;
     }
   }
