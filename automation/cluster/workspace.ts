@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isMap, parseDocument } from "yaml";
 import { packageRoot, stateDirectory } from "../../base/paths.js";
 import { UserError } from "../../base/user-error.js";
+import { backendDirectory } from "../setup/backend.js";
 
 /** The program's module beside the running files: compiled when they are, TypeScript when they are not. */
 export function programModule(): string {
@@ -13,7 +15,10 @@ export function programModule(): string {
 export interface Workspace {
   readonly stack: string;
   readonly project: string;
-  /** Private directory with Pulumi.yaml and the stack's settings; nothing in the checkout is written. */
+  /**
+   * Private directory with Pulumi.yaml, the stack's settings and the administrator's kubeconfig; nothing in the checkout is
+   * written. Another one for another backend or project: their stacks may have the same name.
+   */
   readonly directory: string;
 }
 
@@ -23,7 +28,7 @@ export interface WorkspaceOptions {
   readonly projectDirectory?: string;
   /** The stack's settings as text, instead of the file's. */
   readonly settings?: string;
-  /** Identifies the backend: another backend has other salts. */
+  /** URL of the backend: another backend has other salts. */
   readonly backend: string;
 }
 
@@ -69,8 +74,22 @@ export function withSecretsProvider(settings: string, earlier: string | undefine
   return document.toString();
 }
 
-const directoryName = (backend: string): string =>
-  backend.replaceAll(/[^A-Za-z0-9]+/g, "-").slice(-120);
+/** The same for every way to write it, and for every password. */
+const placeOf = (backend: string): string =>
+  backendDirectory(backend) ?? backend.replace(/:[^/:@]*@/, "@");
+
+function directoryOf({ stack, backend }: WorkspaceOptions, project: string): string {
+  const hash = createHash("sha256")
+    .update(`${placeOf(backend)}\n${project}`)
+    .digest("hex");
+  return stateDirectory("work", `${stack}-${hash.slice(0, 8)}`);
+}
+
+/** Where an earlier release kept the settings. All projects shared it, and the salt in it. */
+const earlierFile = ({ stack, backend }: WorkspaceOptions): string => {
+  const directory = backend.replaceAll(/[^A-Za-z0-9]+/g, "-").slice(-120);
+  return stateDirectory("work", directory, stack, `Pulumi.${stack}.yaml`);
+};
 
 /**
  * Prepares the private directory in which the engine works. Pulumi writes the salt of a stack's secrets into its
@@ -82,11 +101,12 @@ export function prepareWorkspace(options: WorkspaceOptions): Workspace {
   const project = parseDocument(readFileSync(join(from, "Pulumi.yaml"), "utf8"));
   const name = project.get("name");
   if (typeof name !== "string") throw new UserError(`${from}/Pulumi.yaml has no name.`);
-  const directory = stateDirectory("work", directoryName(options.backend), options.stack);
+  const directory = directoryOf(options, name);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const target = join(directory, `Pulumi.${options.stack}.yaml`);
-  const earlier = existsSync(target) ? readFileSync(target, "utf8") : undefined;
-  writeFileSync(target, withSecretsProvider(settings, earlier), { mode: 0o600 });
+  const earlier = [target, earlierFile(options)].find((path) => existsSync(path));
+  const kept = earlier === undefined ? undefined : readFileSync(earlier, "utf8");
+  writeFileSync(target, withSecretsProvider(settings, kept), { mode: 0o600 });
   // The program runs inline: the options of the Node language host do not apply.
   project.delete("main");
   project.set("runtime", "nodejs");

@@ -90,7 +90,7 @@ describe("the cluster service", function () {
     await service().preview("dev", { ...bare, settings: "config:\n  it:word: given\n" });
     const work = join(engine.directory, "state", "stackadm", "work");
     const [folder = ""] = readdirSync(work);
-    const copy = readFileSync(join(work, folder, "dev", "Pulumi.dev.yaml"), "utf8");
+    const copy = readFileSync(join(work, folder, "Pulumi.dev.yaml"), "utf8");
     assert.match(copy, /it:word: given/);
     assert.equal(readFileSync(join(engine.directory, "Pulumi.dev.yaml"), "utf8"), "config: {}\n");
   });

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parse } from "yaml";
 import {
   prepareWorkspace,
@@ -66,12 +74,39 @@ describe("the private directory of a stack", () => {
     });
   });
 
-  it("is another one for another backend or stack", () => {
+  it("is another one for another backend, project or stack", () => {
     const one = prepare().directory;
-    assert.notEqual(prepare({ backend: "file:///c" }).directory, one);
+    assert.match(one, /\/work\/dev-[0-9a-f]{8}$/);
+    for (const backend of ["file:///c", "file:///b-", "postgres://one@host/b"])
+      assert.notEqual(prepare({ backend }).directory, one, backend);
     writeFileSync(join(project, "Pulumi.prod.yaml"), "config: {}\n");
     assert.notEqual(prepare({ stack: "prod" }).directory, one);
     assert.equal(prepare().directory, one);
+    writeFileSync(join(project, "Pulumi.yaml"), "name: other\nruntime: nodejs\n");
+    assert.notEqual(prepare().directory, one);
+  });
+
+  it("is the same for a backend that is written another way, or has another password", () => {
+    const of = (backend: string) => prepare({ backend }).directory;
+    assert.equal(of("file:///b?create_dir=true"), of("file:///b"));
+    assert.equal(of("postgres://me:one@host/b"), of("postgres://me:tw%40o@host/b"));
+    assert.notEqual(of("postgres://me:one@host/b"), of("postgres://you:one@host/b"));
+  });
+
+  it("takes over the salt that an earlier release kept, for each project that shared its directory", () => {
+    const earlier = join(state, "stackadm", "work", "file-b", "dev", "Pulumi.dev.yaml");
+    mkdirSync(dirname(earlier), { recursive: true });
+    writeFileSync(earlier, `config: {}\nencryptionsalt: ${salt}\n`);
+    const saltOf = (directory: string): unknown =>
+      (parse(readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8")) as Record<string, unknown>)[
+        "encryptionsalt"
+      ];
+    assert.equal(saltOf(prepare().directory), salt);
+    writeFileSync(join(project, "Pulumi.yaml"), "name: other\nruntime: nodejs\n");
+    assert.equal(saltOf(prepare().directory), salt);
+    rmSync(earlier);
+    assert.equal(saltOf(prepare().directory), salt);
+    assert.equal(saltOf(prepare({ backend: "file:///c" }).directory), undefined);
   });
 
   it("takes settings given as text instead of the file's", () => {
