@@ -6,7 +6,12 @@ import { planDestroy } from "./destroy-plan.js";
 import { requireNotElsewhere, settingsOf } from "./elsewhere.js";
 import type { ClusterEvent } from "./events.js";
 import { settleApi } from "./teardown.js";
-import { keepKubeconfig, removeKubeconfig, writeKubeconfig } from "./kubeconfig-file.js";
+import {
+  keepKubeconfig,
+  moveEarlier,
+  removeKubeconfig,
+  writeKubeconfig,
+} from "./kubeconfig-file.js";
 import type {
   ClusterServiceOptions,
   DestroyOptions,
@@ -34,6 +39,7 @@ import { Run } from "./run.js";
 import {
   holdsNothing,
   namesIn,
+  readClusters,
   readOutputs,
   readStackOutputs,
   readState,
@@ -110,7 +116,7 @@ class Service implements ClusterService {
         });
       const seen = changed ? undefined : await early;
       const made = seen ?? { outputs: await readStackOutputs(run.access) };
-      const kubeconfigPath = keepKubeconfig(stack, made.outputs, options);
+      const kubeconfigPath = await keepKubeconfig(run.access.workspace, made.outputs, options);
       return prove(run, { ...made, kubeconfigPath }, options);
     });
   }
@@ -149,11 +155,14 @@ class Service implements ClusterService {
       requireMeant(state, options.identities);
       requireUnprotected(run, settings, state);
       run.stage("operation");
+      const { access } = run;
+      // As long as the state says where the cluster is.
+      await moveEarlier(access.workspace, () => readClusters(access));
       await settleApi(run, options);
       await repair(run, "operation");
       await run.engine("destroy", { exists: true });
       const swept = await sweepAfter(run, state);
-      removeKubeconfig(stack);
+      removeKubeconfig(access.workspace);
       return { clusters: namesIn(state, name), held: true, ...swept };
     });
   }
@@ -187,8 +196,11 @@ class Service implements ClusterService {
     return parseOutputs(await this.outputs(stack, options)).kubeconfig;
   }
 
-  async kubeconfigFile(stack: string, options: LookOptions = {}): Promise<string> {
-    return writeKubeconfig(stack, await this.kubeconfig(stack, options));
+  kubeconfigFile(stack: string, options: LookOptions = {}): Promise<string> {
+    return this.request(stack, options, async (run) => {
+      const { kubeconfig } = parseOutputs(await outputsOf(run));
+      return writeKubeconfig(run.access.workspace, kubeconfig);
+    });
   }
 
   state(stack: string, options: LookOptions = {}): Promise<StateExport | undefined> {

@@ -1,9 +1,11 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { writePrivate } from "../../base/files.js";
 import { stateDirectory } from "../../base/paths.js";
 import { readKubeAccess, type KubeAccess } from "../verify/kubernetes-api.js";
 import type { StackOutputs } from "./state.js";
 import type { UpOptions } from "./options.js";
+import type { Workspace } from "./workspace.js";
 
 interface Leading {
   readonly kubeconfig: string;
@@ -25,30 +27,47 @@ function whereTo(kubeconfig: string): KubeAccess | undefined {
   }
 }
 
-/** Where the administrator's kubeconfig of a stack lies. */
-export const kubeconfigPath = (stack: string): string => stateDirectory(`kubeconfig-${stack}`);
+/** Whose file it is: the directory is of one backend, project and stack. */
+type Whose = Pick<Workspace, "stack" | "directory">;
 
-/** Writes the kubeconfig, readable by its owner only from the first byte on. */
-export function writeKubeconfig(stack: string, kubeconfig: string): string {
-  const path = kubeconfigPath(stack);
+/** Where the administrator's kubeconfig of a stack lies. */
+export const kubeconfigPath = ({ directory }: Whose): string => join(directory, "kubeconfig");
+
+/**
+ * Moves the file of an earlier release to where it lies now. It was named by the stack alone, so it may be of another backend's
+ * or project's: it is moved only where it leads to one of these clusters.
+ */
+export async function moveEarlier(
+  whose: Whose,
+  clusters: () => readonly Leading[] | Promise<readonly Leading[]>,
+): Promise<void> {
+  const earlier = stateDirectory(`kubeconfig-${whose.stack}`);
+  if (!existsSync(earlier)) return;
+  const kubeconfig = readFileSync(earlier, "utf8");
+  const led = await clusters();
+  if (led.some((one) => isSameCluster(one, { kubeconfig })))
+    renameSync(earlier, kubeconfigPath(whose));
+}
+
+/** Writes the kubeconfig, readable by its owner only from the first byte on; answers its path. */
+export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise<string> {
+  await moveEarlier(whose, () => [{ kubeconfig }]);
+  const path = kubeconfigPath(whose);
   writePrivate(path, kubeconfig);
   return path;
 }
 
 /** Writes the kubeconfig among a stack's outputs, if there is one and it is wanted; answers its path. */
-export function keepKubeconfig(
-  stack: string,
+export async function keepKubeconfig(
+  whose: Whose,
   { kubeconfig }: StackOutputs,
   { kubeconfigFile = true }: UpOptions,
-): string | undefined {
+): Promise<string | undefined> {
   const text = kubeconfig?.value;
-  return kubeconfigFile && typeof text === "string" ? writeKubeconfig(stack, text) : undefined;
+  return kubeconfigFile && typeof text === "string" ? writeKubeconfig(whose, text) : undefined;
 }
 
-/** Removes it; answers whether there was one. */
-export function removeKubeconfig(stack: string): boolean {
-  const path = kubeconfigPath(stack);
-  const there = existsSync(path);
-  rmSync(path, { force: true });
-  return there;
-}
+/** Removes it. */
+export const removeKubeconfig = (whose: Whose): void => {
+  rmSync(kubeconfigPath(whose), { force: true });
+};

@@ -10,6 +10,7 @@ import {
 } from "../../automation/cluster/cluster-service.js";
 import { Engine } from "./engine.js";
 import { startFakeCloud, type FakeCloud } from "./fake-openstack.js";
+import { kubeconfigFileOf } from "./kubeconfig.js";
 import { equip } from "./ready-cluster.js";
 import { smallest } from "./spec.js";
 
@@ -46,6 +47,16 @@ export class Embedder {
   /** A file of ours in the state directory. */
   state(...path: string[]): string {
     return join(this.directory, "state", "stackadm", ...path);
+  }
+
+  /** Where the kubeconfig of the stack `dev` lies. */
+  kubeconfig(): string {
+    const { backend, directory: projectDirectory } = this;
+    return kubeconfigFileOf({
+      stateHome: join(this.directory, "state"),
+      backend,
+      projectDirectory,
+    });
   }
 
   service(): ClusterService {

@@ -2,9 +2,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Engine } from "./engine.js";
 import { inProcess, leave, type Ended } from "./in-process.js";
 import { installedPackage } from "./installed.js";
+import { kubeconfigFileOf } from "./kubeconfig.js";
 
 export interface Running {
   readonly child: ChildProcess;
@@ -33,6 +35,15 @@ export class Operator {
   /** A file of ours in the state directory. */
   state(...parts: string[]): string {
     return join(this.home, "state", "stackadm", ...parts);
+  }
+
+  /** Where the kubeconfig of the stack `dev` lies. */
+  kubeconfig(): string {
+    return kubeconfigFileOf({
+      stateHome: join(this.home, "state"),
+      backend: pathToFileURL(this.state("pulumi")).href,
+      projectDirectory: this.package,
+    });
   }
 
   /** What commands left in the directory for temporary files. */

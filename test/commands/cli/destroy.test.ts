@@ -24,14 +24,14 @@ describe("`stackadm destroy`", function () {
     cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
     operator = new Operator(cloud.environment());
     mkdirSync(operator.state(), { recursive: true });
-    writeFileSync(operator.state("kubeconfig-dev"), "of a cluster that was");
+    writeFileSync(operator.kubeconfig(), "of a cluster that was");
   });
   afterEach(async () => {
     assert.deepEqual(operator.leftovers(), []);
     operator.remove();
     await cloud.close();
   });
-  const kubeconfig = (): boolean => existsSync(operator.state("kubeconfig-dev"));
+  const kubeconfig = (): boolean => existsSync(operator.kubeconfig());
   const deleted = (): string[] =>
     cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
   const identity = {

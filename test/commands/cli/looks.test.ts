@@ -90,13 +90,13 @@ describe("a command that only looks", function () {
         err,
         /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*npx stackadm up[^\n]*\n$/,
       );
-      assert.ok(!existsSync(operator.state("kubeconfig-dev")));
+      assert.ok(!existsSync(operator.kubeconfig()));
     });
 
   describe("`stackadm kubeconfig`", () => {
     it("prints only the path of a file that its owner alone can read", async () => {
       const { code, out, err } = await operator.run("kubeconfig");
-      const path = operator.state("kubeconfig-dev");
+      const path = operator.kubeconfig();
       assert.deepEqual([code, out, err], [0, `${path}\n`, ""]);
       assert.equal(readFileSync(path, "utf8"), cluster.kubeconfig);
       assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -105,7 +105,7 @@ describe("a command that only looks", function () {
     it("prints the secret itself only when told to, and then writes no file", async () => {
       const { out } = await operator.run("kubeconfig", "--print");
       assert.equal(out, cluster.kubeconfig);
-      assert.ok(!existsSync(operator.state("kubeconfig-dev")));
+      assert.ok(!existsSync(operator.kubeconfig()));
     });
 
     it("ends with 1 for a stack that is not there, and says how to make it", async () => {

@@ -55,7 +55,7 @@ describe("a command about what surrounds a cluster", function () {
         .replaceAll(/127\.0\.0\.1:\d+/g, "cloud.example")
         .replaceAll(/process \d+/g, "process 12");
       golden("cli/doctor-table.txt", readable);
-      assert.ok(!existsSync(operator.state("kubeconfig-dev")));
+      assert.ok(!existsSync(operator.kubeconfig()));
     });
 
     it("ends well with warnings alone, and has them for programs", async () => {

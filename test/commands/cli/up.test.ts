@@ -52,6 +52,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
   const readable = (text: string): string =>
     text
       .replaceAll(operator.home, "HOME")
+      .replaceAll(/work\/dev-[0-9a-f]{8}/g, "work/dev-HASH")
       .replaceAll(/(\d+ min )?\d+ s\b/g, "N s")
       .replaceAll(/^\.\.\. .*\n/gm, "")
       .replaceAll(/ +(?=take|see|look)/g, "  ");
@@ -75,7 +76,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
 
   it("leaves the kubeconfig where it says, for its owner only, and shows no key anywhere", async () => {
     const { out, err } = await operator.run("up");
-    const path = operator.state("kubeconfig-dev");
+    const path = operator.kubeconfig();
     assert.ok(out.includes(path));
     assert.equal(readFileSync(path, "utf8"), cluster.kubeconfig);
     assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -96,7 +97,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     const result = lastLine(out);
     assert.deepEqual(
       [result["type"], result["ok"], result["kubeconfig"], result["apiEndpoint"]],
-      ["result", true, operator.state("kubeconfig-dev"), "https://203.0.113.7:6443"],
+      ["result", true, operator.kubeconfig(), "https://203.0.113.7:6443"],
     );
     assert.ok(!out.includes(clientKey));
   });
@@ -170,7 +171,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
       assert.equal(code, 0);
       const { nodes, ok } = lastLine(out) as { nodes?: unknown[]; ok?: boolean };
       assert.deepEqual([nodes?.length, ok, cluster.looks, reads()], [2, true, 1, 2]);
-      assert.equal(readFileSync(operator.state("kubeconfig-dev"), "utf8"), cluster.kubeconfig);
+      assert.equal(readFileSync(operator.kubeconfig(), "utf8"), cluster.kubeconfig);
     });
 
     it("looks again when something did not work yet", async () => {
@@ -217,7 +218,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
       { type, code, resource, urn },
       { type: "error", code: "NOT_FOUND", resource: "vm", urn: urnOf(instanceType, "vm") },
     );
-    assert.ok(!existsSync(operator.state("kubeconfig-dev")));
+    assert.ok(!existsSync(operator.kubeconfig()));
   });
 
   it("stops in good order at the first Ctrl-C, and says that what was done is kept", async () => {

@@ -61,7 +61,7 @@ describe("a program that embeds the cluster service", function () {
   };
   /** The cluster's kubeconfig, as an earlier run left it. */
   const leftovers = (): string[] => {
-    const files = [embedder.state("kubeconfig-dev")];
+    const files = [embedder.kubeconfig()];
     for (const file of files) {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, "of the cluster");
@@ -78,7 +78,7 @@ describe("a program that embeds the cluster service", function () {
         [outputs["kubeconfig"]?.secret, outputs["apiEndpoint"]],
         [true, { value: "https://203.0.113.7:6443", secret: false }],
       );
-      assert.equal(kubeconfigPath, embedder.state("kubeconfig-dev"));
+      assert.equal(kubeconfigPath, embedder.kubeconfig());
       assert.equal(readFileSync(kubeconfigPath, "utf8"), cluster.kubeconfig);
       assert.equal(statSync(kubeconfigPath).mode & 0o777, 0o600);
       assert.equal(verification?.ok, true);
@@ -93,7 +93,7 @@ describe("a program that embeds the cluster service", function () {
       const result = await up({ preflight: false, kubeconfigFile: false, verify: false });
       assert.deepEqual(Object.keys(result.outputs).sort(), Object.keys(cluster.outputs).sort());
       assert.deepEqual([result.kubeconfigPath, result.verification], [undefined, undefined]);
-      assert.ok(!existsSync(embedder.state("kubeconfig-dev")));
+      assert.ok(!existsSync(embedder.kubeconfig()));
       assert.deepEqual([stages, cloud.seen], [["operation"], []]);
     });
 
@@ -125,7 +125,7 @@ describe("a program that embeds the cluster service", function () {
       assert.match(error.message, /:\n {2}node dev-general-0: not Ready: no network plugin yet$/);
       assert.equal(error.exitCode, 5);
       assert.equal(error.result.verification.nodes.length, 2);
-      assert.equal(error.result.kubeconfigPath, embedder.state("kubeconfig-dev"));
+      assert.equal(error.result.kubeconfigPath, embedder.kubeconfig());
     });
 
     it("hears that it was stopped, in the service's own words, while the cluster is looked at", async () => {
@@ -280,7 +280,7 @@ describe("a program that embeds the cluster service", function () {
     it("gets the kubeconfig as text or as a file, and outputs with or without secrets", async () => {
       const service = embedder.service();
       assert.equal(await service.kubeconfig("dev"), cluster.kubeconfig);
-      assert.ok(!existsSync(embedder.state("kubeconfig-dev")));
+      assert.ok(!existsSync(embedder.kubeconfig()));
       const path = await service.kubeconfigFile("dev");
       assert.equal(readFileSync(path, "utf8"), cluster.kubeconfig);
       assert.equal((await service.outputs("dev"))["kubeconfig"], cluster.kubeconfig);

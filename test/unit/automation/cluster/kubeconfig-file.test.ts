@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
   kubeconfigPath,
+  moveEarlier,
   removeKubeconfig,
   writeKubeconfig,
 } from "../../../../automation/cluster/kubeconfig-file.js";
@@ -30,48 +31,66 @@ describe("the file with the administrator's kubeconfig", () => {
     rmSync(state, { recursive: true });
   });
   const mode = (path: string): number => statSync(path).mode & 0o777;
-  const files = (): string[] => readdirSync(dirname(kubeconfigPath("dev")));
+  const stack = (name = "dev") => ({
+    stack: name,
+    directory: join(state, "stackadm", "work", name),
+  });
+  const files = (): string[] => readdirSync(stack().directory);
+  const write = (text: string): Promise<string> => writeKubeconfig(stack(), text);
 
-  it("is its owner's alone, and so is the directory that is made for it", () => {
-    const path = writeKubeconfig("dev", "secret");
-    assert.equal(path, kubeconfigPath("dev"));
+  it("is its owner's alone, and so is the directory that is made for it", async () => {
+    const path = await write("secret");
+    assert.equal(path, kubeconfigPath(stack()));
     assert.equal(readFileSync(path, "utf8"), "secret");
     assert.deepEqual([mode(path), mode(dirname(path))], [0o600, 0o700]);
   });
 
-  it("is its owner's alone whatever was there before", () => {
-    const path = writeKubeconfig("dev", "old");
+  it("is its owner's alone whatever was there before", async () => {
+    const path = await write("old");
     chmodSync(path, 0o644);
-    writeKubeconfig("dev", "new");
+    await write("new");
     assert.deepEqual([readFileSync(path, "utf8"), mode(path)], ["new", 0o600]);
   });
 
-  it("is one for each stack", () => {
-    writeKubeconfig("dev", "of dev");
-    writeKubeconfig("prod", "of prod");
-    assert.equal(readFileSync(kubeconfigPath("dev"), "utf8"), "of dev");
-    assert.deepEqual(files().sort(), ["kubeconfig-dev", "kubeconfig-prod"]);
+  it("is one for each stack", async () => {
+    await write("of dev");
+    await writeKubeconfig(stack("prod"), "of prod");
+    assert.equal(readFileSync(kubeconfigPath(stack()), "utf8"), "of dev");
+    assert.deepEqual(files(), ["kubeconfig"]);
   });
 
-  it("is replaced as a whole: nobody reads half of it", () => {
-    const path = writeKubeconfig("dev", "old");
+  it("is replaced as a whole: nobody reads half of it", async () => {
+    const path = await write("old");
     const inode = statSync(path).ino;
-    writeKubeconfig("dev", "new");
+    await write("new");
     assert.notEqual(statSync(path).ino, inode);
-    assert.deepEqual(files(), ["kubeconfig-dev"]);
+    assert.deepEqual(files(), ["kubeconfig"]);
   });
 
-  it("leaves no second copy of the secret when it cannot be put in its place", () => {
-    mkdirSync(kubeconfigPath("dev"), { recursive: true });
-    writeFileSync(join(kubeconfigPath("dev"), "x"), "");
-    assert.throws(() => writeKubeconfig("dev", "secret"));
-    assert.deepEqual(files(), ["kubeconfig-dev"]);
+  it("leaves no second copy of the secret when it cannot be put in its place", async () => {
+    mkdirSync(kubeconfigPath(stack()), { recursive: true });
+    writeFileSync(join(kubeconfigPath(stack()), "x"), "");
+    await assert.rejects(write("secret"));
+    assert.deepEqual(files(), ["kubeconfig"]);
   });
 
-  it("is removed without a complaint when there is none", () => {
-    writeKubeconfig("dev", "secret");
-    assert.equal(removeKubeconfig("dev"), true);
-    assert.equal(removeKubeconfig("dev"), false);
-    assert.deepEqual(files(), []);
+  it("is removed without a complaint when there is none", async () => {
+    await write("secret");
+    for (let time = 0; time < 2; time += 1) {
+      removeKubeconfig(stack());
+      assert.deepEqual(files(), []);
+    }
+  });
+
+  it("of an earlier release is asked about only where there is one", async () => {
+    await moveEarlier(stack(), () => assert.fail("nobody has to know"));
+    mkdirSync(join(state, "stackadm"));
+    writeFileSync(join(state, "stackadm", "kubeconfig-dev"), "leads nowhere");
+    let asked = 0;
+    await moveEarlier(stack(), () => {
+      asked += 1;
+      return [];
+    });
+    assert.equal(asked, 1);
   });
 });
