@@ -2,6 +2,7 @@
 export { createClusterService, type ClusterService } from "./cluster/cluster-service.js";
 export type {
   ClaimedVolume,
+  CloudPlace,
   ClusterServiceOptions,
   DestroyOptions,
   DestroyPlan,
@@ -21,6 +22,7 @@ export type {
   UpOptions,
   UpResult,
   VolumeSnapshot,
+  WhichCluster,
 } from "./cluster/options.js";
 export { ClusterError, type ErrorCode } from "./cluster/cluster-error.js";
 export type { ClusterEvent } from "./cluster/events.js";

@@ -17,6 +17,8 @@ export interface CloudClient {
   /** True when the catalog offers the service in this region. */
   offers(service: Service): boolean;
   readonly projectId: string;
+  /** Empty where the identity service does not tell it. */
+  readonly projectName: string;
   readonly userId: string;
   readonly authUrl: string;
   readonly region: string;
@@ -59,7 +61,7 @@ const tokenSchema = z.object({
   token: z.object({
     expires_at: z.string(),
     user: z.object({ id: z.string() }),
-    project: z.object({ id: z.string() }).optional(),
+    project: z.object({ id: z.string(), name: z.string().default("") }).optional(),
     roles: z.array(z.looseObject({ name: z.string() })).default([]),
     application_credential: z.object({ restricted: z.boolean() }).optional(),
     catalog: z
@@ -208,6 +210,9 @@ class Client implements CloudClient {
 
   get projectId(): string {
     return this.session.token.project?.id ?? "";
+  }
+  get projectName(): string {
+    return this.session.token.project?.name ?? "";
   }
   get userId(): string {
     return this.session.token.user.id;

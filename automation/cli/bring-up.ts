@@ -10,7 +10,7 @@ import {
 } from "../render/report.js";
 import { lookAtKubectl } from "../setup/kubectl.js";
 import { parseOutputs, valuesOf } from "../verify/outputs.js";
-import { stops, viewOf, type StackContext } from "./context.js";
+import { introduced, stops, viewOf, type StackContext } from "./context.js";
 
 export interface BringUpOptions {
   readonly refresh?: boolean;
@@ -69,6 +69,7 @@ export async function bringUp(context: StackContext, options: BringUpOptions): P
         refresh,
         preflight: !force,
         ...stops(context),
+        ...introduced(context),
         ...listening,
       }),
     );

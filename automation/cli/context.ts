@@ -2,6 +2,7 @@ import { createClusterService, type ClusterService } from "../cluster/cluster-se
 import type { RunOptions } from "../cluster/options.js";
 import { readStackFile } from "../cluster/workspace.js";
 import { RunView } from "../render/run-view.js";
+import { clusterLine } from "../render/which-cluster.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/environment.js";
 import type { Session } from "./session.js";
 import { packageRoot } from "../../base/paths.js";
@@ -32,6 +33,17 @@ export async function withStack<T>(
     await environment.close();
   }
 }
+
+/** Says whose cluster it is: to people in a line, to programs in an event. */
+export const introduced = ({
+  session,
+  stack,
+}: StackContext): Required<Pick<RunOptions, "onCluster">> => ({
+  onCluster: (which) => {
+    session.emit({ type: "cluster", stack, ...which });
+    if (!session.json) session.progress.note(session.redactor.clean(clusterLine(which)));
+  },
+});
 
 /** How a stop reaches the service. */
 export const stops = ({ session }: StackContext): Pick<RunOptions, "signal" | "killSignal"> => ({

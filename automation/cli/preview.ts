@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { table } from "../render/table.js";
-import { stops, withStack } from "./context.js";
+import { introduced, stops, withStack } from "./context.js";
 import { runCommand } from "./session.js";
 
 export function registerPreview(program: Command): void {
@@ -17,6 +17,7 @@ export function registerPreview(program: Command): void {
             .preview(stack, {
               refresh,
               ...stops(context),
+              ...introduced(context),
               onEvent: (event) => {
                 session.emit({ type: "event", event });
                 if (event.type === "started") step.update(event.change.name);

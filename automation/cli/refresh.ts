@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { stops, withStack } from "./context.js";
+import { introduced, stops, withStack } from "./context.js";
 import { runCommand } from "./session.js";
 
 export function registerRefresh(program: Command): void {
@@ -14,6 +14,7 @@ export function registerRefresh(program: Command): void {
           const { changed } = await context.service
             .refresh(stack, {
               ...stops(context),
+              ...introduced(context),
               onEvent: (event) => {
                 session.emit({ type: "event", event });
               },

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { checksTable, nodesTable } from "../render/report.js";
 import { table } from "../render/table.js";
+import { clusterLine } from "../render/which-cluster.js";
 import { withStack } from "./context.js";
 import { runCommand } from "./session.js";
 
@@ -14,12 +15,13 @@ export function registerStatus(program: Command): void {
         withStack(session, stack, async ({ service }) => {
           const status = await service.status(stack, { signal: session.signal });
           const servers = status.machines.map((one) => [one.name, one.role, one.zone, one.server]);
+          session.print(`${session.redactor.clean(clusterLine(status.cluster))}\n`);
           session.print(table(["MACHINE", "ROLE", "ZONE", "SERVER"], servers));
           if (status.problem) throw status.problem;
           const { verification } = status;
           session.print(`\n${nodesTable(verification)}`);
           if (verification.services.length > 0) session.print(`\n${checksTable(verification)}`);
-          session.emit({ type: "result", stack, servers, ...verification });
+          session.emit({ type: "result", stack, ...status.cluster, servers, ...verification });
           return verification.ok ? 0 : 1;
         }),
       );

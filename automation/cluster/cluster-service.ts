@@ -29,7 +29,6 @@ import type {
   UpOptions,
   UpResult,
 } from "./options.js";
-import { readStateHere } from "./place.js";
 import { planRows } from "./plan-rows.js";
 import { beginSurvey, findingsFor, requireFit } from "./preflight.js";
 import { lookEarly, prove } from "./proof.js";
@@ -50,6 +49,7 @@ import { lookAt } from "./status.js";
 import { unlessStopped } from "./stop.js";
 import { sweepAfter } from "./sweep.js";
 import { holdersOf, requireFree, unlock } from "./unlock.js";
+import { beginWith } from "./which-cluster.js";
 
 /**
  * The cluster operations: what the command line calls, and programs that embed them. Each throws a ClusterError with a
@@ -102,7 +102,8 @@ class Service implements ClusterService {
       requireFree(run);
       if (spec) run.getReady();
       const surveyed = spec && beginSurvey(run, spec);
-      const { state, repaired } = await repair(run, "repair");
+      const found = await beginWith(run);
+      const { state, repaired } = await repair(run, found, "repair");
       // What was half made and is gone now occupied names and quotas: the cloud is asked again.
       if (spec) await requireFit(run, spec, { state, ...(!repaired && surveyed && { surveyed }) });
       run.stage("operation");
@@ -124,8 +125,11 @@ class Service implements ClusterService {
   preview(stack: string, options: PreviewOptions = {}): Promise<PreviewResult> {
     const { events, ...listening } = collecting(options);
     return this.inTurn(stack, { ...options, ...listening }, async (run) => {
-      const spec = options.preflight === false ? undefined : run.spec({ files: true });
-      await Promise.all([spec, readStateHere(run)]);
+      if (options.preflight !== false) {
+        await run.spec({ files: true });
+        run.getReady();
+      }
+      await beginWith(run);
       await run.engine("preview");
       return { plan: planRows(events) };
     });
@@ -135,7 +139,8 @@ class Service implements ClusterService {
     const { events, ...listening } = collecting(options);
     return this.inTurn(stack, { ...options, ...listening }, async (run) => {
       requireFree(run);
-      const state = await tellRepair(run);
+      const state = await beginWith(run);
+      tellRepair(run, state);
       await run.engine("refresh", { exists: state !== undefined });
       return { changed: events.filter(({ type }) => type === "finished").length };
     });
@@ -144,7 +149,7 @@ class Service implements ClusterService {
   destroy(stack: string, options: DestroyOptions = {}): Promise<DestroyResult> {
     return this.inTurn(stack, options, async (run) => {
       requireFree(run);
-      const [settings, state] = await Promise.all([settingsOf(run), readStateHere(run)]);
+      const [settings, state] = await Promise.all([settingsOf(run), beginWith(run)]);
       const { name } = settings;
       if (holdsNothing(state)) {
         const kept = await requireNotElsewhere(run, name);
@@ -159,7 +164,7 @@ class Service implements ClusterService {
       // As long as the state says where the cluster is.
       await moveEarlier(access.workspace, () => readClusters(access));
       await settleApi(run, options);
-      await repair(run, "operation");
+      await repair(run, await readState(access), "operation");
       await run.engine("destroy", { exists: true });
       const swept = await sweepAfter(run, state);
       removeKubeconfig(access.workspace);
@@ -172,9 +177,10 @@ class Service implements ClusterService {
   }
 
   status(stack: string, options: LookOptions = {}): Promise<StatusResult> {
-    return this.request(stack, options, async (run) =>
-      lookAt(run, parseOutputs(await outputsOf(run))),
-    );
+    return this.request(stack, options, async (run) => {
+      const state = await stateOf(run);
+      return lookAt(run, state, parseOutputs(await readOutputs(run.access)));
+    });
   }
 
   preflight(stack: string, options: LookOptions = {}): Promise<Finding[]> {
@@ -264,16 +270,20 @@ function collecting({ onEvent }: RunOptions): {
   };
 }
 
-async function outputsOf(
-  { access, stack }: Run,
-  secrets?: Secrets,
-): Promise<Record<string, unknown>> {
-  if ((await readState(access)) !== undefined) return readOutputs(access, secrets);
+/** The state of a stack that is there. */
+async function stateOf({ access, stack }: Run): Promise<StateExport> {
+  const state = await readState(access);
+  if (state !== undefined) return state;
   throw new ClusterError(
     "STACK_NOT_FOUND",
     `There is no stack '${stack}' in this backend.`,
     `Make it with \`npx stackadm up --stack ${stack}\`.`,
   );
+}
+
+async function outputsOf(run: Run, secrets?: Secrets): Promise<Record<string, unknown>> {
+  await stateOf(run);
+  return readOutputs(run.access, secrets);
 }
 
 /** The cluster operations on one backend. */

@@ -7,6 +7,7 @@ import type { ClaimedVolume, DestroyPlan, DestroyPlanOptions, VolumeSnapshot } f
 import { protectionOf } from "./protection.js";
 import type { Run } from "./run.js";
 import { componentsOf, holdsNothing, ownedIds, readState } from "./state.js";
+import { placeIn } from "./which-cluster.js";
 
 /** What carries one of the identities. */
 const markedIn = (
@@ -60,16 +61,17 @@ export async function planDestroy(
   run: Run,
   { abandon = false }: DestroyPlanOptions,
 ): Promise<DestroyPlan> {
-  const [settings, state, inventory] = await Promise.all([
+  const [settings, state, place, inventory] = await Promise.all([
     settingsOf(run),
     readState(run.access),
+    run.cloud().then(placeIn),
     run.cloud().then(takeInventory),
   ]);
-  const { backend } = run.service;
+  const where = { place, backend: run.service.backend };
   if (state === undefined || holdsNothing(state)) {
     const nothing = { goes: [], volumes: [], floatingIps: [], snapshots: [] };
     const whose = { cluster: settings.name, clusters: [settings.name], identities: [] };
-    return { ...whose, backend, held: false, ...nothing };
+    return { ...whose, ...where, held: false, ...nothing };
   }
   const components = componentsOf(state);
   const marked = markedIn(inventory, new Set(components.keys()));
@@ -80,7 +82,7 @@ export async function planDestroy(
   const { problem } = fates;
   return {
     ...{ cluster, clusters: [cluster, ...others], identities: [...components.keys()] },
-    ...{ backend, held: true },
+    ...{ ...where, held: true },
     ...sorted(inventory, marked, { owned: ownedIds(state), fates }),
     ...(protection && { protection }),
     ...(problem !== undefined && { problem }),

@@ -27,7 +27,31 @@ export interface ClusterServiceOptions {
  */
 export type Stage = "repair" | "preflight" | "operation" | "verification" | "sweep";
 
+/** Where in a cloud a cluster lives. */
+export interface CloudPlace {
+  /** The cloud's name in clouds.yaml; of one that has none, the address of its identity service. */
+  readonly cloud: string;
+  /** Empty where the cloud has none. */
+  readonly region: string;
+  /** The name is empty where the identity service does not tell it. */
+  readonly project: { readonly id: string; readonly name: string };
+}
+
+/** Whose cluster the stack holds, or is to hold. */
+export interface WhichCluster {
+  /** The names in the cloud of all clusters that the state holds; of none: the name that the settings say. */
+  readonly clusters: readonly string[];
+  /** 12 hexadecimal digits for each cluster. Empty for one that an earlier release made, or that has none yet. */
+  readonly identities: readonly string[];
+  /** Whether the state holds anything. */
+  readonly held: boolean;
+  /** Where it lives. Absent when the cloud cannot be asked. */
+  readonly place?: CloudPlace;
+}
+
 export interface RunOptions {
+  /** Whose cluster it is: once, before anything is changed. Costs a preview one look at the state. */
+  readonly onCluster?: (which: WhichCluster) => void;
   /** What the engine does, as it does it. */
   readonly onEvent?: (event: ClusterEvent) => void;
   /** A sentence for people: what was repaired before the operation, warnings, and what the program prints. */
@@ -118,17 +142,12 @@ export interface RefreshResult {
 }
 
 /** What a destroy would take away, and what it would leave, as state and cloud are now. */
-export interface DestroyPlan {
+export interface DestroyPlan extends WhichCluster {
   /** The cluster's name in the cloud; of several, the first's. */
   readonly cluster: string;
-  /** The names of all clusters that the state holds. */
-  readonly clusters: readonly string[];
-  /** Whose objects go: 12 hexadecimal digits for each cluster. Empty for one that an earlier release made, or that has none yet. */
-  readonly identities: readonly string[];
+  readonly place: CloudPlace;
   /** URL of the backend that has the state. */
   readonly backend: string;
-  /** Whether the state holds anything. When not, nothing goes. */
-  readonly held: boolean;
   /** Why the cluster would be refused. Absent when it would not. */
   readonly protection?: ClusterError;
   /** What goes, in the order in which it is deleted, without volumes of claims and floating IPs of Services. */
@@ -197,7 +216,10 @@ export interface MachineStatus {
 }
 
 /** Machines and cluster as they are now, or why the cluster could not be looked at. */
-export type StatusResult = { readonly machines: readonly MachineStatus[] } & (
+export type StatusResult = {
+  readonly cluster: WhichCluster;
+  readonly machines: readonly MachineStatus[];
+} & (
   | { readonly verification: Verification; readonly problem?: undefined }
   | { readonly verification?: undefined; readonly problem: ClusterError }
 );

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ClusterError } from "./cluster-error.js";
 import type { Run } from "./run.js";
-import { readState, type StateExport, type StateResource } from "./state.js";
+import type { StateExport, StateResource } from "./state.js";
 
 /*
  * Whoever works with another project or region than the cluster is in finds nothing of it there: `up` would make it a second time, and
@@ -38,17 +38,16 @@ export function placeOf(state: StateExport | undefined): Place {
   };
 }
 
-/** The stack's state; refuses one whose objects are elsewhere than one is signed in to. */
-export async function readStateHere(run: Run): Promise<StateExport | undefined> {
-  const state = await readState(run.access);
+/** Refuses a state whose objects are elsewhere than one is signed in to. */
+export async function requireHere(run: Run, state: StateExport | undefined): Promise<void> {
   const { projects, regions } = placeOf(state);
-  if (projects.size + regions.size === 0) return state;
+  if (projects.size + regions.size === 0) return;
   const { projectId, region } = await run.cloud();
   const there = [
     ...[["project", projects, projectId] as const],
     ...[["region", regions, region] as const],
   ].find(([, places, here]) => places.size > 0 && here !== "" && !places.has(here));
-  if (!there) return state;
+  if (!there) return;
   const [what, places, here] = there;
   throw new ClusterError(
     "WRONG_PROJECT",

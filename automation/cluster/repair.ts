@@ -2,21 +2,20 @@ import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Stage } from "./options.js";
 import { clearRecord, isInterrupted, recover, type RecoveryTools } from "./recovery.js";
-import { readStateHere } from "./place.js";
 import { recoverySteps, whatOf } from "./recovery-steps.js";
 import { Run } from "./run.js";
 import { readClusters, readState, type StateExport } from "./state.js";
 import { isScript } from "./unfinished.js";
 
 /**
- * What a killed engine left half made is taken away, in the stage that is named, while nobody else works on the stack. Answers the
- * state after it, and whether there was anything.
+ * What a killed engine left half made in the state that was found is taken away, in the stage that is named, while nobody else works
+ * on the stack. Answers the state after it, and whether there was anything.
  */
 export async function repair(
   run: Run,
+  found: StateExport | undefined,
   stage: Stage,
 ): Promise<{ readonly state: StateExport | undefined; readonly repaired: boolean }> {
-  const found = await readStateHere(run);
   if (!found || !isInterrupted(found)) return { state: found, repaired: false };
   run.stage(stage);
   const recovered = await run.hold(async (signal) => {
@@ -77,12 +76,11 @@ const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTools> =>
 
 /**
  * Says what the next `up` would repair, and changes nothing. Refuses where the engine would forget what that needs: a refresh
- * keeps the record of creations, but not that of updates. Answers the state.
+ * keeps the record of creations, but not that of updates.
  */
-export async function tellRepair(run: Run): Promise<StateExport | undefined> {
-  const state = await readStateHere(run);
+export function tellRepair(run: Run, state: StateExport | undefined): void {
   const pending = state?.deployment.pending_operations ?? [];
-  if (pending.length === 0) return state;
+  if (pending.length === 0) return;
   const what = recoverySteps(pending)
     .map((step) => step.what)
     .join(", ");
@@ -94,5 +92,4 @@ export async function tellRepair(run: Run): Promise<StateExport | undefined> {
       "Run `npx stackadm up`: it repairs that, and with --refresh it reads what is there first.",
     );
   run.note(`${said}. Nothing of it is touched now: \`npx stackadm up\` repairs it.`);
-  return state;
 }

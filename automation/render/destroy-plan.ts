@@ -1,6 +1,7 @@
 import { kinds, type CloudObject } from "../../cloud/inventory.js";
 import type { ClaimedVolume, DestroyPlan } from "../cluster/options.js";
 import { table } from "./table.js";
+import { clusterWords, identityWords, placeWords } from "./which-cluster.js";
 
 /** How many names a row shows. */
 const most = 3;
@@ -29,11 +30,8 @@ const fates: Readonly<Record<ClaimedVolume["fate"], string>> = {
 const unknown = (problem: string): string =>
   `The cluster's API does not say which volumes, snapshots and floating IPs stay: ${problem.replace(/\.?$/, ".")}`;
 
-const whose = ({ clusters, identities, backend }: DestroyPlan): string => {
-  const identity = identities.length > 0 ? `identity ${identities.join(", ")}` : "no identity";
-  const names = clusters.map((name) => `'${name}'`).join(", ");
-  return `cluster${clusters.length > 1 ? "s" : ""} ${names} (${identity}; state at ${backend})`;
-};
+const whose = (plan: DestroyPlan): string =>
+  `${clusterWords(plan)} (${identityWords(plan)}; ${placeWords(plan.place)}; state at ${plan.backend})`;
 
 const dash = (text: string): string => (text === "" ? "-" : text);
 

@@ -76,7 +76,7 @@ function token(
       token: {
         expires_at: new Date(Date.now() + life).toISOString(),
         user: { id: fakeUser },
-        project: { id: fakeProject },
+        project: { id: fakeProject, name: "demo" },
         roles: ["member", "load-balancer_member", "reader"].map((name) => ({ id: name, name })),
         ...(restricted && { application_credential: { id: "a", name: "a", restricted } }),
         catalog,

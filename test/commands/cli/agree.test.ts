@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { urnOf } from "../../support/engine.js";
-import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import { jsonLines, Operator } from "../../support/operator.js";
 import { equip } from "../../support/ready-cluster.js";
 
@@ -10,6 +10,7 @@ const identity = {
   id: "i",
   outputs: { stdout: "0123456789ab" },
 };
+const place = { region: "one", project: { id: fakeProject, name: "demo" } };
 const marks = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
 
 describe("`stackadm destroy`, before anything is changed", function () {
@@ -53,7 +54,10 @@ describe("`stackadm destroy`, before anything is changed", function () {
     for (const keys of ["yes\n", "dev2\n", "\n", ""]) {
       const { code, out, err } = await operator.type(keys, "destroy");
       assert.deepEqual([code, out], [1, ""], err);
-      assert.match(err, /^This takes away the cluster 'dev' \(identity 0123456789ab; state at f/m);
+      assert.match(
+        err,
+        /^This takes away the cluster 'dev' \(identity 0123456789ab; cloud 'http:.*', region 'one', project 'demo'; state at f/m,
+      );
       assert.match(err, /^server +1 +dev-control-plane-0$/m);
       assert.match(err, /Type the cluster's name to destroy it: /);
       assert.match(err, /error: '.*' is not 'dev', the cluster's name: nothing was changed\./);
@@ -107,8 +111,14 @@ describe("`stackadm destroy`, before anything is changed", function () {
     const { out } = await operator.run("destroy", "--yes", "--json");
     const plan = jsonLines(out).find(({ type }) => type === "plan");
     assert.deepEqual(
-      [plan?.["cluster"], plan?.["identities"], plan?.["goes"], plan?.["volumes"]],
-      ["dev", ["0123456789ab"], [{ kind: "server", id: "s1", name: "dev-control-plane-0" }], []],
+      [plan?.["cluster"], plan?.["identities"], plan?.["place"], plan?.["goes"], plan?.["volumes"]],
+      [
+        "dev",
+        ["0123456789ab"],
+        { ...place, cloud: cloud.authUrl },
+        [{ kind: "server", id: "s1", name: "dev-control-plane-0" }],
+        [],
+      ],
     );
   });
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { instanceType, networkType, stepEvent } from "../../support/engine.js";
-import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { instanceType, networkType, stepEvent, urnOf } from "../../support/engine.js";
+import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import { golden } from "../../support/golden.js";
 import { jsonLines, lastLine, Operator } from "../../support/operator.js";
 import {
@@ -36,6 +36,18 @@ describe("a command that only looks", function () {
     await cluster.close();
     await cloud.close();
   });
+  const holdIdentity = (): void => {
+    const urn = urnOf("command:local:Command", "dev-identity");
+    const outputs = { stdout: "0123456789ab" };
+    operator.engine.state({
+      resources: [{ urn, type: "command:local:Command", id: "i", outputs }],
+    });
+  };
+  const livesIn = () => ({
+    cloud: cloud.authUrl,
+    region: "one",
+    project: { id: fakeProject, name: "demo" },
+  });
   const serversAre = (status: string): void => {
     const names = ["dev-control-plane-0", "dev-general-0"];
     const servers = names.map((name) => ({ id: `id-of-${name}`, name, status }));
@@ -45,9 +57,10 @@ describe("a command that only looks", function () {
   describe("`stackadm status`", () => {
     it("shows machines as the cloud and nodes as Kubernetes sees them", async () => {
       serversAre("ACTIVE");
+      holdIdentity();
       const { code, out, err } = await operator.start(["status"]).ended;
       assert.deepEqual([code, err], [0, ""]);
-      golden("cli/status-table.txt", out);
+      golden("cli/status-table.txt", out.replace(cloud.authUrl, "http://cloud.example/identity"));
     });
 
     it("ends with 1 when a node is not Ready, with its reason and the missing server", async () => {
@@ -75,8 +88,9 @@ describe("a command that only looks", function () {
       const { out } = await operator.run("status", "--json");
       const [line, ...more] = jsonLines(out);
       assert.deepEqual(more, []);
-      const { type, stack, ok, nodes } = line ?? {};
-      assert.deepEqual([type, stack, ok], ["result", "dev", true]);
+      const { type, stack, ok, nodes, clusters, place } = line ?? {};
+      assert.deepEqual([type, stack, ok, clusters], ["result", "dev", true, ["dev"]]);
+      assert.deepEqual(place, livesIn());
       assert.equal((nodes as unknown[]).length, 2);
     });
   });
@@ -161,6 +175,34 @@ describe("a command that only looks", function () {
       assert.deepEqual([code, out], [0, "No changes.\n"]);
       assert.ok(operator.engine.calls().some((call) => /^preview .*--refresh/.test(call)));
     });
+  });
+
+  for (const command of ["preview", "refresh"])
+    it(`\`stackadm ${command}\` says first whose cluster it is, to people in a line and to programs in an event`, async () => {
+      holdIdentity();
+      const { err } = await operator.run(command);
+      const line = `Cluster 'dev' (identity 0123456789ab) in cloud '${cloud.authUrl}', region 'one', project 'demo'`;
+      assert.equal(err.split("\n").filter((one) => !one.startsWith("> "))[0], line);
+      const lines = jsonLines((await operator.run(command, "--json")).out);
+      assert.deepEqual(
+        lines.find(({ type }) => type !== "step"),
+        {
+          ...{ type: "cluster", stack: "dev", clusters: ["dev"], identities: ["0123456789ab"] },
+          ...{ held: true, place: livesIn() },
+        },
+      );
+      assert.ok(
+        lines.every(({ text }) => text !== line),
+        "it is said once",
+      );
+    });
+
+  it("goes on without the cloud where that does not answer, and says what is known: `stackadm refresh`", async () => {
+    holdIdentity();
+    cloud.on("POST /identity/v3/auth/tokens", { status: 401, body: {} });
+    const { code, err } = await operator.run("refresh");
+    assert.equal(code, 0);
+    assert.match(err, /^Cluster 'dev' \(identity 0123456789ab\)$/m);
   });
 
   it("`stackadm refresh` counts what differs from the state, and changes no cloud", async () => {

@@ -9,7 +9,7 @@ import {
   stepEvent,
   urnOf,
 } from "../../support/engine.js";
-import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import { golden } from "../../support/golden.js";
 import { jsonLines, lastLine, Operator } from "../../support/operator.js";
 import {
@@ -52,6 +52,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
   const readable = (text: string): string =>
     text
       .replaceAll(operator.home, "HOME")
+      .replaceAll(cloud.authUrl, "http://cloud.example/identity")
       .replaceAll(/work\/dev-[0-9a-f]{8}/g, "work/dev-HASH")
       .replaceAll(/(\d+ min )?\d+ s\b/g, "N s")
       .replaceAll(/^\.\.\. .*\n/gm, "")
@@ -88,6 +89,10 @@ describe("`stackadm up` and `stackadm dev`", function () {
     const { code, out, err } = await operator.run("up", "--json");
     assert.deepEqual([code, err], [0, ""]);
     const lines = jsonLines(out);
+    assert.deepEqual(lines[0], {
+      ...{ type: "cluster", stack: "dev", clusters: ["dev"], identities: [], held: false },
+      place: { cloud: cloud.authUrl, region: "one", project: { id: fakeProject, name: "demo" } },
+    });
     const events = lines.flatMap(({ event }) => (event ? [event as { type: string }] : []));
     assert.deepEqual(
       events.map(({ type }) => type),

@@ -19,6 +19,7 @@ import {
   urnOf,
   type Engine,
 } from "../../support/engine.js";
+import { fakeProject } from "../../support/fake-openstack.js";
 import { startFakeCluster } from "../../support/ready-cluster.js";
 
 describe("the plan of a destroy", function () {
@@ -277,9 +278,11 @@ describe("the plan of a destroy", function () {
   it("is empty when the state holds nothing, whatever carries the name", async () => {
     await live();
     engine.state({ resources: [] });
-    const { backend } = embedder;
+    const { backend, cloud } = embedder;
+    const project = { id: fakeProject, name: "demo" };
+    const where = { backend, place: { cloud: cloud.authUrl, region: "one", project } };
     const nobody = { cluster: "dev", clusters: ["dev"], identities: [] };
     const nothing = { goes: [], volumes: [], floatingIps: [], snapshots: [] };
-    assert.deepEqual(await plan(), { ...nobody, backend, held: false, ...nothing });
+    assert.deepEqual(await plan(), { ...nobody, ...where, held: false, ...nothing });
   });
 });

@@ -44,6 +44,11 @@ describe("a program that embeds the cluster service", function () {
   };
   const deleted = (): string[] =>
     cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  const onCluster: RunOptions["onCluster"] = ({ clusters, identities, place }) => {
+    const sofar = deleted().join() || "nothing";
+    const where = place?.project.name ?? "nowhere";
+    stages.push(`${clusters.join()} ${identities.join()} in ${where}, ${sofar} deleted`);
+  };
   const ofIdentity = {
     urn: urnOf("command:local:Command", "dev-identity"),
     type: "command:local:Command",
@@ -145,9 +150,11 @@ describe("a program that embeds the cluster service", function () {
       const pending = [{ type: "creating", resource }];
       engine.state({ resources: [ofIdentity], pending_operations: pending });
       stages = [];
-      await up();
+      await up({ onCluster });
       assert.deepEqual(deleted(), ["/compute/servers/late"]);
-      assert.deepEqual(stages.slice(0, 3), ["repair", "preflight", "operation"]);
+      const [whose, ...next] = stages.slice(0, 4);
+      assert.equal(whose, `dev ${identity} in demo, nothing deleted`);
+      assert.deepEqual(next, ["repair", "preflight", "operation"]);
       assert.match(notes.join("\n"), /is repaired: Instance 'dev-general-0-server'\.$/m);
     });
   });
@@ -166,7 +173,8 @@ describe("a program that embeds the cluster service", function () {
       servers.push({ id: "late", name: "dev-x", metadata: marks });
       cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
       const files = leftovers();
-      const result = await destroy();
+      const result = await destroy({ onCluster });
+      assert.equal(stages.shift(), `dev ${identity} in demo, nothing deleted`);
       assert.deepEqual([result.clusters, result.held], [["dev"], true]);
       assert.deepEqual(
         [result.deleted, result.kept].map((list) => list.map(({ id }) => id)),
@@ -259,7 +267,8 @@ describe("a program that embeds the cluster service", function () {
 
     it("gets machines as Nova and nodes as Kubernetes sees them", async () => {
       servers.push({ id: "id-of-dev-general-0", name: "dev-general-0", status: "ACTIVE" });
-      const { machines, verification } = await embedder.service().status("dev");
+      const { cluster: which, machines, verification } = await embedder.service().status("dev");
+      assert.deepEqual([which.clusters, which.held, which.place?.region], [["dev"], false, "one"]);
       assert.deepEqual(
         machines.map(({ name, server }) => [name, server]),
         [

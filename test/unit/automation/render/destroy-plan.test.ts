@@ -16,9 +16,11 @@ const address = (fate: ServiceFloatingIp["fate"], service = ""): ServiceFloating
   ...{ id: `fip-${fate}`, address: "203.0.113.9", service, fate },
 });
 
+const place = { cloud: "prod", region: "one", project: { id: "p", name: "demo" } };
+
 const plan = (fields: Partial<DestroyPlan> = {}): DestroyPlan => ({
   ...{ cluster: "shop", clusters: ["shop"], identities: ["0123456789ab"] },
-  ...{ backend: "s3://states", held: true },
+  ...{ backend: "s3://states", held: true, place },
   ...{ goes: [], volumes: [], floatingIps: [], snapshots: [] },
   ...fields,
 });
@@ -55,7 +57,7 @@ describe("what a destroy would take away", () => {
     const two = plan({ clusters: ["shop", "test"], identities: ["0123456789ab", "ba9876543210"] });
     assert.match(
       planLine(two),
-      /^Takes away the clusters 'shop', 'test' \(identity 0123456789ab, ba9876543210; state/,
+      /^Takes away the clusters 'shop', 'test' \(identity 0123456789ab, ba9876543210; cloud/,
     );
   });
 
