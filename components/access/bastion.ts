@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../cluster-spec.js";
-import { loginScripts, loginValues } from "../machine/preparation.js";
+import { hostScripts, hostValues } from "../machine/preparation.js";
 import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
 import { ownState } from "../support/own-state.js";
 import { EntryAddress, through, type Access, type EntryAddressArgs } from "./access.js";
 
 const scripts = [
   readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),
-  ...loginScripts,
+  ...hostScripts,
   readFileSync(join(__dirname, "scripts/bastion.sh"), "utf8"),
 ] as const;
 
@@ -29,13 +29,13 @@ export class Bastion extends MachineGroup {
   }
 
   /** The way through it, known when it lets everybody in: until then nobody dials, and its own failure is the only one. */
-  at(host: pulumi.Output<string>, spec: Pick<ClusterSpec, "ssh">): Access {
+  at(host: pulumi.Output<string>, spec: Pick<ClusterSpec, "ssh" | "securityUpdates">): Access {
     const { machine } = this.member;
     const access = through(machine, host);
     const ready = this.script(this.member, "prepare", {
       access,
       scripts,
-      values: loginValues(spec),
+      values: hostValues(spec),
     });
     return through(
       machine,

@@ -39,20 +39,27 @@ export const prepareValues = [
   "BEFORE_KUBEADM",
 ] as const;
 
-/** The script that lets operators log in. */
-export const loginScripts = [readFileSync(join(__dirname, "scripts/logins.sh"), "utf8")] as const;
+/** What every machine gets, also one that Kubernetes does not run on: who may log in, and security updates. */
+export const hostScripts = [
+  readFileSync(join(__dirname, "scripts/logins.sh"), "utf8"),
+  readFileSync(join(__dirname, "scripts/security-updates.sh"), "utf8"),
+] as const;
 
-/** Its values. */
-export const loginValues = ({ ssh }: Pick<ClusterSpec, "ssh">) => ({
+/** Their values. */
+export const hostValues = ({
+  ssh,
+  securityUpdates,
+}: Pick<ClusterSpec, "ssh" | "securityUpdates">) => ({
   LOGIN_USER: ssh.user,
   LOGIN_KEYS: ssh.loginKeys.join("\n"),
+  SECURITY_UPDATES: securityUpdates ? "yes" : "no",
 });
 
 /** The script that makes a machine ready for kubeadm. */
 export const prepareScripts = [
   readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),
   readFileSync(join(__dirname, "../support/scripts/apt.sh"), "utf8"),
-  ...loginScripts,
+  ...hostScripts,
   readFileSync(join(__dirname, "scripts/volumes.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/disk.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/authority.sh"), "utf8"),
@@ -149,8 +156,7 @@ export function preparation(
     NODE_RANGE: network.nodes,
     KERNEL_MODULES: podNetworkTraits(podNetwork).kernelModules.join(" "),
     ETCD_DISK: rolesOf(spec)[role].runsEtcd ? "/var/lib/etcd" : "",
-    ...loginValues(spec),
-    SECURITY_UPDATES: spec.securityUpdates ? "yes" : "no",
+    ...hostValues(spec),
     BEFORE_KUBEADM: steps?.beforeKubeadm ?? "",
     REGISTER_TAINTS:
       taints.length === 0 ? "" : [...roleTable[role].taints, ...taints.map(taintText)].join(","),

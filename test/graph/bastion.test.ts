@@ -61,6 +61,18 @@ describe("a bastion", () => {
     assert.deepEqual(port["allowedAddressPairs"], []);
   });
 
+  it("installs security updates as the other machines do: it is the one that everybody outside reaches", async () => {
+    for (const securityUpdates of [true, false]) {
+      const { rows } = await build({ securityUpdates });
+      const script = plain(named(rows, "dev-bastion-0-prepare").inputs["stdin"]);
+      assert.match(
+        script,
+        new RegExp(`^SECURITY_UPDATES='?${securityUpdates ? "yes" : "no"}`, "m"),
+      );
+      assert.match(script, /^ {2}security_updates$/m);
+    }
+  });
+
   it("has the only floating IP but the API's", () => {
     const addresses = built.rows.filter(({ type }) => type.endsWith(":FloatingIp"));
     assert.deepEqual(addresses.map(({ name, inputs }) => [name, inputs["portId"]]).sort(), [

@@ -7,18 +7,24 @@ const components = join(__dirname, "..", "..", "components");
 const scripts = [
   "support/scripts/common.sh",
   "machine/scripts/logins.sh",
+  "machine/scripts/security-updates.sh",
   "access/scripts/bastion.sh",
 ].map((path) => readFileSync(join(components, path), "utf8"));
 
 /** What `sshd -T` says of its settings, among them this one. */
-const run = (setting: string): Outcome => {
+const run = (setting: string): Outcome & { readonly periodic: string | undefined } => {
   const machine = new Sandbox({
     hostname: "echo dev-bastion-0",
     getent: "echo debian:x:1000:1000::/var/home/debian:/bin/bash",
     sshd: `printf '%s\\n' 'port 22' '${setting}' 'maxsessions 200'`,
   });
   try {
-    return machine.run(scripts, { LOGIN_USER: "debian", LOGIN_KEYS: "" });
+    const outcome = machine.run(scripts, {
+      LOGIN_USER: "debian",
+      LOGIN_KEYS: "",
+      SECURITY_UPDATES: "yes",
+    });
+    return { ...outcome, periodic: machine.file("etc/apt/apt.conf.d/99stackadm") };
   } finally {
     machine.close();
   }
@@ -29,6 +35,10 @@ describe("bastion.sh", () => {
     const { code, stdout, stderr } = run("maxstartups 200:30:400");
     assert.equal(code, 0, stderr);
     assert.deepEqual(JSON.parse(stdout), { startups: "200" });
+  });
+
+  it("has it install security updates, which user data put off", () => {
+    assert.match(run("maxstartups 200:30:400").periodic ?? "", /^APT::Periodic::Enable "1";$/m);
   });
 
   it("refuses one whose sshd does not read them: it would lose connections by chance", () => {

@@ -72,9 +72,10 @@ describe("scripts for machines", () => {
     [
       "prepare",
       prepareValues,
-      ["volumes", "disk", "authority", "proxy", "registries", "logins", "prepare"].map(
-        (name) => `machine/scripts/${name}.sh`,
-      ),
+      [
+        ...["volumes", "disk", "authority", "proxy", "registries", "prepare"],
+        ...["logins", "security-updates"],
+      ].map((name) => `machine/scripts/${name}.sh`),
     ],
     ["control-plane", controlPlaneValues, [...joining, ...kubelet, ...controlPlane]],
     ["member", memberValues, [asking, offer, "etcd/scripts/member.sh"]],
@@ -85,8 +86,12 @@ describe("scripts for machines", () => {
     ["snapshots", [], [releasing, "kubeadm/scripts/snapshots.sh"]],
     [
       "bastion",
-      ["LOGIN_USER", "LOGIN_KEYS"],
-      ["machine/scripts/logins.sh", "access/scripts/bastion.sh"],
+      ["LOGIN_USER", "LOGIN_KEYS", "SECURITY_UPDATES"],
+      [
+        "machine/scripts/logins.sh",
+        "machine/scripts/security-updates.sh",
+        "access/scripts/bastion.sh",
+      ],
     ],
   ] as const;
   for (const [step, values, files] of contracts) {

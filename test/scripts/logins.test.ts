@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loginScripts, loginValues } from "../../components/machine/preparation.js";
+import { hostScripts, hostValues } from "../../components/machine/preparation.js";
 import { Sandbox } from "../support/sandbox.js";
 
 const common = join(__dirname, "../../components/support/scripts/common.sh");
-const scripts = [readFileSync(common, "utf8"), ...loginScripts, "run_step logins logins\n"];
+const scripts = [readFileSync(common, "utf8"), ...hostScripts, "run_step logins logins\n"];
 const file = "var/home/debian/.ssh/authorized_keys";
 const made = "ssh-ed25519 AAAAmade program\n";
 const [anna, ben] = ["ssh-ed25519 AAAAanna anna", "ssh-ed25519 AAAAben ben"];
@@ -15,7 +15,13 @@ const marked = (...keys: readonly string[]): string =>
 describe("the keys of operators on a machine", () => {
   let machine: Sandbox;
   const run = (...loginKeys: string[]) =>
-    machine.run(scripts, loginValues({ ssh: { user: "debian", publicKey: made, loginKeys } }));
+    machine.run(
+      scripts,
+      hostValues({
+        ssh: { user: "debian", publicKey: made, loginKeys },
+        securityUpdates: true,
+      }),
+    );
   beforeEach(() => {
     machine = new Sandbox({
       hostname: "echo machine",
@@ -69,7 +75,10 @@ describe("the keys of operators on a machine", () => {
     });
     const { code, stderr } = fresh.run(
       scripts,
-      loginValues({ ssh: { user: "debian", publicKey: made, loginKeys: [anna] } }),
+      hostValues({
+        ssh: { user: "debian", publicKey: made, loginKeys: [anna] },
+        securityUpdates: true,
+      }),
     );
     assert.equal(code, 0, stderr);
     assert.equal(fresh.file(file)?.trimStart(), marked(anna));

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Lets the operators log in (logins.sh), and looks whether a machine lets everybody through at once.
+# Lets the operators log in (logins.sh), looks whether a machine lets everybody through at once, and has it install security updates.
 # Result: {"startups": NUMBER}. Runs again without harm.
 
 # Machines that log in through this one at once, while they are not logged in yet.
@@ -11,6 +11,7 @@ bastion() {
   startups=$(sshd -T | awk '$1 == "maxstartups" { split($2, of, ":"); print of[1] }')
   ((${startups:-0} >= wanted)) ||
     die "sshd on $(hostname) lets only ${startups:-0} in at once, not the $wanted that the machines need; choose an image whose /etc/ssh/sshd_config includes /etc/ssh/sshd_config.d/*.conf"
+  security_updates
   printf '{"startups": "%s"}\n' "$startups" >&4
 }
 

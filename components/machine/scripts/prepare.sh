@@ -128,22 +128,6 @@ installed() {
 
 has_containerd() { containerd --version | grep -Eq " v?$CONTAINERD_SERIES\."; }
 
-# Off since the first boot (user-data.ts): until here they would hold the package lock. What is pinned is held by now.
-security_updates() {
-  local enable=0
-  if [[ $SECURITY_UPDATES == yes ]]; then
-    enable=1
-    command -v unattended-upgrade ||
-      say "$(hostname): the image has no unattended-upgrades, so nothing installs security updates by itself"
-  fi
-  write /etc/apt/apt.conf.d/99stackadm <<SETTINGS
-APT::Periodic::Enable "$enable";
-APT::Periodic::Update-Package-Lists "1";
-APT::Periodic::Unattended-Upgrade "1";
-Unattended-Upgrade::Automatic-Reboot "false";
-SETTINGS
-}
-
 readonly keyring=/etc/apt/keyrings/stackadm.asc
 
 # A file may hold any number of keys, and apt trusts each of them: it gets the pinned one alone.
