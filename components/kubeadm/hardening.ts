@@ -26,13 +26,19 @@ const pluginsFlag = "enable-admission-plugins";
 /** Beside kubeadm's own, NodeRestriction, which is lost where the flag is written. */
 const hardenedPlugins = ["NodeRestriction", "AlwaysPullImages", "DenyServiceExternalIPs"];
 
-/** The plugins of both: a user who adds one takes none of the others away. */
+/** Names that a flag lists, however it is written. */
+const listed = (value: Flags[string] | undefined): string[] =>
+  [value ?? []].flat().flatMap((one) => String(one).split(","));
+
+/**
+ * The plugins of both: a user who adds one takes none of the others away. One that the user turns off is not asked for: the API
+ * server does not start with a plugin in both flags.
+ */
 function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
-  const written = [extraArgs[pluginsFlag] ?? []].flat().flatMap((one) => String(one).split(","));
-  const limited = ownsAdmission(extraArgs) ? ["EventRateLimit"] : [];
-  return {
-    [pluginsFlag]: [...new Set([...hardenedPlugins, ...limited, ...written])].join(","),
-  };
+  const off = listed(extraArgs["disable-admission-plugins"]);
+  const ours = [...hardenedPlugins, ...(ownsAdmission(extraArgs) ? ["EventRateLimit"] : [])];
+  const wanted = ours.filter((plugin) => !off.includes(plugin));
+  return { [pluginsFlag]: [...new Set([...wanted, ...listed(extraArgs[pluginsFlag])])].join(",") };
 }
 
 /** Whether the file of admission plugins is ours: a user's own stands for it. */

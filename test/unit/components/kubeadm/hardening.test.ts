@@ -70,6 +70,15 @@ describe("what hardens a cluster", () => {
     );
   });
 
+  it("asks for no admission plugin that the user turns off: the API server does not start with one in both flags", () => {
+    const extraArgs = {
+      "disable-admission-plugins": ["AlwaysPullImages", "PodSecurity,EventRateLimit"],
+    };
+    const flags = apiServerFlags(kubernetes({ ...hardened, apiServer: { extraArgs } }));
+    assert.equal(flags["enable-admission-plugins"], "NodeRestriction,DenyServiceExternalIPs");
+    assert.deepEqual(flags["disable-admission-plugins"], extraArgs["disable-admission-plugins"]);
+  });
+
   it("asks kubelet for more only when hardened, and the user's fields win", () => {
     assert.deepEqual(kubeletFields(kubernetes()), {});
     const fields = kubeletFields(kubernetes({ ...hardened, kubelet: { podPidsLimit: 100 } }));
