@@ -4,7 +4,7 @@ import { encryptionScript } from "../../components/kubeadm/node-scripts.js";
 import { controlPlaneMachine, runControlPlane } from "../support/control-plane.js";
 import { askerValues, wishes } from "../support/joining.js";
 import { Sandbox } from "../support/sandbox.js";
-import { converge, staticPods } from "../support/static-pods.js";
+import { converge, flag, staticPods } from "../support/static-pods.js";
 
 const kubernetes = {
   apiServer: { extraArgs: {} },
@@ -65,6 +65,32 @@ describe("encryption of Secrets on a control plane", () => {
     assert.equal(text(), decoded(encrypts));
     converge(machine, { ENCRYPTION });
     assert.equal(text(), decoded(encrypts), "what was settled stays");
+  });
+
+  it("forgets key, file and what it said where the user's own file takes its place, and begins again when that goes", () => {
+    machine = staticPods();
+    says(machine, own);
+    converge(machine, { ENCRYPTION });
+    assert.equal(machine.execute(encryptionScript, "settle", digest).code, 0);
+    const { code, stderr, calls } = converge(machine, { CONFIGURATION: flag("mine") });
+    assert.equal(code, 0, stderr);
+    assert.equal(text(), undefined);
+    const told = "annotate node dev-control-plane-0 stackadm.io/encryption-";
+    assert.ok(calls.some((call) => call.endsWith(told)));
+    assert.ok(calls.includes("systemctl disable --now stackadm-encrypt.timer"));
+    says(machine, own, "none");
+    converge(machine, { ENCRYPTION });
+    assert.equal(text(), decoded(plain), "the others do not read it yet");
+  });
+
+  it("waits for the others without an error of systemd's, and asks them when it says it does", () => {
+    machine = staticPods();
+    says(machine, own, "none");
+    converge(machine, { ENCRYPTION });
+    const unit = (end: string) => machine.file(`etc/systemd/system/stackadm-encrypt.${end}`) ?? "";
+    assert.match(unit("service"), /^SuccessExitStatus=1$/m);
+    // systemd's own is a minute: two minutes would not do until what is written is encrypted.
+    assert.match(unit("timer"), /^AccuracySec=1$/m);
   });
 
   it("says of itself that it reads only after its API server has come up with the key", () => {

@@ -30,7 +30,10 @@ encrypted_elsewhere() {
 # The API server of this machine reads what is encrypted by now.
 converge_encryption() {
   local digest encrypts
-  [[ -n $ENCRYPTION ]] || return 0
+  if [[ -z $ENCRYPTION ]]; then
+    forget_encryption
+    return
+  fi
   read -r digest encrypts _ <<<"$ENCRYPTION"
   printf '%s' "$ENCRYPTION_SCRIPT" | write "$encryption_program" 0755
   base64 -d <<<"$encrypts" | write "$own_encryption/$digest.encrypts" 0600
@@ -40,16 +43,29 @@ converge_encryption() {
 [Service]
 Type=oneshot
 ExecStart=$encryption_program settle $digest
+SuccessExitStatus=1
 TimeoutStartSec=60
 UNIT
   write /etc/systemd/system/stackadm-encrypt.timer <<'UNIT'
 [Timer]
 OnActiveSec=20
 OnUnitInactiveSec=20
+AccuracySec=1
 [Install]
 WantedBy=timers.target
 UNIT
   systemctl daemon-reload
   # The others are asked again until each has been given the key; then this is done for good.
   "$encryption_program" settle "$digest" || systemctl enable --now stackadm-encrypt.timer
+}
+
+# The user's own file took its place, and the API server of this machine has come up with that. Another control plane must not
+# take this one's word when the key is wanted back.
+forget_encryption() {
+  [[ -d $own_encryption ]] || return 0
+  systemctl disable --now stackadm-encrypt.timer || :
+  poll 60 kubectl_admin annotate node "$NODE_NAME" stackadm.io/encryption- ||
+    die "the API server of $NODE_NAME does not take that it reads encrypted Secrets by another file"
+  rm -rf "$own_encryption" "$encryption_program" /etc/systemd/system/stackadm-encrypt.{service,timer}
+  systemctl daemon-reload
 }
