@@ -42,7 +42,28 @@ describe("control-plane.sh with peers", () => {
       machine.file("seen"),
       "token: 'abcdef.0123456789abcdef'\nhash: 'sha256:abc123'\nkey: 'CANARY-CERTIFICATE-KEY'\n",
     );
-    assert.deepEqual(wishes(calls), ["10.0.0.7 token", "10.0.0.7 forget abcdef"]);
+    assert.deepEqual(wishes(calls), ["10.0.0.7 token", "10.0.0.7 files", "10.0.0.7 forget abcdef"]);
+  });
+
+  it("has the files that the cluster's configuration still names when kubeadm reads it, and keeps its own alone", () => {
+    const [own, former] = ["admission-000000000001.yaml", "admission-000000000002.yaml"];
+    const base64 = (text: string): string => Buffer.from(text).toString("base64");
+    const files = [
+      `${own} ${base64("PEER")}`,
+      `${former} ${base64("FORMER")}`,
+      `../up ${base64("UP")}`,
+    ];
+    machine.stub(
+      "ssh",
+      `case "$*" in *token) echo "${answer}" ;; *files) printf '%s\n' ${files.map((line) => `'${line}'`).join(" ")} ;; esac`,
+    );
+    machine.stub(
+      "kubeadm",
+      `case "$1" in join) cat /etc/kubernetes/stackadm/* >$root/files; mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; esac`,
+    );
+    run({ ...peers, KUBEADM_INIT: "", CONFIGURATION_FILES: `${own} ${base64("OWN")}` });
+    assert.equal(machine.file("files"), "OWNFORMER");
+    assert.equal(machine.file("etc/kubernetes/up"), undefined);
   });
 
   it("deletes nothing of a join that was broken off before it was let in: etcd may still count on it", () => {

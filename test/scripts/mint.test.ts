@@ -76,6 +76,16 @@ describe("mint.sh", () => {
       assert.equal(machine.file("document"), undefined);
     });
 
+    it("gives it the files that flags name, and a worker none", () => {
+      machine.put("etc/kubernetes/stackadm/admission-000000000001.yaml", "ONE");
+      machine.put("etc/kubernetes/stackadm/oidc-ca-000000000002.crt", "TWO");
+      assert.equal(
+        machine.execute(mintScript, ...controlPlane, "files").stdout,
+        "admission-000000000001.yaml T05F\noidc-ca-000000000002.crt VFdP\n",
+      );
+      assert.equal(machine.execute(mintScript, ...worker, "files").code, 64);
+    });
+
     it("removes the etcd member that a former server left at its address, and no other", () => {
       const removed = (address: string): string[] =>
         machine

@@ -17,6 +17,16 @@ write_configuration_files() {
   done <<<"$CONFIGURATION_FILES"
 }
 
+# A control plane that joins gets its first manifest of the cluster's own configuration, which names former files as long as no
+# control plane has come up with others. One of an earlier release gives none.
+fetch_former_files() {
+  local name data
+  ask_peers 60 files >"$asking/files" || return 0
+  while read -r name data; do
+    [[ ! $name =~ ^[a-z0-9][a-z0-9.-]*$ || -e $own_files/$name ]] || base64 -d <<<"$data" | write "$own_files/$name" 0600
+  done <"$asking/files"
+}
+
 # Before kubeadm writes any manifest: it applies all that lies there, so that those must be gone that nobody asks for any more.
 # A kubeadm that a stopped run left may be reading them.
 write_patches() {
