@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { rmSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { prepareScripts } from "../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../support/fresh-debian.js";
@@ -14,6 +14,12 @@ describe("prepare.sh", () => {
   });
   afterEach(() => {
     machine.close();
+  });
+
+  it("leaves kubelet's units to root, also when it runs on a node again", () => {
+    run();
+    const unit = join(machine.root, "etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf");
+    assert.equal((statSync(unit).mode & 0o777).toString(8), "600");
   });
 
   it("ends with one line of JSON", () => {

@@ -230,7 +230,7 @@ done
 GUARD
   # Only kubelet starts pods: where the guard fails, it does not run. A unit that kubelet requires would fail it once and for
   # all, and restarting that unit would restart kubelet; what kubelet runs first is tried again with it.
-  write /etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf <<GUARD
+  write /etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf 0600 <<GUARD
 [Service]
 ExecStartPre=/usr/local/sbin/stackadm-guard $POD_RANGE $NODE_RANGE
 GUARD

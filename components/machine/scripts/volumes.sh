@@ -27,7 +27,7 @@ same_server() {
 mount_volume() {
   poll 60 find_volume || die "the volume $id for $path is not attached to $(hostname); detach it from elsewhere, or delete the server and run \`npx stackadm up --refresh\`"
   # containerd and kubelet never start on the machine's own disk instead. The machine itself does, so that it can be looked at.
-  write "/etc/systemd/system/$unit.service.d/10-stackadm-$purpose.conf" <<UNIT
+  write "/etc/systemd/system/$unit.service.d/10-stackadm-$purpose.conf" 0600 <<UNIT
 [Unit]
 RequiresMountsFor=$path
 UNIT
