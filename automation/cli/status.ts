@@ -15,13 +15,15 @@ export function registerStatus(program: Command): void {
         withStack(session, stack, async ({ service }) => {
           const status = await service.status(stack, { signal: session.signal });
           const servers = status.machines.map((one) => [one.name, one.role, one.zone, one.server]);
-          session.print(`${session.redactor.clean(clusterLine(status.cluster))}\n`);
+          const { cluster, warnings } = status;
+          const head = [clusterLine(cluster), ...warnings.map((text) => `! ${text}`), ""];
+          session.print(session.redactor.clean(head.join("\n")));
           session.print(table(["MACHINE", "ROLE", "ZONE", "SERVER"], servers));
           if (status.problem) throw status.problem;
           const { verification } = status;
           session.print(`\n${nodesTable(verification)}`);
           if (verification.services.length > 0) session.print(`\n${checksTable(verification)}`);
-          session.emit({ type: "result", stack, ...status.cluster, servers, ...verification });
+          session.emit({ type: "result", stack, ...cluster, warnings, servers, ...verification });
           return verification.ok ? 0 : 1;
         }),
       );

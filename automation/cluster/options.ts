@@ -218,6 +218,8 @@ export interface MachineStatus {
 /** Machines and cluster as they are now, or why the cluster could not be looked at. */
 export type StatusResult = {
   readonly cluster: WhichCluster;
+  /** What will keep the cluster from working, or does, while all else looks well; each says what to do. */
+  readonly warnings: readonly string[];
   readonly machines: readonly MachineStatus[];
 } & (
   | { readonly verification: Verification; readonly problem?: undefined }

@@ -1,6 +1,7 @@
 import { listObjects } from "../../cloud/inventory.js";
 import { machinesOf, type ClusterOutputs } from "../verify/outputs.js";
 import { ClusterError } from "./cluster-error.js";
+import { credentialWarnings } from "./credential-end.js";
 import type { MachineStatus, StatusResult } from "./options.js";
 import { look } from "./proof.js";
 import type { Run } from "./run.js";
@@ -20,6 +21,13 @@ async function serversOf(run: Run, outputs: ClusterOutputs): Promise<MachineStat
   }));
 }
 
+/** The settings of a program of one's own say nothing of it, and wrong ones keep nobody from looking. */
+async function warningsOf(run: Run, state: StateExport): Promise<string[]> {
+  const { credential } = (await run.spec().catch(() => undefined)) ?? {};
+  const supplied = credential?.id === undefined ? undefined : credential.expiresAt;
+  return credentialWarnings(state, { stack: run.stack, supplied });
+}
+
 /** Machines as the cloud, nodes and samples as Kubernetes sees them. An API that does not answer is a finding, too. */
 export async function lookAt(
   run: Run,
@@ -30,7 +38,7 @@ export async function lookAt(
     whichCluster(run, state),
     serversOf(run, outputs),
   ]);
-  const seen = { cluster, machines };
+  const seen = { cluster, warnings: await warningsOf(run, state), machines };
   try {
     return { ...seen, verification: await look(run, outputs, patience) };
   } catch (problem) {

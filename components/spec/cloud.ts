@@ -115,7 +115,7 @@ export const credential = record({
     .meta(
       doc(
         "in place",
-        "When the credential ends: Keystone then refuses it, and there are neither load balancers nor volumes any more. `up` warns 30 days before. Another moment makes another credential, as `generation` does.",
+        "When the credential ends: Keystone then refuses it, and there are neither load balancers nor volumes any more. `up` and `status` warn 30 days before. Another moment makes another credential, as `generation` does.",
         "never",
       ),
     ),

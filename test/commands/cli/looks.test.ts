@@ -71,6 +71,21 @@ describe("a command that only looks", function () {
       assert.match(out, /^dev-general-0 .* no: no network plugin yet$/m);
     });
 
+    it("warns when the credential of the cluster's controllers ends soon, and says what to do", async () => {
+      serversAre("ACTIVE");
+      const type = "openstack:identity/applicationCredential:ApplicationCredential";
+      const urn = urnOf(`stackadm:identity:ApplicationCredential$${type}`, "dev-credential");
+      const expiresAt = new Date(Date.now() + 10.5 * 86_400_000).toISOString();
+      operator.engine.state({ resources: [{ urn, type, id: "c", outputs: { expiresAt } }] });
+      const { code, out } = await operator.run("status");
+      assert.equal(code, 0);
+      const [, warning = "", space] = out.split("\n");
+      assert.match(warning, /^! the credential .* in 10 days: .* raise `credential\.generation` /);
+      assert.equal(space, "");
+      const { warnings } = lastLine((await operator.run("status", "--json")).out);
+      assert.deepEqual(warnings, [warning.slice(2)]);
+    });
+
     it("still shows the machines when the Kubernetes API does not answer, and says that it does not", async () => {
       serversAre("SHUTOFF");
       await cluster.close();

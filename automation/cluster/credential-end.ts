@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { endingOf } from "../../cloud/cluster-credential.js";
+import type { StateExport } from "./state.js";
+
+/** The credentials that the program makes; those that a program has besides are none of ours. */
+const made =
+  /stackadm:identity:ApplicationCredential\$openstack:identity\/applicationCredential:ApplicationCredential::/;
+
+const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)));
+
+export interface EndingOptions {
+  readonly stack: string;
+  /** When the credential ends that the settings supply, as they say. */
+  readonly supplied?: string | undefined;
+  /** Milliseconds. Default: the clock's. */
+  readonly now?: number;
+}
+
+/** What is to be done about the credential of a living cluster that has ended or ends soon; empty while that is far. */
+export function credentialWarnings(
+  { deployment }: StateExport,
+  { stack, supplied, now }: EndingOptions,
+): string[] {
+  const own = (deployment.resources ?? []).filter(({ urn }) => made.test(urn));
+  const ends = own.flatMap(({ inputs, outputs }) => {
+    const end = moment.safeParse(outputs?.["expiresAt"] ?? inputs?.["expiresAt"]);
+    return end.success ? [end.data] : [];
+  });
+  const command = `run \`npx stackadm up --stack ${stack}\``;
+  const warn = (end: string, what: string): string[] => {
+    const ending = endingOf(end, now);
+    return ending === undefined ? [] : [`${ending}; ${what}, and ${command}`];
+  };
+  if (own.length === 0 && supplied !== undefined)
+    return warn(
+      supplied,
+      "write another `credential.id` and `credential.secret`, with its `expiresAt`",
+    );
+  return ends.flatMap((end) =>
+    warn(
+      end,
+      "write a later `credential.expiresAt`, or raise `credential.generation` where none is written",
+    ),
+  );
+}
