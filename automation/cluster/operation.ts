@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { z } from "zod";
 import { Failure } from "../../base/failure.js";
@@ -81,12 +82,24 @@ function forwardLines(child: ChildProcess, onLine: (line: string) => void): void
   }
 }
 
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined || child.exitCode !== null) return;
+/** Answers whether there is anybody in the group. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-child.pid, signal);
+    return pid !== undefined && process.kill(-pid, signal);
   } catch {
-    child.kill(signal); // the group is gone already
+    return false;
+  }
+}
+
+/** Our process is gone without a word. Its engine goes on without anybody who hears it, and would hold the stack: it is ended, too. */
+async function endEngine(child: ChildProcess): Promise<void> {
+  const end = Date.now() + graceMilliseconds;
+  for (let signal: NodeJS.Signals | 0 = "SIGINT"; signalGroup(child, signal); signal = 0) {
+    if (Date.now() > end) {
+      signalGroup(child, "SIGKILL");
+      return;
+    }
+    await pause(50);
   }
 }
 
@@ -102,10 +115,12 @@ const stopsOf = (child: ChildProcess): Stops => ({
     if (child.connected) child.send(cancelMessage);
   },
   kill: () => {
-    signalGroup(child, "SIGINT");
-    setTimeout(() => {
-      signalGroup(child, "SIGKILL");
-    }, graceMilliseconds).unref();
+    // The number of one that is over may be another's by now.
+    const end = (signal: NodeJS.Signals): void => {
+      if (child.exitCode === null && child.signalCode === null) signalGroup(child, signal);
+    };
+    end("SIGINT");
+    setTimeout(end, graceMilliseconds, "SIGKILL").unref();
   },
 });
 
@@ -161,6 +176,7 @@ export async function runOperation(
       resolve();
     });
   }).finally(stop);
+  if (reply === undefined) await endEngine(child);
   if (reply?.type === "done") return;
   if (watch.verdict) throw errorOf(watch.verdict);
   throw failureOf(reply, { events, printed, cancelled: options.signal?.aborted === true });

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Embedder, fails } from "../../support/embedder.js";
+import { networkType, stepEvent } from "../../support/engine.js";
+
+describe("the process of an operation that is killed", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  beforeEach(async () => {
+    embedder = await Embedder.start("config: {}\n");
+  });
+  afterEach(() => embedder.stop());
+
+  for (const then of ["wait", "hang"] as const)
+    it(`takes its engine with it, which would hold the stack without anybody who hears it (${then})`, async () => {
+      const events = [stepEvent("resourcePreEvent", { type: networkType, name: "net" })];
+      embedder.engine.state({});
+      embedder.engine.runs({ up: { events, then } });
+      const engine = (): string => readFileSync(join(embedder.engine.directory, "pid"), "utf8");
+      const onEvent = (): void => {
+        const parent = /^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${engine()}/status`, "utf8"));
+        process.kill(Number(parent?.[1]), "SIGKILL");
+      };
+      const options = { preflight: false, verify: false, onEvent };
+      await fails(embedder.service().up("dev", options), "ENGINE_KILLED");
+      assert.ok(!existsSync(`/proc/${engine()}`), "the engine is still there");
+    });
+});
