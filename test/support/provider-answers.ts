@@ -7,7 +7,7 @@ const first = (list: unknown): Fields => (list as readonly Fields[] | undefined)
 const list = (value: unknown): readonly Fields[] => (value ?? []) as readonly Fields[];
 
 const common = (inputs: Fields): Fields => ({
-  description: "",
+  description: inputs["description"] ?? "",
   region: "region-one",
   tenantId: "project-id",
   allTags: inputs["tags"] ?? [],

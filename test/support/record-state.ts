@@ -22,12 +22,16 @@ const engineVersion = "v3.246.0";
 const signature = "4dabf18193072939515e22adb298388d";
 const secretMark = "1b47061264138c4ac30d75fd1eb44270";
 
-/** What the engine would have been answered, by the resource's name. */
-type Made = ReadonlyMap<string, Fields>;
+interface Recording {
+  /** What the engine would have been answered, by the resource's type and name. */
+  readonly made: ReadonlyMap<string, Fields>;
+  /** Whether the scripts that machines were given are kept. */
+  readonly scripts: boolean;
+}
 
-/** The answers of the tests' cloud, written down. */
-function noting(made: Map<string, Fields>): GraphOptions {
-  const outputs = Object.entries(cloudAnswers.outputs ?? {}).map(([type, answer]) => [
+/** The answers of a cloud, written down. */
+function noting(answers: GraphOptions, made: Map<string, Fields>): GraphOptions {
+  const outputs = Object.entries(answers.outputs ?? {}).map(([type, answer]) => [
     type,
     (inputs: Fields, name: string) => {
       const given = answer(inputs, name);
@@ -35,27 +39,30 @@ function noting(made: Map<string, Fields>): GraphOptions {
       return given;
     },
   ]);
-  return { ...cloudAnswers, outputs: Object.fromEntries(outputs) as GraphOptions["outputs"] };
+  return { ...answers, outputs: Object.fromEntries(outputs) as GraphOptions["outputs"] };
 }
 
 const common = readFileSync(join(root, "components/support/scripts/common.sh"), "utf8");
 
-/** As it stands in an export. Of what a script was given, the values are kept and the scripts left out: any later text is another one. */
-function exported(value: unknown): unknown {
-  if (typeof value === "string") return value.split(common)[0];
-  if (Array.isArray(value)) return value.map(exported);
+/** As it stands in an export. */
+function exported(value: unknown, how: Recording): unknown {
+  if (typeof value === "string") return how.scripts ? value : value.split(common)[0];
+  if (Array.isArray(value)) return value.map((inner) => exported(inner, how));
   if (typeof value !== "object" || value === null) return value;
-  if (isSecret(value)) return secret((value as { value: unknown }).value);
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, exported(inner)]));
+  if (isSecret(value)) return secret((value as { value: unknown }).value, how);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, exported(inner, how)]),
+  );
 }
 
-const secret = (value: unknown): Fields => ({
+const secret = (value: unknown, how: Recording): Fields => ({
   [signature]: secretMark,
-  plaintext: JSON.stringify(exported(value)),
+  plaintext: JSON.stringify(exported(value, how)),
 });
 
-function outputsOf(row: Row, made: Made): Fields {
+function outputsOf(row: Row, how: Recording): Fields {
   const { type, inputs } = row;
+  const { made } = how;
   const all: Fields = {
     ...inputs,
     ...providerAnswers[type]?.(inputs),
@@ -68,7 +75,7 @@ function outputsOf(row: Row, made: Made): Fields {
   };
   const hide = ([key, value]: readonly [string, unknown]) => [
     key,
-    row.secretOutputs.includes(key) && !isSecret(value) ? secret(value) : exported(value),
+    row.secretOutputs.includes(key) && !isSecret(value) ? secret(value, how) : exported(value, how),
   ];
   return Object.fromEntries(Object.entries(all).map(hide)) as Fields;
 }
@@ -91,7 +98,7 @@ function providers(prefix: string): Resource[] {
   });
 }
 
-function resource(given: Row, made: Made, defaults: readonly Resource[]): Resource {
+function resource(given: Row, how: Recording, defaults: readonly Resource[]): Resource {
   const own = /^pulumi:providers:(.*)$/.exec(given.type)?.[1];
   const row = own ? { ...given, inputs: { ...given.inputs, version: versionOf(own) } } : given;
   const standard = defaults.find(({ type }) => String(type).endsWith(`:${row.type.split(":")[0]}`));
@@ -102,8 +109,8 @@ function resource(given: Row, made: Made, defaults: readonly Resource[]): Resour
     type: row.type,
     ...(row.custom && {
       id: `${row.name}-id`,
-      inputs: exported(row.inputs),
-      outputs: outputsOf(row, made),
+      inputs: exported(row.inputs, how),
+      outputs: outputsOf(row, how),
       ...(!own && { provider }),
     }),
     ...(row.parent !== "" && { parent: row.parent }),
@@ -114,6 +121,11 @@ function resource(given: Row, made: Made, defaults: readonly Resource[]): Resour
     ...(row.replaceWith.length > 0 && { replaceWith: row.replaceWith }),
     ...(row.replacementTrigger !== undefined && { replacementTrigger: row.replacementTrigger }),
   };
+}
+
+export interface RecordOptions extends Partial<Pick<Recording, "scripts">> {
+  /** What the cloud answers. Default: the tests' cloud. */
+  readonly answers?: GraphOptions;
 }
 
 /** Everything after what it needs. */
@@ -139,14 +151,20 @@ function inOrder(resources: readonly Resource[]): Resource[] {
   return [...done];
 }
 
-/** The state of a cluster as this release writes it. */
-export async function recordedState({ args, cloud }: RecordedCluster): Promise<string> {
+/**
+ * The state of a cluster as this release writes it. Of what a script was given, the values are kept and the scripts left out, because
+ * any later text is another one; with `scripts` they are kept, too.
+ */
+export async function recordedState(
+  { args, cloud }: RecordedCluster,
+  { scripts = false, answers = cloudAnswers }: RecordOptions = {},
+): Promise<string> {
   const made = new Map<string, Fields>();
   const rows = await graph(
     () => {
       new Cluster("dev", { ...args, cloud });
     },
-    { ...noting(made), stack: "dev" },
+    { ...noting(answers, made), stack: "dev" },
   );
   const defaults = providers("urn:pulumi:dev::stackadm").map((one) => ({
     dependencies: [],
@@ -154,7 +172,7 @@ export async function recordedState({ args, cloud }: RecordedCluster): Promise<s
   }));
   const resources = inOrder([
     ...defaults,
-    ...withEngineUrns(rows).map((row) => resource(row, made, defaults)),
+    ...withEngineUrns(rows).map((row) => resource(row, { made, scripts }, defaults)),
   ]);
   const manifest = {
     time: "2026-01-01T00:00:00Z",

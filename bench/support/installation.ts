@@ -1,0 +1,134 @@
+import { spawn } from "node:child_process";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "../../base/run.js";
+import { toYaml } from "../../base/yaml.js";
+import { recordedState } from "../../test/support/record-state.js";
+import type { Living } from "./cluster.js";
+import { watchProcesses, type Seen } from "./process-watch.js";
+
+const parts = [
+  ...["dist", "package.json", "Pulumi.yaml"],
+  ...["automation/cli/stackadm.mjs", "automation/cli/start.mjs"],
+];
+
+export interface Ran {
+  /** Milliseconds from the start to the end. */
+  readonly wall: number;
+  readonly output: string;
+  readonly processes: readonly Seen[];
+}
+
+/** A checkout as it would be installed on somebody's machine, with a home and a state of its own that holds the cluster. */
+export class Installation {
+  private readonly home = mkdtempSync(join(tmpdir(), "stackadm-bench-"));
+  private readonly place = join(this.home, "package");
+  private readonly env: NodeJS.ProcessEnv;
+
+  private constructor(
+    readonly checkout: string,
+    private readonly living: Living,
+  ) {
+    mkdirSync(this.place);
+    for (const part of parts)
+      cpSync(join(checkout, part), join(this.place, part), { recursive: true });
+    symlinkSync(join(checkout, "node_modules"), join(this.place, "node_modules"));
+    const config = { "stackadm:cluster": living.args };
+    writeFileSync(join(this.place, "Pulumi.dev.yaml"), toYaml({ config }));
+    this.env = {
+      ...process.env,
+      ...living.cloud.environment(),
+      OS_AUTH_URL: `${living.cloud.authUrl}/v3`,
+      HOME: this.home,
+      XDG_STATE_HOME: join(this.home, "state"),
+      // The toolchain that was made already.
+      XDG_CACHE_HOME: process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
+      PULUMI_HOME: join(this.home, "pulumi"),
+      STACKADM_STAND_INS: "1",
+      SSH_AUTH_SOCK: "",
+    };
+  }
+
+  static async of(checkout: string, living: Living): Promise<Installation> {
+    // Compiles what is not compiled.
+    await run(process.execPath, [join(checkout, "automation/cli/stackadm.mjs"), "--version"]);
+    const made = new Installation(checkout, living);
+    try {
+      await made.hold();
+      // The outputs are in the state from now on, and every file has been read once.
+      await made.stackadm("up");
+    } catch (error) {
+      made.remove();
+      throw error;
+    }
+    return made;
+  }
+
+  /** Runs a command to its end. */
+  async stackadm(...args: readonly string[]): Promise<Ran> {
+    const mark = `STACKADM_BENCH=${Date.now()}`;
+    const [name = "", value = ""] = mark.split("=");
+    const since = performance.now();
+    const script = join(this.place, "automation/cli/stackadm.mjs");
+    const child = spawn(process.execPath, [script, ...args], {
+      cwd: this.place,
+      env: { ...this.env, [name]: value },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (part: string) => (output += part));
+    const ended = new Promise<number | null>((done, failed) => {
+      child.once("error", failed).once("close", done);
+    });
+    const processes = await watchProcesses(mark, ended);
+    const wall = Math.round(performance.now() - since);
+    if ((await ended) !== 0) throw new Error(`stackadm ${args.join(" ")} failed:\n${output}`);
+    return { wall, output, processes };
+  }
+
+  remove(): void {
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  /** Has the stack hold the cluster as if it had been made. */
+  private async hold(): Promise<void> {
+    // Makes the stack, the key of the logins and what secrets are kept with.
+    await this.stackadm("preview");
+    const state = join(this.home, "state", "stackadm");
+    const publicKey = readFileSync(join(state, "ssh", "id_ed25519.pub"), "utf8").trim();
+    const { facts: cloud, answers, args } = this.living;
+    const cluster = { args: { ...args, ssh: { publicKey } }, cloud };
+    const recorded = JSON.parse(await recordedState(cluster, { answers, scripts: true })) as {
+      deployment: object;
+    };
+    const work = join(state, "work");
+    const directory = join(work, readdirSync(work)[0] ?? "", "dev");
+    const settings = readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8");
+    const salt = /^encryptionsalt: (\S+)$/m.exec(settings)?.[1];
+    const keeper = { secrets_providers: { type: "passphrase", state: { salt } } };
+    const input = JSON.stringify({
+      ...recorded,
+      deployment: { ...recorded.deployment, ...keeper },
+    });
+    const env = { ...this.env, ...(await this.variables()) };
+    await run("pulumi", ["stack", "import", "--stack", "dev"], { cwd: directory, env, input });
+  }
+
+  /** What an operation has in its environment besides. */
+  private async variables(): Promise<Record<string, string>> {
+    const { output } = await this.stackadm("env");
+    const found = output.matchAll(/^export (\w+)=(.*)$/gm);
+    return Object.fromEntries([...found].map(([, name = "", value = ""]) => [name, value]));
+  }
+}

@@ -1,0 +1,47 @@
+import type { Ran } from "./installation.js";
+import type { Seen } from "./process-watch.js";
+
+/** Milliseconds, and numbers where the name says so. */
+export type Figures = Readonly<Record<string, number>>;
+
+const isEngine = ({ what }: Seen): boolean => /pulumi (up|preview) /.test(what);
+const isCommandLine = ({ what }: Seen): boolean => /\/pulumi \w/.test(what);
+
+/** The plugins in the order in which an operation needs them. */
+const plugins = {
+  "OpenStack plugin": /pulumi-resource-openstack/,
+  "command plugin": /command\/main\.js|pulumi-resource-command/,
+  "Kubernetes plugin": /kubernetes\/main\.js|pulumi-resource-kubernetes/,
+} as const;
+
+const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+
+/** What a run of `up` or `preview` says of itself. */
+export function figuresOf({ wall, processes }: Ran, cloudCalls: number): Figures {
+  const find = (pattern: RegExp): Seen | undefined =>
+    processes.find(({ what }) => pattern.test(what));
+  const cpuOf = (mine: (one: Seen) => boolean): number =>
+    sum(processes.filter(mine).map(({ cpu }) => cpu));
+  const worker = find(/cluster\/worker/);
+  const engine = processes.find(isEngine);
+  if (!worker || !engine) throw new Error("There was no engine.");
+  const others = processes.filter((one) => isCommandLine(one) && one !== engine);
+  const starts = Object.entries(plugins).map(([name, pattern]) => [name, find(pattern)] as const);
+  return {
+    "all of it": wall,
+    "until the worker starts": worker.from,
+    "until the engine starts": engine.from,
+    ...Object.fromEntries(
+      starts.map(([name, one]) => [`until the ${name} starts`, one?.from ?? 0]),
+    ),
+    "until the engine ends": engine.to,
+    "CPU of all": cpuOf(() => true),
+    "CPU of the command line": cpuOf(({ what }) => /cli\/stackadm/.test(what)),
+    "CPU of the worker": worker.cpu,
+    "CPU of the engine": engine.cpu,
+    ...Object.fromEntries(starts.map(([name, one]) => [`CPU of the ${name}`, one?.cpu ?? 0])),
+    "CPU of other calls of pulumi": sum(others.map(({ cpu }) => cpu)),
+    "number of other calls of pulumi": others.length,
+    "number of requests to the cloud": cloudCalls,
+  };
+}
