@@ -1,3 +1,5 @@
+// First: what comes after it loads less.
+import "./late-modules.js";
 import { once } from "node:events";
 import { pathToFileURL } from "node:url";
 import {

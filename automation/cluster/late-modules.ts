@@ -1,0 +1,50 @@
+import Module, { createRequire } from "node:module";
+
+/*
+ * Loaded before Pulumi's SDK: it loads the TypeScript compiler and npm's resolver of packages, 14 MB of them, for programs that
+ * have functions serialized (`pulumi.runtime.serializeFunction`, dynamic providers). Nobody else waits for them.
+ */
+
+const late = ["typescript", "@npmcli/arborist"];
+
+/** An object that is the module from its first use on. */
+function onFirstUse(load: () => object): object {
+  let loaded: object | undefined;
+  const real = (): object => (loaded ??= load());
+  return new Proxy(
+    {},
+    {
+      // The module's importer copies every property of what it takes for no ES module, and so would load it.
+      get: (_, key) =>
+        key === "__esModule" && !loaded ? true : (Reflect.get(real(), key) as unknown),
+      has: (_, key) => Reflect.has(real(), key),
+      ownKeys: () => Reflect.ownKeys(real()),
+      getOwnPropertyDescriptor: (_, key) => {
+        const found = Reflect.getOwnPropertyDescriptor(real(), key);
+        return found && { ...found, configurable: true };
+      },
+    },
+  );
+}
+
+/** Has `require(name)`, as the module at `from` writes it, load what it names on first use. Nothing where there is none. */
+export function loadLate(name: string, from: string): void {
+  const require = createRequire(from);
+  let file: string;
+  try {
+    file = require.resolve(name);
+  } catch {
+    return; // who needs it says so
+  }
+  if (file in require.cache) return;
+  const stub = new Module(file);
+  stub.loaded = true;
+  stub.exports = onFirstUse(() => {
+    // Whoever asks from now on gets the module itself.
+    if (require.cache[file] === stub) Reflect.deleteProperty(require.cache, file);
+    return require(file) as object;
+  });
+  require.cache[file] = stub;
+}
+
+for (const name of late) loadLate(name, require.resolve("@pulumi/pulumi/package.json"));

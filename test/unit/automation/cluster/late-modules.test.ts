@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { loadLate } from "../../../../automation/cluster/late-modules.js";
+import { run } from "../../../../base/run.js";
+
+describe("modules that are loaded on first use", () => {
+  let directory: string;
+  let count = 0;
+  const here = (name: string): string => join(directory, name);
+  const required = (): Record<string, unknown> =>
+    // eslint-disable-next-line @typescript-eslint/no-require-imports
+    require(here("heavy.cjs")) as Record<string, unknown>;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "stackadm-late-"));
+    writeFileSync(here("heavy.cjs"), "globalThis.onHeavy(); exports.weight = 7;");
+    count = 0;
+    Object.assign(globalThis, { onHeavy: () => (count += 1) });
+    loadLate("./heavy.cjs", here("index.cjs"));
+  });
+  afterEach(() => {
+    rmSync(directory, { recursive: true });
+    Reflect.deleteProperty(globalThis, "onHeavy");
+  });
+
+  it("are not loaded by who only requires them, or asks whether they are ES modules", () => {
+    assert.equal(required()["__esModule"], true);
+    assert.equal(count, 0);
+  });
+
+  it("are themselves from the first use on, loaded once", () => {
+    const early = required();
+    assert.equal(early["weight"], 7);
+    assert.equal(early["__esModule"], undefined);
+    assert.deepEqual({ ...early }, { weight: 7 });
+    assert.ok("weight" in early);
+    assert.equal(required()["weight"], 7);
+    assert.equal(count, 1);
+  });
+
+  it("need not be there", () => {
+    assert.doesNotThrow(() => {
+      loadLate("./missing.cjs", here("index.cjs"));
+    });
+  });
+});
+
+describe("the SDK behind them", function () {
+  this.timeout(60_000);
+  const root = resolve(__dirname, "..", "..", "..", "..");
+  const program = `
+    require("./automation/cluster/late-modules.ts");
+    const pulumi = require("@pulumi/pulumi");
+    const isLoaded = () => Object.keys(require.cache).some((file) => file.includes("/@npmcli/map-workspaces/"));
+    const before = [isLoaded(), process.memoryUsage().heapUsed < 100e6];
+    const five = 5;
+    pulumi.runtime.serializeFunction(() => five).then(({ text }) => {
+      console.log(JSON.stringify([...before, /=> five/.test(text)]));
+    });
+  `;
+
+  it("loads neither the compiler nor npm's resolver, and still serializes functions", async () => {
+    const loader = pathToFileURL(require.resolve("tsx")).href;
+    const { stdout } = await run(process.execPath, ["--import", loader, "-e", program], {
+      cwd: root,
+    });
+    assert.deepEqual(JSON.parse(stdout), [false, true, true]);
+  });
+});
