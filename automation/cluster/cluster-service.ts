@@ -108,7 +108,7 @@ class Service implements ClusterService {
       if (spec) await requireFit(run, spec, { state, ...(!repaired && surveyed && { surveyed }) });
       run.stage("operation");
       const exists = state !== undefined;
-      const early = exists ? lookEarly(run, options) : undefined;
+      const early = state && lookEarly(run, state, options);
       const { changed } = await run
         .engine("up", { expectNoChanges, exists })
         .catch(async (error: unknown) => {

@@ -3,7 +3,7 @@ import { shortcomings, verifyCluster, type Verification } from "../verify/verify
 import { ClusterError } from "./cluster-error.js";
 import type { UpOptions, UpResult } from "./options.js";
 import type { Run } from "./run.js";
-import { readStackOutputs, type StackOutputs } from "./state.js";
+import { readStackOutputs, type StackOutputs, type StateExport } from "./state.js";
 
 /** The cluster was made, but not everything in it works. What `up` would have answered is in `result`. */
 export class VerificationFailed extends ClusterError {
@@ -55,10 +55,11 @@ const mayDiffer = ({ service: { program } }: Run, outputs: StackOutputs): boolea
  */
 export async function lookEarly(
   run: Run,
+  state: StateExport,
   { verify = true }: UpOptions,
 ): Promise<EarlyLook | undefined> {
   try {
-    const outputs = await readStackOutputs(run.access);
+    const outputs = await readStackOutputs(run.access, state);
     if (mayDiffer(run, outputs)) return undefined;
     if (!verify) return { outputs };
     const verification = await look(run, parseOutputs(valuesOf(outputs)), 0);

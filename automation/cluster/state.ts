@@ -145,16 +145,21 @@ export interface StackOutput {
 }
 export type StackOutputs = Readonly<Record<string, StackOutput>>;
 
-/** The stack's outputs, and which of them are secret, also in part: only the masked ones tell. */
-export async function readStackOutputs(access: StateAccess): Promise<StackOutputs> {
-  const [clear, masked] = await Promise.all([
-    readOutputs(access, "in clear"),
-    readOutputs(access, "hidden"),
-  ]);
+/**
+ * The stack's outputs, and which of them are secret, also in part: those are not in the state as they are.
+ *
+ * @param held the state, where it was read a moment ago. Default: it is read
+ */
+export async function readStackOutputs(
+  access: StateAccess,
+  held?: StateExport,
+): Promise<StackOutputs> {
+  const [clear, state] = await Promise.all([readOutputs(access), held ?? readState(access)]);
+  const stack = state?.deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack");
   return Object.fromEntries(
     Object.entries(clear).map(([name, value]) => [
       name,
-      { value, secret: !isDeepStrictEqual(value, masked[name]) },
+      { value, secret: !isDeepStrictEqual(value, stack?.outputs?.[name]) },
     ]),
   );
 }

@@ -3,6 +3,24 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { StateAccess } from "../../automation/cluster/state.js";
 
+/** The stack itself in a state, with its outputs; those that are secret are marked and encrypted. */
+export const stackWith = (outputs: Readonly<Record<string, EngineOutput>>) => ({
+  urn: "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev",
+  type: "pulumi:pulumi:Stack",
+  outputs: Object.fromEntries(
+    Object.entries(outputs).map(([name, { value, secret }]) => [
+      name,
+      secret === true ? encrypted : value,
+    ]),
+  ),
+});
+
+/** A secret, as a state holds it. */
+export const encrypted = {
+  "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+  ciphertext: "v1:AAAA",
+};
+
 /** What the engine says and does during one operation. */
 export interface EngineRun {
   readonly events?: readonly unknown[];
@@ -18,8 +36,6 @@ export interface EngineRun {
 export interface EngineOutput {
   readonly value: unknown;
   readonly secret?: boolean;
-  /** What is shown of one that is secret in part. */
-  readonly masked?: unknown;
 }
 
 /** A `pulumi` with the tools beside it, that does what a test tells it: see engine-stub.sh. */
@@ -71,9 +87,9 @@ export class Engine {
   outputs(outputs: Readonly<Record<string, EngineOutput>>): void {
     const shown = (clear: boolean): unknown =>
       Object.fromEntries(
-        Object.entries(outputs).map(([name, { value, secret, masked = value }]) => [
+        Object.entries(outputs).map(([name, { value, secret }]) => [
           name,
-          clear ? value : secret === true ? "[secret]" : masked,
+          secret === true && !clear ? "[secret]" : value,
         ]),
       );
     this.write("outputs.json", shown(false));

@@ -10,7 +10,7 @@ import {
   writeState,
 } from "../../../../automation/cluster/state.js";
 import { UserError } from "../../../../base/user-error.js";
-import { Engine, instanceType, urnOf } from "../../../support/engine.js";
+import { encrypted, Engine, instanceType, stackWith, urnOf } from "../../../support/engine.js";
 
 const server = (name: string, id?: string) => ({
   urn: urnOf(instanceType, name),
@@ -89,18 +89,21 @@ describe("the state of a stack", () => {
   });
 
   it("says of each output what it is, and whether it is secret", async () => {
-    engine.state({});
-    const nested = { kubeconfig: "k", name: "n" };
-    engine.outputs({
-      plain: { value: [1] },
-      hidden: { value: "h", secret: true },
-      nested: { value: nested, masked: { ...nested, kubeconfig: "[secret]" } },
-    });
-    assert.deepEqual(await readStackOutputs(engine.access()), {
+    const nested = { list: [{ kubeconfig: "k", name: "n" }] };
+    const outputs = { plain: { value: [1] }, hidden: { value: "h", secret: true } };
+    engine.outputs({ ...outputs, nested: { value: nested } });
+    const inState = { value: { list: [{ kubeconfig: encrypted, name: "n" }] } };
+    engine.state({ resources: [stackWith({ ...outputs, nested: inState })] });
+    const all = {
       plain: { value: [1], secret: false },
       hidden: { value: "h", secret: true },
       nested: { value: nested, secret: true },
-    });
+    };
+    assert.deepEqual(await readStackOutputs(engine.access()), all);
+    const calls = engine.calls().length;
+    const held = await readState(engine.access());
+    assert.deepEqual(await readStackOutputs(engine.access(), held), all);
+    assert.equal(engine.calls().length, calls + 2);
   });
 
   it("that is refused when it is written is an error", async () => {
