@@ -6,7 +6,14 @@ import { dirname } from "node:path";
 import type { RunOptions } from "../../../automation/cluster/options.js";
 import { VerificationFailed } from "../../../automation/cluster/proof.js";
 import { Embedder, fails } from "../../support/embedder.js";
-import { instanceType, networkType, stepEvent, urnOf, type Engine } from "../../support/engine.js";
+import {
+  instanceType,
+  networkType,
+  stackWith,
+  stepEvent,
+  urnOf,
+  type Engine,
+} from "../../support/engine.js";
 import type { FakeCloud } from "../../support/fake-openstack.js";
 import { startFakeCluster, type FakeCluster } from "../../support/ready-cluster.js";
 
@@ -78,6 +85,7 @@ describe("a program that embeds the cluster service", function () {
     const up = (options = {}) => embedder.service().up("dev", { ...listening, ...options });
 
     it("gets the outputs, a kubeconfig file and the proof, after the cloud was asked", async () => {
+      engine.state({ resources: [stackWith(cluster.outputs)] });
       const { outputs, kubeconfigPath = "", verification } = await up();
       assert.deepEqual(
         [outputs["kubeconfig"]?.secret, outputs["apiEndpoint"]],
