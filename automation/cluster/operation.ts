@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { z } from "zod";
 import { Failure } from "../../base/failure.js";
-import { decodeEvent, type ClusterEvent } from "./events.js";
+import type { ClusterEvent } from "./events.js";
 import { explainAll, explainMessage } from "./explain.js";
 import {
   cancelMessage,
@@ -161,7 +161,7 @@ export async function runOperation(
     locked = true;
     if (received.type === "held") options.onHeld?.();
     else {
-      const event = decodeEvent(received.event);
+      const { event } = received;
       if (!event) return;
       if (event.type === "message") events.push(event);
       watch.take(event);

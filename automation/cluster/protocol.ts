@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ClusterEvent } from "./events.js";
 
 /** Operations that run in a child process of their own. */
 export type OperationName = "up" | "preview" | "refresh" | "destroy";
@@ -31,7 +32,8 @@ export const cancelMessage = { type: "cancel" } as const;
 
 /** What the child sends. */
 export const replySchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("event"), event: z.unknown() }),
+  /** The engine said something; absent when it says nothing to a person. */
+  z.object({ type: z.literal("event"), event: z.custom<ClusterEvent>().optional() }),
   /** The engine has the lock. */
   z.object({ type: z.literal("held") }),
   z.object({ type: z.literal("done") }),

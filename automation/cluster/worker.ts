@@ -12,6 +12,7 @@ import {
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
 import { isDryRun } from "@pulumi/pulumi/runtime";
+import { decodeEvent } from "./events.js";
 import {
   loadSchema,
   replySchema,
@@ -115,8 +116,9 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
     signal,
     color: "never" as const,
     parallel: request.parallel,
+    // Decoded here: what the engine says of a resource has all that was given to it, and of that nothing is wanted.
     onEvent: (event: unknown) => {
-      send({ type: "event", event });
+      send({ type: "event", event: decodeEvent(event) });
     },
   };
   switch (request.operation) {
