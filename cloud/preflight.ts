@@ -43,6 +43,13 @@ function checkNames(
   );
 }
 
+/** Names that are somebody else's: all that is asked of a cloud which does not answer the other questions. */
+export const nameProblems = async (
+  client: CloudClient,
+  needs: ClusterNeeds,
+  { owned = new Set<string>() }: Pick<PreflightOptions, "owned"> = {},
+): Promise<Finding[]> => checkNames(await takeInventory(client), needs, owned);
+
 /** What is still to be made: needs minus what the stack already holds. */
 function stillWanted(
   needs: ClusterNeeds,

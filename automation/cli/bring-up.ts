@@ -67,7 +67,7 @@ export async function bringUp(context: StackContext, options: BringUpOptions): P
     const result = await view.show((listening) =>
       context.service.up(context.stack, {
         refresh,
-        preflight: !force,
+        preflight: force ? "names" : true,
         ...stops(context),
         ...introduced(context),
         ...listening,

@@ -8,7 +8,7 @@ export function registerUp(program: Command): void {
     .command("up")
     .description("make or change the cluster of a stack, and look whether it works")
     .option("--refresh", "read the real state of the cloud first", false)
-    .option("--force", "skip the questions to the cloud (quotas, names, images)", false)
+    .option("--force", "skip the questions to the cloud, but for names of somebody else's", false)
     .action(async (_options, command: Command) => {
       const { stack, refresh, force } = command.optsWithGlobals<{
         stack: string;

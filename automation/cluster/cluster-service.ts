@@ -98,14 +98,16 @@ class Service implements ClusterService {
   up(stack: string, options: UpOptions = {}): Promise<UpResult> {
     const { preflight = true, expectNoChanges } = options;
     return this.inTurn(stack, options, async (run) => {
-      const spec = preflight ? await run.spec({ files: true }) : undefined;
+      const spec = preflight === false ? undefined : await run.spec({ files: true });
+      const namesOnly = preflight === "names";
       requireFree(run);
       if (spec) run.getReady();
-      const surveyed = spec && beginSurvey(run, spec);
+      const surveyed = spec && !namesOnly ? beginSurvey(run, spec) : undefined;
       const found = await beginWith(run);
       const { state, repaired } = await repair(run, found, "repair");
       // What was half made and is gone now occupied names and quotas: the cloud is asked again.
-      if (spec) await requireFit(run, spec, { state, ...(!repaired && surveyed && { surveyed }) });
+      const known = { state, namesOnly, ...(!repaired && surveyed && { surveyed }) };
+      if (spec) await requireFit(run, spec, known);
       run.stage("operation");
       const exists = state !== undefined;
       const early = state && lookEarly(run, state, options);

@@ -71,9 +71,9 @@ export interface RunOptions {
 export interface PreviewOptions extends RunOptions {
   /**
    * Check the settings before the engine starts, and before `up` whether the cluster fits into the cloud. Default: true.
-   * A program whose settings do not describe one cluster needs false.
+   * A program whose settings do not describe one cluster needs false. "names": only whether names are somebody else's is asked.
    */
-  readonly preflight?: boolean;
+  readonly preflight?: boolean | "names";
 }
 
 export interface UpOptions extends PreviewOptions {

@@ -1,5 +1,5 @@
 import type { Finding } from "../../cloud/finding.js";
-import { preflight, survey, type Survey } from "../../cloud/preflight.js";
+import { nameProblems, preflight, survey, type Survey } from "../../cloud/preflight.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { needsOf } from "../../components/plan/needs.js";
 import { ClusterError } from "./cluster-error.js";
@@ -34,10 +34,12 @@ export async function findingsFor(
 export async function requireFit(
   run: Run,
   spec: ClusterSpec,
-  known: Parameters<typeof findingsFor>[2],
+  { namesOnly, ...known }: Parameters<typeof findingsFor>[2] & { readonly namesOnly: boolean },
 ): Promise<void> {
   run.stage("preflight");
-  const findings = await findingsFor(run, spec, known);
+  const findings = namesOnly
+    ? await nameProblems(await run.cloud(), needsOf(spec), { owned: ownedIds(known.state) })
+    : await findingsFor(run, spec, known);
   const problems = findings.filter(({ severity }) => severity === "problem");
   for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
   if (problems.length === 0) return;

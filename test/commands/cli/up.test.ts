@@ -129,7 +129,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     golden("cli/up-does-not-fit.txt", readable(err));
     assert.deepEqual(operator.engine.operations(), []);
     const forced = await operator.run("up", "--force");
-    assert.equal(forced.code, 0, "--force asks nothing");
+    assert.equal(forced.code, 0, "--force asks for nothing but names");
   });
 
   it("counts what the stack already holds as its own", async () => {
@@ -140,6 +140,10 @@ describe("`stackadm up` and `stackadm dev`", function () {
     const refused = await operator.run("up");
     assert.equal(refused.code, 3);
     assert.match(refused.err, /the name 'dev-general-0' is taken by b/);
+    const forced = await operator.run("up", "--force");
+    assert.equal(forced.code, 3, "what is somebody else's is refused in any case");
+    assert.match(forced.err, /the name 'dev-general-0' is taken by b/);
+    assert.deepEqual(operator.engine.operations(), []);
     operator.engine.state({
       resources: ids.map((id) => ({ urn: urnOf(instanceType, id), type: instanceType, id })),
     });
