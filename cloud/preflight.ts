@@ -28,19 +28,19 @@ function occupant(object: CloudObject): string {
     : `${whose} (identity ${mark.identity}): this stack's state does not hold it; choose another cluster name, set PULUMI_BACKEND_URL to where its state is, or, if its state is lost for good, run \`npx stackadm orphans --identity ${mark.identity} --delete\``;
 }
 
-/** Objects that would clash with ours: same kind and name, not in the stack. */
+/** Objects that would clash with what is to be made: same kind and name, and the stack has none of its own. */
 function checkNames(
   objects: readonly CloudObject[],
   needs: ClusterNeeds,
   owned: ReadonlySet<string>,
 ): Finding[] {
-  return needs.names.flatMap(({ kind, name }) =>
-    objects
-      .filter((object) => object.kind === kind && object.name === name && !owned.has(object.id))
-      .map((object) =>
-        problem(`${kind}: the name '${name}' is taken by ${object.id}, ${occupant(object)}`),
-      ),
-  );
+  return needs.names.flatMap(({ kind, name }) => {
+    const alike = objects.filter((object) => object.kind === kind && object.name === name);
+    if (alike.some(({ id }) => owned.has(id))) return [];
+    return alike.map((object) =>
+      problem(`${kind}: the name '${name}' is taken by ${object.id}, ${occupant(object)}`),
+    );
+  });
 }
 
 /** Names that are somebody else's: all that is asked of a cloud which does not answer the other questions. */

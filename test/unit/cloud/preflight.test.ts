@@ -254,6 +254,12 @@ describe("the questions before the first write", () => {
     assert.deepEqual(await ask({}, ["s"]), []);
   });
 
+  it("have nothing against a namesake of what the stack already holds", async () => {
+    const servers = ["mine", "theirs"].map((id) => ({ id, name: "dev-control-plane-0" }));
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+    assert.deepEqual(await ask({}, ["mine"]), []);
+  });
+
   it("tell another cluster of the same name, alive or dead, from something foreign", async () => {
     const tags = clusterTags({ name: "dev", identity: "0123456789ab" });
     cloud.on(`GET /network/networks?project_id=${fakeProject}`, {
