@@ -178,7 +178,10 @@ export class Run {
       // One that failed may be tried again in the same run.
       if (event.type === "finished") unfinished.delete(event.change.urn);
       if (operation === "up") this.undecided.take(event);
-      this.options.onEvent?.(event);
+      // What it was to be is for nobody else.
+      if (event.type === "failed")
+        this.options.onEvent?.({ type: "failed", at: event.at, change: event.change });
+      else this.options.onEvent?.(event);
     };
     try {
       await this.operate(

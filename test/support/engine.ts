@@ -160,9 +160,14 @@ export const urnOf = (type: string, name: string): string =>
 /** The engine's event for a step that begins or ends. */
 export function stepEvent(
   when: "resourcePreEvent" | "resOutputsEvent" | "resOpFailedEvent",
-  { type, name, op = "create" }: { type: string; name: string; op?: string },
+  {
+    type,
+    name,
+    op = "create",
+    inputs = {},
+  }: { type: string; name: string; op?: string; inputs?: object },
 ): unknown {
-  const made = { id: `id-of-${name}`, custom: true };
+  const made = { id: `id-of-${name}`, custom: true, inputs };
   return { timestamp: 1, [when]: { metadata: { op, urn: urnOf(type, name), new: made } } };
 }
 

@@ -210,7 +210,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
       events: [
         stepEvent("resourcePreEvent", vm),
         diagnostic(`error: ${text}`, "error", urnOf(instanceType, "vm")),
-        stepEvent("resOpFailedEvent", vm),
+        stepEvent("resOpFailedEvent", { ...vm, inputs: { userData: "all that it boots with" } }),
         diagnostic("update failed"),
         summary,
       ],
@@ -223,6 +223,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     golden("cli/up-failed.txt", readable(person.err));
     const program = await operator.run("up", "--json");
     assert.equal(program.code, 1);
+    assert.ok(!program.out.includes("boots with"));
     const { type, code, resource, urn } = lastLine(program.out);
     assert.deepEqual(
       { type, code, resource, urn },
