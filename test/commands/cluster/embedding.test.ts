@@ -6,14 +6,7 @@ import { dirname } from "node:path";
 import type { RunOptions } from "../../../automation/cluster/options.js";
 import { VerificationFailed } from "../../../automation/cluster/proof.js";
 import { Embedder, fails } from "../../support/embedder.js";
-import {
-  instanceType,
-  networkType,
-  stackWith,
-  stepEvent,
-  urnOf,
-  type Engine,
-} from "../../support/engine.js";
+import { instanceType, stackWith, urnOf, type Engine } from "../../support/engine.js";
 import type { FakeCloud } from "../../support/fake-openstack.js";
 import { startFakeCluster, type FakeCluster } from "../../support/ready-cluster.js";
 
@@ -251,57 +244,6 @@ describe("a program that embeds the cluster service", function () {
         assert.match(notes.join("\n"), /^1 resources that need the cluster's API are forgotten/m);
         assert.equal(engine.stateNow(), undefined);
       });
-    });
-  });
-
-  describe("that looks", () => {
-    beforeEach(() => {
-      engine.state({});
-    });
-
-    it("gets the rows of a plan", async () => {
-      const net = { type: networkType, name: "net" };
-      engine.runs({ preview: { events: [stepEvent("resourcePreEvent", net)] } });
-      assert.deepEqual(await embedder.service().preview("dev"), {
-        plan: [{ operation: "create", type: "Network", name: "net" }],
-      });
-    });
-
-    it("gets how many resources differ from the state", async () => {
-      const net = { type: networkType, name: "net", op: "update" };
-      engine.runs({ refresh: { events: [stepEvent("resOutputsEvent", net)] } });
-      assert.deepEqual(await embedder.service().refresh("dev"), { changed: 1 });
-    });
-
-    it("gets machines as Nova and nodes as Kubernetes sees them", async () => {
-      servers.push({ id: "id-of-dev-general-0", name: "dev-general-0", status: "ACTIVE" });
-      const { cluster: which, machines, verification } = await embedder.service().status("dev");
-      assert.deepEqual([which.clusters, which.held, which.place?.region], [["dev"], false, "one"]);
-      assert.deepEqual(
-        machines.map(({ name, server }) => [name, server]),
-        [
-          ["dev-control-plane-0", "GONE"],
-          ["dev-general-0", "ACTIVE"],
-        ],
-      );
-      assert.equal(verification?.ok, true);
-    });
-
-    it("gets the machines also when the API does not answer, and why it does not", async () => {
-      await cluster.close();
-      const { machines, verification, problem } = await embedder.service().status("dev");
-      assert.deepEqual([machines.length, verification], [2, undefined]);
-      assert.match(problem?.message ?? "", /^The Kubernetes API at 127\.0\.0\.1:\d+ cannot be/);
-    });
-
-    it("gets the kubeconfig as text or as a file, and outputs with or without secrets", async () => {
-      const service = embedder.service();
-      assert.equal(await service.kubeconfig("dev"), cluster.kubeconfig);
-      assert.ok(!existsSync(embedder.kubeconfig()));
-      const path = await service.kubeconfigFile("dev");
-      assert.equal(readFileSync(path, "utf8"), cluster.kubeconfig);
-      assert.equal((await service.outputs("dev"))["kubeconfig"], cluster.kubeconfig);
-      assert.equal((await service.outputs("dev", { secrets: "hidden" }))["kubeconfig"], "[secret]");
     });
   });
 });
