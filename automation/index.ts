@@ -26,6 +26,7 @@ export type {
 } from "./cluster/options.js";
 export { ClusterError, type ErrorCode } from "./cluster/cluster-error.js";
 export type { ClusterEvent } from "./cluster/events.js";
+export type { Span, TimelineRow } from "./cluster/critical-path.js";
 export type { StackOutputs } from "./cluster/state.js";
 export { VerificationFailed } from "./cluster/proof.js";
 export { prepareEnvironment, type OperationEnvironment } from "./setup/environment.js";

@@ -1,3 +1,5 @@
+import { dirname, join } from "node:path";
+import { writePrivate } from "../../base/files.js";
 import type { UpResult } from "../cluster/options.js";
 import { VerificationFailed } from "../cluster/proof.js";
 import { addKubeconfig } from "../cluster/redact.js";
@@ -8,6 +10,7 @@ import {
   timesTable,
   type TimedPhase,
 } from "../render/report.js";
+import { timelinePage } from "../render/timeline-page.js";
 import { lookAtKubectl } from "../setup/kubectl.js";
 import { parseOutputs, valuesOf } from "../verify/outputs.js";
 import { introduced, stops, viewOf, type StackContext } from "./context.js";
@@ -27,6 +30,14 @@ interface Times {
   readonly total: number;
 }
 
+/** Writes where the time went, beside the kubeconfig; answers the file's path. */
+function keepTimeline(stack: string, { kubeconfigPath, timeline }: UpResult): string | undefined {
+  if (kubeconfigPath === undefined || !timeline) return undefined;
+  const path = join(dirname(kubeconfigPath), "timeline.html");
+  writePrivate(path, timelinePage(stack, timeline));
+  return path;
+}
+
 /** Says what came of it. */
 async function report(context: StackContext, result: UpResult, times: Times): Promise<void> {
   const { session, stack, environment, service } = context;
@@ -36,10 +47,12 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
   const { kubernetes } = await service.spec(stack);
   const { advice } = await lookAtKubectl(kubernetes.version);
   const checked = (verification?.services.length ?? 0) + (verification?.claims.length ?? 0) > 0;
+  const page = keepTimeline(stack, result);
   const parts = [
     ...(verification ? [nodesTable(verification)] : []),
     ...(verification && checked ? [checksTable(verification)] : []),
-    timesTable(times.phases, times.total),
+    timesTable(times.phases, times.total) +
+      (page === undefined ? "" : `\nIts critical path: ${page}`),
     nextCommands(stack, kubeconfigPath, { onLab: environment.onLab, advice }),
   ];
   session.print(`\n${parts.join("\n\n")}`);
@@ -49,6 +62,7 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
     kubeconfig: kubeconfigPath,
     apiEndpoint: outputs.apiEndpoint,
     ...verification,
+    timeline: page,
     times: times.phases,
     milliseconds: times.total,
   });

@@ -31,7 +31,7 @@ import type {
 } from "./options.js";
 import { planRows } from "./plan-rows.js";
 import { beginSurvey, findingsFor, requireFit } from "./preflight.js";
-import { lookEarly, prove } from "./proof.js";
+import { lookEarly, prove, whatWasMade } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
 import { repair, tellRepair, undoUndecided } from "./repair.js";
 import { Run } from "./run.js";
@@ -40,7 +40,6 @@ import {
   namesIn,
   readClusters,
   readOutputs,
-  readStackOutputs,
   readState,
   type Secrets,
   type StateExport,
@@ -118,7 +117,7 @@ class Service implements ClusterService {
           throw error;
         });
       const seen = changed ? undefined : await early;
-      const made = seen ?? { outputs: await readStackOutputs(run.access) };
+      const made = seen ?? (await whatWasMade(run));
       const kubeconfigPath = await keepKubeconfig(run.access.workspace, made.outputs, options);
       return prove(run, { ...made, kubeconfigPath }, options);
     });

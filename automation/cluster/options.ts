@@ -2,6 +2,7 @@ import type { CloudObject } from "../../cloud/inventory.js";
 import type { Orphan } from "../../cloud/orphans.js";
 import type { Verification } from "../verify/verify.js";
 import type { ClusterError } from "./cluster-error.js";
+import type { TimelineRow } from "./critical-path.js";
 import type { ClusterEvent } from "./events.js";
 import type { Secrets, StackOutputs } from "./state.js";
 import type { PlanRow } from "./plan-rows.js";
@@ -129,6 +130,8 @@ export interface UpResult {
   readonly kubeconfigPath?: string;
   /** What was seen of the finished cluster. Absent when nobody was to look. */
   readonly verification?: Verification;
+  /** On what the engine worked, and when. Absent when nothing was to be done. */
+  readonly timeline?: readonly TimelineRow[];
 }
 
 export interface PreviewResult {

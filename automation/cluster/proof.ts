@@ -1,9 +1,10 @@
 import { entryTarget, parseOutputs, valuesOf, type ClusterOutputs } from "../verify/outputs.js";
 import { shortcomings, verifyCluster, type Verification } from "../verify/verify.js";
 import { ClusterError } from "./cluster-error.js";
+import { timelineOf } from "./critical-path.js";
 import type { UpOptions, UpResult } from "./options.js";
 import type { Run } from "./run.js";
-import { readStackOutputs, type StackOutputs, type StateExport } from "./state.js";
+import { readStackOutputs, readState, type StackOutputs, type StateExport } from "./state.js";
 
 /** The cluster was made, but not everything in it works. What `up` would have answered is in `result`. */
 export class VerificationFailed extends ClusterError {
@@ -67,6 +68,14 @@ export async function lookEarly(
   } catch {
     return undefined;
   }
+}
+
+/** What comes out of a run that changed something, and where its time went. */
+export async function whatWasMade({ access, spans }: Run): Promise<UpResult> {
+  const after = readState(access);
+  const outputs = await readStackOutputs(access, after);
+  const timeline = timelineOf(spans.all(), await after);
+  return { outputs, ...(timeline.length > 0 && { timeline }) };
 }
 
 /** Proves that the cluster which was made works. */

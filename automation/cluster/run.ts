@@ -4,6 +4,7 @@ import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { ClusterError } from "./cluster-error.js";
+import { Spans } from "./critical-path.js";
 import { noteLocks, stackLocks } from "./engine-locks.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./operation.js";
 import type { ClusterEvent } from "./events.js";
@@ -24,6 +25,8 @@ export class Run {
   #worker: ChildProcess | undefined;
   /** What the engine was making when it failed. */
   readonly undecided = new UndecidedCreates();
+  /** When it worked on what. */
+  readonly spans = new Spans();
 
   constructor(
     readonly service: ClusterServiceOptions,
@@ -177,7 +180,10 @@ export class Run {
       if (event.type === "outputs") ({ same } = event);
       // One that failed may be tried again in the same run.
       if (event.type === "finished") unfinished.delete(event.change.urn);
-      if (operation === "up") this.undecided.take(event);
+      if (operation === "up") {
+        this.undecided.take(event);
+        this.spans.take(event, Date.now());
+      }
       // What it was to be is for nobody else.
       if (event.type === "failed")
         this.options.onEvent?.({ type: "failed", at: event.at, change: event.change });

@@ -152,7 +152,7 @@ export type StackOutputs = Readonly<Record<string, StackOutput>>;
  */
 export async function readStackOutputs(
   access: StateAccess,
-  held?: StateExport,
+  held?: StateExport | Promise<StateExport | undefined>,
 ): Promise<StackOutputs> {
   const [clear, state] = await Promise.all([readOutputs(access), held ?? readState(access)]);
   const stack = state?.deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack");
