@@ -36,24 +36,27 @@ export async function repair(
  */
 export async function undoUndecided(run: Run): Promise<void> {
   const creates = run.undecided.operations();
-  if (creates.length === 0) return;
-  const names = creates.map(({ resource }) => whatOf(resource.urn)).join(", ");
   // The run may have failed because it was stopped; who stops it again has had enough.
   const after = new Run(run.service, run.stack, {
     ...run.options,
     signal: run.options.killSignal,
   });
+  /** The state as if they were pending, without those that it holds half made. */
+  const undecided = async (): Promise<StateExport | undefined> => {
+    const state = creates.length > 0 ? await readState(after.access) : undefined;
+    const held = new Set((state?.deployment.resources ?? []).map(({ urn }) => urn));
+    const pending = creates.filter(({ resource }) => !held.has(resource.urn));
+    if (!state || pending.length === 0) return undefined;
+    return { ...state, deployment: { ...state.deployment, pending_operations: pending } };
+  };
   try {
+    if (!(await undecided())) return;
     await after.hold(async (signal) => {
-      const state = await readState(after.access);
-      if (!state) return;
-      const held = new Set((state.deployment.resources ?? []).map(({ urn }) => urn));
-      // What is held half made is known.
-      const pending = creates.filter(({ resource }) => !held.has(resource.urn));
-      const deployment = { ...state.deployment, pending_operations: pending };
-      await recover(after.access, { ...state, deployment }, () => toolsOf(after, signal));
+      const state = await undecided();
+      if (state) await recover(after.access, state, () => toolsOf(after, signal));
     });
   } catch (error) {
+    const names = creates.map(({ resource }) => whatOf(resource.urn)).join(", ");
     run.note(
       `Whether the cloud made ${names} is not known (${error instanceof Error ? error.message : String(error)}); \`npx stackadm orphans\` shows what was left.`,
     );
