@@ -5,6 +5,7 @@ import { ClusterError } from "./cluster-error.js";
 import { planDestroy } from "./destroy-plan.js";
 import { requireNotElsewhere, settingsOf } from "./elsewhere.js";
 import type { ClusterEvent } from "./events.js";
+import { rememberFitted } from "./fitted.js";
 import { settleApi } from "./teardown.js";
 import {
   keepKubeconfig,
@@ -30,7 +31,7 @@ import type {
   UpResult,
 } from "./options.js";
 import { planRows } from "./plan-rows.js";
-import { beginSurvey, findingsFor, requireFit } from "./preflight.js";
+import { beginFit, findingsFor } from "./preflight.js";
 import { lookEarly, prove, whatWasMade } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
 import { repair, tellRepair, undoUndecided } from "./repair.js";
@@ -98,15 +99,11 @@ class Service implements ClusterService {
     const { preflight = true, expectNoChanges } = options;
     return this.inTurn(stack, options, async (run) => {
       const spec = preflight === false ? undefined : await run.spec({ files: true });
-      const namesOnly = preflight === "names";
       requireFree(run);
       if (spec) run.getReady();
-      const surveyed = spec && !namesOnly ? beginSurvey(run, spec) : undefined;
-      const found = await beginWith(run);
-      const { state, repaired } = await repair(run, found, "repair");
-      // What was half made and is gone now occupied names and quotas: the cloud is asked again.
-      const known = { state, namesOnly, ...(!repaired && surveyed && { surveyed }) };
-      if (spec) await requireFit(run, spec, known);
+      const requireFit = beginFit(run, spec, { namesOnly: preflight === "names" });
+      const { state, repaired } = await repair(run, await beginWith(run), "repair");
+      await requireFit(state, { repaired });
       run.stage("operation");
       const exists = state !== undefined;
       const early = state && lookEarly(run, state, options);
@@ -117,7 +114,8 @@ class Service implements ClusterService {
           throw error;
         });
       const seen = changed ? undefined : await early;
-      const made = seen ?? (await whatWasMade(run));
+      const { after, ...made } = seen ? { ...seen, after: state } : await whatWasMade(run);
+      rememberFitted(run, spec, after);
       const kubeconfigPath = await keepKubeconfig(run.access.workspace, made.outputs, options);
       return prove(run, { ...made, kubeconfigPath }, options);
     });

@@ -3,11 +3,12 @@ import { nameProblems, preflight, survey, type Survey } from "../../cloud/prefli
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { needsOf } from "../../components/plan/needs.js";
 import { ClusterError } from "./cluster-error.js";
+import { hasFitted, mayHaveFitted } from "./fitted.js";
 import type { Run } from "./run.js";
 import { identitiesOf, ownedIds, type StateExport } from "./state.js";
 
 /** What the preflight asks the cloud, asked while the state is read. Who needs it hears of an error. */
-export function beginSurvey(run: Run, spec: ClusterSpec): Promise<Survey> {
+function beginSurvey(run: Run, spec: ClusterSpec): Promise<Survey> {
   const surveyed = run.cloud().then((cloud) => survey(cloud, needsOf(spec)));
   surveyed.catch(() => undefined);
   return surveyed;
@@ -30,19 +31,34 @@ export async function findingsFor(
   });
 }
 
-/** Refuses to begin what the cloud cannot carry: every problem in one error. */
-export async function requireFit(
+/**
+ * Begins to ask the cloud, while the state is read. What it answers refuses to begin what the cloud cannot carry, every problem in one
+ * error; of a cluster that is as it was when it came up, nothing is asked.
+ */
+export function beginFit(
   run: Run,
-  spec: ClusterSpec,
-  { namesOnly, ...known }: Parameters<typeof findingsFor>[2] & { readonly namesOnly: boolean },
-): Promise<void> {
-  run.stage("preflight");
-  const findings = namesOnly
-    ? await nameProblems(await run.cloud(), needsOf(spec), { owned: ownedIds(known.state) })
-    : await findingsFor(run, spec, known);
-  const problems = findings.filter(({ severity }) => severity === "problem");
-  for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
-  if (problems.length === 0) return;
-  const lines = problems.map(({ text }) => `  ${text}`).join("\n");
-  throw new ClusterError("PREFLIGHT_FAILED", `The cluster does not fit into this cloud:\n${lines}`);
+  spec: ClusterSpec | undefined,
+  { namesOnly }: { readonly namesOnly: boolean },
+) {
+  const surveyed = spec && !namesOnly && !mayHaveFitted(run) ? beginSurvey(run, spec) : undefined;
+  return async (
+    state: StateExport | undefined,
+    { repaired }: { readonly repaired: boolean },
+  ): Promise<void> => {
+    if (!spec || hasFitted(run, spec, state)) return;
+    run.stage("preflight");
+    // What was half made and is gone now occupied names and quotas: the cloud is asked again.
+    const known = { state, ...(!repaired && surveyed && { surveyed }) };
+    const findings = namesOnly
+      ? await nameProblems(await run.cloud(), needsOf(spec), { owned: ownedIds(state) })
+      : await findingsFor(run, spec, known);
+    for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
+    const problems = findings.filter(({ severity }) => severity === "problem");
+    if (problems.length === 0) return;
+    const lines = problems.map(({ text }) => `  ${text}`).join("\n");
+    throw new ClusterError(
+      "PREFLIGHT_FAILED",
+      `The cluster does not fit into this cloud:\n${lines}`,
+    );
+  };
 }

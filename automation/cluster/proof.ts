@@ -70,12 +70,16 @@ export async function lookEarly(
   }
 }
 
-/** What comes out of a run that changed something, and where its time went. */
-export async function whatWasMade({ access, spans }: Run): Promise<UpResult> {
-  const after = readState(access);
-  const outputs = await readStackOutputs(access, after);
-  const timeline = timelineOf(spans.all(), await after);
-  return { outputs, ...(timeline.length > 0 && { timeline }) };
+/** What comes out of a run that changed something, where its time went, and the state after it. */
+export async function whatWasMade({
+  access,
+  spans,
+}: Run): Promise<UpResult & { readonly after: StateExport | undefined }> {
+  const reading = readState(access);
+  const outputs = await readStackOutputs(access, reading);
+  const after = await reading;
+  const timeline = timelineOf(spans.all(), after);
+  return { outputs, after, ...(timeline.length > 0 && { timeline }) };
 }
 
 /** Proves that the cluster which was made works. */
