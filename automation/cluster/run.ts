@@ -72,12 +72,9 @@ export class Run {
 
   /** The request is over: a process that was begun for nothing ends. */
   close(): void {
-    const worker = this.#worker;
+    // It has only loaded something. Left to itself it may wait for a thread that ended with us.
+    this.#worker?.kill("SIGKILL");
     this.#worker = undefined;
-    if (worker?.connected === true) worker.disconnect();
-    // It may wait to write what nobody reads.
-    worker?.stdout?.destroy();
-    worker?.stderr?.destroy();
   }
 
   /** The settings as they are written, and whose they are. */

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Embedder, fails } from "../../support/embedder.js";
+import { setTimeout as pause } from "node:timers/promises";
+import { Embedder, fails, settingsOf } from "../../support/embedder.js";
 import { networkType, stepEvent } from "../../support/engine.js";
+import { workersOf } from "../../lab/support/engine.js";
 
 describe("the process of an operation that is killed", function () {
   this.timeout(60_000);
@@ -26,4 +28,12 @@ describe("the process of an operation that is killed", function () {
       await fails(embedder.service().up("dev", options), "ENGINE_KILLED");
       assert.ok(!existsSync(`/proc/${engine()}`), "the engine is still there");
     });
+
+  it("is ended at once where there will be no operation", async () => {
+    embedder.write("Pulumi.dev.yaml", settingsOf({}));
+    embedder.cloud.on("GET /image/images", { body: { images: [] } });
+    await fails(embedder.service().up("dev"), "PREFLIGHT_FAILED");
+    for (let tries = 0; tries < 20 && workersOf().length > 0; tries += 1) await pause(10);
+    assert.deepEqual(workersOf(), []);
+  });
 });
