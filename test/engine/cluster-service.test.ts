@@ -1,17 +1,7 @@
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { ClusterError, type ErrorCode } from "../../automation/cluster/cluster-error.js";
 import {
   createClusterService,
@@ -19,7 +9,7 @@ import {
 } from "../../automation/cluster/cluster-service.js";
 import type { ClusterEvent } from "../../automation/cluster/events.js";
 import { emptyProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
-import { toolDirectory } from "./support/tools.js";
+import { ServiceProject } from "./support/service-project.js";
 import { until } from "./support/until.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
@@ -42,21 +32,13 @@ module.exports = async () => {
 
 describe("the cluster service on a real engine", function () {
   this.timeout(300_000);
+  let project: ServiceProject;
   let directory: string;
-  let backend: string;
   let cloud: FakeCloud;
-  let env: NodeJS.ProcessEnv;
-  const stateHome = process.env["XDG_STATE_HOME"];
   const behave = (seconds: number, mode = "well"): void => {
     writeFileSync(join(directory, "behaviour"), `${seconds} ${mode}`);
   };
-  const service = (): ClusterService =>
-    createClusterService({
-      env,
-      backend,
-      projectDirectory: directory,
-      program: join(directory, "index.js"),
-    });
+  const service = (): ClusterService => createClusterService(project.service);
 
   /** The settings are no cluster's, and so are the outputs. */
   const bare = { preflight: false, verify: false };
@@ -64,31 +46,14 @@ describe("the cluster service on a real engine", function () {
   beforeEach(async () => {
     cloud = await startFakeCloud();
     emptyProject(cloud);
-    directory = mkdtempSync(join(tmpdir(), "stackadm-service-"));
-    mkdirSync(join(directory, "backend"));
-    backend = pathToFileURL(join(directory, "backend")).href;
-    process.env["XDG_STATE_HOME"] = join(directory, "state");
-    env = {
-      ...process.env,
-      ...cloud.environment(),
-      OS_CLOUD: undefined,
-      PATH: `${toolDirectory()}${delimiter}${process.env["PATH"] ?? ""}`,
-      PULUMI_HOME: process.env["STACKADM_PULUMI_HOME"] ?? join(directory, "home"),
-      PULUMI_BACKEND_URL: backend,
-      PULUMI_CONFIG_PASSPHRASE: "engine-tests",
-      PULUMI_SKIP_UPDATE_CHECK: "true",
-      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-    };
-    writeFileSync(join(directory, "Pulumi.yaml"), "name: service\nruntime: nodejs\n");
-    writeFileSync(join(directory, "Pulumi.dev.yaml"), "config: {}\n");
-    writeFileSync(join(directory, "index.js"), program);
+    const environment = { ...cloud.environment(), OS_CLOUD: undefined };
+    project = new ServiceProject("service", program, environment);
+    ({ directory } = project);
     behave(0);
   });
   afterEach(async () => {
     await cloud.close();
-    if (stateHome === undefined) delete process.env["XDG_STATE_HOME"];
-    else process.env["XDG_STATE_HOME"] = stateHome;
-    rmSync(directory, { recursive: true, force: true });
+    project.remove();
   });
 
   const failure = async (work: Promise<unknown>): Promise<ClusterError> => {
@@ -120,8 +85,7 @@ describe("the cluster service on a real engine", function () {
     work.catch(() => undefined);
     return work;
   };
-  const checkpointFile = () =>
-    join(fileURLToPath(backend), ".pulumi", "stacks", "service", "dev.json");
+  const checkpointFile = () => project.checkpoint;
   /** Names of what the engine is at, by its checkpoint. */
   const pending = (): string => {
     const text = existsSync(checkpointFile()) ? readFileSync(checkpointFile(), "utf8") : "";
@@ -134,7 +98,9 @@ describe("the cluster service on a real engine", function () {
       .filter((entry) => /^\d+$/.test(entry))
       .filter((pid) => {
         try {
-          const ours = readFileSync(`/proc/${pid}/environ`, "utf8").includes(backend);
+          const ours = readFileSync(`/proc/${pid}/environ`, "utf8").includes(
+            project.service.backend,
+          );
           return ours && readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "pulumi";
         } catch {
           return false; // it ended while we looked

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { createClusterService } from "../../automation/cluster/cluster-service.js";
 import { Run } from "../../automation/cluster/run.js";
 import { pulumi, readState, writeState } from "../../automation/cluster/state.js";
-import { toolDirectory } from "./support/tools.js";
+import { ServiceProject } from "./support/service-project.js";
 
 const sdk = resolve(__dirname, "..", "..", "node_modules", "@pulumi", "command");
 const program = `
@@ -18,37 +16,17 @@ module.exports = async () => {
 
 describe("an engine that only holds a stack", function () {
   this.timeout(240_000);
-  let directory: string;
-  let service: ConstructorParameters<typeof Run>[0];
-  const stateHome = process.env["XDG_STATE_HOME"];
+  let project: ServiceProject;
   before(async () => {
-    directory = mkdtempSync(join(tmpdir(), "stackadm-hold-"));
-    mkdirSync(join(directory, "backend"));
-    const backend = pathToFileURL(join(directory, "backend")).href;
-    process.env["XDG_STATE_HOME"] = join(directory, "state");
-    writeFileSync(join(directory, "Pulumi.yaml"), "name: hold\nruntime: nodejs\n");
-    writeFileSync(join(directory, "Pulumi.dev.yaml"), "config: {}\n");
-    writeFileSync(join(directory, "index.js"), program);
-    const env = {
-      ...process.env,
-      PATH: `${toolDirectory()}${delimiter}${process.env["PATH"] ?? ""}`,
-      PULUMI_HOME: process.env["STACKADM_PULUMI_HOME"] ?? join(directory, "home"),
-      PULUMI_BACKEND_URL: backend,
-      PULUMI_CONFIG_PASSPHRASE: "engine-tests",
-      PULUMI_SKIP_UPDATE_CHECK: "true",
-      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-    };
-    const file = join(directory, "index.js");
-    service = { env, backend, projectDirectory: directory, program: file };
-    await createClusterService(service).up("dev", { preflight: false, verify: false });
+    project = new ServiceProject("hold", program);
+    await createClusterService(project.service).up("dev", { preflight: false, verify: false });
   });
   after(() => {
-    if (stateHome === undefined) delete process.env["XDG_STATE_HOME"];
-    else process.env["XDG_STATE_HOME"] = stateHome;
-    rmSync(directory, { recursive: true, force: true });
+    project.remove();
   });
 
   it("refuses everybody else meanwhile, and leaves state, pending operations and history as they were", async () => {
+    const { service, checkpoint } = project;
     const run = new Run(service, "dev");
     const made = await readState(run.access);
     const resource = made?.deployment.resources?.find(({ urn }) => urn.endsWith("::step"));
@@ -60,10 +38,9 @@ describe("an engine that only holds a stack", function () {
       { type: "updating", resource },
     ];
     // An import forgets what is pending.
-    const file = join(directory, "backend", ".pulumi", "stacks", "hold", "dev.json");
-    const kept = JSON.parse(readFileSync(file, "utf8")) as { checkpoint: { latest: object } };
+    const kept = JSON.parse(readFileSync(checkpoint, "utf8")) as { checkpoint: { latest: object } };
     Object.assign(kept.checkpoint.latest, { pending_operations: pending });
-    writeFileSync(file, JSON.stringify(kept));
+    writeFileSync(checkpoint, JSON.stringify(kept));
     const look = async () => ({
       state: await readState(run.access),
       history: (await pulumi(run.access, ["stack", "history", "--json"])).stdout,

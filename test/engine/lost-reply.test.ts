@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join, resolve } from "node:path";
 import {
   createClusterService,
   type ClusterService,
 } from "../../automation/cluster/cluster-service.js";
 import { emptyProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
-import { toolDirectory } from "./support/tools.js";
+import { ServiceProject } from "./support/service-project.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
 const description = "Part of cluster dev-0123456789ab";
@@ -34,13 +31,12 @@ interface Network {
 
 describe("a create whose reply is lost", function () {
   this.timeout(240_000);
-  let directory: string;
+  let project: ServiceProject;
   let cloud: FakeCloud;
   let service: ClusterService;
   let networks: Network[];
   /** What becomes of the next create. */
   let next: "answered" | "lost" | "refused";
-  const stateHome = process.env["XDG_STATE_HOME"];
   const bare = { preflight: false, verify: false };
 
   const answerNetworks = (): void => {
@@ -70,35 +66,14 @@ describe("a create whose reply is lost", function () {
     emptyProject(cloud);
     networks = [];
     answerNetworks();
-    directory = mkdtempSync(join(tmpdir(), "stackadm-reply-"));
-    mkdirSync(join(directory, "backend"));
-    const backend = pathToFileURL(join(directory, "backend")).href;
-    process.env["XDG_STATE_HOME"] = join(directory, "state");
-    const env = {
-      ...process.env,
-      ...cloud.environment({
-        ...{ OS_AUTH_URL: `${cloud.authUrl}/v3`, OS_DOMAIN_NAME: "Default" },
-      }),
-      OS_CLOUD: undefined,
-      PATH: `${toolDirectory()}${delimiter}${process.env["PATH"] ?? ""}`,
-      PULUMI_HOME: process.env["STACKADM_PULUMI_HOME"] ?? join(directory, "home"),
-      PULUMI_BACKEND_URL: backend,
-      PULUMI_CONFIG_PASSPHRASE: "engine-tests",
-      PULUMI_SKIP_UPDATE_CHECK: "true",
-      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-    };
-    writeFileSync(join(directory, "Pulumi.yaml"), "name: reply\nruntime: nodejs\n");
-    writeFileSync(join(directory, "Pulumi.dev.yaml"), "config: {}\n");
-    writeFileSync(join(directory, "index.js"), program);
-    service = createClusterService({
-      ...{ env, backend, projectDirectory: directory, program: join(directory, "index.js") },
-    });
+    const place = { OS_AUTH_URL: `${cloud.authUrl}/v3`, OS_DOMAIN_NAME: "Default" };
+    const environment = { ...cloud.environment(place), OS_CLOUD: undefined };
+    project = new ServiceProject("reply", program, environment);
+    service = createClusterService(project.service);
   });
   afterEach(async () => {
     await cloud.close();
-    if (stateHome === undefined) delete process.env["XDG_STATE_HOME"];
-    else process.env["XDG_STATE_HOME"] = stateHome;
-    rmSync(directory, { recursive: true, force: true });
+    project.remove();
   });
 
   it("is undone at once where the cloud did it, and nobody else's is touched", async () => {
