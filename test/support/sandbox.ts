@@ -43,6 +43,7 @@ const harmless = [
   ...[
     "grep",
     "head",
+    "install",
     "mkdir",
     "mktemp",
     "mv",
@@ -68,6 +69,9 @@ export class Sandbox {
   readonly #bin = join(this.root, "bin");
   readonly #bodies = new Map<string, string>();
   readonly #calls = join(this.root, "calls");
+  readonly #functions = join(this.root, "functions");
+
+  readonly #environment = { PATH: this.#bin, BASH_ENV: this.#functions };
 
   constructor(stubs: Readonly<Record<string, string>>) {
     mkdirSync(this.#bin);
@@ -82,11 +86,14 @@ export class Sandbox {
   stub(name: string, body: string): void {
     this.#bodies.set(name, body);
     const file = join(this.#bin, name);
-    const record = `echo "${name} $*" >>${this.#calls}`;
+    const text = `root=${this.root}\necho "${name} $*" >>${this.#calls}\n${this.#inside(body)}\n`;
     // What is harmless otherwise may be a stub: its link must not be followed.
     rmSync(file, { force: true });
-    writeFileSync(file, `#!/bin/bash\nroot=${this.root}\n${record}\n${this.#inside(body)}\n`);
+    writeFileSync(file, `#!/bin/bash\n${text}`);
     chmodSync(file, 0o755);
+    // A script calls it as a function, in a process of its own but without the start of another shell.
+    const plain = "set +Eeu +o pipefail; trap - ERR EXIT";
+    writeFileSync(this.#functions, `${name}() (${plain}\n${text})\n`, { flag: "a" });
   }
 
   /** What a stub does. */
@@ -122,7 +129,7 @@ export class Sandbox {
 
   /** As `run`, but comes back while the scripts run. */
   start(scripts: readonly string[]): ChildProcessWithoutNullStreams {
-    const child = spawn("/bin/bash", ["-s"], { cwd: this.root, env: { PATH: this.#bin } });
+    const child = spawn("/bin/bash", ["-s"], { cwd: this.root, env: this.#environment });
     child.stdin.end(this.#input(scripts, {}));
     return child;
   }
@@ -146,7 +153,7 @@ export class Sandbox {
       encoding: "utf8",
       cwd: this.root,
       timeout: 30_000,
-      env: { PATH: this.#bin },
+      env: this.#environment,
     });
     const calls = existsSync(this.#calls)
       ? readFileSync(this.#calls, "utf8").trim().split("\n")

@@ -43,12 +43,11 @@ poll() {
 
 # write FILE [MODE]: replaces a file in one step with standard input. Sets `changed` to yes or no.
 write() {
-  local file=$1 mode=${2:-0644} new
-  if ! { mkdir -p "${file%/*}" && new=$(mktemp "$file.XXXXXX") && cat >"$new" && chmod "$mode" "$new"; }; then
-    die "cannot write $file"
-  fi
+  local file=$1 new=$1.new.$BASHPID
+  # It is root's alone until it is whole and has its mode.
+  install -D -m "${2:-0644}" /dev/stdin "$new" || die "cannot write $file"
   # shellcheck disable=SC2034 # read by the scripts that come after this one
-  if cmp -s "$new" "$file"; then changed=no; else changed=yes; fi
+  if [[ -e $file ]] && cmp -s "$new" "$file"; then changed=no; else changed=yes; fi
   mv -f "$new" "$file" || die "cannot write $file"
 }
 
