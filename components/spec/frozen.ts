@@ -163,11 +163,17 @@ const isGeneration = (path: string): boolean => generations.some((one) => one ==
 export const otherGenerations = (before: Frozen, now: Frozen): boolean =>
   generations.some((path) => before[path] !== now[path]);
 
+/** Made when it is first asked for, and once: a program with many clusters waits for it as long as for all the rest. */
+let schemaOfClusters: Schema | undefined;
+
 /** What a cluster keeps while it lives. A name of something in the cloud stands for its ID: give the ID where it is known. */
 export function frozenValues(spec: ClusterSpec): Frozen {
-  const schema = z.toJSONSchema(clusterShape, { io: "output", unrepresentable: "any" });
+  schemaOfClusters ??= z.toJSONSchema(clusterShape, {
+    io: "output",
+    unrepresentable: "any",
+  }) as Schema;
   const found = [
-    ...frozenIn(schema as Schema, spec, ""),
+    ...frozenIn(schemaOfClusters, spec, ""),
     ...keptOfFields("kubernetes.kubelet", spec.kubernetes.kubelet),
     ...keptOfFields("kubernetes.kubeProxy", spec.kubernetes.kubeProxy),
   ];

@@ -150,11 +150,18 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
  * error of the program has none then, either: to see where one comes from, give it a limit here.
  */
 async function withoutTraces<T>(work: () => Promise<T>): Promise<T> {
-  const restore = replace(Error, "stackTraceLimit", 0);
+  const limit = replace(Error, "stackTraceLimit", 0);
+  // Sets a limit of its own.
+  const callsites = replace(
+    pulumi.Resource as unknown as { callsites: unknown },
+    "callsites",
+    () => [],
+  );
   try {
     return await work();
   } finally {
-    restore();
+    limit();
+    callsites();
   }
 }
 
