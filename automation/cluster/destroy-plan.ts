@@ -4,6 +4,7 @@ import { ownershipOf } from "../../cloud/ownership.js";
 import { settingsOf } from "./elsewhere.js";
 import { fatesIn, floatingIpOf, type Fates } from "./fates.js";
 import type { ClaimedVolume, DestroyPlan, DestroyPlanOptions, VolumeSnapshot } from "./options.js";
+import { requireHere } from "./place.js";
 import { protectionOf } from "./protection.js";
 import type { Run } from "./run.js";
 import { componentsOf, holdsNothing, ownedIds, readState } from "./state.js";
@@ -61,9 +62,10 @@ export async function planDestroy(
   run: Run,
   { abandon = false }: DestroyPlanOptions,
 ): Promise<DestroyPlan> {
+  const reading = readState(run.access);
   const [settings, state, place, inventory] = await Promise.all([
     settingsOf(run),
-    readState(run.access),
+    reading.then((state) => requireHere(run, state)).then(() => reading),
     run.cloud().then(placeIn),
     run.cloud().then(takeInventory),
   ]);

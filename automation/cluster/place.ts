@@ -14,10 +14,15 @@ export interface Place {
   readonly regions: ReadonlySet<string>;
 }
 
+/** What leads a provider elsewhere than the environment does. */
+const leads = [
+  ...["cloud", "authUrl", "region", "tenantId", "tenantName", "token", "userId", "userName"],
+  ...["applicationCredentialId", "applicationCredentialName"],
+];
+
 /** A provider that takes the cloud from the environment, as ours does. */
 const isOfEnvironment = ({ type, inputs }: StateResource): boolean =>
-  type === "pulumi:providers:openstack" &&
-  Object.keys(inputs ?? {}).every((key) => key === "version");
+  type === "pulumi:providers:openstack" && !leads.some((key) => key in (inputs ?? {}));
 
 const answered = z.object({
   tenantId: z.string().min(1).optional().catch(undefined),
@@ -43,14 +48,17 @@ export async function requireHere(run: Run, state: StateExport | undefined): Pro
   const { projects, regions } = placeOf(state);
   if (projects.size + regions.size === 0) return;
   const { projectId, region } = await run.cloud();
-  const there = [
-    ...[["project", projects, projectId] as const],
-    ...[["region", regions, region] as const],
-  ].find(([, places, here]) => places.size > 0 && here !== "" && !places.has(here));
+  const places = [
+    ["project", projects, projectId],
+    ["region", regions, region],
+  ] as const;
+  const there = places.find(
+    ([, places, here]) => places.size > 0 && here !== "" && !places.has(here),
+  );
   if (!there) return;
-  const [what, places, here] = there;
+  const [what, known, here] = there;
   throw new ClusterError(
     "WRONG_PROJECT",
-    `The cluster of stack '${run.stack}' is in ${what} ${[...places].join(", ")}, and you are signed in to ${what} ${here}. Nothing was changed.`,
+    `The cluster of stack '${run.stack}' is in ${what} ${[...known].join(", ")}, and you are signed in to ${what} ${here}. Nothing was changed.`,
   );
 }

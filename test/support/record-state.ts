@@ -93,8 +93,9 @@ function providers(prefix: string): Resource[] {
     const version = versionOf(name);
     const type = `pulumi:providers:${name}`;
     const urn = `${prefix}::${type}::default_${version.replaceAll(".", "_")}`;
-    const fields = { version };
-    return { urn, custom: true, id: `${name}-default`, type, inputs: fields, outputs: fields };
+    // As the engine writes them.
+    const inputs = { __internal: {}, version };
+    return { urn, custom: true, id: `${name}-default`, type, inputs, outputs: { version } };
   });
 }
 
