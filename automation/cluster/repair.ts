@@ -3,7 +3,7 @@ import { ClusterError } from "./cluster-error.js";
 import type { Stage } from "./options.js";
 import { clearRecord, isInterrupted, recover, type RecoveryTools } from "./recovery.js";
 import { recoverySteps, whatOf } from "./recovery-steps.js";
-import { Run } from "./run.js";
+import type { Run } from "./run.js";
 import { readClusters, readState, type StateExport } from "./state.js";
 import { isScript } from "./unfinished.js";
 
@@ -35,28 +35,28 @@ export async function repair(
  * such creates, so the next run could not know of them. Its own failure is only noted.
  */
 export async function undoUndecided(run: Run): Promise<void> {
-  const creates = run.undecided.operations();
-  // The run may have failed because it was stopped; who stops it again has had enough.
-  const after = new Run(run.service, run.stack, {
-    ...run.options,
-    signal: run.options.killSignal,
-  });
+  const creates = run.undecided.creates();
+  if (creates.length === 0) return;
   /** The state as if they were pending, without those that it holds half made. */
   const undecided = async (): Promise<StateExport | undefined> => {
-    const state = creates.length > 0 ? await readState(after.access) : undefined;
+    const state = await readState(run.access);
     const held = new Set((state?.deployment.resources ?? []).map(({ urn }) => urn));
-    const pending = creates.filter(({ resource }) => !held.has(resource.urn));
+    const pending = creates.flatMap(({ operation, replaces }) =>
+      replaces || !held.has(operation.resource.urn) ? [operation] : [],
+    );
     if (!state || pending.length === 0) return undefined;
     return { ...state, deployment: { ...state.deployment, pending_operations: pending } };
   };
   try {
     if (!(await undecided())) return;
-    await after.hold(async (signal) => {
+    const work = async (signal: AbortSignal): Promise<void> => {
       const state = await undecided();
-      if (state) await recover(after.access, state, () => toolsOf(after, signal));
-    });
+      if (state) await recover(run.access, state, () => toolsOf(run, signal));
+    };
+    // The run may have failed because it was stopped; who stops it again has had enough.
+    await run.hold(work, { stop: run.options.killSignal });
   } catch (error) {
-    const names = creates.map(({ resource }) => whatOf(resource.urn)).join(", ");
+    const names = creates.map(({ operation }) => whatOf(operation.resource.urn)).join(", ");
     run.note(
       `Whether the cloud made ${names} is not known (${error instanceof Error ? error.message : String(error)}); \`npx stackadm orphans\` shows what was left.`,
     );

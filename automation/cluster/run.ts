@@ -96,18 +96,21 @@ export class Run {
   }
 
   /** Nothing begins after a stop was asked for. */
-  requireNotStopped(): void {
-    if (this.options.signal?.aborted === true)
+  requireNotStopped(stop = this.options.signal): void {
+    if (stop?.aborted === true)
       throw new ClusterError("CANCELLED", "Stopped on request before anything was changed.");
   }
 
   /**
    * Does the work while the engine has the backend's lock, of whatever kind the backend is, and changes nothing itself. The work is to
-   * end when it is told that the lock is lost, or that a stop was asked for.
+   * end when it is told that the lock is lost, or that a stop was asked for, if nothing else is to stop it.
    */
-  async hold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    this.requireNotStopped();
-    const { signal: stop, killSignal } = this.options;
+  async hold<T>(
+    work: (signal: AbortSignal) => Promise<T>,
+    { stop }: { readonly stop: AbortSignal | undefined } = { stop: this.options.signal },
+  ): Promise<T> {
+    this.requireNotStopped(stop);
+    const { killSignal } = this.options;
     const [done, lost] = [new AbortController(), new AbortController()];
     const signal = AbortSignal.any([lost.signal, ...(stop ? [stop] : [])]);
     let worked: Promise<T> | undefined;

@@ -13,9 +13,16 @@ const refusal = /\bbut got 4(?!08|09)\d\d\b/;
 
 const isOfCloud = (urn: string): boolean => parseUrn(urn).type.startsWith("openstack:");
 
+export interface UndecidedCreate {
+  /** As the engine would have left it pending. */
+  readonly operation: PendingOperation;
+  /** Whether the state holds another one by its URN, which it is to replace. */
+  readonly replaces: boolean;
+}
+
 /** Notes of which creates in the cloud nobody knows how they ended. */
 export class UndecidedCreates {
-  private readonly failed = new Map<string, PendingOperation>();
+  private readonly failed = new Map<string, UndecidedCreate>();
   private readonly refused = new Set<string>();
 
   take(event: ClusterEvent): void {
@@ -24,12 +31,14 @@ export class UndecidedCreates {
     if (event.type === "finished") this.failed.delete(event.change.urn);
     if (event.type !== "failed" || !event.change.operation.startsWith("create")) return;
     const { urn } = event.change;
+    const replaces = event.change.operation !== "create";
     const resource = { urn, type: parseUrn(urn).type, custom: true, inputs: event.inputs };
     const operation = { type: "creating", resource };
-    if (isOfCloud(urn) && recoveryStep(operation).act !== "forget") this.failed.set(urn, operation);
+    if (isOfCloud(urn) && recoveryStep(operation).act !== "forget")
+      this.failed.set(urn, { operation, replaces });
   }
 
-  operations(): PendingOperation[] {
-    return [...this.failed.values()].filter(({ resource: { urn } }) => !this.refused.has(urn));
+  creates(): UndecidedCreate[] {
+    return [...this.failed].flatMap(([urn, one]) => (this.refused.has(urn) ? [] : [one]));
   }
 }

@@ -5,6 +5,7 @@ import {
   type ClusterService,
 } from "../../automation/cluster/cluster-service.js";
 import { emptyProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
+import { fails } from "../support/embedder.js";
 import { ServiceProject } from "./support/service-project.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
@@ -18,7 +19,7 @@ module.exports = async () => {
   const identity = new command.local.Command("dev-identity", { create: "printf 0123456789ab" }, { parent: cluster });
   const network = new openstack.networking.Network("dev", {
     name: "dev", description: ${JSON.stringify(description)},
-  }, { parent: cluster, dependsOn: [identity] });
+  }, { parent: cluster, dependsOn: [identity], deleteBeforeReplace: true, replacementTrigger: process.env.GENERATION ?? "1" });
   return { network: network.id };
 };
 `;
@@ -91,11 +92,34 @@ describe("a create whose reply is lost", function () {
     assert.deepEqual(networks, [foreign]);
   });
 
+  it("is undone, too, where it was to replace another", async () => {
+    next = "answered";
+    await service.up("dev", bare);
+    const env = { ...project.service.env, GENERATION: "2" };
+    const again = createClusterService({ ...project.service, env });
+    next = "lost";
+    await assert.rejects(again.up("dev", bare));
+    assert.deepEqual(networks, []);
+    next = "answered";
+    const { outputs } = await again.up("dev", bare);
+    const ids = networks.map(({ id }) => id);
+    assert.deepEqual(ids, [outputs["network"]?.value]);
+  });
+
   it("costs nothing where the cloud refused it", async () => {
     next = "refused";
     await assert.rejects(service.up("dev", bare));
     assert.ok(
       !cloud.seen.some(({ method, path }) => method === "GET" && path === "/network/networks"),
     );
+  });
+
+  it("leaves whose it is as the cloud said: who is signed in elsewhere destroys nothing", async () => {
+    next = "answered";
+    await service.up("dev", bare);
+    const env = { ...project.service.env, OS_REGION_NAME: "elsewhere" };
+    const other = createClusterService({ ...project.service, env });
+    await fails(other.destroy("dev"), "WRONG_PROJECT");
+    assert.equal(networks.length, 1);
   });
 });

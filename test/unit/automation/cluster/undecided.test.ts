@@ -18,7 +18,7 @@ describe("creates of which nobody knows how they ended", () => {
   const left = (...events: readonly ClusterEvent[]): string[] => {
     const creates = new UndecidedCreates();
     for (const event of events) creates.take(event);
-    return creates.operations().map(({ resource }) => resource.urn);
+    return creates.creates().map(({ operation }) => operation.resource.urn);
   };
   const got = (code: number): ClusterEvent =>
     said(
@@ -53,6 +53,6 @@ describe("creates of which nobody knows how they ended", () => {
   it("have the inputs by which they are found again", () => {
     const creates = new UndecidedCreates();
     creates.take(failed(network));
-    assert.deepEqual(creates.operations()[0]?.resource.inputs, { name: "dev" });
+    assert.deepEqual(creates.creates()[0]?.operation.resource.inputs, { name: "dev" });
   });
 });
