@@ -2,25 +2,30 @@ import type { CloudClient } from "./client.js";
 import { credentialFindings } from "./cluster-credential.js";
 import { connectionFindings } from "./connection.js";
 import { problem, warning, type Finding } from "./finding.js";
-import { takeInventory, type CloudObject } from "./inventory.js";
+import { listObjects, takeInventory, type CloudObject } from "./inventory.js";
 import { countedResources, type ClusterNeeds } from "./needs.js";
 import { checkOffering, listFlavors, type Flavor } from "./offering.js";
 import { ownershipOf } from "./ownership.js";
 import { quotaProblems, readQuotas, type QuotaName } from "./quotas.js";
 import { meantBy } from "./reference.js";
 
-export interface PreflightOptions {
+export interface Held {
   /** Ids of what the stack already holds: these are neither foreign nor to be made again. */
-  readonly owned?: ReadonlySet<string>;
+  readonly owned: ReadonlySet<string>;
   /** Identities of the clusters that the stack holds. */
-  readonly identities?: ReadonlySet<string>;
+  readonly identities: ReadonlySet<string>;
+}
+
+export interface PreflightOptions extends Partial<Held> {
   /** What was asked before the state was known. Default: it is asked now. */
   readonly surveyed?: Promise<Survey>;
 }
 
 /** Whose the object is that has the name we want, and what to do about it. */
-function occupant(object: CloudObject): string {
+function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
   const mark = ownershipOf(object)?.mark;
+  if (mark && identities.has(mark.identity))
+    return `which an interrupted run of this stack left, and its state does not hold; delete this ${object.kind} in the cloud, then run it again`;
   if (!mark) return "which no cluster of stackadm made; choose another cluster name";
   const whose = `which belongs to another cluster '${mark.name}'`;
   return mark.identity === ""
@@ -32,23 +37,29 @@ function occupant(object: CloudObject): string {
 function checkNames(
   objects: readonly CloudObject[],
   needs: ClusterNeeds,
-  owned: ReadonlySet<string>,
+  { owned, identities }: Held,
 ): Finding[] {
   return needs.names.flatMap(({ kind, name }) => {
     const alike = objects.filter((object) => object.kind === kind && object.name === name);
     if (alike.some(({ id }) => owned.has(id))) return [];
     return alike.map((object) =>
-      problem(`${kind}: the name '${name}' is taken by ${object.id}, ${occupant(object)}`),
+      problem(
+        `${kind}: the name '${name}' is taken by ${object.id}, ${occupant(object, identities)}`,
+      ),
     );
   });
 }
 
 /** Names that are somebody else's: all that is asked of a cloud which does not answer the other questions. */
-export const nameProblems = async (
+export async function nameProblems(
   client: CloudClient,
   needs: ClusterNeeds,
-  { owned = new Set<string>() }: Pick<PreflightOptions, "owned"> = {},
-): Promise<Finding[]> => checkNames(await takeInventory(client), needs, owned);
+  held: Held,
+): Promise<Finding[]> {
+  const named = [...new Set(needs.names.map(({ kind }) => kind))];
+  const objects = await Promise.all(named.map((kind) => listObjects(client, kind)));
+  return checkNames(objects.flat(), needs, held);
+}
 
 /** What is still to be made: needs minus what the stack already holds. */
 function stillWanted(
@@ -130,7 +141,7 @@ export async function preflight(
   return [
     ...missing,
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
-    ...checkNames(objects, needs, owned),
+    ...checkNames(objects, needs, { owned, identities }),
     ...credentialFindings(client, needs, { lives: owned.size > 0 }),
     ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../cloud/client.js";
+import type { ClusterNeeds } from "../../../cloud/needs.js";
+import { clusterTags } from "../../../cloud/ownership.js";
+import { nameProblems } from "../../../cloud/preflight.js";
+import {
+  emptyProject,
+  fakeProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../support/fake-openstack.js";
+
+const identity = "0123456789ab";
+
+describe("names that are taken", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
+    const tags = clusterTags({ name: "dev", identity });
+    cloud.on(`GET /network/networks?project_id=${fakeProject}`, {
+      body: { networks: [{ id: "n", name: "dev", tags }] },
+    });
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const ask = async (names: ClusterNeeds["names"], ...identities: readonly string[]) => {
+    const client = await connectCloud({ env: cloud.environment() });
+    const held = { owned: new Set<string>(), identities: new Set(identities) };
+    const found = await nameProblems(client, { names } as ClusterNeeds, held);
+    return found.map(({ text }) => text);
+  };
+
+  it("by another cluster are told with what deletes that one, if its state is lost", async () => {
+    const [text = ""] = await ask([{ kind: "network", name: "dev" }]);
+    assert.match(text, /orphans --identity 0123456789ab --delete/);
+  });
+
+  it("by what an interrupted run left are told without: it is the identity of the cluster that lives", async () => {
+    assert.deepEqual(await ask([{ kind: "network", name: "dev" }], identity), [
+      "network: the name 'dev' is taken by n, which an interrupted run of this stack left, and its state does not hold; delete this network in the cloud, then run it again",
+    ]);
+  });
+
+  it("are asked of the services alone that know them", async () => {
+    cloud.on("GET /compute/servers/detail", { status: 403, body: {} });
+    cloud.on("GET /volumev3/volumes/detail", { status: 403, body: {} });
+    assert.deepEqual(await ask([{ kind: "network", name: "other" }]), []);
+  });
+});
