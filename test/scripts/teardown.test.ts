@@ -88,9 +88,12 @@ describe("teardown.sh", () => {
     ]);
   });
 
-  it("asks for volumes to go while load balancers are still going", () => {
+  it("asks for volumes to go while load balancers are still going, from the first that has gone on", () => {
     living({
-      [services]: '[ -e $root/no-volumes ] || echo "service there shop web x,"',
+      [services]: [
+        '[ -e $root/deleted ] || echo "service there shop api x,"',
+        '[ -e $root/no-volumes ] || echo "service there shop web x,"',
+      ].join("; "),
       [volumes]: [
         "[ ! -e $root/no-volumes ] || exit 0",
         'echo "volume there - pvc-1 x,"; echo "claim there shop data pvc-1 gold x,"',
@@ -99,6 +102,17 @@ describe("teardown.sh", () => {
     });
     const { code, stderr } = run(patience(1));
     assert.equal(code, 0, stderr);
+  });
+
+  it("leaves all data where no load balancer goes: the cluster may stay", () => {
+    living({
+      [services]: 'echo "service there shop web x,"; echo "service there shop api x,"',
+      [volumes]: 'echo "volume there - pvc-1 x,"; echo "claim there shop data pvc-1 gold x,"',
+    });
+    const { code, stderr } = run(patience(1));
+    assert.equal(code, 1);
+    assert.match(reasonOf(stderr), /^reason: \[TEARDOWN_BLOCKED\] 2 load balancers are left/);
+    assert.deepEqual(deleted(), ["Service shop web", "Service shop api"]);
   });
 
   it("does not take an API server that cannot be asked for an empty cluster", () => {

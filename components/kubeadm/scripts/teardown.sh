@@ -4,7 +4,7 @@
 # Volumes whose reclaim policy is Retain stay, as their owner wanted.
 
 teardown() {
-  local seen=''
+  local seen='' most=''
   require OTHERS
   if [[ ! -e $KUBECONFIG ]]; then
     [[ $OTHERS == no ]] ||
@@ -13,14 +13,23 @@ teardown() {
     return
   fi
   begin_release nothing
-  # Neither waits for the other.
-  still=0
-  release_services
-  release_volumes
-  dwindle "load balancers" 240 release_services || blocked "load balancers"
+  # Data goes last: not before load balancers do, which may be stuck, and then the cluster stays as it is.
+  dwindle "load balancers" 240 release_balancers || blocked "load balancers"
   # Longer than the 6 minutes after which Kubernetes itself takes volumes from a node that is not Ready.
   dwindle volumes 420 release_volumes || blocked volumes
   end_release
+}
+
+# From the first one that has gone on, volumes are asked to go, too: neither waits for the other.
+release_balancers() {
+  local balancers those still=0
+  release_services
+  [[ -n $left ]] || return 0
+  : "${most:=$left}"
+  ((left < most)) || return 0
+  balancers=$left those=$seen
+  release_volumes
+  left=$balancers seen=$those
 }
 
 release_services() {
