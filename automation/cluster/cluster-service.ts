@@ -30,6 +30,7 @@ import type {
   UpOptions,
   UpResult,
 } from "./options.js";
+import { requireHere } from "./place.js";
 import { planRows } from "./plan-rows.js";
 import { beginFit, findingsFor } from "./preflight.js";
 import { lookEarly, prove, whatWasMade } from "./proof.js";
@@ -115,9 +116,10 @@ class Service implements ClusterService {
         });
       const seen = changed ? undefined : await early;
       const { after, ...made } = seen ? { ...seen, after: state } : await whatWasMade(run);
-      rememberFitted(run, spec, after);
       const kubeconfigPath = await keepKubeconfig(run.access.workspace, made.outputs, options);
-      return prove(run, { ...made, kubeconfigPath }, options);
+      const proved = await prove(run, { ...made, kubeconfigPath }, options);
+      rememberFitted(run, spec, after);
+      return proved;
     });
   }
 
@@ -178,6 +180,7 @@ class Service implements ClusterService {
   status(stack: string, options: LookOptions = {}): Promise<StatusResult> {
     return this.request(stack, options, async (run) => {
       const state = await stateOf(run);
+      await requireHere(run, state);
       return lookAt(run, state, parseOutputs(await readOutputs(run.access)));
     });
   }
@@ -185,6 +188,7 @@ class Service implements ClusterService {
   preflight(stack: string, options: LookOptions = {}): Promise<Finding[]> {
     return this.request(stack, options, async (run) => {
       const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
+      await requireHere(run, state);
       return findingsFor(run, spec, { state });
     });
   }

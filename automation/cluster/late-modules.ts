@@ -15,8 +15,14 @@ function onFirstUse(load: () => object): object {
     {},
     {
       // The module's importer copies every property of what it takes for no ES module, and so would load it.
-      get: (_, key) =>
-        key === "__esModule" && !loaded ? true : (Reflect.get(real(), key) as unknown),
+      get: (_, key) => {
+        if (key === "__esModule" && !loaded) return true;
+        // It has just been told that this is an ES module.
+        const module = real();
+        return key === "default" && !("default" in module)
+          ? module
+          : (Reflect.get(module, key) as unknown);
+      },
       has: (_, key) => Reflect.has(real(), key),
       ownKeys: () => Reflect.ownKeys(real()),
       getOwnPropertyDescriptor: (_, key) => {

@@ -24,12 +24,13 @@ export async function findingsFor(
   }: { readonly state: StateExport | undefined; readonly surveyed?: Promise<Survey> },
 ): Promise<Finding[]> {
   const cloud = await run.cloud();
-  return preflight(cloud, needsOf(spec), {
-    owned: ownedIds(state),
-    identities: identitiesOf(state),
-    ...(surveyed && { surveyed }),
-  });
+  return preflight(cloud, needsOf(spec), { ...heldBy(state), ...(surveyed && { surveyed }) });
 }
+
+const heldBy = (state: StateExport | undefined) => ({
+  owned: ownedIds(state),
+  identities: identitiesOf(state),
+});
 
 /**
  * Begins to ask the cloud, while the state is read. What it answers refuses to begin what the cloud cannot carry, every problem in one
@@ -45,12 +46,12 @@ export function beginFit(
     state: StateExport | undefined,
     { repaired }: { readonly repaired: boolean },
   ): Promise<void> => {
-    if (!spec || hasFitted(run, spec, state)) return;
+    if (!spec || (!repaired && hasFitted(run, spec, state))) return;
     run.stage("preflight");
     // What was half made and is gone now occupied names and quotas: the cloud is asked again.
     const known = { state, ...(!repaired && surveyed && { surveyed }) };
     const findings = namesOnly
-      ? await nameProblems(await run.cloud(), needsOf(spec), { owned: ownedIds(state) })
+      ? await nameProblems(await run.cloud(), needsOf(spec), heldBy(state))
       : await findingsFor(run, spec, known);
     for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
     const problems = findings.filter(({ severity }) => severity === "problem");

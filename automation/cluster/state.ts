@@ -23,6 +23,8 @@ const resourceSchema = z.looseObject({
   replaceWith: z.array(z.string()).optional(),
   /** It was deleted, and nothing has taken its place yet. */
   pendingReplacement: z.boolean().optional(),
+  /** It was replaced, and is still to be deleted. */
+  delete: z.boolean().optional(),
   created: z.string().optional(),
 });
 export type StateResource = z.infer<typeof resourceSchema>;

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { Embedder, settingsOf } from "../../support/embedder.js";
 import { instanceType, urnOf } from "../../support/engine.js";
 
@@ -42,6 +44,42 @@ describe("a cluster that came up well and is as it was", function () {
     assert.ok((await questions()) > 10);
     holds("a", "c", "d");
     assert.ok((await questions()) > 10);
+  });
+
+  it("is asked for when one of its objects is gone, to be made anew", async () => {
+    const resource = (id: string, more = {}) => ({
+      ...{ urn: urnOf(instanceType, id), type: instanceType, id, custom: true },
+      ...more,
+    });
+    const resources = [resource("a"), resource("b", { pendingReplacement: true })];
+    embedder.engine.state({ resources });
+    assert.ok((await questions()) > 10);
+  });
+
+  it("is asked for after the repair of an interrupted run", async () => {
+    const resource = { urn: urnOf(instanceType, "a"), type: instanceType, custom: true };
+    const resources = ["a", "b"].map((id) => ({ ...resource, urn: urnOf(instanceType, id), id }));
+    embedder.engine.state({ resources, pending_operations: [{ type: "deleting", resource }] });
+    assert.ok((await questions()) > 10);
+  });
+
+  it("is told each time how soon its credential ends", async () => {
+    const expiresAt = new Date(Date.now() + 2 * 86_400_000).toISOString().replace(/\.\d+/, "");
+    const settings = settingsOf({ credential: { expiresAt } });
+    for (const time of ["first", "second"]) {
+      const notes: string[] = [];
+      const onNote = (text: string): void => void notes.push(text);
+      const options = { verify: false, kubeconfigFile: false, settings, onNote };
+      await embedder.service().up("dev", options);
+      assert.match(notes.join("\n"), /credential\.expiresAt: .* ends at /, time);
+    }
+  });
+
+  it("came up also where that cannot be remembered", async () => {
+    const file = join(dirname(embedder.kubeconfig()), "fitted");
+    rmSync(file);
+    mkdirSync(file);
+    await assert.doesNotReject(questions({ refresh: true }));
   });
 
   it("is asked for after an `up` that failed half-way", async () => {
