@@ -1,4 +1,5 @@
 import { accessSync, constants, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "../../base/user-error.js";
 
@@ -26,7 +27,7 @@ export function backendDirectory(backend: string): string | undefined {
       backend,
       "names no directory from the root or from ~, and operations run in directories of their own",
     );
-  return fileURLToPath(url);
+  return resolve(fileURLToPath(url));
 }
 
 /** Is it there, and may we write into it? With `create_dir=true` the engine makes it. */

@@ -41,6 +41,13 @@ describe("modules that are loaded on first use", () => {
     assert.equal(count, 1);
   });
 
+  it("are what an importer takes for their default, who saw no ES module nor anything else", () => {
+    // As the compiler writes `import heavy from "./heavy.cjs"`.
+    const early = required();
+    const imported = early["__esModule"] === true ? early : { default: early };
+    assert.equal((imported["default"] as Record<string, unknown>)["weight"], 7);
+  });
+
   it("need not be there", () => {
     assert.doesNotThrow(() => {
       loadLate("./missing.cjs", here("index.cjs"));
