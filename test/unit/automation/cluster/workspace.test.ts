@@ -89,6 +89,7 @@ describe("the private directory of a stack", () => {
   it("is the same for a backend that is written another way, or has another password", () => {
     const of = (backend: string) => prepare({ backend }).directory;
     assert.equal(of("file:///b?create_dir=true"), of("file:///b"));
+    assert.equal(of("file:///b/"), of("file:///b"));
     assert.equal(of("postgres://me:one@host/b"), of("postgres://me:tw%40o@host/b"));
     assert.notEqual(of("postgres://me:one@host/b"), of("postgres://you:one@host/b"));
   });
