@@ -292,7 +292,7 @@ export class Cluster extends Component {
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,
       cloud: cloudAccess(spec, cloud, { network, credential, operator }),
-      deletedWith: controlPlane.first.machine.server,
+      ...{ deletedWith: controlPlane.first.machine.server, joins },
       teardown: ({ workloads }) =>
         controlPlane.teardown(access, [...workloads, ...joins], spec.blockStorage.snapshots),
     });

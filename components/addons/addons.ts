@@ -68,6 +68,11 @@ export interface AddonsArgs {
   /** How the sample services reach their clients. Change: in place. @default one has a floating IP */
   readonly sampleServices?: SampleServices;
   /**
+   * What brings in the machines that load balancers lead to: their Services begin after it, and stay as long. Change: none.
+   * @default nothing is waited for
+   */
+  readonly joins?: readonly pulumi.Resource[];
+  /**
    * Makes what, when it is deleted, waits until the cluster has released its load balancers and
    * volumes. Called once; must depend on `workloads`. @default nothing waits
    */
@@ -125,19 +130,21 @@ export class Addons extends Component {
     );
     const common = { images, nameInCloud: args.nameInCloud, cloudConfig, deletedWith };
     const network = this.#createNetwork(args, images);
-    const workloads = [
+    const serving = [
       ...this.#cloudController(args, common, inside),
       ...(network ? [network.daemonSet] : []),
-      ...this.#storage(args, common, network !== undefined),
     ];
+    const workloads = [...serving, ...this.#storage(args, common, network !== undefined)];
+    const balanced = [...serving, ...(args.joins ?? [])];
     this.#served(args, images, network !== undefined);
     const teardown = args.teardown?.({ provider: this.provider, workloads });
-    const after = teardown === undefined ? workloads : [...workloads, teardown];
+    const stored = teardown === undefined ? workloads : [...workloads, teardown];
     const internalClass = args.cloud.machines && machinesClass;
     if (args.ingress) {
       const { traefik: image } = images;
       const awaited = network !== undefined;
-      const controller = { ...args.ingress, image, awaited, after, deletedWith, internalClass };
+      const given = { ...args.ingress, image, awaited, deletedWith, internalClass };
+      const controller = { ...given, after: balanced };
       this.ingress = this.make(IngressController, "ingress", controller, inside);
     }
     if (args.samples) {
@@ -145,8 +152,8 @@ export class Addons extends Component {
         Samples,
         "samples",
         {
-          ...{ image: images.agnhost, services: args.sampleServices, after, deletedWith },
-          ...{ ingress: this.ingress?.parts, internalClass },
+          ...{ image: images.agnhost, services: args.sampleServices, deletedWith },
+          ...{ ingress: this.ingress?.parts, internalClass, balanced, stored },
         },
         inside,
       );

@@ -40,7 +40,7 @@ export class IngressController extends Addon {
       kubernetes.core.v1.Namespace,
       "namespace",
       traefikNamespaceObject(),
-      // order: no Service with a load balancer without what makes it, and the sweep at the end.
+      // order: no Service with a load balancer without what makes it.
       { dependsOn: [...after] },
     );
     const access = this.access(traefikAccess(), namespace);

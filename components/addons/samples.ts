@@ -29,8 +29,10 @@ export interface SamplesArgs extends AddonArgs {
   readonly internalClass?: string | undefined;
   /** What serves an Ingress for the web server. Change: in place. @default there is none */
   readonly ingress?: readonly pulumi.Resource[];
-  /** What must work before the samples begin, and stay until they are gone. */
-  readonly after: readonly pulumi.Resource[];
+  /** What must work before a load balancer begins, and stay until it is gone. */
+  readonly balanced: readonly pulumi.Resource[];
+  /** The same for a volume. */
+  readonly stored: readonly pulumi.Resource[];
 }
 
 const volumeTimeouts = { create: "5m", update: "5m", delete: "5m" };
@@ -56,8 +58,6 @@ export class Samples extends Addon {
       kubernetes.core.v1.Namespace,
       "namespace",
       samplesNamespaceObject(),
-      // order: nothing of the samples without load balancers, volumes and the sweep at the end.
-      { dependsOn: [...args.after] },
     );
     const web = this.#createWeb(args, namespace);
     const services = { ...args.services, internalClass: args.internalClass };
@@ -77,8 +77,8 @@ export class Samples extends Addon {
 
   #createWeb(args: SamplesArgs, namespace: pulumi.Resource) {
     return this.object(kubernetes.apps.v1.Deployment, "web", webDeployment(args.image), {
-      // order: objects need their namespace.
-      dependsOn: [namespace],
+      // order: its pods need machines, and nothing of it without what serves them.
+      dependsOn: [namespace, ...args.balanced],
       customTimeouts: { create: "3m", update: "3m" },
     });
   }
@@ -114,8 +114,8 @@ export class Samples extends Addon {
     });
     // Owns a volume, and its pod keeps the claim from going: both are always deleted.
     const claim = this.make(kubernetes.core.v1.PersistentVolumeClaim, "claim", dataClaim(), {
-      // order: objects need their namespace.
-      dependsOn: [namespace],
+      // order: no volume without what makes it, and the sweep at the end.
+      dependsOn: [namespace, ...args.stored],
       customTimeouts: volumeTimeouts,
     });
     this.make(kubernetes.apps.v1.StatefulSet, "writer", writerStatefulSet(args.image), {

@@ -78,8 +78,8 @@ describe("graph: snapshots", () => {
     const teardown = named(rows, "dev-control-plane-snapshots-teardown");
     assert.ok(reaches(rows, teardown.urn, named(rows, "dev-control-plane-teardown").urn));
     assert.ok(reaches(rows, teardown.urn, named(rows, "dev-addons-storage-controller").urn));
-    const samples = named(rows, "dev-addons-samples-namespace").urn;
-    assert.ok(reaches(rows, samples, teardown.urn));
+    const claim = named(rows, "dev-addons-samples-claim").urn;
+    assert.ok(reaches(rows, claim, teardown.urn));
     const without = await graph(() => new Cluster("dev", smallest), cloudAnswers);
     assert.ok(!without.some(({ name }) => name.includes("snapshot")));
   });

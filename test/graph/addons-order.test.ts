@@ -61,7 +61,7 @@ describe("graph: order of the add-ons", () => {
     );
   });
 
-  it("has the teardown between the samples and what releases their load balancers and volumes", async () => {
+  it("has the teardown between the sample's volume and what releases load balancers and volumes", async () => {
     let told: readonly pulumi.Resource[] = [];
     const { rows, addons } = await run({
       teardown: ({ provider, workloads }) => {
@@ -79,11 +79,28 @@ describe("graph: order of the add-ons", () => {
       "addons-storage-controller",
       "addons-storage-node",
     ]);
-    const namespace = named(rows, "addons-samples-namespace");
-    assert.ok(urns.every((urn) => namespace.dependencies.includes(urn)));
+    const claim = named(rows, "addons-samples-claim");
+    assert.ok(urns.every((urn) => claim.dependencies.includes(urn)));
     assert.ok(addons.samples);
+    const namespace = named(rows, "addons-samples-namespace");
     for (const name of sampleNames) {
       assert.ok(reaches(rows, named(rows, name).urn, namespace.urn), name);
+    }
+  });
+
+  it("has load balancers wait for machines, and not for volumes", async () => {
+    const { rows } = await run();
+    const [controller, network, storage] = [
+      "cloud-controller-",
+      "network-kube-router-",
+      "storage-",
+    ];
+    for (const reach of ["external", "internal"]) {
+      const { urn } = named(rows, `addons-samples-web-${reach}`);
+      const needed = rows.filter((row) => reaches(rows, urn, row.urn)).map(({ name }) => name);
+      const of = (part = "") => needed.filter((name) => name.startsWith(`addons-${part}`));
+      assert.ok(of(controller).length > 0 && of(network).length > 0, needed.join());
+      assert.deepEqual(of(storage), []);
     }
   });
 

@@ -265,15 +265,16 @@ describe("the graph", () => {
     it("wait for no worker, but for the samples", () => {
       const waits = rows
         .filter(({ type }) => type.startsWith("kubernetes:"))
-        .filter(({ dependencies }) => dependencies.some((urn) => urn.includes("join")));
-      assert.deepEqual(waits, []);
+        .filter(({ dependencies }) => dependencies.some((urn) => urn.includes("join")))
+        .map(({ name }) => name);
+      assert.deepEqual(waits, ["dev-addons-samples-web"]);
       const teardown = named(rows, "dev-control-plane-teardown");
       assert.ok(teardown.dependencies.some((urn) => urn.endsWith("general-1-join")));
     });
 
-    it("are left before the machines: samples, then the teardown, then everything else", () => {
+    it("are left before the machines: volumes, then the teardown, then everything else", () => {
       const after = (name: string): string => named(rows, name).dependencies.join(" ");
-      assert.match(after("dev-addons-samples-namespace"), /dev-control-plane-teardown/);
+      assert.match(after("dev-addons-samples-claim"), /dev-control-plane-teardown/);
       assert.match(after("dev-control-plane-teardown"), /dev-addons-cloud-controller-daemon-set/);
       assert.match(after("dev-control-plane-teardown"), /dev-addons-storage-controller/);
     });

@@ -125,7 +125,7 @@ describe("graph: an ingress controller behind a Service", () => {
   it("begins when load balancers can be made, and goes before they cannot be released", async () => {
     const { rows } = await build({ ingress: { kind: "service" } });
     const { urn } = named(rows, "dev-addons-ingress-service");
-    for (const before of ["dev-addons-cloud-controller-daemon-set", "dev-control-plane-teardown"])
+    for (const before of ["dev-addons-cloud-controller-daemon-set", "dev-workers-general-0-join"])
       assert.ok(reaches(rows, urn, named(rows, before).urn), before);
     assert.equal(named(rows, "dev-addons-ingress-service").deletedWith, "");
   });
