@@ -13,6 +13,7 @@ import {
 import { ingress, wrongIngress } from "./spec/ingress.js";
 import { missingNodes } from "./spec/group-options.js";
 import { wrongAddresses } from "./spec/fixed-addresses.js";
+import { besideIpv6 } from "./spec/ipv6.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { etcdElsewhere } from "./spec/kubernetes-patches.js";
 import { controlPlane, securityUpdates, ssh, workers, zones } from "./spec/machines.js";
@@ -158,6 +159,10 @@ const groupsOf = ({ topology: chosen, controlPlane: first, workers: pools }: Che
   ...Object.entries(pools).map(([pool, group]) => ({ path: ["workers", pool], group })),
 ];
 
+/** How many machines become nodes. */
+const machinesOf = (value: Checked): number =>
+  groupsOf(value).reduce((sum, { group }) => sum + group.count, 0);
+
 const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) => {
   const { count, schedulable } = presetOf(chosen);
   return {
@@ -181,6 +186,7 @@ const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "sa
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
 const placed = ["network", "endpoint", "topology", "controlPlane", "workers"] as const;
+const dual = [...routed, "topology", "controlPlane", "workers"] as const;
 const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
 
 const comparisons: readonly Comparison[] = [
@@ -203,6 +209,7 @@ const comparisons: readonly Comparison[] = [
   { of: balanced, find: withoutLoadBalancers },
   { of: ["loadBalancer", "cloudController", "network"], find: besideServicesNetwork },
   { of: routed, find: withoutRoutes },
+  { of: dual, find: (value) => besideIpv6({ ...value, machines: machinesOf(value) }) },
   { of: ["podNetwork", "kubernetes"], find: withoutKubeProxy },
 ];
 

@@ -254,7 +254,7 @@ export class Cluster extends Component {
     return {
       admin: adminNetwork(ground),
       ...{ mark, cloud, failed },
-      ...{ networkId: network.networkId, subnetId: network.subnetId },
+      ...{ networkId: network.networkId, subnetId: network.subnetId, ipv6: network.ipv6 },
       portSecurity: spec.network.portSecurity,
       routesOfCloud: routedByCloud(spec.podNetwork),
       routedRanges: routedRangesOf(spec),

@@ -11,6 +11,8 @@ export interface NodeOutput {
   readonly zone: string;
   /** Address in the private network. */
   readonly address: string;
+  /** Its address of IPv6; absent where there is none. */
+  readonly ipv6Address?: string;
   /** Address of its second interface; absent where machines have one. */
   readonly adminAddress?: string;
   /** Address for SSH from outside; machines without one are reached through the one that has it. */
@@ -49,6 +51,7 @@ export const nodesOf = (members: readonly Member[], access: Access): pulumi.Outp
         role: plan.role,
         zone: machine.zone,
         address: machine.address,
+        ...(machine.ipv6Address && { ipv6Address: machine.ipv6Address }),
         ...(machine.adminAddress && { adminAddress: machine.adminAddress }),
         ...(sshHost && { sshHost, sshUser: access.route(machine).user }),
         serverId: machine.serverId,

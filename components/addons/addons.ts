@@ -16,6 +16,7 @@ import type { SampleServices } from "../spec/sample-services.js";
 import type { CloudAccess } from "./cloud-config.js";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
+import type { Ipv6Ranges } from "../spec/ipv6.js";
 import { podNetwork, type PodNetworkSpec } from "../spec/pod-network.js";
 
 /** What the cluster's teardown needs to know of the add-ons. */
@@ -47,6 +48,8 @@ export interface AddonsArgs {
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. @default "10.96.0.0/12", kubeadm's */
   readonly serviceCidr?: string;
+  /** The same ranges of IPv6. Change: refused. @default there is none */
+  readonly ipv6?: Ipv6Ranges | undefined;
   /** MTU of the nodes' network, bytes. Change: in place, for new pods. */
   readonly networkMtu: pulumi.Input<number>;
   /** The cloud, for the controllers inside the cluster. Change: in place. */
@@ -205,12 +208,13 @@ export class Addons extends Component {
   /** Nothing, where the user brings the pod network along. */
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
     const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry, ownImages } = args;
-    const { serviceCidr = "10.96.0.0/12", apiName, deletedWith } = args;
+    const { serviceCidr = "10.96.0.0/12", ipv6, apiName, deletedWith } = args;
     if (!isDeployed(spec)) return undefined;
+    const ranges = { podCidr, serviceCidr, ipv6 };
     return this.make(
       PodNetwork,
       "network",
-      { spec, podCidr, serviceCidr, apiName, networkMtu, images, registry, ownImages, deletedWith },
+      { spec, ...ranges, apiName, networkMtu, images, registry, ownImages, deletedWith },
       { providers: { kubernetes: this.provider } },
     );
   }

@@ -30,6 +30,7 @@ export const addonsOf = (
   apiName: spec.apiName,
   podCidr: spec.network.pods,
   serviceCidr: spec.network.services,
+  ipv6: spec.network.ipv6,
   cloudController: spec.cloudController.enabled,
   blockStorage: spec.blockStorage,
   storageClasses: spec.storageClasses,

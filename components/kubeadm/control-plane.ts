@@ -15,6 +15,7 @@ import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
+import { rangesOf } from "../network/address-plan.js";
 import { rolesOf } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import { planCluster } from "../plan/cluster-plan.js";
@@ -218,32 +219,34 @@ export class ControlPlane extends NodeGroup {
       .all([
         machine.serverId,
         machine.address,
+        machine.ipv6Address,
         names,
         pulumi.output(machines.mark),
         configuredOf(args),
         etcd?.addresses,
       ])
-      .apply(([serverId, address, certificateNames, mark, configured, etcdAddresses]) =>
-        initDocuments(
-          { name: plan.name, serverId, address },
-          {
-            clusterName: nameInCloud(mark),
-            version: kubernetes.version,
-            imageRepository: kubernetes.registry.prefix,
-            pods: network.pods,
-            services: network.services,
-            endpoint: `${spec.apiName}:${String(apiPort)}`,
-            certificateNames,
-            cloudController: cloudController.enabled !== false,
-            ignorePreflightErrors: kubernetes.ignorePreflightErrors,
-            ...etcdOf(etcdAddresses, kubernetes.images.etcd),
-            withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy,
-            blocks: configuredBlocks(configured),
-            kubelet: kubeletFields(kubernetes),
-            kubeProxy: kubernetes.kubeProxy,
-            ...patchesBlock(kubernetes.patches),
-          },
-        ),
+      .apply(
+        ([serverId, address, ipv6Address, certificateNames, mark, configured, etcdAddresses]) =>
+          initDocuments(
+            { name: plan.name, serverId, address, ipv6Address },
+            {
+              clusterName: nameInCloud(mark),
+              version: kubernetes.version,
+              imageRepository: kubernetes.registry.prefix,
+              pods: rangesOf("pods", network),
+              services: rangesOf("services", network),
+              endpoint: `${spec.apiName}:${String(apiPort)}`,
+              certificateNames,
+              cloudController: cloudController.enabled !== false,
+              ignorePreflightErrors: kubernetes.ignorePreflightErrors,
+              ...etcdOf(etcdAddresses, kubernetes.images.etcd),
+              withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy,
+              blocks: configuredBlocks(configured),
+              kubelet: kubeletFields(kubernetes),
+              kubeProxy: kubernetes.kubeProxy,
+              ...patchesBlock(kubernetes.patches),
+            },
+          ),
       );
   }
 }
@@ -269,15 +272,17 @@ function etcdOf(addresses: readonly string[] | undefined, image: string | undefi
 
 /** How the machine joins, when it is not the one that the cluster begins on, or not any more. */
 const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output<string> =>
-  pulumi.all([machine.serverId, machine.address]).apply(([serverId, address]) =>
-    joinDocument(
-      { name: plan.name, serverId, address },
-      {
-        endpoint: `${spec.apiName}:${String(apiPort)}`,
-        controlPlane: true,
-        cloudController: spec.cloudController.enabled !== false,
-        ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
-        ...patchesBlock(spec.kubernetes.patches),
-      },
-    ),
-  );
+  pulumi
+    .all([machine.serverId, machine.address, machine.ipv6Address])
+    .apply(([serverId, address, ipv6Address]) =>
+      joinDocument(
+        { name: plan.name, serverId, address, ipv6Address },
+        {
+          endpoint: `${spec.apiName}:${String(apiPort)}`,
+          controlPlane: true,
+          cloudController: spec.cloudController.enabled !== false,
+          ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
+          ...patchesBlock(spec.kubernetes.patches),
+        },
+      ),
+    );

@@ -10,6 +10,8 @@ export interface Node {
   readonly name: string;
   readonly serverId: string;
   readonly address: string;
+  /** Its address of IPv6. @default it has none */
+  readonly ipv6Address?: string | undefined;
   /** Worker pool. */
   readonly pool?: string;
 }
@@ -28,8 +30,9 @@ export interface InitSettings extends NodeSettings {
   readonly version: string;
   /** `registry.k8s.io` means: leave kubeadm's default. */
   readonly imageRepository: string;
-  readonly pods: string;
-  readonly services: string;
+  /** Ranges of pods and services, that of IPv4 first. */
+  readonly pods: readonly string[];
+  readonly services: readonly string[];
   /** Name and port of the API, which machines resolve themselves. */
   readonly endpoint: string;
   /** Names and addresses in the API server's certificate, beside kubeadm's own. */
@@ -78,7 +81,8 @@ const registration = (node: Node, settings: NodeSettings): Fields => ({
   kubeletExtraArgs: [
     ...(settings.cloudController ? [{ name: "cloud-provider", value: "external" }] : []),
     { name: "provider-id", value: `openstack:///${node.serverId}` },
-    { name: "node-ip", value: node.address },
+    // Pods on the machine's network have the addresses in this order.
+    { name: "node-ip", value: [node.address, node.ipv6Address].filter(Boolean).join(",") },
     ...(node.pool === undefined
       ? []
       : [{ name: "node-labels", value: `${poolLabel}=${node.pool}` }]),
@@ -113,7 +117,10 @@ export function initDocuments(node: Node, settings: InitSettings): string {
     kubernetesVersion: `v${settings.version}`,
     ...(!upstream && { imageRepository: settings.imageRepository }),
     controlPlaneEndpoint: settings.endpoint,
-    networking: { podSubnet: settings.pods, serviceSubnet: settings.services },
+    networking: {
+      podSubnet: settings.pods.join(","),
+      serviceSubnet: settings.services.join(","),
+    },
     // What an upgrade goes by; init has its phase.
     ...(settings.withoutKubeProxy === true && { proxy: { disabled: true } }),
     ...settings.blocks,

@@ -89,14 +89,16 @@ export class WorkerPool extends NodeGroup {
 }
 
 const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output<string> =>
-  pulumi.all([machine.serverId, machine.address]).apply(([serverId, address]) =>
-    joinDocument(
-      { name: plan.name, serverId, address, pool: plan.pool },
-      {
-        endpoint: `${spec.apiName}:${String(apiPort)}`,
-        controlPlane: false,
-        cloudController: spec.cloudController.enabled !== false,
-        ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
-      },
-    ),
-  );
+  pulumi
+    .all([machine.serverId, machine.address, machine.ipv6Address])
+    .apply(([serverId, address, ipv6Address]) =>
+      joinDocument(
+        { name: plan.name, serverId, address, ipv6Address, pool: plan.pool },
+        {
+          endpoint: `${spec.apiName}:${String(apiPort)}`,
+          controlPlane: false,
+          cloudController: spec.cloudController.enabled !== false,
+          ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
+        },
+      ),
+    );

@@ -6,6 +6,7 @@ import { securityGroupIn } from "../support/catalog.js";
 import { Component } from "../support/component.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
 import { Machine, type MachineSettings } from "./machine.js";
+import { ipv6Script, ipv6Values } from "./ipv6.js";
 import { prepareScripts } from "./preparation.js";
 
 export interface MachineGroupArgs {
@@ -37,6 +38,7 @@ export abstract class MachineGroup extends Component {
   protected readonly plan: PlannedGroup;
   readonly #failed: MachineSettings["failed"];
   readonly #cloudAuthority: string;
+  readonly #ipv6: MachineSettings["ipv6"];
 
   protected constructor(
     type: string,
@@ -48,6 +50,7 @@ export abstract class MachineGroup extends Component {
     const { plan } = args;
     this.plan = plan;
     this.#failed = args.machines.failed;
+    this.#ipv6 = args.machines.ipv6;
     this.#cloudAuthority = args.machines.cloudAuthority?.trimEnd() ?? "";
     const found = pulumi.output(args.machines.cloud);
     const securityGroupIds = [
@@ -80,10 +83,11 @@ export abstract class MachineGroup extends Component {
     access: Access,
     values: RemoteScriptArgs["values"],
   ): RemoteScript {
+    const ipv6 = this.#ipv6 && ipv6Values(this.#ipv6, member.machine.ipv6Address);
     return this.script(member, "prepare", {
-      ...{ access, scripts: prepareScripts },
+      ...{ access, scripts: [...prepareScripts, ...(ipv6 ? [ipv6Script] : [])] },
       values: {
-        ...{ ...values, VOLUMES: member.machine.volumes },
+        ...{ ...values, ...ipv6, VOLUMES: member.machine.volumes },
         ADMIN_ADDRESS: member.machine.adminAddress ?? "",
         CLOUD_AUTHORITY: this.#cloudAuthority,
       },

@@ -2,6 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { metadataOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
+import { addressOf } from "../network/address-plan.js";
 import type { AdminNetwork } from "../network/admin-network.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { roleTable } from "../plan/roles.js";
@@ -11,6 +12,7 @@ import { Component } from "../support/component.js";
 import { generationMark } from "../support/existing-servers.js";
 import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
 import type { Connection, SshHop } from "../support/remote-script.js";
+import type { MachinesIpv6 } from "./ipv6.js";
 import type { SecondInterface } from "./second-interface.js";
 import { userData } from "./user-data.js";
 import { blockDevices, type MachineVolume } from "./volumes.js";
@@ -23,6 +25,8 @@ export interface MachineSettings {
   readonly cloud: pulumi.Input<Pick<CloudFacts, "imageIds" | "flavorIds" | "securityGroupIds">>;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
+  /** What the machines have of IPv6. Absent: nothing. */
+  readonly ipv6?: MachinesIpv6 | undefined;
   /** Ranges that each machine may send from and receive for, besides its own address: pods and services. */
   readonly routedRanges: readonly string[];
   /** Whether it is the cloud controller that says what else the ports allow: a route's addresses, for as long as its node lives. */
@@ -62,6 +66,8 @@ export class Machine extends Component {
   readonly portId: pulumi.Output<string>;
   /** Address in the private network; known before the server is. */
   readonly address: pulumi.Output<string>;
+  /** Its address of IPv6; absent where there is none. */
+  readonly ipv6Address?: pulumi.Output<string>;
   /** Address in the admin network; absent where there is none. */
   readonly adminAddress?: pulumi.Output<string>;
   readonly serverId: pulumi.Output<string>;
@@ -86,8 +92,9 @@ export class Machine extends Component {
     this.#user = args.login.user;
     this.zone = this.server.availabilityZone;
     this.portId = port.id;
-    this.address = firstAddress(port);
-    if (adminPort) this.adminAddress = firstAddress(adminPort);
+    this.address = addressIn(port, "IPv4");
+    if (args.ipv6) this.ipv6Address = addressIn(port, "IPv6");
+    if (adminPort) this.adminAddress = addressIn(adminPort, "IPv4");
     this.serverId = this.server.id;
     this.hostKey = pulumi.unsecret(key.publicKey);
     this.registerOutputs({ address: this.address, serverId: this.serverId, hostKey: this.hostKey });
@@ -120,6 +127,7 @@ export class Machine extends Component {
             subnetId: args.subnetId,
             ...(args.plan.address !== undefined && { ipAddress: args.plan.address }),
           },
+          ...(args.ipv6 ? [{ subnetId: args.ipv6.subnetId }] : []),
         ],
         ...(args.portSecurity
           ? {
@@ -242,8 +250,11 @@ const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
     .all([seed, roleTable[plan.role].keepsHostKey ? 0 : generation])
     .apply(([text, made]) => deriveKey(text, hostKeyPurpose(plan.name, made)));
 
-const firstAddress = ({ allFixedIps }: openstack.networking.Port): pulumi.Output<string> =>
-  allFixedIps.apply(([address = ""]) => address);
+/** A network with a subnet of IPv6 for all may give a port more addresses than were asked for. */
+const addressIn = (
+  { allFixedIps }: openstack.networking.Port,
+  family: "IPv4" | "IPv6",
+): pulumi.Output<string> => allFixedIps.apply((all) => addressOf(family, all));
 
 const secondInterface = (
   port: openstack.networking.Port | undefined,
@@ -251,7 +262,7 @@ const secondInterface = (
 ): pulumi.Output<SecondInterface | undefined> =>
   port && admin
     ? pulumi
-        .all([port.macAddress, firstAddress(port), admin.found])
+        .all([port.macAddress, addressIn(port, "IPv4"), admin.found])
         .apply(([mac, address, { range, mtu, gateway }]) => ({
           ...{ mac: mac.toLowerCase(), address, range, mtu, gateway },
         }))

@@ -32,12 +32,14 @@ const apiOutside = (endpoint: ProxySpec["endpoint"]): string[] =>
 /** What is reached without a proxy. */
 export function exceptions({ network, endpoint, apiName, kubernetes }: ProxySpec): string[] {
   const { clusterDomain } = kubernetes.kubelet;
+  const { ipv6 } = network;
   const domain = typeof clusterDomain === "string" ? clusterDomain : "cluster.local";
   const all = [
     ...["localhost", "127.0.0.1", "::1"],
     // The metadata of the machine: a proxy would be told the proxy's.
     "169.254.169.254",
     ...[network.nodes, network.pods, network.services],
+    ...(ipv6 ? [ipv6.nodes, ipv6.pods, ipv6.services] : []),
     ...[".svc", `.${domain}`],
     ...[apiName, ...apiOutside(endpoint)],
     ...(network.proxy?.noProxy ?? []),

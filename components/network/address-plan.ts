@@ -1,12 +1,18 @@
-import { Address4 } from "ip-address";
+import { Address4, Address6 } from "ip-address";
+
+const isIpv4 = (address: string): boolean => Address4.isValid(address);
+
+const parsed = (range: string): Address4 | Address6 =>
+  isIpv4(range) ? new Address4(range) : new Address6(range);
 
 const limits = (range: string): readonly [bigint, bigint] => {
-  const address = new Address4(range);
+  const address = parsed(range);
   return [address.startAddress().bigInt(), address.endAddress().bigInt()];
 };
 
-/** Whether two IPv4 ranges have an address in common. */
+/** Whether two ranges have an address in common. */
 export function overlaps(one: string, other: string): boolean {
+  if (isIpv4(one) !== isIpv4(other)) return false;
   const [first, last] = limits(one);
   const [otherFirst, otherLast] = limits(other);
   return first <= otherLast && otherFirst <= last;
@@ -56,3 +62,18 @@ export function firstServiceAddress(services: string): string {
 export function zoneAt(zones: readonly string[], position: number): string | undefined {
   return zones.length === 0 ? undefined : zones[position % zones.length];
 }
+
+/** The length of a range's prefix: 64 of fd00:10::/64. */
+export const prefixOf = (range: string): number => parsed(range).subnetMask;
+
+/** The address of the family, of those that a port has. */
+export const addressOf = (family: "IPv4" | "IPv6", addresses: readonly string[]): string =>
+  addresses.find((address) => isIpv4(address) === (family === "IPv4")) ?? "";
+
+type Ranges = Readonly<Record<"pods" | "services", string>>;
+
+/** The ranges of pods or services, that of IPv4 first, as Kubernetes has them. */
+export const rangesOf = (
+  which: keyof Ranges,
+  network: Ranges & { readonly ipv6?: Ranges | undefined },
+): readonly string[] => [network[which], ...(network.ipv6 ? [network.ipv6[which]] : [])];

@@ -1,6 +1,7 @@
 import { Address4 } from "ip-address";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import { rangesOf } from "./address-plan.js";
 import { entryRole, planCluster, type SecurityGroup } from "../plan/cluster-plan.js";
 import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
 import { podNetworkTraits, type Passage } from "../pod-network/kinds.js";
@@ -27,7 +28,8 @@ export interface FirewallRule {
 export interface FirewallPlan {
   readonly allowedCidrs: readonly string[];
   readonly nodes: string;
-  readonly pods: string;
+  /** Of both families. */
+  readonly pods: readonly string[];
   readonly podNetwork: PodNetworkSpec;
   /** Role of the machines through which SSH reaches the others. */
   readonly entry: Role;
@@ -162,9 +164,9 @@ const betweenControlPlanes: FirewallRow = {
 };
 
 /** Whose addresses a pod network's packets have. */
-const passing = (from: Passage["from"], pods: string): Source => {
-  if (typeof from === "object") return from;
-  return from === "pods" ? { range: pods } : { group: "node" };
+const passing = (from: Passage["from"], pods: readonly string[]): readonly Source[] => {
+  if (typeof from === "object") return [from];
+  return from === "pods" ? pods.map((range) => ({ range })) : [{ group: "node" }];
 };
 
 const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallRow[] => [
@@ -198,7 +200,7 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
   ...podNetworkTraits(podNetwork).passages.map(({ from, ...passage }): FirewallRow => ({
     ...passage,
     group: "node",
-    from: [passing(from, pods)],
+    from: passing(from, pods),
   })),
   {
     name: "ping",
@@ -266,7 +268,7 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
   return {
     allowedCidrs: spec.allowedCidrs,
     nodes: spec.network.nodes,
-    pods: spec.network.pods,
+    pods: rangesOf("pods", spec.network),
     podNetwork: spec.podNetwork,
     entry,
     reached: reachedRoles(spec, entry),

@@ -1,7 +1,10 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
+import { Address4 } from "ip-address";
 import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
+import type { MachinesIpv6 } from "../machine/ipv6.js";
+import type { Ipv6Spec } from "../spec/ipv6.js";
 import type { FoundNetwork } from "../support/existing-network.js";
 import { stretchesWithout } from "./address-plan.js";
 import type { Outside } from "./floating-address.js";
@@ -20,6 +23,8 @@ export interface NetworkArgs {
   /** Bytes. @default Neutron's */
   readonly mtu?: number | undefined;
   readonly externalNetwork?: Outside["externalNetwork"];
+  /** A subnet of IPv6 besides. @default there is none */
+  readonly ipv6?: Ipv6Spec;
   /** Nothing is made, and nothing in it is changed. @default a network, a subnet and a router are made */
   readonly existing?: pulumi.Output<FoundNetwork> | undefined;
   /** Of the addresses of services, and its way out. @default these are in the machines' network */
@@ -40,6 +45,8 @@ export class Network extends Component {
   static readonly type = "stackadm:network:Network";
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
+  /** What machines have of IPv6 here. Absent: nothing. */
+  readonly ipv6: MachinesIpv6 | undefined;
   /** Absent in a network that exists, unless its router was named. */
   readonly routerId: pulumi.Output<string | undefined>;
   /** MTU of the network in bytes, as Neutron found it. */
@@ -59,6 +66,7 @@ export class Network extends Component {
     const found = existing === undefined ? this.create(args) : adopt(existing);
     this.networkId = found.networkId;
     this.subnetId = found.subnetId;
+    this.ipv6 = found.ipv6;
     this.routerId = found.routerId;
     this.mtu = found.mtu;
     const { routerInterface } = found;
@@ -85,7 +93,7 @@ export class Network extends Component {
       networkId: network.id,
       cidr: args.nodes,
       ipVersion: 4,
-      dnsNameservers: [...args.dns],
+      dnsNameservers: args.dns.filter((one) => !args.ipv6 || Address4.isValid(one)),
       ...(args.reserved.length > 0 && {
         allocationPools: [...stretchesWithout(args.nodes, args.reserved)],
       }),
@@ -106,13 +114,48 @@ export class Network extends Component {
     return {
       ...{ networkId: network.id, subnetId: subnet.id, routerId: router.id },
       ...{ mtu: network.mtu, routerInterface },
+      ...(args.ipv6 && {
+        ipv6: this.createIpv6(args, args.ipv6, { network, router, routerInterface }),
+      }),
     };
+  }
+
+  /** The ID from the router's interface: a machine that boots asks the router for its address. */
+  private createIpv6(
+    args: NetworkArgs,
+    { nodes, mode, pods }: NonNullable<Ipv6Spec>,
+    {
+      network,
+      router,
+      routerInterface,
+    }: Readonly<Record<"network" | "router" | "routerInterface", pulumi.CustomResource>>,
+  ): MachinesIpv6 {
+    const subnet = this.make(openstack.networking.Subnet, "ipv6-subnet", {
+      name: `${args.name}-ipv6`,
+      networkId: network.id,
+      cidr: nodes,
+      ipVersion: 6,
+      ipv6AddressMode: mode,
+      ipv6RaMode: mode,
+      dnsNameservers: args.dns.filter((one) => !Address4.isValid(one)),
+      description: descriptionOf(args.mark),
+      tags: tagsOf(args.mark),
+    });
+    const { subnetId } = this.make(
+      openstack.networking.RouterInterface,
+      "ipv6-router-interface",
+      { routerId: router.id, subnetId: subnet.id },
+      // order: a router gets one interface after the other.
+      { dependsOn: [routerInterface] },
+    );
+    return { subnetId, nodes, pods };
   }
 }
 
 type Place = { readonly [Key in "networkId" | "subnetId"]: pulumi.Output<string> } & {
   readonly routerId: pulumi.Output<string | undefined>;
   readonly mtu: pulumi.Output<number>;
+  readonly ipv6?: MachinesIpv6;
   readonly routerInterface?: openstack.networking.RouterInterface;
 };
 

@@ -84,14 +84,15 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const outside = pool !== undefined && address === undefined;
   const floatingIps = services === 2 && outside ? 1 : 0;
   const made = networksOf(spec).length;
+  const dual = spec.network.ipv6 ? 1 : 0;
   return {
     networks: made,
-    subnets: made,
+    subnets: made + dual,
     routers: made,
     // Besides: the router's interface, DHCP, the load balancers' addresses.
     ports:
       machinesOf(plan).length * (spec.network.admin ? 2 : 1) +
-      (endpoint.ports + ingress.ports + 2 * made + services),
+      (endpoint.ports + ingress.ports + 2 * made + dual + services),
     "floating IPs": endpoint.floatingIps + ingress.floatingIps + entryAddresses(spec) + floatingIps,
     "security groups": plan.securityGroups.length + ingress.securityGroups + services,
     volumes: one + volumes.length,

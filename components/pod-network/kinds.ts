@@ -1,4 +1,6 @@
 import type { ImageName } from "../../base/images.js";
+import { rangesOf } from "../network/address-plan.js";
+import type { Ipv6Mode, Ipv6Ranges } from "../spec/ipv6.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 import { calico } from "./calico/traits.js";
 import { canal } from "./canal/traits.js";
@@ -65,6 +67,13 @@ export type PodNetworkTraits = Path & {
   /** Images that each machine needs before its pods have addresses. */
   readonly images: readonly ImageName[];
   readonly passages: readonly Passage[];
+  /**
+   * What it does where the cluster has IPv6 besides: for which of the ways in which machines get their addresses, and what it
+   * adds to a packet then; or why it does not, after its name.
+   */
+  readonly ipv6:
+    | { readonly modes: readonly Ipv6Mode[]; readonly overhead: number }
+    | { readonly refused: string };
   /** Then kubeadm leaves kube-proxy out, and it reaches the API by its name. */
   readonly replacesKubeProxy: boolean;
   /** More ranges that the machines' ports allow. @default none */
@@ -108,10 +117,16 @@ export const routedRangesOf = ({
   network,
 }: {
   readonly podNetwork: PodNetworkSpec;
-  readonly network: Readonly<Record<Range, string>>;
+  readonly network: Ipv6Ranges & { readonly ipv6?: Ipv6Ranges | undefined };
 }): readonly string[] => {
   const { routedRanges, moreRanges = [] } = podNetworkTraits(podNetwork);
-  return [...routedRanges.map((range) => network[range]), ...moreRanges];
+  return [...routedRanges.flatMap((range) => rangesOf(range, network)), ...moreRanges];
+};
+
+/** Bytes that a packet of a pod gets more on its way. */
+export const overheadOf = (spec: PodNetworkSpec, withIpv6: boolean): number => {
+  const { overhead, ipv6 } = podNetworkTraits(spec);
+  return withIpv6 && "overhead" in ipv6 ? ipv6.overhead : overhead;
 };
 
 /** Whether routes on the cluster's router lead to the pods, see {@link PodNetworkTraits.routesOfCloud}. */

@@ -1,10 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../addons/addon.js";
+import type { Ipv6Ranges } from "../spec/ipv6.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 import { Calico } from "./calico/calico.js";
 import { Canal } from "./canal/canal.js";
 import { Flannel } from "./flannel/flannel.js";
-import { podNetworkTraits, type OptionsOf, type PodNetworkKind } from "./kinds.js";
+import { overheadOf, type OptionsOf, type PodNetworkKind } from "./kinds.js";
 import { KubeRouter } from "./kube-router/kube-router.js";
 import type * as kubernetes from "@pulumi/kubernetes";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js";
@@ -27,6 +28,8 @@ export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> ex
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. */
   readonly serviceCidr: string;
+  /** The same ranges of IPv6. Change: refused. @default there is none */
+  readonly ipv6?: Ipv6Ranges | undefined;
   /** Name that machines know the API by. Change: refused. @default it is reached as a Service */
   readonly apiName?: string | undefined;
   /** MTU of the pods' interfaces, bytes. Change: in place, for new pods. */
@@ -71,7 +74,7 @@ export class PodNetwork extends Addon {
   constructor(name: string, args: PodNetworkArgs, opts?: pulumi.ComponentResourceOptions) {
     super(PodNetwork.type, name, args, opts);
     const { spec, networkMtu, ...settings } = args;
-    const { overhead } = podNetworkTraits(spec);
+    const overhead = overheadOf(spec, settings.ipv6 !== undefined);
     const podMtu = pulumi.output(networkMtu).apply((mtu) => mtu - overhead);
     const component = components[spec.kind] as Component<DeployedKind>;
     const { daemonSet } = this.make(component, spec.kind, { ...settings, options: spec, podMtu });

@@ -104,6 +104,7 @@ export const unwritten: Frozen = {
   externalNetwork: nothing,
   "loadBalancer.enabled": "true",
   "network.portSecurity": "true",
+  "network.ipv6.nodes": nothing,
   "cloudController.enabled": "true",
   "etcd.kind": nothing,
   "network.existing.network": nothing,

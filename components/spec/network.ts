@@ -2,6 +2,7 @@ import { z } from "zod";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { isFields } from "./defaults.js";
 import type { EndpointSpec } from "./endpoint.js";
+import { ipv6 } from "./ipv6.js";
 import { proxy } from "./proxy.js";
 import {
   address,
@@ -9,7 +10,7 @@ import {
   list,
   present,
   range,
-  range4,
+  range4Of,
   record,
   securityGroups,
   truth,
@@ -74,13 +75,13 @@ const admin = record({
 
 /** Address ranges. They must not overlap each other. */
 export const network = record({
-  nodes: range4("10.0.0.0/24")
+  nodes: range4Of("10.0.0.0/24")
     .default("10.0.0.0/24")
     .meta(doc("refused", "Range of the machines' private network.")),
-  pods: range4("10.244.0.0/16")
+  pods: range4Of("10.244.0.0/16")
     .default("10.244.0.0/16")
     .meta(doc("refused", "Range of the pods; each machine gets a /24 of it.")),
-  services: range4("10.96.0.0/12")
+  services: range4Of("10.96.0.0/12")
     .default("10.96.0.0/12")
     .meta(doc("refused", "Range of the services' virtual addresses.")),
   dns: list(address, 0, "a list of name servers")
@@ -95,6 +96,7 @@ export const network = record({
         "Neutron's, for the kind of network that it is",
       ),
     ),
+  ipv6,
   existing: existing.optional(),
   admin: admin.optional(),
   proxy,

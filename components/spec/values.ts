@@ -43,18 +43,19 @@ export const shown = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };
 
-/** A string that fulfils `test`; otherwise the sentence `wrong` after the value. */
+/** A string that fulfils `test`; otherwise the sentence `wrong` after the value, and `more` where that is worth another one. */
 export const text = (
   test: (value: string) => boolean,
   wrong: string,
   missing = wrong,
+  more: (value: string) => string = () => "",
 ): z.ZodType<string, string> =>
   z
     .string({
       error: ({ input }) =>
         input === undefined ? `is missing; ${missing}` : `${shown(input)} ${wrong}`,
     })
-    .refine(test, { error: ({ input }) => `${shown(input)} ${wrong}` });
+    .refine(test, { error: ({ input }) => `${shown(input)} ${wrong}${more(String(input))}` });
 
 export const present = (what: string): z.ZodType<string, string> =>
   text(
@@ -90,6 +91,36 @@ const isRange6 = (value: string): boolean =>
 /** An IPv4 range whose host bits are zero. */
 export const range4 = (example: string): z.ZodType<string, string> =>
   text(isRange4, `is not an IPv4 range with its first address; write one like ${example}`);
+
+/** The same of the cluster itself, which has IPv6 only besides. */
+export const range4Of = (example: string): z.ZodType<string, string> => {
+  const wrong = `is not an IPv4 range with its first address; write one like ${example}`;
+  return text(isRange4, wrong, wrong, (value) =>
+    Address6.isValid(value) && !Address4.isValid(value)
+      ? "; IPv6 comes besides, by network.ipv6, and never alone"
+      : "",
+  );
+};
+
+/** An IPv6 range whose host bits are zero, as Neutron would write it, of a length in between. */
+export const range6 = (
+  example: string,
+  [least, most]: readonly [number, number],
+): z.ZodType<string, string> => {
+  const lengths = least === most ? String(least) : `${String(least)} to /${String(most)}`;
+  return text(
+    (value) => {
+      if (!isRange6(value)) return false;
+      const { subnetMask } = new Address6(value);
+      const shortest = new Address6(value).startAddress().correctForm();
+      return (
+        value === `${shortest}/${String(subnetMask)}` && least <= subnetMask && subnetMask <= most
+      );
+    },
+    `is not an IPv6 range of /${lengths} with its first address, in its shortest form; write one like ${example}`,
+    `write a range like ${example}`,
+  );
+};
 
 /** An IPv4 or IPv6 range whose host bits are zero. */
 export const range = (example: string): z.ZodType<string, string> =>

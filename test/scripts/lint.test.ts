@@ -10,6 +10,7 @@ import {
 } from "../../components/kubeadm/node-scripts.js";
 import { clientValues, memberValues } from "../../components/etcd/member-scripts.js";
 import { isFailureCode } from "../../base/failures.js";
+import { ipv6Values } from "../../components/machine/ipv6.js";
 import { prepareValues } from "../../components/machine/preparation.js";
 
 const root = join(__dirname, "..", "..");
@@ -77,6 +78,7 @@ describe("scripts for machines", () => {
         ...["logins", "security-updates"],
       ].map((name) => `machine/scripts/${name}.sh`),
     ],
+    ["ipv6", Object.keys(ipv6Values({ nodes: "", pods: "" })), ["machine/scripts/ipv6.sh"]],
     ["control-plane", controlPlaneValues, [...joining, ...kubelet, ...controlPlane]],
     ["member", memberValues, [asking, offer, "etcd/scripts/member.sh"]],
     ["client", clientValues, [asking, "etcd/scripts/client.sh"]],

@@ -6,6 +6,7 @@ const vxlanPort = 4789;
 const common = {
   // Those of its manifest.
   images: [],
+  ipv6: { refused: "has IPv4 alone" },
   replacesKubeProxy: false,
 } as const;
 

@@ -19,6 +19,7 @@ export const canal: PodNetworkRow<"canal"> = {
         reason: "Pods reach each other in VXLAN",
       },
     ],
+    ipv6: { refused: "is published for IPv4 alone" },
     replacesKubeProxy: false,
     // Network policies are sets of addresses that iptables asks.
     kernelModules: ["vxlan", "ip_set", "xt_set"],

@@ -16,6 +16,7 @@ export const cloudRoutes: PodNetworkRow<"cloud-routes"> = {
     passages: [
       { name: "pods", from: "pods", reason: "Pods reach each other without encapsulation" },
     ],
+    ipv6: { refused: "keeps routes for IPv4 alone" },
     replacesKubeProxy: false,
     // Network policies are sets of addresses that iptables asks.
     kernelModules: ["ip_set", "xt_set"],

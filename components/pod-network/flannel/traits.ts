@@ -8,6 +8,7 @@ export const vxlanOverhead = 50;
 
 const common = {
   images: ["flannelCniPlugin", "flannel"],
+  ipv6: { refused: "has IPv4 alone" },
   replacesKubeProxy: false,
 } as const;
 

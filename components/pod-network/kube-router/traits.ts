@@ -68,6 +68,7 @@ const traits = (options: Options): PodNetworkTraits => {
         reason: "BGP of a router outside",
       })),
     ],
+    ipv6: { refused: "has IPv4 alone" },
     replacesKubeProxy: options.serviceProxy,
     ...(options.serviceRanges.length > 0 && { moreRanges: options.serviceRanges }),
     kernelModules: modulesOf(options),

@@ -12,6 +12,7 @@ export const none: PodNetworkRow<"none"> = {
     passages: [
       { name: "pods", from: "pods", reason: "Pods reach each other without encapsulation" },
     ],
+    ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: 0 },
     replacesKubeProxy: false,
     kernelModules: [],
   }),

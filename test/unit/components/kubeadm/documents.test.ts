@@ -19,8 +19,8 @@ const settings: InitSettings = {
   clusterName: "dev",
   version: "1.36.3",
   imageRepository: "registry.k8s.io",
-  pods: "10.244.0.0/16",
-  services: "10.96.0.0/12",
+  pods: ["10.244.0.0/16"],
+  services: ["10.96.0.0/12"],
   endpoint: "api.dev.internal:6443",
   certificateNames: ["api.dev.internal", "203.0.113.7"],
   cloudController: true,
@@ -55,6 +55,24 @@ const kubeletArguments = (fields: Fields): Record<string, string> => {
 };
 
 describe("kubeadm documents", () => {
+  it("have both families where there are two, IPv4 first", () => {
+    const both = {
+      pods: [...settings.pods, "fd00:10:244::/56"],
+      services: [...settings.services, "fd00:10:96::/112"],
+    };
+    assert.deepEqual(document("ClusterConfiguration", both)["networking"], {
+      podSubnet: "10.244.0.0/16,fd00:10:244::/56",
+      serviceSubnet: "10.96.0.0/12,fd00:10:96::/112",
+    });
+    const dual = { ...node, ipv6Address: "fd00:10::f816:3eff:fe00:1" };
+    const made = parse(joinDocument(dual, join)) as Fields;
+    assert.equal(kubeletArguments(made)["node-ip"], "10.0.0.7,fd00:10::f816:3eff:fe00:1");
+    assert.equal(
+      kubeletArguments(parse(joinDocument(node, join)) as Fields)["node-ip"],
+      "10.0.0.7",
+    );
+  });
+
   it("are the texts that a person reviewed", () => {
     golden("kubeadm-init.yaml", initDocuments(node, settings));
     golden(

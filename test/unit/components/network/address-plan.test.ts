@@ -2,10 +2,12 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { Address4 } from "ip-address";
 import {
+  addressOf,
   firstServiceAddress,
   isHostOf,
   machinesWithPods,
   overlaps,
+  prefixOf,
   stretchesWithout,
   zoneAt,
 } from "../../../../components/network/address-plan.js";
@@ -50,6 +52,22 @@ describe("address plan", () => {
         );
       }),
     );
+  });
+
+  it("compares ranges of IPv6 among themselves, and never with one of IPv4", () => {
+    assert.ok(overlaps("fd00:10:244::/56", "fd00:10:244:7::/64"));
+    assert.ok(!overlaps("fd00:10:244::/56", "fd00:10:245::/56"));
+    assert.ok(!overlaps("::/0", "10.0.0.0/8"));
+    assert.equal(prefixOf("fd00:10:244::/56"), 56);
+  });
+
+  it("finds the address of a family in whatever order a port has them", () => {
+    const both = ["fd00:10::f816:3eff:fe00:1", "10.0.0.7"];
+    for (const order of [both, both.toReversed()]) {
+      assert.equal(addressOf("IPv4", order), "10.0.0.7");
+      assert.equal(addressOf("IPv6", order), "fd00:10::f816:3eff:fe00:1");
+    }
+    assert.equal(addressOf("IPv6", ["10.0.0.7"]), "");
   });
 
   it("finds that a range overlaps itself and every range inside it", () => {

@@ -14,7 +14,7 @@ import { golden } from "../../../support/golden.js";
 const plan: FirewallPlan = {
   allowedCidrs: ["203.0.113.0/24", "2001:db8::/32"],
   nodes: "10.0.0.0/24",
-  pods: "10.244.0.0/16",
+  pods: ["10.244.0.0/16"],
   podNetwork: podNetworkOf("kube-router"),
   entry: "control-plane",
   reached: ["control-plane"],
@@ -155,7 +155,19 @@ describe("firewall rules", () => {
     for (const routed of [{ kind: "flannel", backend: "host-gw" }, "none"])
       assert.deepEqual(passing(routed), passing("kube-router"));
     const wrapped = firewallRules({ ...plan, podNetwork: podNetworkOf("flannel") });
-    assert.ok(!wrapped.map(sourceOf).includes(plan.pods));
+    assert.ok(!wrapped.map(sourceOf).includes("10.244.0.0/16"));
+  });
+
+  it("let pods' packets of both families pass, each by its own rule", () => {
+    const pods = ["10.244.0.0/16", "fd00:10:244::/56"];
+    const rules = firewallRules({ ...plan, pods }).filter(({ key }) => key.startsWith("node-pods"));
+    assert.deepEqual(
+      rules.map(({ key, ethertype, from }) => [key, ethertype, from]),
+      [
+        ["node-pods-from-10.244.0.0-16-v4", "IPv4", { range: "10.244.0.0/16" }],
+        ["node-pods-from-fd00-10-244---56-v6", "IPv6", { range: "fd00:10:244::/56" }],
+      ],
+    );
   });
 
   it("open node ports to the clients too when the load balancer keeps their address", () => {

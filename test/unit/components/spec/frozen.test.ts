@@ -40,6 +40,7 @@ describe("what a living cluster keeps", () => {
       },
     });
     const services = specOf({
+      ...{ network: { ipv6: { nodes: "fd00:10::/64" } }, podNetwork: "none" },
       loadBalancer: { network: { externalNetwork: "services" } },
       kubernetes: { patches: { etcd: [{ patch: {} }] } },
     });

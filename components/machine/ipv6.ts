@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type * as pulumi from "@pulumi/pulumi";
+
+/** Where machines have an address of IPv6 besides. */
+export interface MachinesIpv6 {
+  readonly subnetId: pulumi.Input<string>;
+  /** Range of the subnet. */
+  readonly nodes: string;
+  readonly pods: string;
+}
+
+/** Goes on where the preparation of a machine ends, in the same step. */
+export const ipv6Script = readFileSync(join(__dirname, "scripts/ipv6.sh"), "utf8");
+
+/** What {@link ipv6Script} reads. */
+export const ipv6Values = (
+  { nodes, pods }: Pick<MachinesIpv6, "nodes" | "pods">,
+  address: pulumi.Input<string> = "",
+) => ({ IPV6_ADDRESS: address, IPV6_POD_RANGE: pods, IPV6_NODE_RANGE: nodes });

@@ -1,0 +1,156 @@
+import type { z } from "zod";
+import { overlaps, prefixOf } from "../network/address-plan.js";
+import { podNetworkTraits } from "../pod-network/kinds.js";
+import type { PodNetworkSpec } from "./pod-network.js";
+import { doc, oneOf, range6, record } from "./values.js";
+
+/** How Neutron gives machines their IPv6 addresses, in its words. */
+export const ipv6Modes = ["slaac", "dhcpv6-stateful"] as const;
+export type Ipv6Mode = (typeof ipv6Modes)[number];
+
+/** The ranges of IPv6 in a cluster that has both. */
+export const ipv6 = record({
+  nodes: range6("fd00:10::/64", [64, 64]).meta(
+    doc(
+      "refused",
+      "Range of the machines in IPv6, which makes the cluster one of both families: machines and pods have an address of each, and Services can. It is a second subnet of the machines' network, on the same router. The API, etcd, SSH and load balancers stay with IPv4. A cluster is made with it or without.",
+      "**required** with `network.ipv6`; without it there is no IPv6",
+    ),
+  ),
+  mode: oneOf(ipv6Modes)
+    .default("slaac")
+    .meta(
+      doc(
+        "refused",
+        "How Neutron gives the machines their IPv6 addresses: `slaac`, made of the port's MAC address and what the router advertises, or `dhcpv6-stateful`, for pod networks that wrap packets.",
+      ),
+    ),
+  pods: range6("fd00:10:244::/56", [48, 64])
+    .default("fd00:10:244::/56")
+    .meta(doc("refused", "Range of the pods in IPv6; each machine gets a /64 of it.")),
+  services: range6("fd00:10:96::/112", [108, 124])
+    .default("fd00:10:96::/112")
+    .meta(doc("refused", "Range of the services' virtual addresses in IPv6.")),
+}).optional();
+
+export type Ipv6Spec = z.output<typeof ipv6>;
+
+/** The same as other parts are told of it. */
+export interface Ipv6Ranges {
+  readonly pods: string;
+  readonly services: string;
+}
+
+interface Written {
+  readonly network: {
+    readonly ipv6?: Ipv6Spec;
+    readonly existing?: object | undefined;
+    readonly mtu?: number | undefined;
+  };
+  readonly podNetwork: PodNetworkSpec;
+  readonly cloudController: {
+    readonly networking?: { readonly ipv6SupportDisabled?: boolean | undefined } | undefined;
+  };
+  /** All that become nodes. */
+  readonly machines: number;
+}
+
+/** The least that a link has to carry for IPv6. */
+const leastMtu = 1280;
+
+const wrong = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
+  ...{ code: "custom", path: path.split("."), input, message },
+});
+
+/** What IPv6 does not go with. */
+export function besideIpv6({
+  network: { ipv6: asked, existing, mtu },
+  podNetwork,
+  cloudController,
+  machines,
+}: Written): z.core.$ZodRawIssue[] {
+  if (!asked) return [];
+  const room = 2 ** (64 - prefixOf(asked.pods));
+  return [
+    ...rangesThatOverlap(asked),
+    ...withPodNetwork(podNetwork, asked.mode, mtu),
+    ...(existing
+      ? [
+          wrong(
+            "network.ipv6",
+            asked,
+            "needs a subnet of the cluster's own, and of network.existing nothing is made; leave one of them out",
+          ),
+        ]
+      : []),
+    ...(machines > room
+      ? [
+          wrong(
+            "network.ipv6.pods",
+            asked.pods,
+            `${asked.pods} has a /64 for ${String(room)} machines, and ${String(machines)} are asked for; write a larger range`,
+          ),
+        ]
+      : []),
+    ...(cloudController.networking?.ipv6SupportDisabled === true
+      ? [
+          wrong(
+            "cloudController.networking.ipv6SupportDisabled",
+            true,
+            "would take the nodes' addresses of network.ipv6 away; leave it out",
+          ),
+        ]
+      : []),
+  ];
+}
+
+function rangesThatOverlap(asked: NonNullable<Ipv6Spec>): z.core.$ZodRawIssue[] {
+  const pairs = [
+    ["pods", "nodes"],
+    ["services", "nodes"],
+    ["services", "pods"],
+  ] as const;
+  return pairs
+    .filter(([one, other]) => overlaps(asked[one], asked[other]))
+    .map(([one, other]) =>
+      wrong(
+        `network.ipv6.${one}`,
+        asked[one],
+        `${asked[one]} overlaps network.ipv6.${other} (${asked[other]}); choose another range`,
+      ),
+    );
+}
+
+function withPodNetwork(
+  podNetwork: PodNetworkSpec,
+  mode: Ipv6Mode,
+  mtu: number | undefined,
+): z.core.$ZodRawIssue[] {
+  const { kind } = podNetwork;
+  const { ipv6: able } = podNetworkTraits(podNetwork);
+  if ("refused" in able)
+    return [
+      wrong("podNetwork", kind, `${kind} ${able.refused}; write another one, or no network.ipv6`),
+    ];
+  const least = leastMtu + able.overhead;
+  return [
+    ...(able.modes.includes(mode)
+      ? []
+      : [
+          wrong(
+            "network.ipv6.mode",
+            mode,
+            `${mode} gives machines addresses that stand alone, and ${kind} routes pods' packets only between those that share a range; write slaac`,
+          ),
+        ]),
+    ...(mtu !== undefined && mtu < least
+      ? [
+          wrong(
+            "network.mtu",
+            mtu,
+            `${String(mtu)} leaves pods less than the ${String(leastMtu)} bytes that IPv6 needs; write at least ${String(least)}`,
+          ),
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,120 @@
+import { strict as assert } from "node:assert";
+import { Cluster } from "../../components/cluster.js";
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { NodeOutput } from "../../components/outputs.js";
+import { needsOf } from "../../components/plan/needs.js";
+import { cloudAnswers } from "../support/cloud-answers.js";
+import { graph, type GraphOptions, type Row } from "../support/graph.js";
+import { smallest, specOf } from "../support/spec.js";
+import { plain } from "../support/secrets.js";
+import { value } from "../support/value.js";
+
+const ipv6 = { nodes: "fd00:10::/64" };
+const port = "openstack:networking/port:Port";
+const six = "fd00:10::f816:3eff:fe00:1";
+/** Neutron says of a port's addresses what it likes first. */
+const answers: GraphOptions = {
+  ...cloudAnswers,
+  outputs: {
+    ...cloudAnswers.outputs,
+    [port]: (inputs, name) => {
+      const of = cloudAnswers.outputs?.[port]?.(inputs, name);
+      return { ...of, allFixedIps: [six, ...((of?.["allFixedIps"] ?? []) as string[])] };
+    },
+  },
+};
+
+let cluster: Cluster | undefined;
+const build = (
+  network: ClusterArgs["network"],
+  over: Partial<ClusterArgs> = {},
+  options = answers,
+): Promise<readonly Row[]> =>
+  graph(
+    () => (cluster = new Cluster("dev", { ...smallest, podNetwork: "none", ...over, network })),
+    options,
+  );
+const nodes = (): Promise<readonly NodeOutput[]> => {
+  assert.ok(cluster);
+  return value(cluster.nodes);
+};
+const named = (rows: readonly Row[], name: string): Row["inputs"] => {
+  const found = rows.find((row) => row.name === name);
+  assert.ok(found, name);
+  return found.inputs;
+};
+
+describe("a cluster of both families", () => {
+  let rows: readonly Row[];
+  before(async () => {
+    rows = await build({ ipv6, dns: ["10.0.0.53", "fd00:53::1"] });
+  });
+
+  it("has a second subnet in the machines' network, which the same router advertises", () => {
+    const { networkId, cidr, ipVersion, ipv6AddressMode, ipv6RaMode, dnsNameservers } = named(
+      rows,
+      "dev-network-ipv6-subnet",
+    );
+    assert.deepEqual(
+      { networkId, cidr, ipVersion, ipv6AddressMode, ipv6RaMode, dnsNameservers },
+      {
+        ...{ networkId: "dev-network-network-id", cidr: "fd00:10::/64", ipVersion: 6 },
+        ...{ ipv6AddressMode: "slaac", ipv6RaMode: "slaac", dnsNameservers: ["fd00:53::1"] },
+      },
+    );
+    assert.deepEqual(named(rows, "dev-network-subnet")["dnsNameservers"], ["10.0.0.53"]);
+    assert.deepEqual(named(rows, "dev-network-ipv6-router-interface"), {
+      ...{ routerId: "dev-network-router-id", subnetId: "dev-network-ipv6-subnet-id" },
+    });
+  });
+
+  it("has machines with an address of each, and the ranges of both on their ports", () => {
+    const ports = rows.filter(({ type }) => type === port);
+    assert.equal(ports.length, 3);
+    for (const { inputs } of ports) {
+      assert.deepEqual(inputs["fixedIps"], [
+        { subnetId: "dev-network-subnet-id" },
+        { subnetId: "dev-network-ipv6-subnet-id" },
+      ]);
+      assert.deepEqual(inputs["allowedAddressPairs"], [
+        ...["10.244.0.0/16", "fd00:10:244::/56", "10.96.0.0/12", "fd00:10:96::/112"].map(
+          (ipAddress) => ({ ipAddress }),
+        ),
+      ]);
+    }
+  });
+
+  it("tells kubelets both addresses and kubeadm both ranges, of IPv4 first", () => {
+    const text = (name: string): string => plain(named(rows, name)["stdin"]);
+    const init = text("dev-control-plane-0-init");
+    assert.match(init, /podSubnet: "?10\.244\.0\.0\/16,fd00:10:244::\/56/);
+    assert.match(init, /serviceSubnet: "?10\.96\.0\.0\/12,fd00:10:96::\/112/);
+    for (const one of [init, text("dev-workers-general-0-join")])
+      assert.match(one, /value: "?10\.0\.0\.\d+,fd00:10::f816:3eff:fe00:1/);
+    assert.match(text("dev-workers-general-0-prepare"), /IPV6_ADDRESS='?fd00:10::f816:3eff:fe00:1/);
+  });
+
+  it("says the address of its nodes", async () => {
+    const [node] = await nodes();
+    assert.match(node?.address ?? "", /^10\.0\.0\./);
+    assert.equal(node?.ipv6Address, six);
+  });
+
+  it("needs a subnet and a port of the router more", () => {
+    const one = needsOf(specOf({ podNetwork: "none" })).counts;
+    const both = needsOf(specOf({ podNetwork: "none", network: { ipv6 } })).counts;
+    assert.deepEqual(both, { ...one, subnets: one.subnets + 1, ports: one.ports + 1 });
+  });
+});
+
+describe("a cluster without IPv6", () => {
+  it("knows its machines by IPv4, where Neutron gives ports an address of IPv6 unasked", async () => {
+    const rows = await build({});
+    assert.equal(rows.filter(({ name }) => name.includes("ipv6")).length, 0);
+    const [node] = await nodes();
+    assert.match(node?.address ?? "", /^10\.0\.0\./);
+    assert.ok(node && !("ipv6Address" in node));
+    const prepare = plain(named(rows, "dev-workers-general-0-prepare")["stdin"]);
+    assert.ok(!prepare.includes("IPV6_"));
+  });
+});
