@@ -192,7 +192,7 @@ export class Cluster extends Component {
       ...network.outside,
       spec: spec.endpoint,
       name: plan.endpointName,
-      ...{ networkId: network.networkId, subnetId: network.subnetId },
+      ...{ networkId: network.networkId, subnetId: network.subnetId, ipv6: network.ipv6 },
       nodes: spec.network.nodes,
       allowedCidrs: spec.allowedCidrs,
       operator,

@@ -34,6 +34,8 @@ export interface EndpointArgs<
   readonly name: string;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
+  /** Whether the network has a subnet of IPv6 besides. Absent: it has none. */
+  readonly ipv6?: object | undefined;
   /** Range of the machines. */
   readonly nodes: string;
   /** Who may clear away what the cloud could not make. */

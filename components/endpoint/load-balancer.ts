@@ -2,6 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { tagsOf } from "../identity/cluster-mark.js";
 import { apiPort } from "../kubeadm/documents.js";
+import { addressOf } from "../network/address-plan.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 import { isOvn, listenerRanges } from "./endpoint-plan.js";
 import { balancerOptions, customTimeouts, monitoring } from "./octavia.js";
@@ -78,7 +79,7 @@ export class LoadBalancerEndpoint extends Endpoint {
    * an amphora takes minutes.
    */
   private onPort(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
-    const { name, mark, networkId, subnetId } = this.#args;
+    const { name, mark, networkId, subnetId, ipv6 } = this.#args;
     const port = this.make(openstack.networking.Port, "port", {
       name,
       description: `Load balancer of the Kubernetes API of cluster ${mark.name}`,
@@ -89,8 +90,13 @@ export class LoadBalancerEndpoint extends Endpoint {
       fixedIps: [{ subnetId }],
       tags: tagsOf(mark),
     });
-    const address = port.allFixedIps.apply(([first = ""]) => first);
-    return { balancer: this.balancer({ vipPortId: port.id }), vip: { address, portId: port.id } };
+    const address = port.allFixedIps.apply((all) => addressOf("IPv4", all));
+    const place = {
+      vipPortId: port.id,
+      // A subnet of IPv6 gives each port an address unasked, and Octavia does not choose between two.
+      ...(ipv6 && { vipAddress: address }),
+    };
+    return { balancer: this.balancer(place), vip: { address, portId: port.id } };
   }
 
   /** On a port that the provider makes: OVN's knows no other, and is there in seconds. */
@@ -100,7 +106,7 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   private balancer(
-    vip: Pick<openstack.loadbalancer.LoadBalancerArgs, "vipPortId" | "vipSubnetId">,
+    vip: Pick<openstack.loadbalancer.LoadBalancerArgs, "vipPortId" | "vipSubnetId" | "vipAddress">,
   ): openstack.loadbalancer.LoadBalancer {
     const { mark, name, spec, operator } = this.#args;
     return this.make(

@@ -1,6 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { tagsOf } from "../identity/cluster-mark.js";
+import { addressOf } from "../network/address-plan.js";
 import { Endpoint, type EndpointArgs } from "./endpoint.js";
 
 /** An address that the control planes hand to each other by keepalived. A port that no machine has keeps it. */
@@ -19,7 +20,7 @@ export class VirtualIpEndpoint extends Endpoint {
     super(name, args, opts);
     const port = this.reserve(args);
     this.#chosen = args.spec.address === undefined ? [] : [port];
-    this.virtualIp = port.allFixedIps.apply(([address = ""]) => address);
+    this.virtualIp = port.allFixedIps.apply((all) => addressOf("IPv4", all));
     this.outside = args.spec.public ? this.publicAddress(args, port.id) : this.virtualIp;
     this.certificateNames = pulumi
       .all([this.virtualIp, this.outside])

@@ -100,6 +100,18 @@ describe("a cluster of both families", () => {
     assert.equal(node?.ipv6Address, six);
   });
 
+  it("has its API behind an address of IPv4, whichever Neutron gives that port besides", async () => {
+    const ha = { topology: "ha" } as const;
+    const balanced = await build({ ipv6 }, ha);
+    const { vipPortId, vipAddress } = named(balanced, "dev-endpoint-load-balancer");
+    assert.equal(vipPortId, "dev-endpoint-port-id");
+    assert.match(String(vipAddress), /^10\.0\.0\./);
+    assert.ok(!("vipAddress" in named(await build({}, ha), "dev-endpoint-load-balancer")));
+    const shared = await build({ ipv6 }, { ...ha, endpoint: { kind: "virtual-ip" } });
+    const stdin = plain(named(shared, "dev-control-plane-0-init")["stdin"]);
+    assert.match(stdin, /VIRTUAL_IP='?10\.0\.0\./);
+  });
+
   it("needs a subnet and a port of the router more", () => {
     const one = needsOf(specOf({ podNetwork: "none" })).counts;
     const both = needsOf(specOf({ podNetwork: "none", network: { ipv6 } })).counts;
