@@ -42,7 +42,7 @@ export class KubeRouter extends Addon {
       // The pod range is not passed on: each node's share of it stands in the Node object.
       kubeRouterDaemonSet({
         image: args.images.kubeRouter,
-        serviceCidr: args.serviceCidr,
+        serviceCidrs: [args.serviceCidr, ...(args.ipv6 ? [args.ipv6.services] : [])],
         exchangesRoutes: !routedByCloud(args.options),
         ...(options && { options, apiName: args.apiName }),
         ...(peers && { passwordsVersion: versionOf(peers) }),

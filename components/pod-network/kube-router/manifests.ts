@@ -84,8 +84,8 @@ export type RouterOptions = Omit<OptionsOf<"kube-router">, "kind">;
 /** Arguments of {@link kubeRouterDaemonSet}. */
 export interface KubeRouterSettings {
   readonly image: string;
-  /** Range of cluster IPs: what policies treat as services. */
-  readonly serviceCidr: string;
+  /** Ranges of cluster IPs: what policies treat as services. One of IPv6 means that it routes both families. */
+  readonly serviceCidrs: readonly string[];
   /** Whether the routers tell each other by BGP which pods they lead to. */
   readonly exchangesRoutes: boolean;
   /** Absent: all as by default. */
@@ -160,6 +160,8 @@ function draftConfiguration(image: string) {
   });
 }
 
+const isIpv6 = (range: string): boolean => range.includes(":");
+
 const overlayOf = (options: RouterOptions | undefined): readonly string[] =>
   options === undefined || options.overlay === "off"
     ? ["--enable-overlay=false"]
@@ -206,7 +208,8 @@ const apiByName = (host: string) => [
 ];
 
 function router(settings: KubeRouterSettings) {
-  const { image, serviceCidr, exchangesRoutes, options, apiName } = settings;
+  const { image, serviceCidrs, exchangesRoutes, options, apiName } = settings;
+  const dual = serviceCidrs.some(isIpv6);
   const passwords = settings.passwordsVersion !== undefined;
   const healthz = { path: "/healthz", port: healthPort, host: "127.0.0.1" };
   return container({
@@ -225,7 +228,8 @@ function router(settings: KubeRouterSettings) {
       "--auto-mtu=false",
       // For another cloud's metadata service; here it would only wait for it.
       "--disable-source-dest-check=false",
-      `--service-cluster-ip-range=${serviceCidr}`,
+      ...(dual ? ["--enable-ipv6=true"] : []),
+      ...serviceCidrs.map((range) => `--service-cluster-ip-range=${range}`),
       "--health-addr=127.0.0.1",
       `--health-port=${healthPort.toString()}`,
       ...(options ? choices(options, passwords) : []),
@@ -235,7 +239,11 @@ function router(settings: KubeRouterSettings) {
       { name: "KUBE_ROUTER_CNI_CONF_FILE", value: draft },
       ...(options?.serviceProxy === true && apiName !== undefined ? apiByName(apiName) : []),
     ],
-    lifecycle: publishes({ when: `grep -q '"subnet"' ${draft}`, from: draft, as: cniFile }),
+    // With IPv6 the last of the node's ranges is one with a colon.
+    lifecycle: publishes({
+      when: `grep -q '"subnet"${dual ? ': *"[^"]*:' : ""}' ${draft}`,
+      ...{ from: draft, as: cniFile },
+    }),
     volumeMounts: [
       { name: "cni", mountPath: cniDirectory },
       { name: "cni-draft", mountPath: draftDirectory },

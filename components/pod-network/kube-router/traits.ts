@@ -68,7 +68,11 @@ const traits = (options: Options): PodNetworkTraits => {
         reason: "BGP of a router outside",
       })),
     ],
-    ipv6: { refused: "has IPv4 alone" },
+    // It takes for its own subnet what the machine's address says, which DHCPv6 gives without a range.
+    ipv6:
+      options.overlay === "off"
+        ? { modes: ["slaac"], overhead: 0 }
+        : { refused: `with \`overlay: ${options.overlay}\` wraps IPv4 alone` },
     replacesKubeProxy: options.serviceProxy,
     ...(options.serviceRanges.length > 0 && { moreRanges: options.serviceRanges }),
     kernelModules: modulesOf(options),

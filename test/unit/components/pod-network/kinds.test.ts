@@ -41,6 +41,16 @@ describe("pod-network/kinds", () => {
       assert.ok(traits.passages.every(({ reason }) => /^[A-Z]/.test(reason)));
     });
 
+    it(`${kind}: carries IPv6 in as many bytes or more, as it is only where machines share a range, or not at all`, () => {
+      const { ipv6, routedRanges, overhead } = traits;
+      if ("refused" in ipv6) assert.doesNotMatch(ipv6.refused, /^[A-Z]|[.;]/);
+      else {
+        assert.ok(ipv6.overhead >= overhead);
+        if (routedRanges.length > 0 && spec.kind !== "none")
+          assert.deepEqual(ipv6.modes, ["slaac"]);
+      }
+    });
+
     it(`${kind}: costs the pods' packets bytes only where something wraps them`, () => {
       assert.equal(traits.overhead > 0, traits.encapsulation !== "none");
     });

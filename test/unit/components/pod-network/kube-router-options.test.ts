@@ -14,7 +14,7 @@ const router = (written: object, passwordsVersion?: string) => {
   assert.ok(spec.kind === "kube-router");
   const daemonSet = kubeRouterDaemonSet({
     image: imageTable("1.36.3").kubeRouter,
-    ...{ serviceCidr: "10.96.0.0/12", exchangesRoutes: true, configChecksum: "0" },
+    ...{ serviceCidrs: ["10.96.0.0/12"], exchangesRoutes: true, configChecksum: "0" },
     ...{ options: spec, apiName: "api.dev.internal" },
     ...(passwordsVersion !== undefined && { passwordsVersion }),
   });

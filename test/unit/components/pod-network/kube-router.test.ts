@@ -3,8 +3,9 @@ import { cniDirectory, publishes } from "../../../../components/pod-network/cni.
 import {
   cniConfiguration,
   kubeRouterAccess,
+  kubeRouterDaemonSet,
 } from "../../../../components/pod-network/kube-router/manifests.js";
-import { describeAccess, lookups } from "../../../support/kubernetes-objects.js";
+import { describeAccess, lookups, type AnyObject } from "../../../support/kubernetes-objects.js";
 import { argsOf, cloudRoutes, containerOf, find } from "./objects.js";
 
 const router = "DaemonSet kube-router";
@@ -56,6 +57,27 @@ describe("pod-network/kube-router", () => {
       );
       assert.equal(list.plugins[0]?.mtu, mtu);
     }
+  });
+
+  it("routes both families where services have both, and waits until the node's range of IPv6 is in the draft", () => {
+    const services = ["10.96.0.0/12", "fd00:10:96::/112"];
+    const made = kubeRouterDaemonSet({
+      ...{ image: "router", serviceCidrs: services, exchangesRoutes: true, configChecksum: "0" },
+    });
+    const dual = lookups({ dual: [made as unknown as AnyObject] });
+    const usual = argsOf(router, "kube-router");
+    assert.deepEqual(
+      dual.argsOf(router, "kube-router").filter((arg) => !usual.includes(arg)),
+      ["--enable-ipv6=true", "--service-cluster-ip-range=fd00:10:96::/112"],
+    );
+    const script = dual
+      .containerOf(router, "kube-router")
+      .lifecycle?.postStart?.exec?.command?.at(-1);
+    const [, pattern = ""] = /grep -q '([^']+)'/.exec(script ?? "") ?? [];
+    const draft = (subnets: readonly string[]): string =>
+      JSON.stringify({ ipam: { ranges: subnets.map((subnet) => [{ subnet }]) } });
+    assert.match(draft(["10.244.1.0/24", "fd00:10:244:1::/64"]), new RegExp(pattern));
+    assert.doesNotMatch(draft(["10.244.1.0/24"]), new RegExp(pattern));
   });
 
   it("completes a draft of the configuration before nodes have it", () => {

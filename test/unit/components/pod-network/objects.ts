@@ -27,7 +27,7 @@ const router = (exchangesRoutes: boolean): readonly object[] => [
   kubeRouterConfigMap(cniConfiguration(1350)),
   kubeRouterDaemonSet({
     image: images.kubeRouter,
-    serviceCidr: "10.96.0.0/12",
+    serviceCidrs: ["10.96.0.0/12"],
     exchangesRoutes,
     configChecksum,
   }),
