@@ -25,12 +25,12 @@ export class Flannel extends Addon {
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(Flannel.type, name, args, opts);
-    const { podCidr, podMtu, images, options } = args;
+    const { podCidr, ipv6, podMtu, images, options } = args;
     const namespace = this.object(kubernetes.core.v1.Namespace, "namespace", flannelNamespace());
     const access = this.access(flannelAccess(), namespace);
     const configuration = pulumi
       .output(podMtu)
-      .apply((mtu) => networkConfiguration(podCidr, options.backend, mtu));
+      .apply((mtu) => networkConfiguration(podCidr, options.backend, mtu, ipv6?.pods));
     const configMap = this.object(
       kubernetes.core.v1.ConfigMap,
       "configuration",
@@ -42,7 +42,7 @@ export class Flannel extends Addon {
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
       flannelDaemonSet({
-        images,
+        ...{ images, dual: ipv6 !== undefined },
         configChecksum: configuration.apply((text) => checksum(cniConfiguration(), text)),
       }),
       {

@@ -60,16 +60,22 @@ export function cniConfiguration(): string {
  * flanneld's configuration. A tunnel that is there keeps its MTU until its machine starts again.
  *
  * @param podMtu of pod interfaces, bytes
+ * @param ipv6 the pods' range of IPv6; default: there is none
  */
 export function networkConfiguration(
   podCidr: string,
   backend: OptionsOf<"flannel">["backend"],
   podMtu: number,
+  ipv6?: string,
 ): string {
   // flanneld wants to know how large a packet may leave the machine, and takes off the tunnel's bytes itself.
   const tunnel = { Type: "vxlan", VNI: 1, Port: vxlanPort, MTU: podMtu + vxlanOverhead };
   // Pods then have the MTU of the machine's interface, which is the network's.
-  return json({ Network: podCidr, Backend: backend === "vxlan" ? tunnel : { Type: backend } });
+  return json({
+    Network: podCidr,
+    ...(ipv6 !== undefined && { EnableIPv6: true, IPv6Network: ipv6 }),
+    Backend: backend === "vxlan" ? tunnel : { Type: backend },
+  });
 }
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
@@ -89,10 +95,13 @@ export interface FlannelSettings {
   readonly images: { readonly flannel: string; readonly flannelCniPlugin: string };
   /** Digest of both configurations: a changed one restarts the pods, which install them. */
   readonly configChecksum: Late;
+  /** Whether pods have IPv6 besides. @default they do not */
+  readonly dual?: boolean;
 }
 
 /** One flanneld per node; subnets of nodes are those that kube-controller-manager gave them. */
-export function flannelDaemonSet({ images, configChecksum }: FlannelSettings): DaemonSet {
+export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
+  const { images, configChecksum, dual = false } = settings;
   const labels = appLabel(name);
   return {
     apiVersion: "apps/v1",
@@ -109,7 +118,7 @@ export function flannelDaemonSet({ images, configChecksum }: FlannelSettings): D
           priorityClassName: "system-node-critical",
           tolerations: everywhere,
           initContainers: [installPlugin(images.flannelCniPlugin)],
-          containers: [flanneld(images.flannel)],
+          containers: [flanneld(images.flannel, dual)],
           volumes: [
             { name: "state", hostPath: { path: stateDirectory, type: "DirectoryOrCreate" } },
             { name: "plugins", hostPath: { path: pluginDirectory, type: "DirectoryOrCreate" } },
@@ -145,23 +154,43 @@ function installPlugin(image: string) {
   });
 }
 
-function flanneld(image: string) {
+/**
+ * The interface that has the node's address, whichever else there is. Of two families flanneld looks for that of IPv6 only
+ * where it is told which one it is, and the node's addresses come as one value.
+ */
+const interfaceOf = (dual: boolean) =>
+  dual
+    ? {
+        command: [
+          ...["sh", "-ec", 'exec /opt/bin/flanneld --iface="${0%,*}" --public-ipv6="${0#*,}" "$@"'],
+          "$(NODE_ADDRESSES)",
+        ],
+        iface: [],
+        address: fromField("NODE_ADDRESSES", "status.hostIPs"),
+      }
+    : {
+        iface: ["--iface=$(NODE_ADDRESS)"],
+        address: fromField("NODE_ADDRESS", "status.hostIP"),
+      };
+
+function flanneld(image: string, dual: boolean) {
+  const { iface, address, ...command } = interfaceOf(dual);
   const subnetFile = `${stateDirectory}/subnet.env`;
   return container({
     name: "flanneld",
     image,
+    ...command,
     args: [
       "--kube-subnet-mgr",
       // Nobody outside knows a way back to a pod.
       "--ip-masq",
-      // The interface that has the node's address, whichever else there is.
-      "--iface=$(NODE_ADDRESS)",
+      ...iface,
       `--net-config-path=${configDirectory}/${networkKey}`,
       `--subnet-file=${subnetFile}`,
       "--healthz-ip=127.0.0.1",
       `--healthz-port=${healthPort.toString()}`,
     ],
-    env: [fromField("NODE_NAME", "spec.nodeName"), fromField("NODE_ADDRESS", "status.hostIP")],
+    env: [fromField("NODE_NAME", "spec.nodeName"), address],
     lifecycle: publishes({
       when: `test -s ${subnetFile}`,
       from: `${configDirectory}/${cniKey}`,

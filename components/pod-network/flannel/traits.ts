@@ -6,9 +6,11 @@ export const vxlanPort = 8472;
 /** Headers of Ethernet 14, IPv4 20, UDP 8 and VXLAN 8. */
 export const vxlanOverhead = 50;
 
+/** Packets of IPv6 travel between addresses of IPv6, whose header has 20 bytes more. */
+export const vxlanOverheadOfIpv6 = vxlanOverhead + 20;
+
 const common = {
   images: ["flannelCniPlugin", "flannel"],
-  ipv6: { refused: "has IPv4 alone" },
   replacesKubeProxy: false,
 } as const;
 
@@ -30,6 +32,7 @@ const traits: Readonly<Record<OptionsOf<"flannel">["backend"], PodNetworkTraits>
         reason: "Pods reach each other in VXLAN",
       },
     ],
+    ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: vxlanOverheadOfIpv6 },
     kernelModules: ["vxlan"],
   },
   // A route to each other node, which are all in one subnet: Neutron delivers the pods' packets as they are.
@@ -41,6 +44,7 @@ const traits: Readonly<Record<OptionsOf<"flannel">["backend"], PodNetworkTraits>
     passages: [
       { name: "pods", from: "pods", reason: "Pods reach each other without encapsulation" },
     ],
+    ipv6: { modes: ["slaac"], overhead: 0 },
     kernelModules: [],
   },
 };

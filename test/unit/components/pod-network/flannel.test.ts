@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { publishes } from "../../../../components/pod-network/cni.js";
 import {
   cniConfiguration,
   flannelAccess,
+  flannelDaemonSet,
   networkConfiguration,
 } from "../../../../components/pod-network/flannel/manifests.js";
-import { podNetworkTraits } from "../../../../components/pod-network/kinds.js";
-import { containersOf, describeAccess } from "../../../support/kubernetes-objects.js";
+import { overheadOf, podNetworkTraits } from "../../../../components/pod-network/kinds.js";
+import {
+  containersOf,
+  describeAccess,
+  lookups,
+  type AnyObject,
+} from "../../../support/kubernetes-objects.js";
 import { podNetworkOf } from "../../../support/pod-networks.js";
 import { argsOf, containerOf, find, objects, podOf } from "./objects.js";
 
@@ -64,6 +71,46 @@ describe("pod-network/flannel", () => {
       podNetworkOf({ kind: "flannel", backend: "host-gw" }),
     );
     assert.deepEqual([overhead, routedRanges], [0, ["pods"]]);
+  });
+
+  it("has a tunnel for each family where pods have both, whose headers leave pods 20 bytes less", () => {
+    const text = networkConfiguration("10.244.0.0/16", "vxlan", 1280, "fd00:10:244::/56");
+    const { IPv6Network, EnableIPv6, Backend } = JSON.parse(text) as NetworkConfiguration &
+      Record<string, unknown>;
+    assert.deepEqual([EnableIPv6, IPv6Network], [true, "fd00:10:244::/56"]);
+    // Its devices take 50 bytes off in either family.
+    assert.equal(Backend.MTU - 50, 1280);
+    const spec = podNetworkOf("flannel");
+    assert.deepEqual([overheadOf(spec, false), overheadOf(spec, true)], [50, 70]);
+  });
+
+  it("tells flanneld both addresses of its node, which come as one", () => {
+    const made = flannelDaemonSet({
+      ...{ images: { flannel: "flannel", flannelCniPlugin: "plugin" }, configChecksum: "0" },
+      dual: true,
+    });
+    const dual = lookups({ dual: [made as unknown as AnyObject] }).containerOf(
+      daemonSet,
+      "flanneld",
+    );
+    const [, , script = "", addresses] = dual.command ?? [];
+    assert.equal(addresses, "$(NODE_ADDRESSES)");
+    assert.equal(dual.env?.at(-1)?.valueFrom?.fieldRef?.fieldPath, "status.hostIPs");
+    const told = execFileSync(
+      "sh",
+      [
+        "-ec",
+        script.replace("exec /opt/bin/flanneld", "echo"),
+        "10.0.0.7,fd00:10::7",
+        ...(dual.args ?? []),
+      ],
+      { encoding: "utf8" },
+    );
+    assert.equal(
+      told.trim(),
+      `--iface=10.0.0.7 --public-ipv6=fd00:10::7 ${(dual.args ?? []).join(" ")}`,
+    );
+    assert.ok(!dual.args?.some((arg) => arg.startsWith("--iface")));
   });
 
   it("takes the interface of the node's own address, whatever others a machine has", () => {
