@@ -2,11 +2,11 @@ import type { PinnedManifest } from "../../base/manifests.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 import type { Problem } from "../support/errors.js";
 import { readPinned } from "../support/pinned-file.js";
-import { calicoAnchors } from "./calico/manifests.js";
+import { calicoAnchorsOf } from "./calico/manifests.js";
 import { canalAnchors } from "./canal/manifests.js";
 import { readManifest, type Anchors, type Manifest } from "./manifest-objects.js";
 
-const anchors = { calico: calicoAnchors, canal: canalAnchors } as const;
+const anchors = { calico: calicoAnchorsOf, canal: () => canalAnchors } as const;
 
 /** The objects of a pinned manifest, or what is wrong with it in a sentence. */
 export function manifestOf(pinned: PinnedManifest, wanted: Anchors, directory?: string): Manifest {
@@ -20,17 +20,22 @@ export function manifestOf(pinned: PinnedManifest, wanted: Anchors, directory?: 
     : manifest;
 }
 
+interface Checked {
+  readonly podNetwork: PodNetworkSpec;
+  readonly network: { readonly ipv6?: object | undefined };
+}
+
 /**
  * What is wrong with the manifest of a pod network that comes by one: asked before anything is begun.
  *
  * @param directory against which a relative path counts
  */
 export function manifestProblems(
-  { podNetwork: spec }: { readonly podNetwork: PodNetworkSpec },
+  { podNetwork: spec, network }: Checked,
   directory?: string,
 ): readonly Problem[] {
   if (spec.kind !== "calico" && spec.kind !== "canal") return [];
-  const found = manifestOf(spec.manifest, anchors[spec.kind], directory);
+  const found = manifestOf(spec.manifest, anchors[spec.kind](network), directory);
   return "problem" in found
     ? [{ path: "cluster.podNetwork.manifest", message: found.problem }]
     : [];

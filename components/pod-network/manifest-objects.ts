@@ -59,6 +59,8 @@ export interface Anchors {
   readonly daemonSet: string;
   /** Containers of the DaemonSet that are given settings. */
   readonly containers: readonly string[];
+  /** What of the ConfigMap's text is changed, and how a person calls it. @default nothing */
+  readonly data?: { readonly key: string; readonly pattern: RegExp; readonly says: string };
 }
 
 export type Manifest =
@@ -93,13 +95,19 @@ const schemaOf = (value: unknown): typeof objectSchema => {
 function lackingIn(objects: readonly ManifestObject[], anchors: Anchors): string | undefined {
   const has = (kind: string, name: string) =>
     objects.find((object) => object.kind === kind && object.metadata.name === name);
-  if (!has("ConfigMap", anchors.configMap)) return `ConfigMap ${anchors.configMap}`;
+  const configMap = has("ConfigMap", anchors.configMap);
+  if (!configMap) return `ConfigMap ${anchors.configMap}`;
+  if (anchors.data && !holds(configMap, anchors.data))
+    return `${anchors.data.says} in ${anchors.data.key} of ${anchors.configMap}`;
   const daemonSet = has("DaemonSet", anchors.daemonSet);
   if (!daemonSet) return `DaemonSet ${anchors.daemonSet}`;
   const names = containersOf(daemonSet).map(({ name }) => name);
   const missing = anchors.containers.find((name) => !names.includes(name));
   return missing === undefined ? undefined : `container ${missing} in ${anchors.daemonSet}`;
 }
+
+const holds = ({ data }: ManifestObject, { key, pattern }: NonNullable<Anchors["data"]>): boolean =>
+  pattern.test(String((data as Readonly<Record<string, unknown>> | undefined)?.[key]));
 
 const containersOf = (object: ManifestObject): readonly ManifestContainer[] => {
   const { initContainers = [], containers } = (object as Workload).spec.template.spec;
@@ -156,6 +164,13 @@ export const withData = (name: string, data: Readonly<Record<string, Late>>): Ch
     ...object,
     data: { ...(object["data"] as object), ...data },
   }));
+
+/** A text of a ConfigMap as it is published, changed. */
+export const withEdited = (name: string, key: string, edit: (text: string) => string): Change =>
+  only("ConfigMap", name, (object) => {
+    const data = object["data"] as Readonly<Record<string, unknown>>;
+    return { ...object, data: { ...data, [key]: edit(String(data[key])) } };
+  });
 
 /** One container of a DaemonSet. */
 export const withContainer = (

@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { checksum } from "../../support/checksum.js";
 import { ManifestAddon } from "../manifest-addon.js";
 import type { PodNetworkSettings } from "../pod-network.js";
-import { calicoAnchors, calicoObjects } from "./manifests.js";
+import { calicoAnchors, calicoAnchorsOf, calicoObjects } from "./manifests.js";
 
 /** Pod network and network policies by Calico's published manifest. */
 export class Calico extends ManifestAddon {
@@ -21,8 +21,8 @@ export class Calico extends ManifestAddon {
     const { options, podCidr, registry, ownImages } = args;
     const { manifest, encapsulation } = options;
     const podMtu = pulumi.output(args.podMtu).apply(String);
-    const objects = calicoObjects(this.read(manifest, calicoAnchors), {
-      ...{ encapsulation, podCidr, podMtu, registry, ownImages },
+    const objects = calicoObjects(this.read(manifest, calicoAnchorsOf(args)), {
+      ...{ encapsulation, podCidr, ipv6Pods: args.ipv6?.pods, podMtu, registry, ownImages },
       configChecksum: podMtu.apply((mtu) => checksum(manifest.sha256, encapsulation, mtu)),
     });
     this.daemonSet = this.deploy(objects, calicoAnchors.daemonSet);

@@ -8,6 +8,7 @@ import {
   withChecksum,
   withContainer,
   withData,
+  withEdited,
   withVariables,
   type Anchors,
   type ManifestContainer,
@@ -25,6 +26,8 @@ export interface CalicoSettings {
   readonly encapsulation: OptionsOf<"calico">["encapsulation"];
   /** Range of the pods: addresses come from Calico's own blocks of it. */
   readonly podCidr: string;
+  /** The pods' range of IPv6. @default there is none */
+  readonly ipv6Pods?: string | undefined;
   /** MTU of the pods' interfaces, bytes. */
   readonly podMtu: Late;
   readonly registry: ImageRegistry | undefined;
@@ -42,6 +45,28 @@ const pools = {
   none: { backend: "bird", vxlan: "Never", ipip: "Never" },
 } as const;
 
+/** Where its CNI plugin asks who gives a pod its addresses: those of IPv6 it gives only when told so. */
+const ipam = /"type":\s*"calico-ipam"/;
+
+/** The same of a cluster of both families, to whose manifest that has to be told. */
+export const calicoAnchorsOf = ({ ipv6 }: { readonly ipv6?: object | undefined }): Anchors =>
+  ipv6
+    ? {
+        ...calicoAnchors,
+        data: { key: "cni_network_config", pattern: ipam, says: "calico-ipam" },
+      }
+    : calicoAnchors;
+
+const ofIpv6 = (pods: string, vxlan: string): Readonly<Record<string, string>> => ({
+  FELIX_IPV6SUPPORT: "true",
+  IP6: "autodetect",
+  IP6_AUTODETECTION_METHOD: "kubernetes-internal-ip",
+  CALICO_IPV6POOL_CIDR: pods,
+  CALICO_IPV6POOL_VXLAN: vxlan,
+  // As of IPv4: nobody outside knows a way back to a pod.
+  CALICO_IPV6POOL_NAT_OUTGOING: "true",
+});
+
 /** The manifest's objects for this cluster. Calico makes its pool of addresses of them once, when it first starts. */
 export function calicoObjects(
   objects: readonly ManifestObject[],
@@ -49,6 +74,7 @@ export function calicoObjects(
 ): readonly ManifestObject[] {
   const { configMap, daemonSet } = calicoAnchors;
   const { backend, vxlan, ipip } = pools[settings.encapsulation];
+  const { ipv6Pods } = settings;
   return changed(objects, [
     runHere(settings.registry, settings.ownImages),
     withData(configMap, { calico_backend: backend, veth_mtu: settings.podMtu }),
@@ -64,8 +90,16 @@ export function calicoObjects(
         IP: "autodetect",
         // The kubelet's address, whichever interfaces a machine has.
         IP_AUTODETECTION_METHOD: "kubernetes-internal-ip",
+        ...(ipv6Pods !== undefined && ofIpv6(ipv6Pods, vxlan)),
       }),
     ),
+    ...(ipv6Pods === undefined
+      ? []
+      : [
+          withEdited(configMap, "cni_network_config", (text) =>
+            text.replace(ipam, '$&, "assign_ipv4": "true", "assign_ipv6": "true"'),
+          ),
+        ]),
     ...(backend === "bird" ? [] : [withContainer(daemonSet, "calico-node", withoutBird)]),
   ]);
 }

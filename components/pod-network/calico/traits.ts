@@ -6,9 +6,11 @@ const vxlanPort = 4789;
 const common = {
   // Those of its manifest.
   images: [],
-  ipv6: { refused: "has IPv4 alone" },
   replacesKubeProxy: false,
 } as const;
+
+/** Headers of Ethernet 14, UDP 8 and VXLAN 8, with that of IPv4 20 or IPv6 40. */
+const overheads = { ipv4: 50, ipv6: 70 } as const;
 
 /** Network policies are sets of addresses that iptables asks. */
 const policies = ["ip_set", "xt_set"] as const;
@@ -31,18 +33,19 @@ const traits: Readonly<Record<OptionsOf<"calico">["encapsulation"], PodNetworkTr
   vxlan: {
     ...common,
     encapsulation: "vxlan",
-    // Headers of Ethernet 14, IPv4 20, UDP 8 and VXLAN 8.
-    overhead: 50,
+    overhead: overheads.ipv4,
     routedRanges: [],
     passages: [wrapped],
+    ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: overheads.ipv6 },
     kernelModules: ["vxlan", ...policies],
   },
   "vxlan-cross-subnet": {
     ...common,
     encapsulation: "cross-subnet",
-    overhead: 50,
+    overhead: overheads.ipv4,
     routedRanges: ["pods"],
     passages: [wrapped, asTheyAre],
+    ipv6: { modes: ["slaac"], overhead: overheads.ipv6 },
     kernelModules: ["vxlan", ...policies],
   },
   ipip: {
@@ -54,6 +57,7 @@ const traits: Readonly<Record<OptionsOf<"calico">["encapsulation"], PodNetworkTr
     passages: [
       { name: "ipip", from: "machines", protocol: "4", reason: "Pods reach each other in IPIP" },
     ],
+    ipv6: { refused: "with `encapsulation: ipip` wraps IPv4 alone" },
     kernelModules: ["ipip", ...policies],
   },
   none: {
@@ -62,6 +66,7 @@ const traits: Readonly<Record<OptionsOf<"calico">["encapsulation"], PodNetworkTr
     overhead: 0,
     routedRanges: ["pods"],
     passages: [asTheyAre],
+    ipv6: { modes: ["slaac"], overhead: 0 },
     kernelModules: policies,
   },
 };

@@ -5,6 +5,7 @@ import { stringify } from "yaml";
 import { publishedManifests } from "../../../../base/manifests.js";
 import {
   calicoAnchors,
+  calicoAnchorsOf,
   calicoObjects,
   type CalicoSettings,
 } from "../../../../components/pod-network/calico/manifests.js";
@@ -96,6 +97,39 @@ describe("pod networks by a manifest", () => {
     assert.match(JSON.stringify(find(forCalico(), "ConfigMap")), /__CNI_MTU__/);
     assert.equal(variablesOf(forCalico(), "calico-node")["WAIT_FOR_DATASTORE"], "true");
     assert.match(JSON.stringify(find(forCanal, "DaemonSet")), /"example.org\/kept":"yes"/);
+  });
+
+  it("have Calico give pods addresses of both families where the cluster has both", () => {
+    const dual = forCalico({ ipv6Pods: "fd00:10:244::/56" });
+    const [before, now] = [forCalico(), dual].map((objects) => variablesOf(objects, "calico-node"));
+    assert.deepEqual(
+      Object.fromEntries(Object.entries(now ?? {}).filter(([name]) => !(name in (before ?? {})))),
+      {
+        FELIX_IPV6SUPPORT: "true",
+        IP6: "autodetect",
+        IP6_AUTODETECTION_METHOD: "kubernetes-internal-ip",
+        CALICO_IPV6POOL_CIDR: "fd00:10:244::/56",
+        CALICO_IPV6POOL_VXLAN: "Always",
+        CALICO_IPV6POOL_NAT_OUTGOING: "true",
+      },
+    );
+    const { data } = find(dual, "ConfigMap") as unknown as { data: Record<string, string> };
+    const text = data["cni_network_config"]?.replace("__CNI_MTU__", "1300") ?? "";
+    const { plugins } = JSON.parse(text) as { plugins: { ipam: object }[] };
+    assert.deepEqual(plugins[0]?.ipam, {
+      ...{ type: "calico-ipam", assign_ipv4: "true", assign_ipv6: "true" },
+    });
+  });
+
+  it("say what a Calico lacks that could not be told of IPv6", () => {
+    const text = calico
+      .map((one) => stringify(one))
+      .join("---\n")
+      .replace("calico-ipam", "host-local");
+    assert.ok("objects" in readManifest(text, calicoAnchorsOf({})));
+    assert.deepEqual(readManifest(text, calicoAnchorsOf({ ipv6: {} })), {
+      problem: "it has no calico-ipam in cni_network_config of calico-config",
+    });
   });
 
   it("change nothing of the objects that were read", () => {

@@ -38,6 +38,10 @@ const mistakes: readonly (readonly [string, object])[] = [
     "cloudController.networking.ipv6SupportDisabled",
     { ...both(), cloudController: { networking: { ipv6SupportDisabled: true } } },
   ],
+  ["network.mtu", { ...both({}, { mtu: 1349 }), podNetwork: "flannel" }],
+  ["network.ipv6.mode", { ...both({ mode: "dhcpv6-stateful" }), podNetwork: "kube-router" }],
+  ["podNetwork", { ...both(), podNetwork: { kind: "kube-router", overlay: "subnet" } }],
+  ["podNetwork", { ...both(), podNetwork: { kind: "calico", encapsulation: "ipip" } }],
   ["podNetwork", { ...both(), podNetwork: "canal" }],
   ["podNetwork", { ...both(), podNetwork: "cloud-routes" }],
 ];
