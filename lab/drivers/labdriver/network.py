@@ -8,6 +8,7 @@ from labdriver.shell import ANY_STATUS, run, succeeds
 
 LINKS = '/sys/class/net/'
 NAMESPACES = '/run/netns/'
+SETTINGS = '/proc/sys/net/ipv6/conf/'
 
 
 def tap_name(port_id):
@@ -34,7 +35,22 @@ def ensure_bridge(name):
         if not succeeds('ip', 'link', 'add', name, 'type', 'bridge', 'forward_delay', 0):
             if not os.path.exists(LINKS + name):
                 raise RuntimeError('bridge %s cannot be made' % name)
+    keep_out(name)
     run('ip', 'link', 'set', name, 'up')
+
+
+def keep_out(device):
+    """Keep the cloud itself out of a tenant's IPv6: it would take what a router offers."""
+    setting = os.path.join(SETTINGS, device, 'disable_ipv6')
+    if os.path.exists(setting):
+        with open(setting, 'w', encoding='ascii') as file:
+            file.write('1')
+
+
+def address_in(port, subnet_id=None):
+    """Address of a port in a subnet: one of IPv6 may give it another one, in whatever order."""
+    addresses = port['fixed_ips']
+    return next((one for one in addresses if one['subnet_id'] == subnet_id), addresses[0])
 
 
 def plug(port, namespace, device, bridge=None):
@@ -49,6 +65,7 @@ def plug(port, namespace, device, bridge=None):
     if not os.path.exists(LINKS + tap):
         run('ip', 'link', 'add', tap, 'mtu', port['mtu'], 'type', 'veth', 'peer', 'name', device,
             'address', port['mac'], 'mtu', port['mtu'], 'netns', namespace)
+    keep_out(tap)
     run('ip', '-n', namespace, 'link', 'set', device, 'up')
     if bridge:
         ensure_bridge(bridge)

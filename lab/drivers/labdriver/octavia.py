@@ -9,6 +9,8 @@ from octavia_lib.api.drivers import exceptions
 from octavia_lib.api.drivers import provider_base
 from oslo_config import cfg
 
+from labdriver.network import address_in
+
 LISTENER_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS')
 POOL_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'PROXY', 'PROXYV2')
 MONITORS = ('HTTP', 'HTTPS', 'TCP', 'TLS-HELLO')
@@ -64,7 +66,7 @@ class LabProviderDriver(provider_base.ProviderDriver):
         else:
             fields.update(self._new_port(loadbalancer_id, project_id, vip_dictionary))
             port = neutron().create_port({'port': fields})['port']
-        address = port['fixed_ips'][0]
+        address = address_in(port, vip_dictionary.get('vip_subnet_id'))
         return {'vip_port_id': port['id'], 'vip_network_id': port['network_id'],
                 'vip_address': address['ip_address'], 'vip_subnet_id': address['subnet_id'],
                 'octavia_owned': not wanted}, []

@@ -14,6 +14,7 @@ from oslo_log import log as logging
 
 from labdriver import haproxy, statuses
 from labdriver.front import Front, FrontError
+from labdriver.network import address_in
 from labdriver.octavia import OWNER, device_id, neutron, port_fields
 
 LOG = logging.getLogger(__name__)
@@ -135,7 +136,8 @@ def join_members(front):
     if not wanted:
         return
     client = neutron()
-    known = {port['fixed_ips'][0]['subnet_id']: port for port in member_ports(client, balancer)}
+    known = {one['subnet_id']: port for port in member_ports(client, balancer)
+             for one in port['fixed_ips']}
     for subnet_id in wanted:
         port = known.get(subnet_id)
         if port and front.has_port(port['id']):
@@ -145,7 +147,7 @@ def join_members(front):
             port = client.create_port({'port': dict(
                 port_fields(balancer.id), name='octavia-lb-member-' + balancer.id,
                 network_id=subnet['network_id'], fixed_ips=[{'subnet_id': subnet_id}])})['port']
-        front.join(plug_facts(client, port), port['fixed_ips'][0]['ip_address'],
+        front.join(plug_facts(client, port), address_in(port, subnet_id)['ip_address'],
                    subnet['cidr'].split('/')[1])
 
 

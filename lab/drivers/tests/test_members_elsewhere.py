@@ -27,6 +27,11 @@ class MembersElsewhereTest(AgentCase):
         self.assertIs(sent['port_security_enabled'], False)
         self.assertNotIn('project_id', sent, 'the tenant neither sees it nor pays for it')
 
+    def test_stand_there_with_the_address_of_their_subnet_beside_one_of_ipv6(self):
+        self.port['fixed_ips'].insert(0, {'subnet_id': 'six', 'ip_address': 'fd00:10::77'})
+        self.agent.look()
+        self.assertEqual(self.front.join.call_args.args[1], '10.0.0.77')
+
     def test_keep_the_port_that_is_known_to_neutron_after_a_start(self):
         own = {'id': 'f7b9d0f2-port', 'fixed_ips': [{'subnet_id': 'vip-subnet'}]}
         self.client.list_ports.return_value = {'ports': [own, self.port]}

@@ -16,7 +16,8 @@ class LinksTest(CommandsTest):
         super().setUp()
         for name in ('net', 'netns'):
             os.makedirs(os.path.join(self.directory, name))
-        for name, path in (('LINKS', '/net/'), ('NAMESPACES', '/netns/')):
+        for name, path in (('LINKS', '/net/'), ('NAMESPACES', '/netns/'),
+                           ('SETTINGS', '/conf/')):
             patch = mock.patch('labdriver.network.' + name, self.directory + path)
             patch.start()
             self.addCleanup(patch.stop)
@@ -38,6 +39,15 @@ class PlugTest(LinksTest):
         self.assertIn('name eth0 address fa:16:3e:00:00:01', made)
         self.assertTrue(network.has_device('srv', 'eth0'))
         self.assertEqual(len(self.calls('ip link set %s master brq1' % TAP)), 1)
+
+    def test_the_cloud_itself_takes_no_address_that_a_router_of_a_tenant_offers(self):
+        for device in (TAP, 'brq1'):
+            os.makedirs(os.path.join(self.directory, 'conf', device))
+            open(os.path.join(self.directory, 'conf', device, 'disable_ipv6'), 'w').close()
+        network.plug(PORT, 'srv', 'eth0', 'brq1')
+        for device in (TAP, 'brq1'):
+            with open(os.path.join(self.directory, 'conf', device, 'disable_ipv6')) as setting:
+                self.assertEqual(setting.read(), '1', device)
 
     def test_again_makes_nothing_new(self):
         for _ in range(2):

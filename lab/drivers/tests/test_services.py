@@ -62,6 +62,15 @@ class ProviderTest(unittest.TestCase):
         self.assertIs(sent()['port_security_enabled'], False)
         self.assertEqual(sent()['project_id'], 'project')
 
+    def test_address_is_that_of_the_subnet_whatever_else_neutron_gives_the_port(self):
+        self.client.create_port.return_value = {'port': {
+            'id': 'p', 'network_id': 'n', 'fixed_ips': [
+                {'ip_address': 'fd00:10::9', 'subnet_id': 'six'},
+                {'ip_address': '10.0.0.9', 'subnet_id': 's'}]}}
+        vip, _ = self.provider.create_vip_port(
+            'lb1', 'project', {'vip_network_id': 'n', 'vip_subnet_id': 's'}, [])
+        self.assertEqual((vip['vip_address'], vip['vip_subnet_id']), ('10.0.0.9', 's'))
+
     def test_address_is_chosen_by_neutron_when_none_is_asked_for(self):
         sent = self.port('create_port')
         self.provider.create_vip_port('lb1', 'project', {'vip_network_id': 'n'}, [])
