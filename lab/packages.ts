@@ -13,7 +13,7 @@ export const cloudPackages: readonly string[] = [
   ..."ebtables bridge-utils ipset conntrack curl ca-certificates btrfs-progs e2fsprogs xfsprogs".split(
     " ",
   ),
-  ..."zstd runc haproxy qemu-utils genisoimage openssh-client".split(" "),
+  ..."nftables zstd runc haproxy qemu-utils genisoimage openssh-client".split(" "),
   // what the services stand on, and the two repositories for the servers
   ..."mariadb-server rabbitmq-server memcached python3-memcache python3-pymysql".split(" "),
   ..."uwsgi-plugin-python3 nginx-light docker-registry".split(" "),

@@ -1,6 +1,7 @@
 """One load balancer on this machine: a network namespace and, when there is a listener, haproxy.
 
-haproxy runs in a transient unit of its own and outlives the agent.
+haproxy runs in a transient unit of its own and outlives the agent. UDP is passed on by the kernel,
+in the same namespace.
 """
 import csv
 import os
@@ -8,7 +9,7 @@ import shutil
 import socket
 import time
 
-from labdriver import haproxy, network
+from labdriver import forwarding, haproxy, network
 from labdriver.shell import ANY_STATUS, CommandError, run, succeeds
 
 START_TIMEOUT = 5
@@ -28,6 +29,7 @@ class Front:
         self.unit = 'lab-lb-%s.service' % balancer.id
         self.directory = os.path.join(directory, balancer.id)
         self.configuration = os.path.join(self.directory, 'haproxy.cfg')
+        self.rules = os.path.join(self.directory, 'forwarding.nft')
         self.socket = os.path.join(self.directory, 'stats')
 
     def has_network(self):
@@ -50,6 +52,7 @@ class Front:
             'dev', 'eth0', *v6)
         if gateway:
             run('ip', '-n', self.namespace, 'route', 'replace', 'default', 'via', gateway)
+        forget(self.rules)      # a new namespace has none
 
     def join(self, port, address, prefix):
         """Give the load balancer an address in a subnet of its members, without another way out."""
@@ -59,7 +62,7 @@ class Front:
             'dev', device)
 
     def apply(self):
-        """Let haproxy do what the database says; return when it does."""
+        """Let haproxy and the kernel do what the database says; return when they do."""
         os.makedirs(self.directory, exist_ok=True)
         wanted = haproxy.render(self.balancer, self.socket)
         runs = succeeds('systemctl', 'is-active', '--quiet', self.unit)
@@ -69,13 +72,22 @@ class Front:
             self._write(wanted)
             self._reload() if runs else self._start()
             self._await()
+        self.forward(self.statistics() if wanted else [])
+
+    def forward(self, rows):
+        """Let the kernel pass UDP on to the members that rows, haproxy's statistics, call well."""
+        wanted, before = forwarding.render(self.balancer, rows), content(self.rules)
+        if wanted == before:
+            return
+        fresh = self.rules + '.new'
+        with open(fresh, 'w', encoding='utf-8') as file:
+            file.write(wanted or forwarding.NOTHING)
+        gone = forwarding.targets(before) - forwarding.targets(wanted)
+        network.forward(self.namespace, fresh, {(port, address) for port, address, _ in gone})
+        os.rename(fresh, self.rules) if wanted else forget(fresh, self.rules)
 
     def _current(self):
-        try:
-            with open(self.configuration, encoding='utf-8') as file:
-                return file.read()
-        except FileNotFoundError:
-            return ''
+        return content(self.configuration)
 
     def _write(self, text):
         """Replace the file only by one that haproxy accepts."""
@@ -137,9 +149,7 @@ class Front:
 
     def _stop(self):
         run('systemctl', 'stop', self.unit, ok=ANY_STATUS)
-        for path in (self.socket, self.configuration):
-            if os.path.exists(path):
-                os.unlink(path)
+        forget(self.socket, self.configuration)
 
     def remove(self):
         """Remove everything that belongs to the load balancer on this machine."""
@@ -147,6 +157,22 @@ class Front:
         network.unplug(self.balancer.vip.port_id)
         network.remove_namespace(self.namespace)
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def content(path):
+    """Text of a file; empty when it is not there."""
+    try:
+        with open(path, encoding='utf-8') as file:
+            return file.read()
+    except FileNotFoundError:
+        return ''
+
+
+def forget(*paths):
+    """Delete files that are there."""
+    for path in paths:
+        if os.path.exists(path):
+            os.unlink(path)
 
 
 def parse_statistics(text):

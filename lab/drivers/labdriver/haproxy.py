@@ -1,13 +1,17 @@
 """haproxy configuration of a load balancer, from Octavia's database objects (pure functions).
 
 Times are milliseconds where no unit is written: Octavia's and haproxy's default. Names are the
-objects' ids, so that statistics can be matched to them.
+objects' ids, so that statistics can be matched to them. haproxy passes no UDP on: for pools of UDP
+listeners it only asks the members' health, and labdriver.forwarding does the rest.
 """
+import os
+
 BALANCE = {'ROUND_ROBIN': 'roundrobin', 'LEAST_CONNECTIONS': 'leastconn', 'SOURCE_IP': 'source',
            'SOURCE_IP_PORT': 'source'}
 PROXY = {'PROXY': ' send-proxy', 'PROXYV2': ' send-proxy-v2'}
 DELETED = 'PENDING_DELETE'
 STICK_TIME = '30m'
+UDP_CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'udp_connect.py')
 
 
 def present(thing):
@@ -27,12 +31,23 @@ def active_listeners(balancer):
     return [listener for listener in by_id(balancer.listeners) if listener.enabled]
 
 
+def is_udp(thing):
+    """Tell whether a listener or a pool is of UDP; a listener and its pool are both or neither."""
+    return thing.protocol == 'UDP'
+
+
+def pool_of(listener):
+    """The pool behind a listener, or None."""
+    pool = listener.default_pool
+    return pool if present(pool) and pool.enabled else None
+
+
 def active_pools(balancer):
     """(pool, a listener that uses it) pairs; a pool without listener takes no part."""
     found = {}
     for listener in active_listeners(balancer):
-        pool = listener.default_pool
-        if present(pool) and pool.enabled:
+        pool = pool_of(listener)
+        if pool:
             found.setdefault(pool.id, (pool, listener))
     return list(found.values())
 
@@ -44,23 +59,27 @@ def member_subnets(balancer):
 
 
 def render(balancer, socket):
-    """The configuration; empty when there is nothing to listen to (haproxy would not start)."""
-    listeners = active_listeners(balancer)
-    if not listeners:
+    """The configuration; empty when there is nothing to do for haproxy."""
+    listeners = [one for one in active_listeners(balancer) if not is_udp(one)]
+    pools = active_pools(balancer)
+    if not listeners and not any(is_udp(pool) for pool, _ in pools):
         return ''
     lines = ['global', '  stats socket %s mode 600 level admin expose-fd listeners' % socket,
-             '  maxconn 4000', '  hard-stop-after 30s',
-             'defaults', '  retries 3', '  option redispatch']
+             '  maxconn 4000', '  hard-stop-after 30s']
+    if any(present(pool.health_monitor) and pool.health_monitor.type == 'UDP-CONNECT'
+           for pool, _ in pools):
+        lines += ['  external-check', '  insecure-fork-wanted']
+    lines += ['defaults', '  retries 3', '  option redispatch']
     for listener in listeners:
         lines += frontend(balancer, listener)
-    for pool, listener in active_pools(balancer):
-        lines += backend(pool, listener)
+    for pool, listener in pools:
+        lines += watch(pool) if is_udp(pool) else backend(pool, listener)
     return '\n'.join(lines) + '\n'
 
 
 def names(balancer):
     """Ids of all listeners and members that a running haproxy must know."""
-    found = {listener.id for listener in active_listeners(balancer)}
+    found = {listener.id for listener in active_listeners(balancer) if not is_udp(listener)}
     for pool, _ in active_pools(balancer):
         found |= {member.id for member in by_id(pool.members)}
     return found
@@ -87,8 +106,8 @@ def frontend(balancer, listener):
         lines.append('  tcp-request inspect-delay %d' % listener.timeout_tcp_inspect)
     if http:
         lines += inserted_headers(listener.insert_headers or {})
-    pool = listener.default_pool
-    if present(pool) and pool.enabled:
+    pool = pool_of(listener)
+    if pool:
         lines.append('  default_backend ' + pool.id)
     return lines
 
@@ -113,13 +132,28 @@ def backend(pool, listener):
              '  timeout connect %d' % (listener.timeout_member_connect or 5000),
              '  timeout server %d' % (listener.timeout_member_data or 50000)]
     lines += persistence(pool.session_persistence)
-    monitor = pool.health_monitor
-    check = ''
-    if present(monitor) and monitor.enabled:
-        lines += monitor_lines(monitor)
-        check = check_words(monitor)
-    lines += [server(member, pool, check) for member in by_id(pool.members)]
-    return lines
+    monitored, check = monitoring(pool)
+    return lines + monitored + [server(member, pool, check) for member in by_id(pool.members)]
+
+
+def watch(pool):
+    """Lines for a pool of UDP listeners: its members are asked for their health, no more.
+
+    An own program is not told of `addr` and `port`: a member stands at the address that is asked.
+    """
+    monitored, check = monitoring(pool)
+    return ['backend ' + pool.id, '  mode tcp', '  timeout connect 5000', '  timeout server 5000',
+            *monitored] + ['  server %s %s weight %d%s%s' % (
+                member.id,
+                host_port(member.monitor_address or member.ip_address,
+                          member.monitor_port or member.protocol_port),
+                weight(member), check, '' if member.enabled else ' disabled')
+                for member in by_id(pool.members)]
+
+
+def weight(member):
+    """Share of a member."""
+    return 1 if member.weight is None else member.weight
 
 
 def persistence(rule):
@@ -133,6 +167,14 @@ def persistence(rule):
                 '  stick store-response res.cook(%s)' % rule.cookie_name,
                 '  stick match req.cook(%s)' % rule.cookie_name]
     return ['  stick-table type ipv6 size 10k expire ' + STICK_TIME, '  stick on src']
+
+
+def monitoring(pool):
+    """(lines of the backend, words of a member) that make haproxy ask for the members' health."""
+    monitor = pool.health_monitor
+    if present(monitor) and monitor.enabled:
+        return monitor_lines(monitor), check_words(monitor)
+    return [], ''
 
 
 def monitor_lines(monitor):
@@ -149,6 +191,8 @@ def monitor_lines(monitor):
                   '  http-check expect rstatus ^(%s)$' % status_pattern(monitor.expected_codes)]
     elif monitor.type == 'TLS-HELLO':
         lines.append('  option ssl-hello-chk')
+    elif monitor.type == 'UDP-CONNECT':
+        lines += ['  option external-check', '  external-check command ' + UDP_CHECK]
     return lines
 
 
@@ -171,8 +215,7 @@ def check_words(monitor):
 def server(member, pool, check):
     """Line for one member."""
     words = '  server %s %s weight %d' % (
-        member.id, host_port(member.ip_address, member.protocol_port),
-        1 if member.weight is None else member.weight)
+        member.id, host_port(member.ip_address, member.protocol_port), weight(member))
     if check:
         words += check
         if member.monitor_address:

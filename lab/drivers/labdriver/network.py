@@ -29,6 +29,16 @@ def remove_namespace(name):
         run('ip', 'netns', 'del', name, ok=ANY_STATUS)
 
 
+def forward(name, rules, gone):
+    """Let the namespace pass packets on by nftables rules, and end flows of (port, address) pairs
+    that have no rule any more: the kernel keeps a flow where it was."""
+    run('ip', 'netns', 'exec', name, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1')
+    run('ip', 'netns', 'exec', name, 'nft', '-f', rules)
+    for port, address in sorted(gone):
+        run('ip', 'netns', 'exec', name, 'conntrack', '-D', '-p', 'udp', '--orig-port-dst', port,
+            '--reply-src', address, ok=(0, 1))
+
+
 def ensure_bridge(name):
     """Make a bridge as the linuxbridge agent does; it may make the same one at the same time."""
     if not os.path.exists(LINKS + name):

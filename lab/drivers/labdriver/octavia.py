@@ -11,9 +11,9 @@ from oslo_config import cfg
 
 from labdriver.network import address_in
 
-LISTENER_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS')
-POOL_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'PROXY', 'PROXYV2')
-MONITORS = ('HTTP', 'HTTPS', 'TCP', 'TLS-HELLO')
+LISTENER_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'UDP')
+POOL_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'PROXY', 'PROXYV2', 'UDP')
+MONITORS = ('HTTP', 'HTTPS', 'TCP', 'TLS-HELLO', 'UDP-CONNECT')
 OWNER = 'Octavia'
 OPTIONS = [cfg.StrOpt('network_host', default='labcloud', help='Host of the Neutron agent.')]
 cfg.CONF.register_opts(OPTIONS, group='lab')

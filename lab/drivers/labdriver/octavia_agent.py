@@ -93,6 +93,7 @@ class Agent:
 
     def _report_health(self, front):
         rows = front.statistics()
+        front.forward(rows)
         report = statuses.observed(front.balancer, rows)
         if report:
             self.library.update_loadbalancer_status(report)

@@ -58,3 +58,10 @@ def simple(**fields):
     """A load balancer with one listener, one pool, two members."""
     one = pool(members=[member('m1', '10.0.0.5'), member('m2', '10.0.0.6')])
     return balancer([listener(default_pool=one)], [one], **fields)
+
+
+def udp(**fields):
+    """A load balancer with one UDP listener on port 53, one pool, two members that are asked."""
+    one = pool(members=[member('m1', '10.0.0.5'), member('m2', '10.0.0.6')], protocol='UDP',
+               health_monitor=monitor('UDP-CONNECT'), **fields)
+    return balancer([listener(default_pool=one, protocol='UDP', protocol_port=53)], [one])

@@ -27,6 +27,22 @@ class LinksTest(CommandsTest):
         return sorted(os.listdir(self.directory + '/net'))
 
 
+class ForwardTest(LinksTest):
+    def test_rules_are_loaded_in_the_namespace_before_old_flows_end(self):
+        network.forward('lb', '/rules', {('53', '10.0.0.6'), ('53', '10.0.0.5')})
+        self.assertEqual(self.calls('ip'), ['ip netns exec lb ' + words for words in (
+            'sysctl -q -w net.ipv4.ip_forward=1', 'nft -f /rules',
+            'conntrack -D -p udp --orig-port-dst 53 --reply-src 10.0.0.5',
+            'conntrack -D -p udp --orig-port-dst 53 --reply-src 10.0.0.6')])
+
+    def test_flows_that_are_gone_already_are_no_error_but_refused_rules_are(self):
+        self.stub('ip', 'case "$4" in conntrack) exit 1 ;; esac')
+        network.forward('lb', '/rules', {('53', '10.0.0.5')})
+        self.stub('ip', 'case "$4" in nft) echo "no such map" >&2; exit 1 ;; esac')
+        with self.assertRaisesRegex(CommandError, 'no such map'):
+            network.forward('lb', '/rules', set())
+
+
 class PlugTest(LinksTest):
     def setUp(self):
         super().setUp()

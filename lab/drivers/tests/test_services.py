@@ -88,9 +88,9 @@ class ProviderTest(unittest.TestCase):
             self.provider.create_vip_port('lb1', 'project', {'vip_network_id': 'n'}, [{}])
 
     def test_protocols(self):
-        for protocol in ('HTTP', 'TCP', 'HTTPS'):
+        for protocol in ('HTTP', 'TCP', 'HTTPS', 'UDP'):
             self.provider.listener_create(SimpleNamespace(protocol=protocol))
-        for protocol in ('UDP', 'TERMINATED_HTTPS', 'SCTP'):
+        for protocol in ('TERMINATED_HTTPS', 'SCTP'):
             with self.assertRaisesRegex(Refused, protocol):
                 self.provider.listener_create(SimpleNamespace(protocol=protocol))
 
@@ -255,6 +255,15 @@ class AgentTest(AgentCase):
         self.agent.look()
         report = self.library.update_loadbalancer_status.call_args.args[0]
         self.assertEqual(report['members'], [{'id': 'm1', 'operating_status': 'ERROR'}])
+
+    def test_what_is_seen_of_health_decides_where_udp_goes(self):
+        self.balancer.provisioning_status = 'ACTIVE'
+        self.agent.look()
+        self.now += 2
+        self.front.is_listening.return_value = True
+        self.front.statistics.return_value = []
+        self.agent.look()
+        self.front.forward.assert_called_once_with([])
 
     def test_health_that_cannot_be_seen_is_no_error(self):
         self.balancer.provisioning_status = 'ACTIVE'

@@ -1,0 +1,30 @@
+#!/usr/bin/python3 -IS
+"""Health of one UDP member, for haproxy: its fourth argument is the address, its fifth the port.
+
+UDP has no handshake. As Octavia's UDP-CONNECT has it, whoever does not refuse an empty datagram is
+well: only a machine that is up with nobody at the port says so, by ICMP.
+"""
+import socket
+import sys
+
+PATIENCE = 0.5      # seconds; less than the shortest timeout of a monitor, one second
+
+
+def is_well(address, port):
+    """Tell whether nobody refuses a datagram."""
+    family = socket.AF_INET6 if ':' in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.settimeout(PATIENCE)
+        try:
+            probe.connect((address, port))
+            probe.send(b'')
+            probe.recv(1)
+        except TimeoutError:
+            return True
+        except OSError:
+            return False
+    return True
+
+
+if __name__ == '__main__':
+    sys.exit(not is_well(sys.argv[3], int(sys.argv[4])))

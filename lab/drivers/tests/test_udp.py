@@ -1,0 +1,167 @@
+"""UDP load balancers: the kernel's rules, and the question for a member's health."""
+import os
+import socket
+import subprocess
+import unittest
+from types import SimpleNamespace
+from unittest import mock
+
+from labdriver import forwarding, front, haproxy
+from tests import objects
+from tests.support import DirectoryTest
+
+
+def row(name, status):
+    """A row of haproxy's statistics."""
+    return {'pxname': 'pool', 'svname': name, 'status': status}
+
+
+class RulesTest(unittest.TestCase):
+    def setUp(self):
+        self.balancer = objects.udp()
+        self.listener = self.balancer.listeners[0]
+        self.pool = self.balancer.pools[0]
+
+    def rules(self, *rows):
+        """The rules of listeners, one line each."""
+        text = forwarding.render(self.balancer, rows)
+        return [line.strip() for line in text.splitlines() if 'dnat to' in line]
+
+    def test_members_take_turns_by_their_weights(self):
+        self.pool.members[0].weight = 3
+        self.assertEqual(self.rules(), [
+            'ip daddr 10.0.0.10 udp dport 53 dnat to numgen inc mod 4'
+            ' map { 0-2 : 10.0.0.5 . 80, 3-3 : 10.0.0.6 . 80 }'])
+
+    def test_a_client_stays_with_its_member_where_that_is_asked_for(self):
+        for fields in ({'lb_algorithm': 'SOURCE_IP'},
+                       {'session_persistence': SimpleNamespace(type='SOURCE_IP')}):
+            self.balancer = objects.udp(**fields)
+            self.assertIn('dnat to jhash ip saddr mod 2 seed 1 map', self.rules()[0])
+
+    def test_every_algorithm_is_known(self):
+        for algorithm in haproxy.BALANCE:
+            self.pool.lb_algorithm = algorithm
+            self.assertEqual(len(self.rules()), 1)
+
+    def test_members_that_are_unwell_or_leave_get_nothing_new(self):
+        for status in ('DOWN', 'MAINT', 'DRAIN'):
+            self.assertIn('mod 1 map { 0-0 : 10.0.0.6 . 80 }', self.rules(row('m1', status))[0])
+        for fields in ({'enabled': False}, {'weight': 0},
+                       {'provisioning_status': 'PENDING_DELETE'}):
+            self.balancer = objects.udp()
+            vars(self.balancer.pools[0].members[0]).update(fields)
+            self.assertIn('mod 1 map { 0-0 : 10.0.0.6 . 80 }', self.rules()[0])
+
+    def test_members_kept_back_are_used_when_there_is_no_other(self):
+        self.pool.members[1].backup = True
+        self.assertNotIn('10.0.0.6', self.rules()[0])
+        self.assertIn('mod 1 map { 0-0 : 10.0.0.6 . 80 }', self.rules(row('m1', 'DOWN'))[0])
+
+    def test_without_a_member_everybody_is_refused(self):
+        text = forwarding.render(self.balancer, [row('m1', 'DOWN'), row('m2', 'DOWN')])
+        self.assertNotIn('dnat to', text)
+        self.assertIn('ct direction original reject', text)
+        self.listener.default_pool = None
+        self.assertEqual(forwarding.render(self.balancer, []), text)
+
+    def test_allowed_cidrs(self):
+        self.listener.allowed_cidrs = [objects.cidr('192.0.2.0/24'), objects.cidr('10.0.0.0/8')]
+        self.assertIn('udp dport 53 ip saddr { 10.0.0.0/8, 192.0.2.0/24 } dnat', self.rules()[0])
+
+    def test_nothing_else_is_let_through(self):
+        text = forwarding.render(self.balancer, [])
+        self.assertIn('filter hook forward priority filter; policy drop\n    ct status dnat accept',
+                      text)
+
+    def test_load_balancers_without_udp_have_no_rules(self):
+        self.assertEqual(forwarding.render(objects.simple(), []), '')
+        self.listener.enabled = False
+        self.assertEqual(forwarding.render(self.balancer, []), '')
+
+    def test_targets_are_what_flows_go_to(self):
+        text = forwarding.render(self.balancer, [])
+        self.assertEqual(forwarding.targets(text), {('53', '10.0.0.5', ''), ('53', '10.0.0.6', '')})
+        self.assertEqual(forwarding.targets(''), set())
+
+
+class FrontTest(DirectoryTest):
+    def setUp(self):
+        super().setUp()
+        self.front = front.Front(self.directory, objects.udp())
+        os.makedirs(self.front.directory)
+        patch = mock.patch('labdriver.front.network')
+        self.network = patch.start()
+        self.addCleanup(patch.stop)
+        self.asked = []
+        self.network.forward.side_effect = lambda _name, rules, gone: self.asked.append(
+            (front.content(rules), gone))
+
+    def test_rules_are_loaded_once(self):
+        for _ in range(2):
+            self.front.forward([])
+        self.assertEqual(self.asked, [(forwarding.render(self.front.balancer, []), set())])
+
+    def test_flows_to_a_member_that_fails_end(self):
+        self.front.forward([])
+        self.front.forward([row('m1', 'DOWN')])
+        self.assertEqual(self.asked[1][1], {('53', '10.0.0.5')})
+        self.front.forward([])
+        self.assertEqual(self.asked[2][1], set())
+
+    def test_flows_of_clients_that_are_allowed_no_more_end(self):
+        self.front.forward([])
+        self.front.balancer.listeners[0].allowed_cidrs = [objects.cidr('192.0.2.0/24')]
+        self.front.forward([row('m1', 'DOWN')])
+        self.assertEqual(self.asked[1][1], {('53', '10.0.0.5'), ('53', '10.0.0.6')})
+
+    def test_rules_go_with_the_last_listener(self):
+        self.front.forward([])
+        self.front.balancer.listeners.clear()
+        for _ in range(2):
+            self.front.forward([])
+        self.assertEqual(self.asked[1:], [
+            (forwarding.NOTHING, {('53', '10.0.0.5'), ('53', '10.0.0.6')})])
+        self.assertEqual(os.listdir(self.front.directory), [])
+
+    def test_what_the_kernel_refused_is_tried_again(self):
+        self.network.forward.side_effect = OSError
+        with self.assertRaises(OSError):
+            self.front.forward([])
+        self.assertEqual(front.content(self.front.rules), '')
+
+    def test_a_new_namespace_gets_its_rules(self):
+        self.front.forward([])
+        with mock.patch('labdriver.front.run'):
+            self.front.connect({'id': 'p'}, '24', None)
+        self.front.forward([])
+        self.assertEqual(len(self.asked), 2)
+
+    def test_applying_begins_with_what_haproxy_says_of_health(self):
+        rows = [row('m1', 'UP'), row('m2', 'DOWN')]
+        with mock.patch('labdriver.front.run'), \
+                mock.patch('labdriver.front.succeeds', return_value=False), \
+                mock.patch('labdriver.front.Front.statistics', return_value=rows):
+            self.front.apply()
+        self.assertIn('mod 1 map { 0-0 : 10.0.0.5 . 80 }', self.asked[0][0])
+
+
+class HealthTest(unittest.TestCase):
+    def setUp(self):
+        self.member = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.addCleanup(self.member.close)
+        self.member.bind(('127.0.0.1', 0))
+        self.port = self.member.getsockname()[1]
+
+    def status(self):
+        """What the program says, called as haproxy does."""
+        words = [haproxy.UDP_CHECK, 'NOT_USED', 'NOT_USED', '127.0.0.1', str(self.port)]
+        return subprocess.run(words, check=False, timeout=10).returncode
+
+    def test_a_member_that_says_nothing_is_well(self):
+        self.assertEqual(self.status(), 0)
+        self.assertEqual(self.member.recv(10), b'')
+
+    def test_a_port_where_nobody_is_is_not(self):
+        self.member.close()
+        self.assertEqual(self.status(), 1)
