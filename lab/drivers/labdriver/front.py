@@ -4,6 +4,7 @@ haproxy runs in a transient unit of its own and outlives the agent. UDP is passe
 in the same namespace.
 """
 import csv
+import hashlib
 import os
 import shutil
 import socket
@@ -30,6 +31,7 @@ class Front:
         self.directory = os.path.join(directory, balancer.id)
         self.configuration = os.path.join(self.directory, 'haproxy.cfg')
         self.rules = os.path.join(self.directory, 'forwarding.nft')
+        self.certificates = os.path.join(self.directory, 'certificates')
         self.socket = os.path.join(self.directory, 'stats')
 
     def has_network(self):
@@ -61,10 +63,15 @@ class Front:
         run('ip', '-n', self.namespace, 'addr', 'replace', '%s/%s' % (address, prefix),
             'dev', device)
 
-    def apply(self):
-        """Let haproxy and the kernel do what the database says; return when they do."""
+    def apply(self, certificates=None):
+        """Let haproxy and the kernel do what the database says; return when they do.
+
+        certificates: {listener's id: PEM texts} of listeners that end TLS.
+        """
         os.makedirs(self.directory, exist_ok=True)
-        wanted = haproxy.render(self.balancer, self.socket)
+        paths = {name: [self._keep(pem) for pem in pems]
+                 for name, pems in (certificates or {}).items()}
+        wanted = haproxy.render(self.balancer, self.socket, paths)
         runs = succeeds('systemctl', 'is-active', '--quiet', self.unit)
         if not wanted:
             self._stop()
@@ -72,7 +79,22 @@ class Front:
             self._write(wanted)
             self._reload() if runs else self._start()
             self._await()
-        self.forward(self.statistics() if wanted else [])
+        self.forward(self.statistics() if haproxy.watched(self.balancer) else [])
+        self._drop_certificates_but({path for some in paths.values() for path in some})
+
+    def _keep(self, pem):
+        """Write a certificate with its key, for root only; its name says what is in it."""
+        path = os.path.join(self.certificates, hashlib.sha256(pem).hexdigest() + '.pem')
+        os.makedirs(self.certificates, mode=0o700, exist_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 'wb') as file:
+            file.write(pem)
+        return path
+
+    def _drop_certificates_but(self, wanted):
+        if os.path.isdir(self.certificates):
+            found = {os.path.join(self.certificates, name)
+                     for name in os.listdir(self.certificates)}
+            forget(*(found - wanted))
 
     def forward(self, rows):
         """Let the kernel pass UDP on to the members that rows, haproxy's statistics, call well."""

@@ -9,6 +9,8 @@ import os
 BALANCE = {'ROUND_ROBIN': 'roundrobin', 'LEAST_CONNECTIONS': 'leastconn', 'SOURCE_IP': 'source',
            'SOURCE_IP_PORT': 'source'}
 PROXY = {'PROXY': ' send-proxy', 'PROXYV2': ' send-proxy-v2'}
+REFUSING = {'SSLv3': 'no-sslv3', 'TLSv1': 'no-tlsv10', 'TLSv1.1': 'no-tlsv11',
+            'TLSv1.2': 'no-tlsv12', 'TLSv1.3': 'no-tlsv13'}
 DELETED = 'PENDING_DELETE'
 STICK_TIME = '30m'
 UDP_CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'udp_connect.py')
@@ -36,6 +38,16 @@ def is_udp(thing):
     return thing.protocol == 'UDP'
 
 
+def ends_tls(listener):
+    """Tell whether TLS ends at a listener."""
+    return listener.protocol == 'TERMINATED_HTTPS'
+
+
+def speaks_http(listener):
+    """Tell whether a listener reads what passes."""
+    return listener.protocol == 'HTTP' or ends_tls(listener)
+
+
 def pool_of(listener):
     """The pool behind a listener, or None."""
     pool = listener.default_pool
@@ -52,26 +64,34 @@ def active_pools(balancer):
     return list(found.values())
 
 
+def watched(balancer):
+    """Pools whose members are only asked for their health."""
+    return [pool for pool, _ in active_pools(balancer) if is_udp(pool)]
+
+
 def member_subnets(balancer):
     """Ids of the subnets that members are in, but that of the address."""
     found = {member.subnet_id for pool in by_id(balancer.pools) for member in by_id(pool.members)}
     return sorted(found - {None, balancer.vip.subnet_id})
 
 
-def render(balancer, socket):
-    """The configuration; empty when there is nothing to do for haproxy."""
+def render(balancer, socket, certificates=None):
+    """The configuration; empty when there is nothing to do for haproxy.
+
+    certificates: {listener's id: paths of PEM files} of listeners that end TLS.
+    """
     listeners = [one for one in active_listeners(balancer) if not is_udp(one)]
     pools = active_pools(balancer)
-    if not listeners and not any(is_udp(pool) for pool, _ in pools):
+    if not listeners and not watched(balancer):
         return ''
     lines = ['global', '  stats socket %s mode 600 level admin expose-fd listeners' % socket,
              '  maxconn 4000', '  hard-stop-after 30s']
     if any(present(pool.health_monitor) and pool.health_monitor.type == 'UDP-CONNECT'
-           for pool, _ in pools):
+           for pool in watched(balancer)):
         lines += ['  external-check', '  insecure-fork-wanted']
     lines += ['defaults', '  retries 3', '  option redispatch']
     for listener in listeners:
-        lines += frontend(balancer, listener)
+        lines += frontend(balancer, listener, (certificates or {}).get(listener.id, ()))
     for pool, listener in pools:
         lines += watch(pool) if is_udp(pool) else backend(pool, listener)
     return '\n'.join(lines) + '\n'
@@ -90,12 +110,12 @@ def host_port(address, port):
     return ('[%s]:%s' if ':' in address else '%s:%s') % (address, port)
 
 
-def frontend(balancer, listener):
+def frontend(balancer, listener, certificates=()):
     """Lines for one listener."""
-    http = listener.protocol == 'HTTP'
     lines = ['frontend ' + listener.id,
-             '  bind ' + host_port(balancer.vip.ip_address, listener.protocol_port),
-             '  mode ' + ('http' if http else 'tcp'),
+             '  bind ' + host_port(balancer.vip.ip_address, listener.protocol_port)
+             + (tls_words(listener, certificates) if ends_tls(listener) else ''),
+             '  mode ' + mode(listener),
              '  timeout client %d' % (listener.timeout_client_data or 50000)]
     if (listener.connection_limit or 0) > 0:
         lines.append('  maxconn %d' % listener.connection_limit)
@@ -104,15 +124,34 @@ def frontend(balancer, listener):
         lines.append('  tcp-request connection reject unless { src %s }' % ' '.join(cidrs))
     if listener.timeout_tcp_inspect:
         lines.append('  tcp-request inspect-delay %d' % listener.timeout_tcp_inspect)
-    if http:
-        lines += inserted_headers(listener.insert_headers or {})
+    if speaks_http(listener):
+        proto = 'https' if ends_tls(listener) else 'http'
+        lines += inserted_headers(listener.insert_headers or {}, proto)
     pool = pool_of(listener)
     if pool:
         lines.append('  default_backend ' + pool.id)
     return lines
 
 
-def inserted_headers(headers):
+def mode(listener):
+    """haproxy's word for how much of what passes a listener reads."""
+    return 'http' if speaks_http(listener) else 'tcp'
+
+
+def tls_words(listener, certificates):
+    """Words that make a listener end TLS: certificates, versions, ciphers, protocols within."""
+    words = ' ssl' + ''.join(' crt ' + path for path in certificates)
+    if listener.tls_versions:
+        words += ''.join(' ' + word for version, word in REFUSING.items()
+                         if version not in listener.tls_versions)
+    if listener.tls_ciphers:
+        words += ' ciphers ' + listener.tls_ciphers
+    if listener.alpn_protocols:
+        words += ' alpn ' + ','.join(listener.alpn_protocols)
+    return words
+
+
+def inserted_headers(headers, proto):
     """Lines for the headers that Octavia can insert."""
     wanted = {name for name, value in headers.items() if str(value).lower() == 'true'}
     lines = []
@@ -121,14 +160,14 @@ def inserted_headers(headers):
     if 'X-Forwarded-Port' in wanted:
         lines.append('  http-request set-header X-Forwarded-Port %[dst_port]')
     if 'X-Forwarded-Proto' in wanted:
-        lines.append('  http-request set-header X-Forwarded-Proto http')
+        lines.append('  http-request set-header X-Forwarded-Proto ' + proto)
     return lines
 
 
 def backend(pool, listener):
     """Lines for one pool."""
-    mode = 'http' if pool.protocol == 'HTTP' else 'tcp'
-    lines = ['backend ' + pool.id, '  mode ' + mode, '  balance ' + BALANCE[pool.lb_algorithm],
+    lines = ['backend ' + pool.id, '  mode ' + mode(listener),
+             '  balance ' + BALANCE[pool.lb_algorithm],
              '  timeout connect %d' % (listener.timeout_member_connect or 5000),
              '  timeout server %d' % (listener.timeout_member_data or 50000)]
     lines += persistence(pool.session_persistence)

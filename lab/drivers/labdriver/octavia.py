@@ -11,7 +11,7 @@ from oslo_config import cfg
 
 from labdriver.network import address_in
 
-LISTENER_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'UDP')
+LISTENER_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'UDP', 'TERMINATED_HTTPS')
 POOL_PROTOCOLS = ('HTTP', 'TCP', 'HTTPS', 'PROXY', 'PROXYV2', 'UDP')
 MONITORS = ('HTTP', 'HTTPS', 'TCP', 'TLS-HELLO', 'UDP-CONNECT')
 OWNER = 'Octavia'
@@ -89,6 +89,7 @@ class LabProviderDriver(provider_base.ProviderDriver):
 
     def listener_create(self, listener):
         require(listener.protocol, LISTENER_PROTOCOLS, 'listener protocol')
+        require(listener.client_authentication, ('NONE',), 'client authentication')
 
     def pool_create(self, pool):
         require(pool.protocol, POOL_PROTOCOLS, 'pool protocol')
@@ -111,7 +112,7 @@ class LabProviderDriver(provider_base.ProviderDriver):
         pass
 
     def listener_update(self, old_listener, new_listener):
-        pass
+        self.listener_create(new_listener)
 
     def pool_delete(self, pool):
         pass

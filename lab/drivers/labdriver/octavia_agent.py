@@ -12,7 +12,7 @@ from octavia.db import models
 from octavia_lib.api.drivers import driver_lib
 from oslo_log import log as logging
 
-from labdriver import haproxy, statuses
+from labdriver import certificates, haproxy, statuses
 from labdriver.front import Front, FrontError
 from labdriver.network import address_in
 from labdriver.octavia import OWNER, device_id, neutron, port_fields
@@ -75,7 +75,7 @@ class Agent:
             if not front.has_network():
                 connect(front)
             join_members(front)
-            front.apply()
+            front.apply(certificates.fetch(balancer))
             self.applied.add(balancer.id)
         elif front.is_listening():
             self._report_health(front)

@@ -35,7 +35,8 @@ def listener(name='listener', default_pool=None, **fields):
     values = dict(id=name, protocol='HTTP', protocol_port=80, enabled=True, connection_limit=-1,
                   allowed_cidrs=[], insert_headers=None, default_pool=default_pool,
                   timeout_client_data=50000, timeout_member_connect=5000,
-                  timeout_member_data=50000, timeout_tcp_inspect=0,
+                  timeout_member_data=50000, timeout_tcp_inspect=0, tls_ciphers=None,
+                  tls_versions=None, alpn_protocols=None,
                   provisioning_status='ACTIVE', operating_status='ONLINE')
     return SimpleNamespace(**dict(values, **fields))
 

@@ -16,7 +16,8 @@ class DirectoryTest(unittest.TestCase):
 
 # our modules that import OpenStack's: each test gets them anew, with its own stubs
 SERVICES = ('labdriver.nova', 'labdriver.nova_operations', 'labdriver.nova_compute',
-            'labdriver.octavia', 'labdriver.octavia_agent', 'labdriver.cinder')
+            'labdriver.octavia', 'labdriver.octavia_agent', 'labdriver.cinder',
+            'labdriver.certificates')
 
 
 def stub_modules(case, modules):

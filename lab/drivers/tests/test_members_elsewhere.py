@@ -16,7 +16,7 @@ class MembersElsewhereTest(AgentCase):
         self.client.create_port.return_value = {'port': self.port}
 
     def test_get_one_port_in_their_subnet_before_haproxy_asks_them(self):
-        self.front.apply.side_effect = lambda: self.front.join.assert_called_once_with(
+        self.front.apply.side_effect = lambda _: self.front.join.assert_called_once_with(
             {'id': 'p', 'mac': 'm', 'mtu': 1350}, '10.0.0.77', '24')
         self.agent.look()
         self.assertEqual(self.reported(), 'ACTIVE')
@@ -46,7 +46,7 @@ class MembersElsewhereTest(AgentCase):
         self.front.has_port.return_value = True
         self.agent.look()
         self.front.join.assert_not_called()
-        self.front.apply.assert_called_once_with()
+        self.front.apply.assert_called_once_with({})
 
     def test_cost_those_in_the_subnet_of_the_address_nothing(self):
         for member in self.balancer.pools[0].members:

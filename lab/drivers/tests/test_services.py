@@ -21,9 +21,18 @@ def octavia_stubs():
     """Octavia, octavia-lib and oslo as far as the lab's parts import them."""
     configuration = SimpleNamespace(register_opts=mock.Mock(),
                                     lab=SimpleNamespace(network_host='labcloud'),
-                                    neutron=SimpleNamespace(region_name='lab'))
+                                    neutron=SimpleNamespace(region_name='lab'),
+                                    certificates=SimpleNamespace(
+                                        cert_manager='barbican_cert_manager',
+                                        region_name='lab', endpoint_type='publicURL'))
     return {
-        'octavia.common': {'clients': mock.Mock()},
+        'barbicanclient': {'client': mock.Mock()},
+        'keystoneauth1': {'session': mock.Mock(), 'token_endpoint': mock.Mock()},
+        'stevedore': {'driver': mock.Mock()},
+        'octavia.certificates.common.auth': {
+            'barbican_acl': SimpleNamespace(BarbicanACLAuth=object)},
+        'octavia.common': {'clients': mock.Mock(), 'keystone': mock.Mock()},
+        'octavia.common.tls_utils': {'cert_parser': mock.Mock()},
         'octavia.db': {'api': mock.Mock(), 'models': mock.Mock()},
         'octavia_lib.api.drivers': {
             'exceptions': SimpleNamespace(UnsupportedOptionError=Refused),
@@ -88,11 +97,16 @@ class ProviderTest(unittest.TestCase):
             self.provider.create_vip_port('lb1', 'project', {'vip_network_id': 'n'}, [{}])
 
     def test_protocols(self):
-        for protocol in ('HTTP', 'TCP', 'HTTPS', 'UDP'):
-            self.provider.listener_create(SimpleNamespace(protocol=protocol))
-        for protocol in ('TERMINATED_HTTPS', 'SCTP'):
-            with self.assertRaisesRegex(Refused, protocol):
-                self.provider.listener_create(SimpleNamespace(protocol=protocol))
+        def listener(protocol, authentication='NONE'):
+            return SimpleNamespace(protocol=protocol, client_authentication=authentication)
+        for protocol in ('HTTP', 'TCP', 'HTTPS', 'UDP', 'TERMINATED_HTTPS'):
+            self.provider.listener_create(listener(protocol))
+        with self.assertRaisesRegex(Refused, 'SCTP'):
+            self.provider.listener_create(listener('SCTP'))
+        unset = object()
+        self.provider.listener_update(None, listener(unset, unset))
+        with self.assertRaisesRegex(Refused, 'MANDATORY'):
+            self.provider.listener_update(None, listener(unset, 'MANDATORY'))
 
     def test_parts_of_a_whole_load_balancer_are_looked_at(self):
         unset = object()
@@ -169,14 +183,14 @@ class AgentCase(unittest.TestCase):
 class AgentTest(AgentCase):
     def test_pending_is_applied_and_reported(self):
         self.agent.look()
-        self.front.apply.assert_called_once_with()
+        self.front.apply.assert_called_once_with({})
         self.assertEqual(self.reported(), 'ACTIVE')
 
     def test_active_is_applied_once_after_a_start_without_a_report(self):
         self.balancer.provisioning_status = 'ACTIVE'
         for _ in range(3):
             self.agent.look()
-        self.front.apply.assert_called_once_with()
+        self.front.apply.assert_called_once_with({})
         self.library.update_loadbalancer_status.assert_not_called()
 
     def test_network_is_made_when_it_is_missing(self):

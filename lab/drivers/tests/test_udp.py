@@ -85,6 +85,60 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(forwarding.targets(''), set())
 
 
+class WatchTest(unittest.TestCase):
+    """What haproxy does for UDP: it asks the members' health."""
+
+    def setUp(self):
+        self.balancer = objects.udp()
+        self.pool = self.balancer.pools[0]
+
+    def lines(self):
+        """The configuration, line by line, without indentation."""
+        return [line.strip() for line in haproxy.render(self.balancer, 's').splitlines()]
+
+    def test_nothing_is_listened_to(self):
+        found = self.lines()
+        self.assertFalse([line for line in found if line.startswith(('frontend', 'bind'))])
+        self.assertEqual(haproxy.names(self.balancer), {'m1', 'm2'})
+
+    def test_members_are_asked_by_a_program_of_our_own(self):
+        found = self.lines()
+        for line in ('external-check', 'insecure-fork-wanted', 'option external-check',
+                     'external-check command ' + haproxy.UDP_CHECK, 'timeout check 3s',
+                     'server m1 10.0.0.5:80 weight 1 check inter 5s fall 2 rise 1'):
+            self.assertIn(line, found)
+        self.assertTrue(os.access(haproxy.UDP_CHECK, os.X_OK))
+
+    def test_members_are_asked_where_the_monitor_has_them(self):
+        first, second = self.pool.members
+        first.monitor_address, first.monitor_port = '10.0.9.9', 10256
+        second.enabled = False
+        found = self.lines()
+        self.assertIn('server m1 10.0.9.9:10256 weight 1 check inter 5s fall 2 rise 1', found)
+        self.assertIn('server m2 10.0.0.6:80 weight 1 check inter 5s fall 2 rise 1 disabled',
+                      found)
+
+    def test_an_http_monitor_forks_nothing(self):
+        self.pool.health_monitor = objects.monitor()
+        found = self.lines()
+        self.assertIn('option httpchk', found)
+        self.assertNotIn('external-check', found)
+
+    def test_without_monitor_members_are_known_all_the_same(self):
+        self.pool.health_monitor = None
+        self.assertIn('server m1 10.0.0.5:80 weight 1', self.lines())
+
+    def test_without_pool_there_is_nothing_to_do(self):
+        self.balancer.listeners[0].default_pool = None
+        self.assertEqual(haproxy.render(self.balancer, 's'), '')
+
+    def test_one_port_number_may_be_of_tcp_too(self):
+        self.balancer.listeners.append(objects.listener('t', protocol='TCP', protocol_port=53))
+        found = self.lines()
+        self.assertEqual(found.count('bind 10.0.0.10:53'), 1)
+        self.assertEqual(haproxy.names(self.balancer), {'t', 'm1', 'm2'})
+
+
 class FrontTest(DirectoryTest):
     def setUp(self):
         super().setUp()

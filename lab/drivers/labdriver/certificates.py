@@ -1,0 +1,51 @@
+"""Certificates of listeners that end TLS, from Barbican."""
+from barbicanclient import client as barbican
+from keystoneauth1 import session, token_endpoint
+from octavia.certificates.common.auth import barbican_acl
+from octavia.common import keystone
+from octavia.common.tls_utils import cert_parser
+from oslo_config import cfg
+from stevedore import driver as stevedore
+
+from labdriver import haproxy
+
+
+class BarbicanAuth(barbican_acl.BarbicanACLAuth):
+    """How Octavia asks Barbican; as Octavia's own, but for a client's token.
+
+    Octavia shows it to Barbican as it is, so that its service user may read a secret from then on.
+    Octavia 11.0.0 exchanges it for another one before, which Keystone refuses to those of
+    application credentials; later releases do as this does.
+    """
+
+    @classmethod
+    def get_barbican_client_user_auth(cls, context):
+        settings = cfg.CONF.certificates
+        endpoint = keystone.KeystoneSession().get_session().get_endpoint(
+            service_type='key-manager', region_name=settings.region_name,
+            interface=settings.endpoint_type)
+        auth = token_endpoint.Token(endpoint, context.auth_token)
+        return barbican.Client(session=session.Session(auth=auth), endpoint=endpoint)
+
+
+def fetch(balancer):
+    """{listener's id: its certificates} of all that end TLS, read with the service's authority.
+
+    A certificate is a PEM text with its key and what is between it and its authority; the default
+    one comes first.
+    """
+    ending = [one for one in haproxy.active_listeners(balancer) if haproxy.ends_tls(one)]
+    if not ending:
+        return {}
+    manager = stevedore.DriverManager(
+        namespace='octavia.cert_manager', name=cfg.CONF.certificates.cert_manager,
+        invoke_on_load=True).driver
+    return {listener.id: texts(cert_parser.load_certificates_data(manager, listener))
+            for listener in ending}
+
+
+def texts(found):
+    """What Octavia found for a listener, as PEM."""
+    default = [found['tls_cert']] if found['tls_cert'] else []
+    return [cert_parser.build_pem(one) for one in default] + sorted(
+        cert_parser.build_pem(one) for one in found['sni_certs'])
