@@ -25,7 +25,7 @@ export const cloudPackages: readonly string[] = [
   ..."neutron-metadata-agent cinder-common python3-cinder octavia-common python3-octavia".split(
     " ",
   ),
-  ..."python3-openstackclient python3-octaviaclient".split(" "),
+  ..."barbican-api python3-openstackclient python3-octaviaclient".split(" "),
 ];
 
 /**

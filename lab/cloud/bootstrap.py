@@ -44,7 +44,7 @@ def identities(cloud, offering):
     identity = cloud.identity
     domain = identity.find_domain('default')
     roles = {role.name: role for role in identity.roles()}
-    for name in ('service', 'load-balancer_member'):
+    for name in ('service', 'load-balancer_member', *offering['roles']):
         if name not in roles:
             roles[name] = identity.create_role(name=name)
     # Octavia's default policy wants a role of its own: every member gets it.
@@ -60,7 +60,7 @@ def identities(cloud, offering):
     service = identity.create_project(name='service', domain_id=domain.id)
     user('svc', os.environ['SERVICE_PASSWORD'], service, ('admin', 'service'))
     tenant = identity.create_project(name=offering['tenant'], domain_id=domain.id)
-    user(offering['tenant'], os.environ['DEMO_PASSWORD'], tenant, ('member',))
+    user(offering['tenant'], os.environ['DEMO_PASSWORD'], tenant, offering['roles'])
     for region in offering['regions']:
         response = identity.post('/regions', json={'region': {'id': region}})
         openstack.exceptions.raise_from_response(response)

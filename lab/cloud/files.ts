@@ -12,6 +12,7 @@ import {
   neutron,
 } from "./configuration/neutron.js";
 import { nova, novaCompute } from "./configuration/nova.js";
+import { barbican } from "./configuration/secrets.js";
 import { cinder, octavia } from "./configuration/storage-balancer.js";
 import { environment, offering } from "./offering.js";
 import { packageSite, registryConfiguration, tlsFiles, tlsSite } from "./repositories.js";
@@ -66,6 +67,7 @@ function serviceConfigurations(inputs: CloudInputs): CloudFile[] {
     "/etc/neutron/metadata_agent.ini": metadataAgent(inputs),
     "/etc/cinder/cinder.conf": cinder(inputs),
     "/etc/octavia/octavia.conf": octavia(inputs),
+    "/etc/barbican/barbican.conf": barbican(inputs),
   };
   return Object.entries(files).map(([path, ini]) => ({
     path,

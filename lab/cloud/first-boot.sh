@@ -34,7 +34,7 @@ databases() {
   wait_for 90 mysqladmin -s ping
   local name
   {
-    for name in keystone glance placement nova_api nova nova_cell0 neutron cinder octavia; do
+    for name in keystone glance placement nova_api nova nova_cell0 neutron cinder octavia barbican; do
       echo "create database $name;"
     done
     for name in localhost 127.0.0.1; do
@@ -60,7 +60,8 @@ small_databases() {
   quiet placement-manage db sync
   quiet octavia-db-manage upgrade head
   quiet cinder-manage db sync
-  step "databases of Glance, Placement, Octavia and Cinder are made"
+  quiet barbican-db-manage upgrade
+  step "databases of Glance, Placement, Octavia, Cinder and Barbican are made"
 }
 
 neutron_database() {

@@ -3,8 +3,10 @@ import { apiUrl, identityUrl, ports, regionOf, type Transport } from "./configur
 import { physicalNetworks } from "./configuration/neutron.js";
 import type { LabSecrets } from "./secrets.js";
 
-/** Project and user of the tenant, role `member` only. */
+/** Project and user of the tenant. */
 export const tenant = "demo";
+/** What the tenant may be: Barbican takes secrets from a role of its own. */
+const roles = ["member", "creator"];
 export const imageName = "debian-12";
 export const externalNetworkName = "public";
 /** A second external network, for whoever keeps the floating IPs of services apart. */
@@ -41,6 +43,7 @@ const catalog = (settings: LabSettings) => {
     { type: "volumev3", name: "cinder", ...at(both, ports.volume, "/v3/%(project_id)s") },
     { type: "block-storage", name: "cinder", ...at(both, ports.volume, "/v3/%(project_id)s") },
     { type: "load-balancer", name: "octavia", ...at(both, ports.loadBalancer) },
+    { type: "key-manager", name: "barbican", ...at(both, ports.secrets) },
   ];
 };
 
@@ -76,6 +79,7 @@ const externalNetwork = (
 /** What bootstrap.py reads: everything an operator puts into the empty cloud, except passwords. */
 export const offering = (settings: LabSettings) => ({
   tenant,
+  roles,
   // That of plain HTTP is there already.
   regions: [regionOf(settings, "https")],
   catalog: catalog(settings),

@@ -14,6 +14,7 @@ export const apiPorts = {
   neutron: ports.network,
   cinder: ports.volume,
   octavia: ports.loadBalancer,
+  barbican: ports.secrets,
   // One nginx has all of these ports or none.
   "TLS of the APIs": tlsPort(ports.identity),
   "package repository": ports.packages,

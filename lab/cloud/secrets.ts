@@ -16,6 +16,8 @@ export interface LabPasswords {
 
 /** What one golden cloud keeps to itself: made once with it, kept in a file of mode 0600 beside it. */
 export interface LabSecrets extends LabPasswords {
+  /** By which Barbican encrypts what it keeps. */
+  readonly secretsKey: string;
   /** Of the APIs on the management address. */
   readonly tls: ServerTls;
 }
@@ -41,9 +43,13 @@ export function newPasswords(): LabPasswords {
   };
 }
 
+/** A key of Fernet: 32 bytes in base64 for URLs, with its padding. */
+const fernetKey = (): string => `${randomBytes(32).toString("base64url")}=`;
+
 /** Needs the command `openssl`. */
 export const newSecrets = async ({ management }: LabSettings): Promise<LabSecrets> => ({
   ...newPasswords(),
+  secretsKey: fernetKey(),
   tls: await newServerTls(management.cloud),
 });
 
@@ -55,5 +61,6 @@ export const noSecrets: LabSecrets = {
   metadata: "x",
   admin: "x",
   demo: "x",
+  secretsKey: "x",
   tls: { authority: "x", certificate: "x", privateKey: "x" },
 };

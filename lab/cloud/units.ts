@@ -66,6 +66,7 @@ const commands = (on: string): readonly Service[] => {
     },
     ...["api", "scheduler", "volume"].map(cinderService),
     api("octavia-api", ports.loadBalancer, "/usr/bin/octavia-wsgi"),
+    api("barbican", ports.secrets, "/usr/bin/barbican-wsgi-api"),
     {
       name: "octavia-driver-agent",
       command: "/usr/bin/octavia-driver-agent --config-file /etc/octavia/octavia.conf",
@@ -129,7 +130,9 @@ export const maskedUnits: readonly string[] = [
   ..."iscsid.service iscsid.socket open-iscsi.service multipathd.service multipathd.socket".split(
     " ",
   ),
-  ..."keystone.service glance-api.service placement-api.service uwsgi.service".split(" "),
+  ..."keystone.service glance-api.service placement-api.service barbican-api.service uwsgi.service".split(
+    " ",
+  ),
   ..."nova-api.service nova-api-metadata.service nova-conductor.service".split(" "),
   ..."nova-scheduler.service neutron-linuxbridge-agent.service".split(" "),
   ..."neutron-l3-agent.service neutron-dhcp-agent.service neutron-metadata-agent.service".split(

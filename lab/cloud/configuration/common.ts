@@ -17,6 +17,7 @@ export const ports = {
   network: 9696,
   volume: 8776,
   loadBalancer: 9876,
+  secrets: 9311,
   packages: 8081,
   registry: 5001,
   database: 3306,
@@ -27,7 +28,7 @@ export const ports = {
 /** The APIs that a catalogue names: each is there in plain HTTP, and over TLS on another port. */
 export const apis = [
   ...[ports.identity, ports.placement, ports.image, ports.compute, ports.network],
-  ...[ports.volume, ports.loadBalancer],
+  ...[ports.volume, ports.loadBalancer, ports.secrets],
 ] as const;
 
 /** How an API is spoken to. */

@@ -63,6 +63,7 @@ export const octavia = (inputs: CloudInputs): Ini => {
     database: database(inputs, "octavia"),
     driver_agent: { enabled_provider_agents: "lab" },
     service_auth: serviceLogin(inputs),
+    certificates: { barbican_auth: "lab", region_name: settings.region },
     neutron: { region_name: settings.region },
     lab: { network_host: settings.hostname },
     oslo_messaging: { topic: "octavia" },

@@ -13,8 +13,8 @@ const reviewed = [
   ...["nova/nova.conf", "neutron/neutron.conf", "neutron/plugins/ml2/ml2_conf.ini"],
   ...["neutron/plugins/ml2/linuxbridge_agent.ini", "neutron/dhcp_agent.ini"],
   ...["cinder/cinder.conf", "octavia/octavia.conf", "keystone/keystone.conf"],
-  ...["glance/glance-api.conf", "placement/placement.conf", "lab/offering.json"],
-  "nginx/conf.d/lab-tls.conf",
+  ...["glance/glance-api.conf", "placement/placement.conf", "barbican/barbican.conf"],
+  ...["lab/offering.json", "nginx/conf.d/lab-tls.conf"],
   ...["systemd/system/os-nova-api.service", "systemd/system/os-nova-compute-zone-a.service"],
 ];
 

@@ -58,6 +58,7 @@ describe("lab/cloud/first-boot.sh", () => {
   const programs = [
     ...["rabbitmqctl", "mysqladmin", "keystone-manage", "glance-manage", "placement-manage"],
     ...["octavia-db-manage", "cinder-manage", "neutron-db-manage", "nova-manage", "systemctl"],
+    "barbican-db-manage",
   ];
   let sandbox: Sandbox;
   beforeEach(() => {
@@ -86,7 +87,10 @@ describe("lab/cloud/first-boot.sh", () => {
       return index;
     };
     const bootstrap = at("keystone-manage bootstrap");
-    for (const later of ["glance-manage db_sync", "neutron-db-manage", "nova-manage api_db"]) {
+    for (const later of [
+      ...["glance-manage db_sync", "neutron-db-manage", "nova-manage api_db"],
+      "barbican-db-manage upgrade",
+    ]) {
       assert.ok(at("mysql") < at(later), later);
     }
     assert.ok(at("keystone-manage db_sync") < bootstrap);
@@ -227,10 +231,12 @@ describe("lab/cloud/bootstrap.py", () => {
     );
   });
 
-  it("gives the tenant no role but member, which implies that of load balancers", () => {
+  it("gives the tenant no role but member, which implies that of load balancers, and creator", () => {
     const all = calls("identities");
     const roles = all.filter(([path]) => path.endsWith("assign_project_role_to_user"));
-    assert.equal(roles.length, 3, "two for the services, one for the tenant");
+    assert.equal(roles.length, 4, "two for the services, two for the tenant");
+    const made = named(all, "identity.create_role").map(({ name }) => name);
+    assert.deepEqual(made, ["service", "load-balancer_member", "creator"]);
     assert.equal(all.filter(([path]) => path === "cloud.identity.put").length, 1);
     const users = named(all, "identity.create_user");
     assert.deepEqual(

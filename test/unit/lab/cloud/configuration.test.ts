@@ -20,8 +20,8 @@ const tls = {
   certificate: "certificate-text",
   privateKey: "private-key-text",
 };
-const secrets = { ...passwords, tls };
-const hidden = [...Object.values(passwords), tls.privateKey];
+const secrets = { ...passwords, secretsKey: "secrets-key", tls };
+const hidden = [...Object.values(passwords), secrets.secretsKey, tls.privateKey];
 const files = new Map(cloudFiles({ settings, secrets }).map((file) => [file.path, file]));
 const content = (path: string): string => {
   const file = files.get(path);
@@ -61,6 +61,8 @@ describe("lab/cloud/secrets", () => {
   it("makes other ones for every cloud", async () => {
     assert.notDeepEqual(newPasswords(), newPasswords());
     const [one, other] = [await newSecrets(settings), await newSecrets(settings)];
+    assert.notEqual(one.secretsKey, other.secretsKey);
+    assert.equal(Buffer.from(one.secretsKey, "base64url").length, 32);
     assert.notEqual(one.tls.authority, other.tls.authority);
     assert.notEqual(one.tls.privateKey, other.tls.privateKey);
   });

@@ -44,12 +44,13 @@ describe("lab/cloud/units", () => {
       glance: ports.image,
       "cinder-api": ports.volume,
       "octavia-api": ports.loadBalancer,
+      barbican: ports.secrets,
     };
     for (const [name, port] of Object.entries(own)) assert.ok(!find(name).needs.includes(port));
   });
 
   it("makes a web service fail when its application does not load", () => {
-    for (const name of ["keystone", "placement", "octavia-api"]) {
+    for (const name of ["keystone", "placement", "octavia-api", "barbican"]) {
       assert.match(find(name).command, /--need-app/);
       assert.match(find(name).command, /--http-socket 172\.29\.0\.2:\d+/);
     }
