@@ -5,7 +5,7 @@ import type { Credential, Domain, Scope } from "./credential.js";
 import { reach, type Reached } from "./reach.js";
 import { defaultPatience, type Patience } from "./retry.js";
 
-export type Service = "compute" | "network" | "image" | "volumev3" | "load-balancer" | "identity";
+export type Service = keyof typeof services;
 
 /** One project of one OpenStack cloud. */
 export interface CloudClient {
@@ -48,14 +48,17 @@ export interface ConnectOptions {
 }
 
 /** Catalog types a service may be listed under, and the version its endpoint must end with. */
-const services: Readonly<Record<Service, { types: readonly string[]; version?: string }>> = {
+type Listed = Readonly<{ types: readonly string[]; version?: string }>;
+
+const services = {
   compute: { types: ["compute"] },
   network: { types: ["network"], version: "v2.0" },
   image: { types: ["image"], version: "v2" },
   volumev3: { types: ["volumev3", "block-storage", "block-store"] },
   "load-balancer": { types: ["load-balancer"], version: "v2" },
+  "key-manager": { types: ["key-manager"], version: "v1" },
   identity: { types: ["identity"], version: "v3" },
-};
+} satisfies Record<string, Listed>;
 
 const tokenSchema = z.object({
   token: z.object({
@@ -183,7 +186,7 @@ async function authenticate(settings: CloudSettings, patience: Patience): Promis
 }
 
 function endpoint(settings: CloudSettings, token: Token, service: Service): string | undefined {
-  const { types, version } = services[service];
+  const { types, version }: Listed = services[service];
   if (service === "identity") return identityUrl(settings.authUrl);
   const entry = token.catalog.find(({ type }) => types.includes(type));
   const found = entry?.endpoints.find(

@@ -5,9 +5,19 @@ import type { ClusterNeeds } from "./needs.js";
 /** Roles that cloud controller manager and Cinder CSI need, as clouds call them. */
 const enough = ["member", "_member_", "load-balancer_member"];
 
+/** What Barbican asks besides of whoever lets Octavia read a certificate, where members alone may not. */
+const forCertificates = ["creator"];
+
+type RoleNeeds = Pick<ClusterNeeds, "credentialRoles" | "certificate">;
+
 /** The roles of a cluster's credential: those that are named, else those that are enough. None: nobody knows which. */
-export const rolesOf = (held: readonly string[], named?: readonly string[]): readonly string[] =>
-  named ?? held.filter((role) => enough.includes(role.toLowerCase()));
+export function rolesOf(
+  held: readonly string[],
+  { credentialRoles, certificate }: RoleNeeds = {},
+): readonly string[] {
+  const wanted = certificate === undefined ? enough : [...enough, ...forCertificates];
+  return credentialRoles ?? held.filter((role) => wanted.includes(role.toLowerCase()));
+}
 
 /** What to do where nobody knows. Without any, Keystone gives a credential all roles of the token. */
 const rolesUnknown = (held: readonly string[]): string =>
@@ -33,13 +43,10 @@ export interface CredentialFacts {
 /** What stands in the way of a credential for the cluster. One that lives has its own already, as it was made. */
 export function credentialFindings(
   { restricted, roles: held }: CredentialFacts,
-  {
-    makesCredential,
-    credentialRoles,
-    credentialEnd,
-  }: Pick<ClusterNeeds, "makesCredential" | "credentialRoles" | "credentialEnd">,
+  needs: RoleNeeds & Pick<ClusterNeeds, "makesCredential" | "credentialEnd">,
   { lives, now }: { readonly lives: boolean; readonly now?: number },
 ): Finding[] {
+  const { makesCredential, credentialRoles, credentialEnd } = needs;
   const ending = credentialEnd === undefined ? undefined : endingOf(credentialEnd, now);
   const late = "credential.expiresAt";
   const findings =
@@ -61,7 +68,7 @@ export function credentialFindings(
           ),
         ]
       : []),
-    ...(rolesOf(held, credentialRoles).length === 0
+    ...(rolesOf(held, needs).length === 0
       ? [problem(`credential.roles: ${rolesUnknown(held)}`)]
       : []),
     ...(missing.length > 0

@@ -25,6 +25,8 @@ export interface ClusterNeeds {
   readonly makesCredential: boolean;
   /** Its roles. Undefined: those that are known to be enough. */
   readonly credentialRoles?: readonly string[] | undefined;
+  /** Where a certificate in Barbican is named, which the cluster's controllers let Octavia read. Undefined: nowhere. */
+  readonly certificate?: string | undefined;
   /** When the cluster's credential ends, as ISO 8601. Undefined: never, as far as one is told. */
   readonly credentialEnd?: string | undefined;
   /** Whether the cluster's controllers look at the cloud's certificate. */

@@ -243,6 +243,16 @@ async function checkLoadBalancers(client: CloudClient, needs: ClusterNeeds): Pro
   }
 }
 
+/** The cloud controller asks Barbican for the certificate before it tells Octavia of it. */
+const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Finding[] =>
+  certificate === undefined || client.offers("key-manager")
+    ? []
+    : [
+        problem(
+          `${certificate}: the cloud offers no key-manager service; leave it out, or set loadBalancer.containerStore to external where Octavia reads certificates elsewhere`,
+        ),
+      ];
+
 /** What the cluster names and the cloud does not have. */
 export async function checkOffering(
   client: CloudClient,
@@ -251,6 +261,7 @@ export async function checkOffering(
 ): Promise<Finding[]> {
   const findings = await Promise.all([
     checkLoadBalancers(client, needs),
+    Promise.resolve(checkKeyManager(client, needs)),
     checkImages(client, needs),
     Promise.resolve(checkFlavors(flavors, needs)),
     checkExternalNetworks(client, needs),

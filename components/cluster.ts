@@ -134,7 +134,7 @@ export class Cluster extends Component {
     this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
     const failed = FailedMachines.of(operator, found);
     const ground = this.ground(spec, { cloud, frozen, operator, failed });
-    const wanted = { mark: ground.mark, scope: cloud.scope, spec: spec.credential };
+    const wanted = { mark: ground.mark, scope: cloud.scope, spec };
     const credential =
       ApplicationCredential.suppliedIn(spec) ??
       this.make(ApplicationCredential, "credential", wanted);

@@ -5,13 +5,14 @@ import { credentialDescription, nameInCloud } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
 import type { CloudScope } from "../support/catalog.js";
 import type { ClusterSpec } from "../cluster-spec.js";
+import { certificateIn } from "../spec/certificates.js";
 import type { ClusterMarkInput } from "./cluster-mark.js";
 
 export interface ApplicationCredentialArgs {
   readonly mark: ClusterMarkInput;
   readonly scope: pulumi.Input<CloudScope>;
   /** What is wanted of it. Change of the generation or the end: another one is made, and the former one deleted last. */
-  readonly spec?: ClusterSpec["credential"];
+  readonly spec: Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
 }
 
 /** With what the cluster's controllers work in the cloud. */
@@ -44,10 +45,11 @@ export class ApplicationCredential extends Component implements CloudCredential 
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(ApplicationCredential.type, name, opts);
-    const { spec = {} } = args;
-    const suffix = suffixOf(spec);
+    const { credential: wanted = {} } = args.spec;
+    const needs = { credentialRoles: wanted.roles, certificate: certificateIn(args.spec) };
+    const suffix = suffixOf(wanted);
     const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
-      const given = rolesOf(held, spec.roles);
+      const given = rolesOf(held, needs);
       // Never all roles. The questions to the cloud say that none is known; without them Keystone refuses this one, and a
       // credential that lives keeps those it has.
       return given.length > 0 ? [...given] : ["member"];
@@ -62,7 +64,7 @@ export class ApplicationCredential extends Component implements CloudCredential 
         description: mark.apply(credentialDescription),
         roles,
         unrestricted: false,
-        ...(spec.expiresAt !== undefined && { expiresAt: spec.expiresAt }),
+        ...(wanted.expiresAt !== undefined && { expiresAt: wanted.expiresAt }),
       },
       // Any change replaces a credential, which cuts a living cluster off: not for roles of the operator that change
       // order or grow, nor for a name of an earlier release.

@@ -1,5 +1,6 @@
 import type { ClusterNeeds, CountedResource } from "../../cloud/needs.js";
 import type { ClusterSpec } from "../cluster-spec.js";
+import { certificateIn } from "../spec/certificates.js";
 import { existingFloatingIp } from "../spec/endpoint.js";
 import type { Wanted } from "../support/catalog.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
@@ -137,6 +138,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     routes: routedByCloud(spec.podNetwork),
     makesCredential: spec.credential?.id === undefined,
     credentialRoles: spec.credential?.roles,
+    certificate: certificateIn(spec),
     credentialEnd: spec.credential?.expiresAt,
     controllersVerify: spec.cloudController.global?.tlsInsecure !== true,
     names: [

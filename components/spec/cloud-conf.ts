@@ -116,7 +116,7 @@ export const loadBalancerKeys = {
   ingressHostnameSuffix: optional(present("a DNS suffix"), "End of that name.", "`nip.io`"),
   defaultTlsContainerRef: optional(
     present("the address of a container or secret of Barbican"),
-    "Barbican container with the certificate of load balancers that end TLS.",
+    "Container or secret of Barbican with the certificate by which load balancers end TLS, at every port of every service that does not say otherwise.",
     "load balancers pass TLS on",
   ),
   containerStore: optional(

@@ -124,7 +124,7 @@ export const credential = record({
     .meta(
       doc(
         "in place",
-        "Roles of the credential that the program makes, for a cloud that calls them otherwise: whoever runs `up` must have them. One that is there keeps its roles until `generation` is raised.",
+        "Roles of the credential that the program makes, for a cloud that calls them otherwise: whoever runs `up` must have them. By default `creator`, too, where a certificate in Barbican is named. One that is there keeps its roles until `generation` is raised.",
         "`member` and `load-balancer_member`, as far as you have them; never all of yours",
       ),
     ),

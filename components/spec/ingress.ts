@@ -46,6 +46,7 @@ const service = record({
     memberSubnetId,
     proxyProtocol: distrusted,
     xForwardedFor: "takes listeners of HTTP, and one of these is TLS",
+    defaultTlsContainerRef: "ends TLS before Traefik, which takes it itself at one of these",
   }).optional(),
 });
 

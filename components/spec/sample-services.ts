@@ -27,10 +27,14 @@ const before = {
   keepFloatingip: on(truth(), "Whether the floating IP outlives the service."),
   connectionLimit: on(whole(-1, "a number of connections"), "Connections at once; -1 is no limit."),
 };
-/** Those by which clients' addresses are told, to a program that trusts who tells it. */
+/** Those for a program that speaks HTTP, and trusts who tells it clients' addresses. */
 const telling = {
   proxyProtocol: on(z.enum(["true", "v1", "v2"]), "Version of the proxy protocol to the pods."),
   xForwardedFor: on(truth(), "Whether pods are told the client's address by an HTTP header."),
+  defaultTlsContainerRef: on(
+    present("a container of Barbican"),
+    "Container or secret of Barbican with the certificate by which the load balancer ends TLS, at every port; pods get HTTP.",
+  ),
 };
 const others = {
   lbMethod: on(present("a method of Octavia"), "How connections are spread."),
@@ -45,7 +49,6 @@ const others = {
   healthMonitorMaxRetriesDown: on(whole(1, "a number"), "Failures after which it is out."),
   flavorId: on(id("a flavor of Octavia"), "Octavia flavor."),
   availabilityZone: on(present("a zone of Octavia"), "Octavia zone."),
-  defaultTlsContainerRef: on(present("a container of Barbican"), "Barbican container for TLS."),
   hostname: on(present("a DNS name"), "Name that is shown instead of the address."),
   nodeSelector: on(present("labels"), "Labels of the machines behind it."),
 };

@@ -199,9 +199,13 @@ describe("the identity", () => {
 });
 
 describe("the application credential", () => {
-  const rolesOf = async (roles: string[], named?: string[]): Promise<unknown> => {
+  const rolesOf = async (roles: string[], named?: string[], ref?: string): Promise<unknown> => {
     const scope = { authUrl: "https://k/v3", region: "r", projectId: "p", roles };
-    const spec = named && { roles: named };
+    const spec = {
+      credential: named && { roles: named },
+      loadBalancer: { provider: "amphora", enabled: true, defaultTlsContainerRef: ref },
+      sampleServices: {},
+    };
     const program = () => new ApplicationCredential("c", { mark, scope, spec });
     const rows = await graph(program, cloudAnswers);
     return rows.find(({ custom }) => custom)?.inputs["roles"];
@@ -213,6 +217,14 @@ describe("the application credential", () => {
 
   it("carries none of those that are not known, so that Keystone refuses it rather than give it all", async () => {
     assert.deepEqual(await rolesOf(["admin", "tenant-user"]), ["member"]);
+  });
+
+  it("may let Octavia read certificates where one is named, as far as that is a role of its own", async () => {
+    const ref = "https://barbican.example.org/v1/containers/1";
+    assert.deepEqual(await rolesOf(["member", "creator"], undefined, ref), ["member", "creator"]);
+    assert.deepEqual(await rolesOf(["member", "creator"]), ["member"]);
+    assert.deepEqual(await rolesOf(["member"], undefined, ref), ["member"]);
+    assert.deepEqual(await rolesOf(["member", "creator"], ["member"], ref), ["member"]);
   });
 
   it("carries those that are named on a cloud that calls them otherwise", async () => {

@@ -7,7 +7,7 @@ describe("the credential of a cluster's controllers", () => {
   it("has roles that are known to be enough, or those that are named; never all", () => {
     assert.deepEqual(rolesOf(["admin", "Member", "reader"]), ["Member"]);
     assert.deepEqual(rolesOf(["admin", "tenant"]), []);
-    assert.deepEqual(rolesOf(["admin", "tenant"], ["tenant"]), ["tenant"]);
+    assert.deepEqual(rolesOf(["admin", "tenant"], { credentialRoles: ["tenant"] }), ["tenant"]);
   });
 
   it("is spoken of when it has ended or ends within 30 days", () => {

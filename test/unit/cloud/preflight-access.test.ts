@@ -94,4 +94,29 @@ describe("the questions before the first write, about who asks and what for", ()
       await cloud.close();
     }
   });
+
+  it("are one about Barbican where a certificate in it is named", async () => {
+    const services = ["compute", "network", "image", "volumev3", "load-balancer"];
+    const cloud = await startFakeCloud({ services });
+    equip(cloud);
+    const ref = { defaultTlsContainerRef: "https://barbican.example.org/v1/containers/1" };
+    const ask = async (over: object) => {
+      const client = await connectCloud({ env: cloud.environment() });
+      return (await preflight(client, needs(over))).map(({ text }) => text);
+    };
+    try {
+      assert.match(
+        (await ask({ loadBalancer: ref })).join(),
+        /^loadBalancer\.defaultTlsContainerRef: the cloud offers no key-manager service/,
+      );
+      assert.match(
+        (await ask({ sampleServices: { annotations: ref } })).join(),
+        /^sampleServices\.annotations\.defaultTlsContainerRef: the cloud offers no key-manager/,
+      );
+      assert.deepEqual(await ask({ loadBalancer: { ...ref, containerStore: "external" } }), []);
+      assert.deepEqual(await ask({}), []);
+    } finally {
+      await cloud.close();
+    }
+  });
 });

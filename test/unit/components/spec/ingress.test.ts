@@ -32,6 +32,10 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["ingress.public", { ...office, ...inside, ingress: of({}) }],
   ["ingress.annotations", { ingress: { kind: "service", annotations: { proxyProtocol: "v2" } } }],
   ["ingress.annotations", { ingress: { kind: "service", annotations: { xForwardedFor: true } } }],
+  [
+    "ingress.annotations",
+    { ingress: { kind: "service", annotations: { defaultTlsContainerRef: "http://b/v1/c/1" } } },
+  ],
   ["ingress", { ingress: { kind: "service", pool: "general" } }],
   ["ingress", { ingress: { kind: "service" }, cloudController: { enabled: false } }],
   ["ingress", { ingress: of({}), loadBalancer: { enabled: false } }],
