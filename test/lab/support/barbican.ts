@@ -1,0 +1,59 @@
+import { run } from "../../../base/run.js";
+import type { CloudClient } from "../../../cloud/client.js";
+import type { ServerTls } from "../../../lab/cloud/certificates.js";
+
+type Refs = Readonly<Record<string, string>>;
+
+/** The project's secrets in Barbican, and the containers that name them. */
+export class Barbican {
+  readonly #made: string[] = [];
+
+  constructor(private readonly cloud: CloudClient) {}
+
+  async #store(what: "secrets" | "containers", body: object): Promise<string> {
+    const answer = (await this.cloud.request("key-manager", "POST", `/${what}`, body)) as Refs;
+    const ref = answer["secret_ref"] ?? answer["container_ref"] ?? "";
+    this.#made.unshift(`/${what}/${ref.split("/").at(-1) ?? ""}`);
+    return ref;
+  }
+
+  /** Stores certificate and key as two secrets in a container of the kind `certificate`; returns its address. */
+  async container(name: string, { certificate, privateKey }: ServerTls): Promise<string> {
+    const secret = (payload: string, kind: string): Promise<string> =>
+      this.#store("secrets", {
+        ...{ name: `${name}-${kind}`, secret_type: kind, payload },
+        payload_content_type: "text/plain",
+      });
+    const refs = {
+      certificate: await secret(certificate, "certificate"),
+      private_key: await secret(privateKey, "private"),
+    };
+    return this.#store("containers", {
+      ...{ name, type: "certificate" },
+      secret_refs: Object.entries(refs).map(([part, ref]) => ({ name: part, secret_ref: ref })),
+    });
+  }
+
+  /** Stores both as one secret, a PKCS #12 file; returns its address. */
+  async bundle(name: string, { certificate, privateKey }: ServerTls): Promise<string> {
+    const line = "openssl pkcs12 -export -passout pass: | openssl base64 -A";
+    const { stdout } = await run("sh", ["-c", line], { input: certificate + privateKey });
+    return this.#store("secrets", {
+      ...{ name, secret_type: "opaque", payload: stdout.trim() },
+      ...{ payload_content_type: "application/octet-stream", payload_content_encoding: "base64" },
+    });
+  }
+
+  /** Deletes all that was stored, containers before what is in them. */
+  async remove(): Promise<void> {
+    for (const path of this.#made.splice(0))
+      await this.cloud.request("key-manager", "DELETE", path);
+  }
+
+  async count(): Promise<number> {
+    const { total } = (await this.cloud.request("key-manager", "GET", "/secrets?limit=1")) as {
+      total: number;
+    };
+    return total;
+  }
+}
