@@ -263,8 +263,7 @@ describe("the graph", () => {
     });
 
     it("wait for no worker, but for the samples", () => {
-      const waits = rows
-        .filter(({ type }) => type.startsWith("kubernetes:"))
+      const waits = ofType(rows, "kubernetes:")
         .filter(({ dependencies }) => dependencies.some((urn) => urn.includes("join")))
         .map(({ name }) => name);
       assert.deepEqual(waits, ["dev-addons-samples-web"]);
