@@ -36,7 +36,9 @@ export class Barbican {
 
   /** Stores both as one secret, a PKCS #12 file; returns its address. */
   async bundle(name: string, { certificate, privateKey }: ServerTls): Promise<string> {
-    const line = "openssl pkcs12 -export -passout pass: | openssl base64 -A";
+    // It looks for each of the two from the beginning, which a pipe has once.
+    const line =
+      'file=$(mktemp) && trap \'rm -f "$file"\' EXIT && cat >"$file" && openssl pkcs12 -export -passout pass: -in "$file" | openssl base64 -A';
     const { stdout } = await run("sh", ["-c", line], { input: certificate + privateKey });
     return this.#store("secrets", {
       ...{ name, secret_type: "opaque", payload: stdout.trim() },
