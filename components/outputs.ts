@@ -63,9 +63,14 @@ export const nodesOf = (members: readonly Member[], access: Access): pulumi.Outp
 export const hostKeysOf = (members: readonly Member[], access: Access): pulumi.Output<string[]> =>
   pulumi.all(
     members.map(({ machine }) => {
-      const host = access.hostOf(machine);
-      const more = host ? pulumi.interpolate`,${host}` : "";
-      return pulumi.interpolate`${machine.machine},${machine.address}${more} ${machine.hostKey}`;
+      const { address, hostKey } = machine;
+      return pulumi
+        .all([address, access.hostOf(machine) ?? address, hostKey])
+        .apply(([inside, host, key]) => {
+          // Where it is reached at its own address, these are one.
+          const hosts = new Set([machine.machine, inside, host]);
+          return `${[...hosts].join(",")} ${key}`;
+        });
     }),
   );
 

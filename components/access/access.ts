@@ -19,7 +19,7 @@ export interface Access {
 /** Each machine is reached at its own address: the program runs where the machines are. */
 const direct: Access = {
   route: (machine) => machine.ssh(machine.address),
-  hostOf: () => undefined,
+  hostOf: ({ address }) => address,
 };
 
 const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<string> => {

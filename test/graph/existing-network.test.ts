@@ -109,6 +109,21 @@ describe("a network that exists", () => {
     assert.match(conf, /internal-lb = \\*"true/);
     assert.doesNotMatch(conf, /floating-network-id/);
   });
+
+  it("is where each machine is a way in by its own address, where the program reaches that", async () => {
+    const { cluster } = await build({
+      ...office,
+      externalNetwork: undefined,
+      endpoint: { kind: "private" },
+      access: "direct",
+    });
+    const nodes = await value(cluster.nodes);
+    assert.equal(nodes.length, 3);
+    for (const { sshHost, address } of nodes) assert.equal(sshHost, address);
+    const [first = ""] = await value(cluster.hostKeys);
+    const [hosts] = first.split(" ");
+    assert.equal(hosts, `dev-control-plane-0,${nodes[0]?.address ?? ""}`);
+  });
 });
 
 describe("the look-up of a network that exists", () => {
