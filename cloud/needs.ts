@@ -7,6 +7,8 @@ export interface ClusterNeeds {
   readonly externalNetworks: Readonly<Record<string, string>>;
   /** Name or ID of the network that the machines are put into. Absent: one is made. */
   readonly network?: string;
+  /** What of the specification needs rights on its ports that Neutron, as it comes, leaves to the network's own project. */
+  readonly ownersOnly: readonly string[];
   /** Machines per flavor (name or ID). */
   readonly flavors: Readonly<Record<string, number>>;
   /** Those of them that have to carry a node: kubeadm wants a certain size. */

@@ -122,15 +122,26 @@ function withoutBlockStorage({ volumeTypes, counts }: ClusterNeeds): Finding[] {
   ];
 }
 
+const networkSchema = namedSchema.extend({ project_id: z.string().optional() });
+
 async function checkNetwork(
   client: CloudClient,
-  { network: wanted }: ClusterNeeds,
+  { network: wanted, ownersOnly }: ClusterNeeds,
 ): Promise<Finding[]> {
   if (wanted === undefined) return [];
-  const schema = namedSchema;
+  const schema = networkSchema;
   const networks = await listAll(client, "network", "/networks", { key: "networks", schema });
   const found = meantBy(wanted, networks);
-  if (found.length === 1) return [];
+  const [{ project_id: owner } = {}] = found;
+  const foreign = owner !== undefined && owner !== client.projectId;
+  if (found.length === 1)
+    return foreign && ownersOnly.length > 0
+      ? [
+          warning(
+            `network.existing.network: '${wanted}' belongs to another project, and unless the cloud's operator allows more, Neutron refuses ports there for ${ownersOnly.join(", ")}; write others, like podNetwork flannel, or ask the operator`,
+          ),
+        ]
+      : [];
   return [
     problem(
       found.length === 0

@@ -5,7 +5,7 @@ import { existingFloatingIp } from "../spec/endpoint.js";
 import type { Wanted } from "../support/catalog.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { ingressTraits } from "../ingress/ingress-plan.js";
-import { routedByCloud } from "../pod-network/kinds.js";
+import { routedByCloud, routedRangesOf } from "../pod-network/kinds.js";
 import {
   groupsOf,
   machinesOf,
@@ -103,6 +103,21 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   };
 }
 
+/** What Neutron's own policy leaves to the project of a network, of what is asked for on ports in it. */
+function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: ClusterPlan): string[] {
+  if (!network.existing) return [];
+  const { kind } = podNetwork;
+  const routed = routedRangesOf({ podNetwork, network }).length > 0;
+  const found = {
+    "network.portSecurity false": !network.portSecurity,
+    [`podNetwork ${"backend" in podNetwork ? `${kind}, ${podNetwork.backend}` : kind}`]:
+      network.portSecurity && routed,
+    "endpoint virtual-ip": endpoint.kind === "virtual-ip",
+    "addresses of machines": plan.addresses.length > 0,
+  };
+  return Object.entries(found).flatMap(([what, needed]) => (needed ? [what] : []));
+}
+
 /** What the cluster will ask of its cloud. */
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
@@ -119,6 +134,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
       ...(ofServices && { "loadBalancer.network.externalNetwork": ofServices.externalNetwork }),
     },
     ...(spec.network.existing && { network: spec.network.existing.network }),
+    ownersOnly: ownersOnly(spec, plan),
     flavors,
     nodeFlavors: namesIn(
       plan.groups.flatMap((group) => group.machines.map(({ flavor }) => flavor)),

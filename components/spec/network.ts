@@ -22,7 +22,7 @@ const existing = record({
   network: present("a network").meta(
     doc(
       "refused",
-      "A network that exists, by name or ID: the machines are put into it, and nothing of it is made, changed or deleted. In one of another project, Neutron may refuse the addresses that `kube-router` needs on the machines' ports; `flannel` needs none.",
+      "A network that exists, by name or ID: the machines are put into it, and nothing of it is made, changed or deleted. In one of another project, Neutron refuses ports that have chosen or more addresses, or no filter, unless its operator allows them: `kube-router` needs such ports, `flannel` with `vxlan` does not.",
       "a network, a subnet and a router are made",
     ),
   ),

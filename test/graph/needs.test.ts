@@ -51,6 +51,27 @@ function counted(rows: readonly Row[], args: Partial<ClusterArgs>) {
 const existing = { existing: { network: "office" } };
 
 describe("what a cluster asks of its cloud", () => {
+  it("is, on ports of a network that exists, what Neutron leaves to the network's own project", () => {
+    const owners = (over: Partial<ClusterArgs>): readonly string[] => {
+      const parsed = parseClusterSpec({ ...smallest, network: existing, ...over });
+      assert.ok("spec" in parsed, JSON.stringify(parsed));
+      return needsOf(parsed.spec).ownersOnly;
+    };
+    const flannel = { podNetwork: "flannel" } as const;
+    const unfiltered = { network: { ...existing, portSecurity: false } };
+    assert.deepEqual(owners({}), ["podNetwork kube-router"]);
+    assert.deepEqual(owners(flannel), []);
+    assert.deepEqual(owners({ network: {} }), [], "one that is made is one's own");
+    assert.deepEqual(owners({ podNetwork: { kind: "flannel", backend: "host-gw" } }), [
+      "podNetwork flannel, host-gw",
+    ]);
+    assert.deepEqual(owners(unfiltered), ["network.portSecurity false"]);
+    const virtual = { ...flannel, endpoint: { kind: "virtual-ip" } } as const;
+    assert.deepEqual(owners(virtual), ["endpoint virtual-ip"]);
+    const fixed = { flavor: "medium", nodes: { 0: { address: "10.0.0.9" } } };
+    assert.deepEqual(owners({ ...flannel, controlPlane: fixed }), ["addresses of machines"]);
+  });
+
   const sizes: Readonly<Record<string, Partial<ClusterArgs>>> = {
     "the smallest": {},
     "a single machine": { topology: "single", workers: {} },

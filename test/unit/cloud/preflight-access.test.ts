@@ -6,7 +6,7 @@ import { connectCloud } from "../../../cloud/client.js";
 import { preflight } from "../../../cloud/preflight.js";
 import { parseClusterSpec } from "../../../components/cluster-spec.js";
 import { needsOf } from "../../../components/plan/needs.js";
-import { startFakeCloud } from "../../support/fake-openstack.js";
+import { fakeProject, startFakeCloud } from "../../support/fake-openstack.js";
 import { equip } from "../../support/ready-cluster.js";
 import { smallest } from "../../support/spec.js";
 
@@ -48,6 +48,28 @@ describe("the questions before the first write, about who asks and what for", ()
       assert.match(findings[0]?.text ?? "", /^clouds\.yaml: .*; set OS_CACERT=.*\/ca\.pem$/);
     } finally {
       rmSync(place, { recursive: true });
+      await cloud.close();
+    }
+  });
+
+  it("warn of what Neutron, as it comes, does not allow on ports in a network of another project", async () => {
+    const cloud = await startFakeCloud();
+    equip(cloud);
+    const warned = async (project: string, podNetwork: string): Promise<string[]> => {
+      const networks = [{ id: "n", name: "office", project_id: project }];
+      cloud.on("GET /network/networks", { body: { networks } });
+      const wanted = needs({ network: { existing: { network: "office" } }, podNetwork });
+      const client = await connectCloud({ env: cloud.environment() });
+      const findings = await preflight(client, { ...wanted, externalNetworks: {} });
+      return findings.map(({ severity, text }) => `${severity}: ${text}`);
+    };
+    try {
+      assert.deepEqual(await warned(fakeProject, "kube-router"), []);
+      assert.deepEqual(await warned("another", "flannel"), []);
+      assert.deepEqual(await warned("another", "kube-router"), [
+        "warning: network.existing.network: 'office' belongs to another project, and unless the cloud's operator allows more, Neutron refuses ports there for podNetwork kube-router; write others, like podNetwork flannel, or ask the operator",
+      ]);
+    } finally {
       await cloud.close();
     }
   });

@@ -21,7 +21,7 @@ const needs: ClusterNeeds = {
   nodeFlavors: ["big", "small"],
   ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
   loadBalancerProvider: "amphora",
-  ...{ routes: true, makesCredential: true, controllersVerify: true },
+  ...{ routes: true, makesCredential: true, controllersVerify: true, ownersOnly: [] },
   names: [
     { kind: "server", name: "dev-control-plane-0" },
     { kind: "network", name: "dev" },
