@@ -1,3 +1,4 @@
+import { run } from "../../../base/run.js";
 import type { CloudClient } from "../../../cloud/client.js";
 import { NeutronObjects } from "./neutron.js";
 
@@ -5,6 +6,8 @@ import { NeutronObjects } from "./neutron.js";
 export interface NetworkBeside {
   readonly name: string;
   readonly range: string;
+  /** Address of its router in the external network. */
+  readonly gateway: string;
   /** What Neutron says of it, without what every use of it changes. */
   state(): Promise<unknown>;
   remove(): Promise<void>;
@@ -13,14 +16,24 @@ export interface NetworkBeside {
 /** A port that comes or goes counts as a change. */
 const changing = /^(revision_number|updated_at)$/;
 
-/** Makes a network, a subnet and a router, all of one name. */
-export async function networkBeside(cloud: CloudClient, name: string): Promise<NetworkBeside> {
-  const range = "10.77.0.0/24";
+interface Router {
+  readonly id: string;
+  readonly external_gateway_info: {
+    readonly external_fixed_ips: readonly { readonly ip_address: string }[];
+  };
+}
+
+/** Makes a network, a subnet and a router, all of one name; all projects may use the network where it is shared. */
+export async function networkBeside(
+  cloud: CloudClient,
+  name: string,
+  { range = "10.77.0.0/24", shared = false } = {},
+): Promise<NetworkBeside> {
   const neutron = new NeutronObjects(cloud);
-  const network = await neutron.create("/networks", "network", { name });
+  const network = await neutron.create("/networks", "network", { name, ...(shared && { shared }) });
   const within = { name, network_id: network.id, cidr: range, ip_version: 4 };
   const subnet = await neutron.create("/subnets", "subnet", within);
-  const router = await neutron.create("/routers", "router", {
+  const router = await neutron.create<Router>("/routers", "router", {
     name,
     external_gateway_info: { network_id: await neutron.external() },
   });
@@ -28,13 +41,26 @@ export async function networkBeside(cloud: CloudClient, name: string): Promise<N
     neutron.ask("PUT", `/routers/${router.id}/${act}_router_interface`, { subnet_id: subnet.id });
   await ofRouter("add");
   const paths = [`/networks/${network.id}`, `/subnets/${subnet.id}`, `/routers/${router.id}`];
+  const [outside] = router.external_gateway_info.external_fixed_ips;
   return {
     name,
     range,
+    gateway: outside?.ip_address ?? "",
     state: () => neutron.state(paths, changing),
     remove: async () => {
       await ofRouter("remove");
       await neutron.remove(paths);
     },
+  };
+}
+
+/** Lets this machine reach the network's own addresses, as an operator does; answers what takes that back. */
+export async function routeTo({
+  range,
+  gateway,
+}: Pick<NetworkBeside, "range" | "gateway">): Promise<() => Promise<void>> {
+  await run("ip", ["route", "replace", range, "via", gateway]);
+  return async () => {
+    await run("ip", ["route", "del", range, "via", gateway]);
   };
 }
