@@ -198,15 +198,14 @@ export class Cluster extends Component {
       operator,
     });
     const machines = this.machineSettings(ground);
-    const group = (planned: PlannedGroup): MachineGroupArgs => ({
-      plan: planned,
-      machines,
+    const turns = Turns.of(spec, cloud);
+    const group = (planned: PlannedGroup): MachineGroupArgs & { turns: Turns } => ({
+      ...{ plan: planned, machines, turns },
       securityGroupIds: firewall.groupIds(planned.role),
     });
     const [leading, ...others] = plan.groups;
-    const turns = Turns.of(spec, cloud);
     const controlPlane = this.make(ControlPlane, "control-plane", {
-      ...{ ...group(leading), turns },
+      ...group(leading),
       allowedAddresses: endpoint.allowedAddresses,
     });
     for (const { plan: planned, machine } of controlPlane.members)
@@ -215,11 +214,10 @@ export class Cluster extends Component {
     const after = { dependsOn: [...endpoint.reserved] };
     const bastion = plan.bastion && this.make(Bastion, "bastion", group(plan.bastion), after);
     const access = this.access(ground, { first, ...(bastion && { bastion }), endpoint });
-    const etcd =
-      plan.etcd && this.make(Etcd, "etcd", group(plan.etcd), after).form(spec, access, turns);
+    const etcd = plan.etcd && this.make(Etcd, "etcd", group(plan.etcd), after).form(spec, access);
     const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd, turns });
     const pools = others.map((planned) =>
-      this.make(WorkerPool, `workers-${planned.pool}`, { ...group(planned), turns }, after),
+      this.make(WorkerPool, `workers-${planned.pool}`, group(planned), after),
     );
     const joins = pools.flatMap((pool) =>
       pool.join({ spec, machines, endpoint, access, controlPlane, facts }),

@@ -9,25 +9,34 @@ import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
-import { etcdMintScript, memberScripts } from "./member-scripts.js";
+import { etcdMintScript, leaveScripts, memberScripts } from "./member-scripts.js";
+
+export interface EtcdArgs extends Omit<MachineGroupArgs, "generationOf"> {
+  /** In which order machines are replaced. */
+  readonly turns: Turns;
+}
 
 interface MemberArgs {
   readonly spec: ClusterSpec;
   readonly access: Access;
-  readonly turns: Turns;
 }
 
 /** Machines that run etcd and nothing else: kubeadm's external etcd. */
 export class Etcd extends MachineGroup {
   static readonly type = "stackadm:etcd:Etcd";
   readonly #machines: MachineGroupArgs["machines"];
+  readonly #turns: Turns;
   #complete: pulumi.Output<string> = pulumi.output("");
 
-  constructor(name: string, args: MachineGroupArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: EtcdArgs, opts?: pulumi.ComponentResourceOptions) {
+    const { turns } = args;
     // It sends for nobody else: no pod is on these machines.
     const machines = { ...args.machines, routedRanges: [] };
-    super(Etcd.type, name, { ...args, machines }, opts);
+    const generationOf: MachineGroupArgs["generationOf"] = (plan) =>
+      turns.nextMember(plan.name, plan.generation);
+    super(Etcd.type, name, { ...args, machines, generationOf }, opts);
     this.#machines = machines;
+    this.#turns = turns;
     this.registerOutputs({});
   }
 
@@ -42,17 +51,31 @@ export class Etcd extends MachineGroup {
   }
 
   /** Begins etcd on the first machine and lets the others join, one after the other. */
-  form(spec: ClusterSpec, access: Access, turns: Turns): this {
+  form(spec: ClusterSpec, access: Access): this {
     let before: RemoteScript | undefined;
-    for (const member of this.members)
-      before = this.member(member, { spec, access, turns }, before);
+    const [first, second = first] = this.members;
+    for (const member of this.members) {
+      const survivor = member === first ? second : first;
+      if (survivor) this.leave(member, survivor, access);
+      before = this.member(member, { spec, access }, before);
+      this.#turns.done(member.plan.name, before.id);
+    }
     if (before) this.#complete = pulumi.unsecret(before.result("member"));
     return this;
   }
 
+  /** Before a member's server goes, another one says whether etcd goes on without it. */
+  private leave(member: Member, survivor: Member, access: Access): void {
+    const { plan, machine } = member;
+    this.letGo(member, {
+      ...{ survivor, access, scripts: leaveScripts },
+      values: { NODE_NAME: plan.name, LEAVING_ADDRESS: machine.address },
+    });
+  }
+
   private member(
     member: Member,
-    { spec, access, turns }: MemberArgs,
+    { spec, access }: MemberArgs,
     before: RemoteScript | undefined,
   ): RemoteScript {
     const { kubernetes } = spec;
@@ -60,7 +83,7 @@ export class Etcd extends MachineGroup {
     const earlier = before?.id ?? pulumi.output("");
     const prepare = this.prepare(member, access, {
       ...preparation(spec, plan.role),
-      ...runtimeValues(spec, (text) => turns.inTurn(plan.name, text, earlier)),
+      ...runtimeValues(spec, (text) => this.#turns.inTurn(plan.name, text, earlier)),
     });
     const settings = {
       version: kubernetes.version,

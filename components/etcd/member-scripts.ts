@@ -13,6 +13,7 @@ export const memberScripts = [
   read("scripts/member.sh"),
 ] as const;
 export const clientScripts = [...asking, read("scripts/client.sh")] as const;
+export const leaveScripts = [asking[0], read("scripts/leave.sh")] as const;
 /** Installed on etcd's machines by member.sh; lets members in and signs for control planes. */
 export const etcdMintScript = read("scripts/mint.sh");
 
@@ -29,5 +30,7 @@ export const memberValues = [
   "NODE_RANGE",
   "KUBELET",
 ] as const;
+/** What scripts/leave.sh reads. */
+export const leaveValues = ["NODE_NAME", "LEAVING_ADDRESS"] as const;
 /** What scripts/client.sh and what comes before it read. */
 export const clientValues = [...askerValues, "ETCD"] as const;

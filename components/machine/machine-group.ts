@@ -26,6 +26,15 @@ export interface Member {
   readonly machine: Machine;
 }
 
+/** How a machine is let go before its server is deleted. */
+export interface LetGoArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> {
+  /** The machine that does it; it outlives the leaving one. The machine itself, if there is no other: it never leaves. */
+  readonly survivor: Member;
+  readonly access: Access;
+  /** What has to be in the state first. */
+  readonly after?: pulumi.Resource;
+}
+
 interface ScriptArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> {
   readonly access: Access;
   /** What has to be in the state first. */
@@ -109,6 +118,26 @@ export abstract class MachineGroup extends Component {
         // order: what undoes the script is known before it begins.
         ...(after && { dependsOn: after }),
         hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), step)] },
+      },
+    );
+  }
+
+  /** Runs on another machine before this one's server goes, replaced or for good. */
+  protected letGo(
+    { plan, machine }: Member,
+    { survivor, access, after, ...args }: LetGoArgs,
+  ): RemoteScript {
+    return this.make(
+      RemoteScript,
+      `${String(plan.position)}-leave`,
+      { ...args, connection: access.route(survivor.machine), when: "delete" },
+      {
+        ...(after && { dependsOn: after }),
+        // Replaced with the server, which means here: run before the server is deleted, since both are deleted first.
+        replaceWith: survivor.machine === machine ? [] : [machine.server],
+        deleteBeforeReplace: true,
+        // When the whole cluster goes, nobody moves.
+        deletedWith: survivor.machine.server,
       },
     );
   }

@@ -23,6 +23,7 @@ interface Waiting {
  */
 export class Turns {
   /** In the order of their positions. */
+  readonly #members: Waiting[] = [];
   readonly #controlPlanes: Waiting[] = [];
   readonly #machines: Waiting[] = [];
 
@@ -49,6 +50,11 @@ export class Turns {
     return this.into(this.#controlPlanes, { machine, generation });
   }
 
+  /** The same of the next machine of etcd: in the order in which they join. Nobody replaces control planes beside them. */
+  nextMember(machine: string, generation: number): pulumi.Input<number> {
+    return this.into(this.#members, { machine, generation });
+  }
+
   private into(order: Waiting[], me: Waiting): pulumi.Input<number> {
     order.push(me);
     return this.existing === undefined
@@ -58,14 +64,16 @@ export class Turns {
 
   /** Says what makes `machine` done. */
   done(machine: string, joined: pulumi.Output<string>): void {
-    for (const one of [...this.#controlPlanes, ...this.#machines])
+    for (const one of [...this.#members, ...this.#controlPlanes, ...this.#machines])
       if (one.machine === machine) one.joined = joined;
   }
 
   /** A text that is known when no control plane is replaced any more. */
   afterControlPlanes(text: pulumi.Output<string>): pulumi.Output<string> {
     if (this.existing === undefined) return text;
-    const rolled = this.existing.then((existing) => this.doneWith(this.rolling(existing)));
+    const rolled = this.existing.then((existing) =>
+      this.doneWith(this.rolling(this.#controlPlanes, existing)),
+    );
     return pulumi.all([text, rolled]).apply(([released]) => released);
   }
 
@@ -111,15 +119,19 @@ export class Turns {
   }
 
   private earlier(me: Waiting, existing: Existing | undefined): readonly Waiting[] {
-    const position = this.#controlPlanes.indexOf(me);
-    return position < 0
-      ? [...this.rolling(existing), ...this.before(me.machine, existing)]
-      : this.#controlPlanes.slice(0, position);
+    const apart = [this.#members, this.#controlPlanes];
+    const order = apart.find((one) => one.includes(me));
+    return order
+      ? order.slice(0, order.indexOf(me))
+      : [
+          ...apart.flatMap((one) => this.rolling(one, existing)),
+          ...this.before(me.machine, existing),
+        ];
   }
 
-  /** All control planes, if one of them is replaced. */
-  private rolling(existing: Existing | undefined): readonly Waiting[] {
-    return this.#controlPlanes.some((one) => this.waits(one, existing)) ? this.#controlPlanes : [];
+  /** All of them, if one is replaced. */
+  private rolling(order: readonly Waiting[], existing: Existing | undefined): readonly Waiting[] {
+    return order.some((one) => this.waits(one, existing)) ? order : [];
   }
 
   /**

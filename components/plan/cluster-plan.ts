@@ -141,7 +141,8 @@ type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
   readonly controlPlane: WrittenGroup;
   readonly workers: Readonly<Record<string, WrittenGroup>>;
   readonly bastion?: ClusterSpec["bastion"];
-  readonly etcd?: Pick<WrittenGroup, "flavor" | "count" | "securityGroups"> | undefined;
+  readonly etcd?:
+    Pick<WrittenGroup, "flavor" | "count" | "generation" | "securityGroups"> | undefined;
   readonly network?: Partial<
     Pick<ClusterSpec["network"], "portSecurity" | "securityGroups" | "admin">
   >;

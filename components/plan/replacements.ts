@@ -31,7 +31,11 @@ const replacedOf = (machines: readonly PlannedMachine[], existing: Existing): Re
 /** Every server that must not be replaced by this specification, or not in this run. */
 export function replacementProblems(spec: ClusterSpec, existing: Existing): Problem[] {
   const plan = planCluster(spec);
-  return [...ofControlPlanes(spec, plan, existing), ...ofBastion(plan, existing)];
+  return [
+    ...ofControlPlanes(spec, plan, existing),
+    ...ofEtcd(plan, existing),
+    ...ofBastion(plan, existing),
+  ];
 }
 
 /** What is written below a group's path, by machine where they are not all of one generation. */
@@ -69,11 +73,53 @@ function against(
   if (machines.length < 3)
     return (made) =>
       `the only control plane, and the cluster would go with it; write ${made} again, have 3 control planes before, or destroy the cluster and make it anew`;
-  // Those before it are brought back before it goes.
+  return missingBehind(position, machines, existing);
+}
+
+/** Those before a machine are brought back before it goes; one behind it would be a second that is away. */
+function missingBehind(
+  position: number,
+  machines: readonly PlannedMachine[],
+  existing: Existing,
+): ((made: string) => string) | undefined {
   const missing = machines.filter((one) => one.position > position && !existing.has(one.name));
   if (missing.length === 0) return undefined;
   return (made) =>
     `while there is no ${named(missing.map(({ name }) => name))}; write ${made} again, run \`up --refresh\`, and raise it again afterwards`;
+}
+
+/** Of etcd's own machines, all of which are of one generation. */
+function ofEtcd(plan: ClusterPlan, existing: Existing): Problem[] {
+  const machines = plan.etcd?.machines ?? [];
+  const [first] = replacedOf(machines, existing).flatMap(({ machine, made }) => {
+    const reason = againstMember(machine, machines, { plan, existing });
+    return reason ? [{ machine, sentence: reason(made) }] : [];
+  });
+  if (!first) return [];
+  const { machine, sentence } = first;
+  return [
+    {
+      path: "cluster.etcd.generation",
+      message: `${String(machine.generation)} would replace ${machine.name}, ${sentence}`,
+    },
+  ];
+}
+
+/** Why a member must not be replaced, and what to write instead of its generation. */
+function againstMember(
+  { position }: PlannedMachine,
+  machines: readonly PlannedMachine[],
+  { plan, existing }: { readonly plan: ClusterPlan; readonly existing: Existing },
+): ((made: string) => string) | undefined {
+  if (machines.length < 3)
+    return (made) =>
+      `the only machine of etcd, and the cluster's data would go with it; write ${made} again`;
+  // Who is replaced there needs etcd, and the way to etcd's machines may lead over them.
+  const beside = replacedOf(controlPlanesOf(plan), existing).map(({ machine }) => machine.name);
+  if (beside.length > 0)
+    return (made) =>
+      `while ${named(beside)} would be replaced in the same run; write ${made} again, run \`up\`, and raise it in a run of its own`;
+  return missingBehind(position, machines, existing);
 }
 
 /** Whether a server is that of a control plane which is not planned any more. */

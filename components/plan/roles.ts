@@ -28,8 +28,9 @@ export interface RoleRow {
   readonly grant: "token" | "certificates" | "membership" | "nothing";
   readonly leaves: readonly Leave[];
   /**
-   * Whether its machines keep their host key when they are replaced. Whoever had root on a control plane had the cluster, so
-   * another key would protect nothing; but those that leave go by the key that was there when they were made.
+   * Whether its machines keep their host key when they are replaced. Whoever had root on a control plane or in etcd had the
+   * cluster, so another key would protect nothing; but those that leave go by the key that was there when they were made, and
+   * those that join know all others before these have had their turn.
    */
   readonly keepsHostKey: boolean;
   /** Taints that kubeadm gives to its node. */
@@ -83,7 +84,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "membership",
     leaves: [],
-    keepsHostKey: false,
+    keepsHostKey: true,
     taints: [],
   },
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, present, record, securityGroups, shown } from "./values.js";
+import { doc, present, record, securityGroups, shown, whole } from "./values.js";
 
 /** Numbers of members that can lose none, one or two and go on; an even number would be worse than one less. */
 const counts = [1, 3, 5];
@@ -32,6 +32,14 @@ export const etcd = record({
     })
     .default(3)
     .meta(doc("refused", "How many machines etcd has: 1, 3 or 5, which can lose 0, 1 or 2.")),
+  generation: whole(0, "a generation")
+    .default(0)
+    .meta(
+      doc(
+        "replaces nodes",
+        "Raise it to replace etcd's machines, of which there are 3 or 5, by new ones with the present image, flavor, zone, user data and login key. Until then those are frozen. They are replaced one at a time in the order of their positions, each only where etcd goes on without it, and a member again before the next; control planes in a run of their own.",
+      ),
+    ),
   securityGroups: securityGroups("the ports of etcd's machines"),
 }).optional();
 

@@ -144,7 +144,8 @@ const gained: Frozen = {
 export const keptGenerations = ({
   controlPlane: { count, generation, nodes },
   bastion,
-}: Pick<ClusterSpec, "controlPlane" | "bastion">): Frozen => {
+  etcd,
+}: Pick<ClusterSpec, "controlPlane" | "bastion" | "etcd">): Frozen => {
   const all = Array.from(
     { length: count },
     (_, position) => nodes[String(position)]?.generation ?? generation,
@@ -153,11 +154,12 @@ export const keptGenerations = ({
     [
       [generations[0], all] as const,
       [generations[1], bastion ? [bastion.generation] : []] as const,
+      [generations[2], etcd ? [etcd.generation] : []] as const,
     ].flatMap(([path, made]) => (made.some((one) => one > 0) ? [[path, made.join(" ")]] : [])),
   );
 };
 
-const generations = ["controlPlane.generation", "bastion.generation"] as const;
+const generations = ["controlPlane.generation", "bastion.generation", "etcd.generation"] as const;
 const isGeneration = (path: string): boolean => generations.some((one) => one === path);
 
 /** Whether machines may have to be replaced that must not be. */

@@ -8,7 +8,11 @@ import {
   joinValues,
   leaveValues,
 } from "../../components/kubeadm/node-scripts.js";
-import { clientValues, memberValues } from "../../components/etcd/member-scripts.js";
+import {
+  clientValues,
+  leaveValues as etcdLeaveValues,
+  memberValues,
+} from "../../components/etcd/member-scripts.js";
 import { isFailureCode } from "../../base/failures.js";
 import { ipv6Values } from "../../components/machine/ipv6.js";
 import { prepareValues } from "../../components/machine/preparation.js";
@@ -82,6 +86,7 @@ describe("scripts for machines", () => {
     ["control-plane", controlPlaneValues, [...joining, ...kubelet, ...controlPlane]],
     ["member", memberValues, [asking, offer, "etcd/scripts/member.sh"]],
     ["client", clientValues, [asking, "etcd/scripts/client.sh"]],
+    ["leave of etcd", etcdLeaveValues, ["etcd/scripts/leave.sh"]],
     ["join", joinValues, [...joining, ...kubelet, "kubeadm/scripts/join.sh"]],
     ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
     ["teardown", teardownValues, [releasing, "kubeadm/scripts/teardown.sh"]],

@@ -87,6 +87,46 @@ describe("control planes of another generation", () => {
   });
 });
 
+describe("machines of etcd of another generation", () => {
+  const etcd = (generation: number, count = 3): Partial<ClusterArgs> => ({
+    etcd: { kind: "dedicated", flavor: "medium", count, generation },
+  });
+  const members = (...made: readonly (string | undefined)[]): Record<string, string> =>
+    Object.fromEntries(
+      made.flatMap((one, position) =>
+        one === undefined ? [] : [[`dev-etcd-${String(position)}`, one]],
+      ),
+    );
+  const three = members("0", "0", "0");
+
+  it("are replaced where there are three or five of them, beside workers too", () => {
+    assert.deepEqual(said({}, ["0"], etcd(1), three), []);
+    assert.deepEqual(said({}, ["0"], etcd(1, 5), members("0", "0", "0", "0", "1")), []);
+    const raised = { general: { flavor: "medium", count: 1, generation: 1 } };
+    const old = { ...three, "dev-general-0": "0" };
+    assert.deepEqual(said({}, ["0"], { ...etcd(1), workers: raised }, old), []);
+  });
+
+  it("are not the only one: the data would go with it", () => {
+    assert.deepEqual(said({}, ["0"], etcd(1, 1), members("0")), [
+      "cluster.etcd.generation: 1 would replace dev-etcd-0, the only machine of etcd, and the cluster's data would go with it; write 0 again",
+    ]);
+  });
+
+  it("are not beside control planes: these need etcd, and the way to it may lead over them", () => {
+    assert.deepEqual(said({ count: 3, generation: 1 }, ["0", "0", "0"], etcd(1), three), [
+      "cluster.etcd.generation: 1 would replace dev-etcd-0, while dev-control-plane-0, dev-control-plane-1, dev-control-plane-2 would be replaced in the same run; write 0 again, run `up`, and raise it in a run of its own",
+    ]);
+  });
+
+  it("are not while one behind them is missing, and follow one that is missing before them", () => {
+    assert.deepEqual(said({}, ["0"], etcd(1), members("1", "0", undefined)), [
+      "cluster.etcd.generation: 1 would replace dev-etcd-1, while there is no dev-etcd-2; write 0 again, run `up --refresh`, and raise it again afterwards",
+    ]);
+    assert.deepEqual(said({}, ["0"], etcd(1), members(undefined, "0", "0")), []);
+  });
+});
+
 describe("a bastion of another generation", () => {
   const bastion = (generation: number): Partial<ClusterArgs> => ({
     access: "bastion",

@@ -11,7 +11,7 @@ describe("generations that a living cluster remembers", () => {
   const kept = (generation: number | undefined, over: object = {}) =>
     keptGenerations(specOf({ controlPlane: { flavor: "medium", generation, ...over } }));
 
-  it("are those of each control plane and of the bastion, written down unless all are 0", () => {
+  it("are those of each control plane, of the bastion and of etcd, written down unless all are 0", () => {
     assert.deepEqual(kept(undefined), {});
     assert.deepEqual(kept(0, { count: 3 }), {});
     assert.deepEqual(kept(2, { count: 3 }), { "controlPlane.generation": "2 2 2" });
@@ -20,6 +20,9 @@ describe("generations that a living cluster remembers", () => {
     const bastion = (generation: number) =>
       keptGenerations(specOf({ access: "bastion", bastion: { flavor: "tiny", generation } }));
     assert.deepEqual([bastion(0), bastion(3)], [{}, { "bastion.generation": "3" }]);
+    const etcd = (generation: number) =>
+      keptGenerations(specOf({ etcd: { kind: "dedicated", flavor: "medium", generation } }));
+    assert.deepEqual([etcd(0), etcd(3)], [{}, { "etcd.generation": "3" }]);
   });
 
   it("are looked into when one changes, comes or goes, and when control planes do", () => {

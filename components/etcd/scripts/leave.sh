@@ -1,0 +1,37 @@
+# shellcheck shell=bash disable=SC2154
+# On a member of etcd, before the server of another one is deleted: only where etcd goes on without that one. It stays a member until
+# its successor asks to be let in (mint.sh), so that a run which is stopped here has changed nothing. Result: {"left": NAME}.
+# Values: see leaveValues in etcd/member-scripts.ts.
+
+readonly pki=/etc/kubernetes/pki/etcd
+
+leave() {
+  require NODE_NAME LEAVING_ADDRESS
+  local refusal
+  poll 120 goes_on || die "etcd $refusal, so $NODE_NAME keeps its server; bring its other members up and run up again"
+  printf '{"left": "%s"}\n' "$NODE_NAME" >&4
+}
+
+# More than half of all that vote are well without that one.
+goes_on() {
+  local voting peer client all=0 well=0
+  refusal="does not say who its members are"
+  voting=$(etcdctl https://127.0.0.1:2379 member list | awk -F', ' '$6 == "false" { print $4, $5 }') && [[ -n $voting ]] || return 1
+  while read -r peer client; do
+    all=$((all + 1))
+    [[ $peer == "https://$LEAVING_ADDRESS:2380" ]] || ! etcdctl "$client" endpoint health </dev/null || well=$((well + 1))
+  done <<<"$voting"
+  refusal="would have no majority: of its $all members $well are well without it"
+  ((2 * well > all))
+}
+
+# etcdctl ENDPOINT WORD...
+etcdctl() {
+  local endpoint=$1 container
+  shift
+  container=$(timeout 20 crictl ps --quiet --state running --name '^etcd$') && [[ -n $container ]] &&
+    timeout 30 crictl exec "${container%%$'\n'*}" etcdctl --endpoints="$endpoint" \
+      --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
+}
+
+run_step "leave-$NODE_NAME" leave "leave-$NODE_NAME"
