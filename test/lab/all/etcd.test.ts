@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { useApi } from "../support/api-client.js";
 import { etcdMembers } from "../support/etcd.js";
 import { changes } from "../support/lab-cluster.js";
 import { inServer, scriptRuns } from "../support/machines.js";
@@ -9,12 +10,13 @@ const minutes = 60_000;
 describe("etcd on machines of its own, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("apart");
-  const changed = {
+  const of = (generation: number): Record<string, unknown> => ({
     controlPlane: { flavor: "k8s-control-plane", count: 1 },
-    etcd: { kind: "dedicated", flavor: "k8s-worker" },
+    etcd: { kind: "dedicated", flavor: "k8s-worker", generation },
     workers: { general: { flavor: "k8s-worker", count: 1 } },
     samples: false,
-  };
+  });
+  const changed = of(0);
   before(async () => {
     await stack.open();
   });
@@ -64,6 +66,38 @@ describe("etcd on machines of its own, on the lab", function () {
     assert.notEqual(stack.serverOf("etcd-0"), lost);
     assert.deepEqual(await runs(), before);
     await prove();
+  });
+
+  it("is replaced one machine after another by its generation, under a client that goes on", async () => {
+    const ids = (): string[] => (stack.outputs.etcd ?? []).map(({ serverId }) => serverId);
+    const nodes = stack.outputs.nodes.map(({ serverId }) => serverId);
+    const [before, use] = [ids(), useApi(stack.outputs.kubeconfig)];
+    await stack.up(of(1));
+    const { longestGap, answered, failed } = await use.end();
+    const said = `${String(answered)} answered, ${String(failed)} failed, longest gap ${String(longestGap)} ms`;
+    process.stdout.write(`      ${said}\n`);
+    assert.equal(ids().filter((id) => before.includes(id)).length, 0);
+    assert.deepEqual(
+      stack.outputs.nodes.map(({ serverId }) => serverId),
+      nodes,
+    );
+    const replaced = stack.cluster.seen.events.flatMap((event) =>
+      event.type === "finished" && event.change.type === "Instance"
+        ? [`${event.change.operation} ${event.change.name}`]
+        : [],
+    );
+    assert.deepEqual(
+      replaced.filter((line) => /replace/.test(line) && !line.startsWith("replace ")),
+      [0, 1, 2].flatMap((position) =>
+        ["delete-replaced", "create-replacement"].map(
+          (what) => `${what} apart-etcd-${String(position)}-server`,
+        ),
+      ),
+    );
+    await prove();
+    // The API server takes another member where the one that it asked is gone.
+    assert.ok(answered > 300 && longestGap < 30_000, said);
+    await stack.again(of(1));
   });
 
   it("goes away and leaves nothing", async () => {
