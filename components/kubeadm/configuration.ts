@@ -12,6 +12,7 @@ type Kubernetes = Pick<
   | "apiServer"
   | "controllerManager"
   | "scheduler"
+  | "kubelet"
   | "certificates"
   | "oidc"
   | "keystone"

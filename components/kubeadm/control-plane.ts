@@ -41,6 +41,7 @@ import {
   marksScript,
   mintScript,
   scriptsFor,
+  servingScript,
   snapshotsScripts,
 } from "./node-scripts.js";
 
@@ -181,6 +182,7 @@ export class ControlPlane extends NodeGroup {
       ENCRYPTION_SCRIPT: encryptionScript,
       PATCHES: patchFiles(spec.kubernetes.patches),
       KUBELET_CONFIGURATION: kubeletText(kubeletFields(spec.kubernetes)),
+      SERVING_SCRIPT: servingScript,
       KUBE_PROXY_CONFIGURATION: proxyText(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       KUBELET: prepare.result("kubelet"),

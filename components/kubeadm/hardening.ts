@@ -3,8 +3,9 @@ import type { ClusterSpec } from "../cluster-spec.js";
 type Fields = Readonly<Record<string, unknown>>;
 type Kubernetes = Pick<
   ClusterSpec["kubernetes"],
-  "apiServer" | "controllerManager" | "scheduler" | "hardened"
+  "apiServer" | "controllerManager" | "scheduler" | "kubelet" | "hardened"
 >;
+type KubeletArgs = Pick<Kubernetes, "kubelet" | "hardened">;
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
 /** Of TLS 1.2 what is both forward secret and authenticated; TLS 1.3 has no other. */
@@ -44,10 +45,17 @@ function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
 /** Whether the file of admission plugins is ours: a user's own stands for it. */
 const ownsAdmission = (extraArgs: Flags): boolean => !(admissionFlag in extraArgs);
 
+/** Whether kubelets serve with certificates of the cluster's authority, which scripts/serving.sh approves. */
+export const signsKubelets = (kubernetes: KubeletArgs): boolean =>
+  kubeletFields(kubernetes)[ownCertificate] === true;
+
 /** Flags of the API server: what costs nothing, what is asked for by `hardened`, and the user's, which win. */
 export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
   ...unprofiled,
   ...(kubernetes.hardened && {
+    ...(signsKubelets(kubernetes) && {
+      "kubelet-certificate-authority": "/etc/kubernetes/pki/ca.crt",
+    }),
     "service-account-extend-token-expiration": false,
     "tls-cipher-suites": cipherSuites.join(","),
     "tls-min-version": "VersionTLS12",
@@ -67,14 +75,17 @@ export const schedulerFlags = ({ scheduler }: Kubernetes): Flags => ({
   ...scheduler.extraArgs,
 });
 
+const ownCertificate = "serverTLSBootstrap";
+const hardenedKubelet: Fields = {
+  podPidsLimit: 4096,
+  seccompDefault: true,
+  [ownCertificate]: true,
+  tlsCipherSuites: cipherSuites,
+};
+
 /** Fields of KubeletConfiguration; the user's win. kubeadm's own turn off what is open, and rotate its certificate. */
-export const kubeletFields = ({
-  kubelet,
-  hardened,
-}: Pick<ClusterSpec["kubernetes"], "kubelet" | "hardened">): Fields =>
-  hardened
-    ? { podPidsLimit: 4096, seccompDefault: true, tlsCipherSuites: cipherSuites, ...kubelet }
-    : kubelet;
+export const kubeletFields = ({ kubelet, hardened }: KubeletArgs): Fields =>
+  hardened ? { ...hardenedKubelet, ...kubelet } : kubelet;
 
 /** Where this program's own pods run, and need of their machine what no other may have. */
 const exempt = ["kube-system", "kube-flannel"];

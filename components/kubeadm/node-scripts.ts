@@ -19,6 +19,7 @@ export const controlPlaneScripts = [
   read("scripts/configuration.sh"),
   read("scripts/dns.sh"),
   read("scripts/cluster-kubelet.sh"),
+  read("scripts/signed-kubelets.sh"),
   read("scripts/kube-proxy.sh"),
   read("scripts/offer.sh"),
   read("scripts/keep-marks.sh"),
@@ -50,6 +51,9 @@ export const marksScript = read("scripts/marks.sh");
 /** Installed on control planes by encryption.sh; encrypts Secrets when all of them can read what is encrypted. */
 export const encryptionScript = read("scripts/encrypt.sh");
 
+/** Installed on control planes by signed-kubelets.sh; approves the certificates that kubelets serve with. */
+export const servingScript = read("scripts/serving.sh");
+
 /** What whoever joins reads (scripts/peers.sh, scripts/api-name.sh). */
 const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
 
@@ -76,6 +80,7 @@ export const controlPlaneValues = [
   "ENCRYPTION_SCRIPT",
   "PATCHES",
   "KUBELET_CONFIGURATION",
+  "SERVING_SCRIPT",
   "KUBE_PROXY_CONFIGURATION",
   "AFTER_KUBEADM",
   ...virtualIpValues,

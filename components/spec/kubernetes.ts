@@ -106,7 +106,7 @@ export const kubernetes = record({
     .meta(
       doc(
         "restarts control plane",
-        "What costs something: pods above the baseline of Pod Security Standards are refused where their namespace does not say otherwise, images are asked for at each start, Services take no external addresses, tokens end when they say, TLS 1.2 has only ciphers with forward secrecy, and pods have the runtime's seccomp profile and at most 4096 processes. Also restarts kubelet, on one machine after another; what runs goes on, and is judged when it starts again.",
+        "What costs something: pods above the baseline of Pod Security Standards are refused where their namespace does not say otherwise, images are asked for at each start, Services take no external addresses, tokens end when they say, TLS 1.2 has only ciphers with forward secrecy, kubelets serve with certificates of the cluster's authority, which the API server checks, and pods have the runtime's seccomp profile and at most 4096 processes. Also restarts kubelet, on one machine after another; what runs goes on, and is judged when it starts again.",
       ),
     ),
   ignorePreflightErrors: list(
@@ -127,7 +127,7 @@ export const metricsServer = truth()
   .meta(
     doc(
       "in place",
-      "Whether metrics-server runs: what nodes and pods use, for `kubectl top` and autoscalers. It takes kubelets' certificates on trust, since kubeadm's kubelets sign their own; with `serverTLSBootstrap: true` in `kubernetes.kubelet`, and something of yours that approves them, it checks them.",
+      "Whether metrics-server runs: what nodes and pods use, for `kubectl top` and autoscalers. It takes kubelets' certificates on trust, since kubeadm's kubelets sign their own; with `kubernetes.hardened`, or `serverTLSBootstrap: true` in `kubernetes.kubelet`, it checks them.",
       "`false`",
     ),
   );

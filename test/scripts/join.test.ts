@@ -43,6 +43,15 @@ describe("join.sh", () => {
     assert.ok(!again.calls.some((call) => call.startsWith("kubeadm")));
   });
 
+  it("waits for the certificate that its kubelet is to serve with, before the next machine", () => {
+    const scripts = joinScripts.map((text) => text.replace("poll 120 test -e", "poll 1 test -e"));
+    const KUBELET_CONFIGURATION = "serverTLSBootstrap: true\n";
+    const refused = machine.run(scripts, { ...values, KUBELET_CONFIGURATION });
+    assert.match(refused.stderr, /reason: kubelet of dev-general-0 got no certificate to serve/);
+    machine.put("var/lib/kubelet/pki/kubelet-server-current.pem");
+    assert.equal(run({ KUBELET_CONFIGURATION }).code, 0);
+  });
+
   describe("with fields of kubelet", () => {
     const file = "var/lib/kubelet/config.yaml";
     const join = (text: string) =>

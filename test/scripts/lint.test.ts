@@ -67,6 +67,7 @@ describe("scripts for machines", () => {
     "kubeadm/scripts/configuration.sh",
     "kubeadm/scripts/dns.sh",
     "kubeadm/scripts/cluster-kubelet.sh",
+    "kubeadm/scripts/signed-kubelets.sh",
     "kubeadm/scripts/kube-proxy.sh",
     offer,
     "kubeadm/scripts/keep-marks.sh",

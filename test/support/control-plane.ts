@@ -4,6 +4,7 @@ import {
   encryptionScript,
   marksScript,
   mintScript,
+  servingScript,
 } from "../../components/kubeadm/node-scripts.js";
 import { joinerValues, nodeCommands } from "./joining.js";
 import { Sandbox, type Outcome } from "./sandbox.js";
@@ -31,6 +32,7 @@ export const controlPlaneValues = {
   ENCRYPTION_SCRIPT: encryptionScript,
   PATCHES: "",
   KUBELET_CONFIGURATION: "",
+  SERVING_SCRIPT: servingScript,
   KUBE_PROXY_CONFIGURATION: "",
   AFTER_KUBEADM: "",
   VIRTUAL_IP: "",

@@ -1,5 +1,6 @@
 /** metrics-server: what nodes and pods use, for `kubectl top` and autoscalers (pure). */
 import type { ClusterSpec } from "../../cluster-spec.js";
+import { signsKubelets } from "../../kubeadm/hardening.js";
 import { access, reading, rule, systemNamespace, type Access } from "./access.js";
 import { confined, deployment, systemPod } from "./deployment.js";
 import { appLabel, container, readyWithPods } from "./pod.js";
@@ -95,9 +96,7 @@ export interface MetricsServerSettings {
 export const metricsServerOf = (
   spec: Pick<ClusterSpec, "metricsServer" | "kubernetes">,
 ): Pick<MetricsServerSettings, "signedKubelets"> | undefined =>
-  spec.metricsServer === true
-    ? { signedKubelets: spec.kubernetes.kubelet["serverTLSBootstrap"] === true }
-    : undefined;
+  spec.metricsServer === true ? { signedKubelets: signsKubelets(spec.kubernetes) } : undefined;
 
 export function metricsServer({
   image,

@@ -27,6 +27,7 @@ control_plane() {
   converge_configuration
   converge_encryption
   converge_kubelets
+  sign_kubelets
   close_kubelet_files
   close_etcd_data
   converge_proxy

@@ -16,6 +16,7 @@ join() {
   poll 120 systemctl is-active --quiet kubelet || die "kubelet of $NODE_NAME does not run"
   converge_kubelet
   close_kubelet_files
+  await_certificate
   await_ready
   own_step afterKubeadm "$AFTER_KUBEADM"
   printf '{"node": "%s"}\n' "$NODE_NAME" >&4

@@ -49,3 +49,13 @@ kubelet_back() {
   systemctl restart kubelet || :
   is_back kubelet_serves || say "$NODE_NAME: kubelet does not come up with its former configuration either"
 }
+
+# Whether kubelet asks the cluster for the certificate that it serves with, instead of signing one itself.
+asks_for_certificate() { grep -qx 'serverTLSBootstrap: true' <<<"$KUBELET_CONFIGURATION"; }
+
+# Before kubelet has it, no API server reaches a container of this machine.
+await_certificate() {
+  asks_for_certificate || return 0
+  poll 120 test -e /var/lib/kubelet/pki/kubelet-server-current.pem ||
+    die "kubelet of $NODE_NAME got no certificate to serve with; journalctl -u stackadm-serving on a control plane says why, and kubectl get csr what it asked for"
+}

@@ -6,6 +6,7 @@ import {
   controllerManagerFlags,
   kubeletFields,
   schedulerFlags,
+  signsKubelets,
 } from "../../../../components/kubeadm/hardening.js";
 import { smallest } from "../../../support/spec.js";
 
@@ -84,5 +85,19 @@ describe("what hardens a cluster", () => {
     const fields = kubeletFields(kubernetes({ ...hardened, kubelet: { podPidsLimit: 100 } }));
     assert.equal(fields["podPidsLimit"], 100);
     assert.equal(fields["seccompDefault"], true);
+  });
+
+  it("has the API server check kubelets' certificates when hardened, unless kubelets sign their own", () => {
+    const flag = "kubelet-certificate-authority";
+    const authority = "/etc/kubernetes/pki/ca.crt";
+    assert.equal(kubeletFields(kubernetes(hardened))["serverTLSBootstrap"], true);
+    assert.equal(apiServerFlags(kubernetes(hardened))[flag], authority);
+    assert.ok(!(flag in apiServerFlags(kubernetes())));
+    const selfSigned = kubernetes({ ...hardened, kubelet: { serverTLSBootstrap: false } });
+    assert.ok(!(flag in apiServerFlags(selfSigned)));
+    // Whose kubelets ask already, may have some that nobody has approved yet.
+    const asking = kubernetes({ kubelet: { serverTLSBootstrap: true } });
+    assert.ok(!(flag in apiServerFlags(asking)));
+    assert.deepEqual([kubernetes(), selfSigned, asking].map(signsKubelets), [false, false, true]);
   });
 });
