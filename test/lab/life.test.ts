@@ -5,6 +5,7 @@ import { ownKeyFile } from "../../automation/setup/environment.js";
 import { entryTarget, parseOutputs, type ClusterOutputs } from "../../automation/verify/outputs.js";
 import { verifyCluster, type Verification } from "../../automation/verify/verify.js";
 import { compareInventories, takeInventory, type CloudObject } from "../../cloud/inventory.js";
+import { byDefault, failuresOf } from "./support/cis.js";
 import { changes, labCluster, linesOf, rows, type LabCluster } from "./support/lab-cluster.js";
 import { cloudWrites, inServer, processLists, scriptRuns, sshLogins } from "./support/machines.js";
 import { stackadm } from "./support/command-line.js";
@@ -86,6 +87,15 @@ describe("a cluster's life on the lab", function () {
       assert.equal(node.internalAddress, made?.address);
       assert.equal(node.zone, made?.zone);
     }
+  });
+
+  it("fails at most the scored CIS items that are explained", async () => {
+    const failures = await failuresOf(outputs.nodes);
+    assert.deepEqual(
+      failures.map(({ number }) => number),
+      Object.keys(byDefault),
+      JSON.stringify(failures, undefined, 2),
+    );
   });
 
   it("changes nothing the second time: no SSH, no writes to the cloud", async () => {
