@@ -115,6 +115,18 @@ describe("teardown.sh", () => {
     assert.deepEqual(deleted(), ["Service shop web", "Service shop api"]);
   });
 
+  it("does not take a cluster whose etcd began anew for one that has nothing", () => {
+    living({ '"-n kube-system get configmap kubeadm-config"*': "exit 1" });
+    const once = teardownScripts.map((text) => text.replace("poll 60 ask", "poll 1 ask"));
+    const { code, stderr, calls } = run(once);
+    assert.equal(code, 1);
+    assert.match(
+      reasonOf(stderr),
+      /^reason: \[KUBERNETES_UNREACHABLE\] .* lost the cluster's data/,
+    );
+    assert.ok(!calls.some((call) => /delete|apply/.test(call)));
+  });
+
   it("does not take an API server that cannot be asked for an empty cluster", () => {
     machine.stub("kubectl", 'case "$*" in "get services"*) exit 1 ;; esac');
     machine.put("etc/kubernetes/admin.conf");

@@ -15,9 +15,10 @@ readonly finalizers='{{range .metadata.finalizers}}{{.}},{{else}}-{{end}}{{"\n"}
 # look RESOURCES TEMPLATE: objects of all namespaces as lines.
 look() { ask get "$1" --all-namespaces -o go-template="{{range \$one := .items}}$2{{end}}"; }
 
-# begin_release WHAT: WHAT cannot be given back without the API.
+# begin_release WHAT: WHAT cannot be given back without the API. One whose etcd began anew is ready and knows of nothing.
 begin_release() {
-  poll 60 ask get --raw /readyz || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $1 can be released"
+  poll 60 ask -n kube-system get configmap kubeadm-config ||
+    die_as KUBERNETES_UNREACHABLE "the API server does not answer, or etcd has lost the cluster's data, so $1 can be released"
   trap 'failed; [[ -n $released ]] || take_back' EXIT
   # Where a function's output is taken, the log is here.
   exec 5>>"$log"

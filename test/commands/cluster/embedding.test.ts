@@ -217,8 +217,15 @@ describe("a program that embeds the cluster service", function () {
 
     describe("a cluster whose API refuses everything", () => {
       let api: Server;
+      let ready: boolean;
+      let status: number;
       beforeEach(async () => {
-        api = createServer((_request, response) => response.writeHead(401).end("expired"));
+        [ready, status] = [false, 401];
+        api = createServer(({ url }, response) =>
+          ready && url === "/readyz"
+            ? response.end("ok")
+            : response.writeHead(status).end("expired"),
+        );
         await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
         const url = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
         const provider = {
@@ -238,6 +245,15 @@ describe("a program that embeds the cluster service", function () {
         assert.match(message, /it answers 401: expired\)\. Nothing was changed\.$/);
         assert.deepEqual([engine.operations(), deleted()], [[], []]);
       });
+
+      for (const answer of [403, 404])
+        it(`has it left as it is when etcd has lost its data, so that it is ready and answers ${String(answer)}`, async () => {
+          [ready, status] = [true, answer];
+          const { message, hint } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
+          assert.match(message, /etcd may have lost the cluster's data\)\. Nothing was changed\.$/);
+          assert.match(hint, /destroy --abandon/);
+          assert.deepEqual([engine.operations(), deleted()], [[], []]);
+        });
 
       it("may abandon it", async () => {
         await destroy({ abandon: true });
