@@ -9,6 +9,7 @@ const common = read("../support/scripts/common.sh");
 const joining = [common, read("scripts/peers.sh"), read("scripts/api-name.sh")];
 
 const kubelet = [read("scripts/converge.sh"), read("scripts/kubelet.sh"), read("scripts/modes.sh")];
+const webhooks = read("scripts/webhooks.sh");
 
 export const controlPlaneScripts = [
   ...joining,
@@ -23,6 +24,7 @@ export const controlPlaneScripts = [
   read("scripts/kube-proxy.sh"),
   read("scripts/offer.sh"),
   read("scripts/keep-marks.sh"),
+  webhooks,
   read("../endpoint/scripts/virtual-ip.sh"),
   read("scripts/control-plane.sh"),
 ] as const;
@@ -40,7 +42,7 @@ export const scriptsFor = (
     : scripts;
 
 export const leaveScripts = [common, read("scripts/leave.sh")] as const;
-const releasing = [common, read("scripts/release.sh")];
+const releasing = [common, webhooks, read("scripts/release.sh")];
 export const teardownScripts = [...releasing, read("scripts/teardown.sh")] as const;
 export const snapshotsScripts = [...releasing, read("scripts/snapshots.sh")] as const;
 /** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */

@@ -58,7 +58,8 @@ describe("scripts for machines", () => {
   const joining = ["kubeadm/scripts/peers.sh", "kubeadm/scripts/api-name.sh"];
   const kubelet = ["kubeadm/scripts/converge.sh", "kubeadm/scripts/kubelet.sh"];
   const asking = "kubeadm/scripts/peers.sh";
-  const releasing = "kubeadm/scripts/release.sh";
+  const webhooks = "kubeadm/scripts/webhooks.sh";
+  const releasing = [webhooks, "kubeadm/scripts/release.sh"];
   const offer = "kubeadm/scripts/offer.sh";
   const controlPlane = [
     "kubeadm/scripts/frozen.sh",
@@ -71,6 +72,7 @@ describe("scripts for machines", () => {
     "kubeadm/scripts/kube-proxy.sh",
     offer,
     "kubeadm/scripts/keep-marks.sh",
+    webhooks,
     "endpoint/scripts/virtual-ip.sh",
     "kubeadm/scripts/control-plane.sh",
   ];
@@ -90,8 +92,8 @@ describe("scripts for machines", () => {
     ["leave of etcd", etcdLeaveValues, ["etcd/scripts/leave.sh"]],
     ["join", joinValues, [...joining, ...kubelet, "kubeadm/scripts/join.sh"]],
     ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
-    ["teardown", teardownValues, [releasing, "kubeadm/scripts/teardown.sh"]],
-    ["snapshots", [], [releasing, "kubeadm/scripts/snapshots.sh"]],
+    ["teardown", teardownValues, [...releasing, "kubeadm/scripts/teardown.sh"]],
+    ["snapshots", [], [...releasing, "kubeadm/scripts/snapshots.sh"]],
     [
       "bastion",
       ["LOGIN_USER", "LOGIN_KEYS", "SECURITY_UPDATES"],

@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { teardownScripts } from "../../components/kubeadm/node-scripts.js";
+import { controlPlaneMachine, runControlPlane } from "../support/control-plane.js";
 import { Sandbox } from "../support/sandbox.js";
 
 const common: Readonly<Record<string, string>> = {
@@ -250,23 +251,60 @@ describe("teardown.sh", () => {
       '"get validatingwebhookconfigurations"*':
         "[ -e $root/deaf ] || echo guard 0 guard.example.com 10",
     };
-    it("does without it when nothing goes any more", () => {
-      living({ ...stuck, '"patch validating"*': "touch $root/deaf" });
+    const webhooks = (calls: readonly string[]): string[] =>
+      calls
+        .join("\n")
+        .split("kubectl ")
+        .filter((call) => /^(annotate|patch|--kubeconfig \S+ (annotate|patch)) /.test(call))
+        .map((call) => call.replace(/^--kubeconfig \S+ /, "").trim());
+
+    it("does without it when nothing goes any more, and says on it what it was", () => {
+      living({ ...stuck, '*"patch validating"*': "touch $root/deaf" });
       const { code, stderr, calls } = run(patience(20));
       assert.equal(code, 0, stderr);
-      const [patch, ...more] = calls.join("\n").split("kubectl patch ").slice(1);
+      const [annotation = "", patch = "", ...more] = webhooks(calls);
       assert.deepEqual(more, []);
-      assert.match(patch ?? "", /^validatingwebhookconfigurations guard --type json -p \[/);
-      assert.match(patch ?? "", /"value": "guard.example.com".*"value": "Ignore"/s);
+      assert.equal(
+        annotation,
+        "annotate validatingwebhookconfigurations guard --overwrite stackadm.io/webhook-0=guard.example.com 10",
+      );
+      assert.match(patch, /^patch validatingwebhookconfigurations guard --type json -p \[/);
+      assert.match(patch, /"value": "guard.example.com".*"value": "Ignore"/s);
     });
 
-    it("gives it back to a cluster that stays", () => {
-      living({ ...stuck, '"patch validating"*': "" });
+    const remembered = {
+      '*"get validatingwebhookconfigurations"*metadata.annotations*':
+        "echo guard stackadm.io/webhook-2 guard.example.com 10",
+    };
+    const givenBack = (calls: readonly string[]): void => {
+      const [patch = "", annotation] = webhooks(calls).slice(-2);
+      assert.match(patch, /"\/webhooks\/2\/name", "value": "guard.example.com"/);
+      assert.match(patch, /"value": "Fail".*timeoutSeconds", "value": 10/s);
+      assert.equal(
+        annotation,
+        "annotate validatingwebhookconfigurations guard stackadm.io/webhook-2-",
+      );
+    };
+
+    it("gives it back to a cluster that stays, whoever took it", () => {
+      living({ ...remembered, ...stuck });
       const { code, calls } = run(patience(3));
       assert.equal(code, 1);
-      const last = calls.join("\n").split("kubectl patch ").at(-1) ?? "";
-      assert.match(last, /"value": "Fail".*timeoutSeconds", "value": 10/s);
-      assert.equal(machine.file("var/lib/stackadm/teardown-webhooks"), undefined);
+      givenBack(calls);
+    });
+
+    it("has a control plane give it back that comes up again, or in place of the one that took it", () => {
+      const controlPlane = controlPlaneMachine();
+      controlPlane.stub(
+        "kubectl",
+        `case "$*" in ${Object.entries(remembered)
+          .map(([words, body]) => `${words}) ${body} ;;`)
+          .join("")} *) ${controlPlane.bodyOf("kubectl")} ;; esac`,
+      );
+      const { code, stderr, calls } = runControlPlane(controlPlane);
+      controlPlane.close();
+      assert.equal(code, 0, stderr);
+      givenBack(calls);
     });
   });
 });

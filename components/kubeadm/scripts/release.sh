@@ -117,34 +117,15 @@ blockers() {
 }
 
 # A webhook that has to be asked and does not answer keeps everything from going, what controllers do as well. From then on those
-# need not answer; one that answers is heard as before. Remembered, so that a cluster that stays gets them back.
-readonly quiet=$state/teardown-webhooks
-
+# need not answer; one that answers is heard as before.
 ignore_webhooks() {
   local kind name index webhook timeout
-  for kind in validatingwebhookconfigurations mutatingwebhookconfigurations; do
+  for kind in $webhook_kinds; do
     ask get "$kind" -o go-template='{{range .items}}{{$name := .metadata.name}}{{range $i, $one := .webhooks}}{{if eq $one.failurePolicy "Fail"}}{{$name}} {{$i}} {{$one.name}} {{$one.timeoutSeconds}}{{"\n"}}{{end}}{{end}}{{end}}' |
       while read -r name index webhook timeout; do
         say "the webhook $webhook need not answer any more"
-        printf '%s\n' "$kind $name $index $webhook $timeout" >>"$quiet"
-        patch_webhook "$kind" "$name" "$index" "$webhook" Ignore 1 || :
+        ask annotate "$kind" "$name" --overwrite "$set_aside$index=$webhook $timeout" </dev/null &&
+          patch_webhook "$kind" "$name" "$index" "$webhook" Ignore 1 || :
       done || :
   done
-}
-
-heed_webhooks() {
-  local kind name index webhook timeout
-  [[ -e $quiet ]] || return 0
-  while read -r kind name index webhook timeout; do
-    patch_webhook "$kind" "$name" "$index" "$webhook" Fail "$timeout" || :
-  done <"$quiet"
-  rm -f "$quiet"
-}
-
-patch_webhook() {
-  local at=/webhooks/$3
-  ask patch "$1" "$2" --type json -p "[
-    {\"op\": \"test\", \"path\": \"$at/name\", \"value\": \"$4\"},
-    {\"op\": \"replace\", \"path\": \"$at/failurePolicy\", \"value\": \"$5\"},
-    {\"op\": \"replace\", \"path\": \"$at/timeoutSeconds\", \"value\": $6}]" </dev/null
 }
