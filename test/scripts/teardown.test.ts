@@ -1,42 +1,7 @@
 import { strict as assert } from "node:assert";
 import { teardownScripts } from "../../components/kubeadm/node-scripts.js";
-import { controlPlaneMachine, runControlPlane } from "../support/control-plane.js";
+import { common, kubectl, patience, services, volumes } from "../support/releasing.js";
 import { Sandbox } from "../support/sandbox.js";
-
-const common: Readonly<Record<string, string>> = {
-  hostname: "echo machine",
-  systemctl: "exit 0",
-};
-
-/**
- * A cluster's kubectl: what it answers by its arguments; everything else succeeds, and a policy is kept. Deletions are known by what
- * they name, "Pod shop db-0", and by their flags.
- */
-const kubectl = (cases: Readonly<Record<string, string>>): string =>
-  [
-    'case "$*" in "delete -f -"*)',
-    `  objects=$(awk -F'[ ,"]+' '/^{/ { print $4, ($9 == "" ? "-" : $9), $7 }')`,
-    '  while read -r one; do echo "$one${6:+ ${*:6}}"; done <<<"$objects" >>$root/deleted',
-    '  set -- "delete $(head -n 1 <<<"$objects")"',
-    "esac",
-    'case "$*" in',
-    ...Object.entries(cases).map(([words, body]) => `  ${words}) ${body} ;;`),
-    '  "apply -f -") cat >$root/policy ;;',
-    '  "delete validatingadmissionpolicy"*) rm -f $root/policy ;;',
-    "esac",
-  ].join("\n");
-
-/** The same scripts with shorter patience, in seconds. */
-const patience = (seconds: number): readonly string[] =>
-  teardownScripts.map((text) =>
-    text
-      .replaceAll(/(dwindle "?[a-z ]+"?) (240|420)/g, `$1 ${seconds.toString()}`)
-      .replaceAll(/\(\(still < (10|30)\)\)/g, "((still < 1))")
-      .replaceAll("said + 20", "said + 2"),
-  );
-
-const services = '"get services"*';
-const volumes = '"get persistentvolumes,"*';
 
 describe("teardown.sh", () => {
   let machine: Sandbox;
@@ -242,69 +207,5 @@ describe("teardown.sh", () => {
       "Pod shop db-0 --force --grace-period=0",
       ...["VolumeAttachment - csi-1", "Pod kube-system csi-1"],
     ]);
-  });
-
-  describe("with a webhook that does not answer", () => {
-    const stuck = {
-      [services]: "",
-      [volumes]: "[ -e $root/deaf ] || echo volume going - pvc-1 x,",
-      '"get validatingwebhookconfigurations"*':
-        "[ -e $root/deaf ] || echo guard 0 guard.example.com 10",
-    };
-    const webhooks = (calls: readonly string[]): string[] =>
-      calls
-        .join("\n")
-        .split("kubectl ")
-        .filter((call) => /^(annotate|patch|--kubeconfig \S+ (annotate|patch)) /.test(call))
-        .map((call) => call.replace(/^--kubeconfig \S+ /, "").trim());
-
-    it("does without it when nothing goes any more, and says on it what it was", () => {
-      living({ ...stuck, '*"patch validating"*': "touch $root/deaf" });
-      const { code, stderr, calls } = run(patience(20));
-      assert.equal(code, 0, stderr);
-      const [annotation = "", patch = "", ...more] = webhooks(calls);
-      assert.deepEqual(more, []);
-      assert.equal(
-        annotation,
-        "annotate validatingwebhookconfigurations guard --overwrite stackadm.io/webhook-0=guard.example.com 10",
-      );
-      assert.match(patch, /^patch validatingwebhookconfigurations guard --type json -p \[/);
-      assert.match(patch, /"value": "guard.example.com".*"value": "Ignore"/s);
-    });
-
-    const remembered = {
-      '*"get validatingwebhookconfigurations"*metadata.annotations*':
-        "echo guard stackadm.io/webhook-2 guard.example.com 10",
-    };
-    const givenBack = (calls: readonly string[]): void => {
-      const [patch = "", annotation] = webhooks(calls).slice(-2);
-      assert.match(patch, /"\/webhooks\/2\/name", "value": "guard.example.com"/);
-      assert.match(patch, /"value": "Fail".*timeoutSeconds", "value": 10/s);
-      assert.equal(
-        annotation,
-        "annotate validatingwebhookconfigurations guard stackadm.io/webhook-2-",
-      );
-    };
-
-    it("gives it back to a cluster that stays, whoever took it", () => {
-      living({ ...remembered, ...stuck });
-      const { code, calls } = run(patience(3));
-      assert.equal(code, 1);
-      givenBack(calls);
-    });
-
-    it("has a control plane give it back that comes up again, or in place of the one that took it", () => {
-      const controlPlane = controlPlaneMachine();
-      controlPlane.stub(
-        "kubectl",
-        `case "$*" in ${Object.entries(remembered)
-          .map(([words, body]) => `${words}) ${body} ;;`)
-          .join("")} *) ${controlPlane.bodyOf("kubectl")} ;; esac`,
-      );
-      const { code, stderr, calls } = runControlPlane(controlPlane);
-      controlPlane.close();
-      assert.equal(code, 0, stderr);
-      givenBack(calls);
-    });
   });
 });

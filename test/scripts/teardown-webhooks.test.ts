@@ -1,0 +1,81 @@
+import { strict as assert } from "node:assert";
+import { controlPlaneMachine, runControlPlane } from "../support/control-plane.js";
+import { common, kubectl, patience, services, volumes } from "../support/releasing.js";
+import { Sandbox } from "../support/sandbox.js";
+
+describe("teardown.sh with a webhook that does not answer", () => {
+  let machine: Sandbox;
+  const run = (seconds: number) => machine.run(patience(seconds), { OTHERS: "no" });
+  const living = (cases: Readonly<Record<string, string>>): void => {
+    machine.stub("kubectl", kubectl(cases));
+    machine.put("etc/kubernetes/admin.conf");
+  };
+  beforeEach(() => {
+    machine = new Sandbox(common);
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  const stuck = {
+    [services]: "",
+    [volumes]: "[ -e $root/deaf ] || echo volume going - pvc-1 x,",
+    '"get validatingwebhookconfigurations"*':
+      "[ -e $root/deaf ] || echo guard 0 guard.example.com 10",
+  };
+  const webhooks = (calls: readonly string[]): string[] =>
+    calls
+      .join("\n")
+      .split("kubectl ")
+      .filter((call) => /^(annotate|patch|--kubeconfig \S+ (annotate|patch)) /.test(call))
+      .map((call) => call.replace(/^--kubeconfig \S+ /, "").trim());
+
+  it("does without it when nothing goes any more, and says on it what it was", () => {
+    living({ ...stuck, '*"patch validating"*': "touch $root/deaf" });
+    const { code, stderr, calls } = run(20);
+    assert.equal(code, 0, stderr);
+    const [annotation = "", patch = "", ...more] = webhooks(calls);
+    assert.deepEqual(more, []);
+    assert.equal(
+      annotation,
+      "annotate validatingwebhookconfigurations guard --overwrite stackadm.io/webhook-0=guard.example.com 10",
+    );
+    assert.match(patch, /^patch validatingwebhookconfigurations guard --type json -p \[/);
+    assert.match(patch, /"value": "guard.example.com".*"value": "Ignore"/s);
+  });
+
+  const remembered = {
+    '*"get validatingwebhookconfigurations"*metadata.annotations*':
+      "echo guard stackadm.io/webhook-2 guard.example.com 10",
+  };
+  const givenBack = (calls: readonly string[]): void => {
+    const [patch = "", annotation] = webhooks(calls).slice(-2);
+    assert.match(patch, /"\/webhooks\/2\/name", "value": "guard.example.com"/);
+    assert.match(patch, /"value": "Fail".*timeoutSeconds", "value": 10/s);
+    assert.equal(
+      annotation,
+      "annotate validatingwebhookconfigurations guard stackadm.io/webhook-2-",
+    );
+  };
+
+  it("gives it back to a cluster that stays, whoever took it", () => {
+    living({ ...remembered, ...stuck });
+    const { code, calls } = run(3);
+    assert.equal(code, 1);
+    givenBack(calls);
+  });
+
+  it("has a control plane give it back that comes up again, or in place of the one that took it", () => {
+    const controlPlane = controlPlaneMachine();
+    controlPlane.stub(
+      "kubectl",
+      `case "$*" in ${Object.entries(remembered)
+        .map(([words, body]) => `${words}) ${body} ;;`)
+        .join("")} *) ${controlPlane.bodyOf("kubectl")} ;; esac`,
+    );
+    const { code, stderr, calls } = runControlPlane(controlPlane);
+    controlPlane.close();
+    assert.equal(code, 0, stderr);
+    givenBack(calls);
+  });
+});
