@@ -44,6 +44,10 @@ export function logIn(
       .once("error", (error) => {
         reject(refused ? new HostKeyMismatch(target.host) : error);
       })
+      // A machine that hangs up before it said anything is no error to ssh2.
+      .once("close", () => {
+        reject(new Error("it closed the connection"));
+      })
       .connect({
         host: target.host,
         port: target.port ?? 22,

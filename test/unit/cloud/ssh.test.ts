@@ -60,6 +60,17 @@ describe("a login to look", () => {
     }
   });
 
+  it("says at once that the machine hangs up", async () => {
+    const busy = await SshServer.start({ dropFirst: 1 });
+    try {
+      const since = Date.now();
+      await assert.rejects(logIn(at(busy)), /it closed the connection/);
+      assert.ok(Date.now() - since < 5_000);
+    } finally {
+      await busy.stop();
+    }
+  });
+
   it("tells who answers behind a machine: itself, another one, or nobody", async () => {
     assert.equal(await whoAnswers(at(hop), at(machine)), "itself");
     assert.equal(await whoAnswers(at(hop), at(machine, stranger)), "wrong host key");
