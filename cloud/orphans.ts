@@ -137,19 +137,28 @@ export async function whileInUse(
   }
 }
 
-/** Deletes one object and waits until its service no longer lists it. */
-export async function deleteObject(
+/** Asks for the deletion of one object, as soon as nothing uses it any more. Answers whether it was gone. */
+export async function beginDeletion(
   client: CloudClient,
   object: CloudObject,
   options: DeleteOptions = {},
-): Promise<void> {
+): Promise<boolean> {
   const { service, path } = deletions[object.kind];
   if (object.kind === "router") {
     await gone(clearRoutes(client, object));
     await detachRouter(client, object);
   }
   const target = path(object, client);
-  if (await whileInUse(() => gone(client.request(service, "DELETE", target)), options)) return;
+  return whileInUse(() => gone(client.request(service, "DELETE", target)), options);
+}
+
+/** Deletes one object and waits until its service no longer lists it. */
+export async function deleteObject(
+  client: CloudClient,
+  object: CloudObject,
+  options: DeleteOptions = {},
+): Promise<void> {
+  if (await beginDeletion(client, object, options)) return;
   const end = Date.now() + (options.timeout ?? 180_000);
   while (await stillListed(client, object)) {
     if (Date.now() > end)

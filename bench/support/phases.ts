@@ -1,8 +1,6 @@
 import type { Ran } from "./installation.js";
 import type { Seen } from "./process-watch.js";
-
-/** Milliseconds, and numbers where the name says so. */
-export type Figures = Readonly<Record<string, number>>;
+import type { Figures } from "./statistics.js";
 
 const isEngine = ({ what }: Seen): boolean => /pulumi (up|preview) /.test(what);
 const isCommandLine = ({ what }: Seen): boolean => /\/pulumi \w/.test(what);
@@ -16,7 +14,7 @@ const plugins = {
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
-/** What a run of `up` or `preview` says of itself. */
+/** What a run of `up` or `preview` says of itself, in milliseconds, and numbers where the name says so. */
 export function figuresOf({ wall, processes }: Ran, cloudCalls: number): Figures {
   const find = (pattern: RegExp): Seen | undefined =>
     processes.find(({ what }) => pattern.test(what));

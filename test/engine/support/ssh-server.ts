@@ -12,6 +12,8 @@ import { serveFiles } from "./sftp-files.js";
 export interface SshServerOptions {
   /** Default: any free port. */
   readonly port?: number;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
   /** Public keys that may log in, each one line. Default: none. */
   readonly authorizedKeys?: readonly string[];
   readonly password?: string;
@@ -67,7 +69,7 @@ export class SshServer {
     const server = new Server({ hostKeys: [...hostKeys] });
     const ssh = new SshServer(server, options, publicKey(hostKeys[0] ?? ""));
     await new Promise<void>((resolve) => {
-      server.listen(options.port ?? 0, "127.0.0.1", resolve);
+      server.listen(options.port ?? 0, options.host ?? "127.0.0.1", resolve);
     });
     return ssh;
   }

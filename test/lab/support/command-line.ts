@@ -16,6 +16,8 @@ export async function stackadm(
   options: {
     readonly changes?: Readonly<Record<string, unknown>>;
     readonly env?: NodeJS.ProcessEnv;
+    /** Hears each part of what is said when it is said. */
+    readonly onText?: (part: string) => void;
   } = {},
 ): Promise<Said> {
   const stackFile = join(packageRoot(), `Pulumi.${cluster.name}.yaml`);
@@ -28,7 +30,10 @@ export async function stackadm(
     });
     let text = "";
     for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding("utf8").on("data", (part: string) => (text += part));
+      stream.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+        options.onText?.(part);
+      });
     const code = await new Promise<number | null>((resolve, reject) => {
       child.once("error", reject);
       child.once("close", resolve);

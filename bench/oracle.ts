@@ -1,0 +1,153 @@
+/*
+ * How near `up` and `destroy` are to the speed of light: the command line on the lab, and in turn with it the same cluster by bare calls
+ * in the best order that there is (support/bare/), by the same scripts and manifests. Not a test. Needs the lab, and nothing else on it.
+ *
+ *   npx tsx bench/oracle.ts [--runs 3] [--control-planes 1] [--workers 2] [--record]
+ *   npx tsx bench/oracle.ts --dry-run     # prints the bare calls, makes none
+ *
+ * Ratios are to the bare calls. The last line is JSON; `--record` keeps it in bench/records.jsonl.
+ */
+import { parseArgs } from "node:util";
+import { wantedOf } from "../components/index.js";
+import { takeInventory, type CloudObject } from "../cloud/inventory.js";
+import { labCluster, type LabCluster } from "../test/lab/support/lab-cluster.js";
+import { specOf } from "../test/support/spec.js";
+import { factsFor } from "./support/bare/cloud.js";
+import { bareDestroy } from "./support/bare/destroy.js";
+import { DryCloud, dryHands } from "./support/bare/dry.js";
+import { runBare } from "./support/bare/run.js";
+import { bareUp } from "./support/bare/up.js";
+import { momentsInside, momentsOf, type Work } from "./support/moments.js";
+import { ours } from "./support/ours.js";
+import { report } from "./support/records.js";
+import type { Figures } from "./support/statistics.js";
+
+/** The cluster of every run. */
+const name = "bench";
+
+function described(controlPlanes: number, workers: number) {
+  const endpoint = { kind: controlPlanes > 1 ? "load-balancer" : "floating-ip" } as const;
+  return {
+    ...{ name, image: "debian-12", externalNetwork: "public", allowedCidrs: ["172.29.0.0/16"] },
+    controlPlane: { flavor: "k8s-control-plane", count: controlPlanes },
+    ...(controlPlanes > 1 && { endpoint }),
+    workers: { general: { flavor: "k8s-worker", count: workers } },
+    ...{ zones: ["zone-a", "zone-b"], samples: true },
+  };
+}
+
+/** What came up: what was worked on, and how to look at it. */
+interface Made {
+  readonly work: readonly Work[];
+  readonly kubeconfig: () => Promise<string>;
+}
+
+/** One that makes and unmakes the cluster. */
+interface Way {
+  readonly name: string;
+  readonly up: () => Promise<Made>;
+  readonly destroy: () => Promise<unknown>;
+}
+
+async function waysOf(
+  cluster: LabCluster,
+  initially: readonly CloudObject[],
+): Promise<readonly Way[]> {
+  const { cloud, environment, service } = cluster;
+  const spec = await service.spec(name);
+  return [
+    {
+      name: "bare calls",
+      up: async () => {
+        const { work, kubeconfig } = await bareUp(spec, environment.env);
+        return { work, kubeconfig: () => Promise.resolve(kubeconfig) };
+      },
+      destroy: () => bareDestroy(cloud, initially),
+    },
+    {
+      name: "stackadm",
+      up: async () => ({
+        work: await ours(cluster, ["up"]),
+        kubeconfig: () => service.kubeconfig(name),
+      }),
+      destroy: () => ours(cluster, ["destroy", "--yes"]),
+    },
+  ];
+}
+
+const secondsSince = (beganAt: number): number => Math.round((Date.now() - beganAt) / 100) / 10;
+
+async function once({ up, destroy }: Way): Promise<Figures> {
+  const beganAt = Date.now();
+  const { work, kubeconfig } = await up();
+  const whole = secondsSince(beganAt);
+  const inside = await momentsInside(await kubeconfig(), beganAt);
+  const endedAt = Date.now();
+  await destroy();
+  return { ...momentsOf(work, beganAt), ...inside, up: whole, destroy: secondsSince(endedAt) };
+}
+
+async function measure(options: ReturnType<typeof read>): Promise<void> {
+  const { runs, controlPlanes, workers } = options;
+  const cluster = await labCluster(name, described(controlPlanes, workers));
+  const initially = await takeInventory(cluster.cloud);
+  try {
+    // Compiles what is not compiled.
+    await ours(cluster, ["env"]);
+    const ways = await waysOf(cluster, initially);
+    const columns = ways.map((way) => ({ way, runs: [] as Figures[] }));
+    for (let turn = 0; turn < runs; turn += 1)
+      for (const column of columns) column.runs.push(await once(column.way));
+    await report(
+      {
+        bench: "oracle",
+        options: { controlPlanes, workers },
+        columns: columns.map(({ way, ...rest }) => ({ name: way.name, ...rest })),
+      },
+      options.record,
+    );
+  } finally {
+    // What a run that failed left behind.
+    await bareDestroy(cluster.cloud, initially);
+    await cluster.close();
+  }
+}
+
+/** The calls in their order, as far as answers that come at once show it. */
+async function rehearse({ controlPlanes, workers }: ReturnType<typeof read>): Promise<void> {
+  const say = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  const spec = specOf(described(controlPlanes, workers));
+  await runBare(spec, await factsFor(new DryCloud(say), wantedOf(spec)), dryHands(say));
+}
+
+function read() {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: "string", default: "3" },
+      "control-planes": { type: "string", default: "1" },
+      workers: { type: "string", default: "2" },
+      record: { type: "boolean", default: false },
+      "dry-run": { type: "boolean", default: false },
+    },
+  });
+  const number = (key: "runs" | "control-planes" | "workers"): number => {
+    if (/^[1-9]\d*$/.test(values[key])) return Number(values[key]);
+    throw new Error(`--${key}: '${values[key]}' is not a number from 1 on.`);
+  };
+  return {
+    ...{ runs: number("runs"), workers: number("workers") },
+    ...{ controlPlanes: number("control-planes"), record: values.record, dry: values["dry-run"] },
+  };
+}
+
+async function main(): Promise<void> {
+  const options = read();
+  await (options.dry ? rehearse(options) : measure(options));
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});

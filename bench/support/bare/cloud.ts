@@ -1,0 +1,263 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { z } from "zod";
+import type { CloudClient, Service } from "../../../cloud/client.js";
+import { CloudError } from "../../../cloud/cloud-error.js";
+import { listAll } from "../../../cloud/listing.js";
+import { listFlavors } from "../../../cloud/offering.js";
+import { meantBy } from "../../../cloud/reference.js";
+import type { CloudFacts, Wanted } from "../../../components/support/catalog.js";
+import type { Fields, Made } from "../../../test/support/graph.js";
+
+/** One call that makes something, and what of the answer the program wants to know. */
+interface Creation {
+  readonly service: Service;
+  readonly path: string;
+  /** Name of the object in request and answer. */
+  readonly key: string;
+  readonly body: Fields;
+  /** Beside the object in the request. */
+  readonly beside?: Fields;
+  readonly outputs?: (made: Fields) => Fields;
+}
+
+const named = z.looseObject({ id: z.string(), name: z.string().nullable() });
+
+/** Inputs of the provider's own, which no API knows by these words. */
+const texts = (inputs: Fields, key: string): readonly string[] =>
+  Array.isArray(inputs[key]) ? (inputs[key] as string[]) : [];
+const items = (inputs: Fields, key: string): readonly Fields[] =>
+  Array.isArray(inputs[key]) ? (inputs[key] as Fields[]) : [];
+
+/** `allowedCidrs` as APIs write it. */
+const underscored = (key: string): string =>
+  key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The named inputs, as far as they are there, in the APIs' words. */
+const some = (inputs: Fields, ...keys: readonly string[]): Fields =>
+  Object.fromEntries(
+    keys.filter((key) => inputs[key] !== undefined).map((key) => [underscored(key), inputs[key]]),
+  );
+
+const network = (path: string, key: string, body: Fields): Creation => ({
+  ...{ service: "network", path, key, body },
+});
+const balancer = (path: string, key: string, body: Fields): Creation => ({
+  ...{ service: "load-balancer", path: `/lbaas/${path}`, key, body },
+});
+
+function port(inputs: Fields): Creation {
+  const body = {
+    ...some(inputs, "name", "description", "networkId", "adminStateUp"),
+    ...some(inputs, "portSecurityEnabled"),
+    fixed_ips: items(inputs, "fixedIps").map((one) => some(one, "subnetId", "ipAddress")),
+    allowed_address_pairs: items(inputs, "allowedAddressPairs").map((one) =>
+      some(one, "ipAddress"),
+    ),
+    security_groups: texts(inputs, "securityGroupIds"),
+  };
+  const outputs = (made: Fields): Fields => ({
+    allFixedIps: items(made, "fixed_ips").map((one) => one["ip_address"]),
+    macAddress: made["mac_address"],
+  });
+  return { ...network("/ports", "port", body), outputs };
+}
+
+function server(inputs: Fields): Creation {
+  if ("blockDevices" in inputs)
+    throw new Error("Machines with volumes are not made by bare calls.");
+  const hints = items(inputs, "schedulerHints")[0]?.["group"];
+  return {
+    ...{ service: "compute", path: "/servers", key: "server" },
+    body: {
+      ...some(inputs, "name", "metadata", "tags", "configDrive", "availabilityZone"),
+      ...{ imageRef: inputs["imageId"], flavorRef: inputs["flavorId"] },
+      networks: items(inputs, "networks").map((one) => ({ port: one["port"] })),
+      user_data: Buffer.from(String(inputs["userData"])).toString("base64"),
+    },
+    beside: hints === undefined ? {} : { "os:scheduler_hints": { group: hints } },
+    // As it is asked for: which one it is otherwise, nobody waits for.
+    outputs: () => ({ availabilityZone: inputs["availabilityZone"] ?? "nova" }),
+  };
+}
+
+const rule = (inputs: Fields): Fields => ({
+  ...some(inputs, "securityGroupId", "direction", "ethertype", "protocol", "description"),
+  ...some(inputs, "portRangeMin", "portRangeMax", "remoteGroupId", "remoteIpPrefix"),
+});
+
+/** How each type is made. One that is missing here is an error, so that nothing is forgotten. */
+const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) => Creation>> = {
+  "openstack:networking/network:Network": (inputs) => ({
+    ...network("/networks", "network", some(inputs, "name", "adminStateUp", "mtu", "description")),
+    outputs: ({ mtu }) => ({ mtu }),
+  }),
+  "openstack:networking/subnet:Subnet": (inputs) =>
+    network("/subnets", "subnet", {
+      ...some(inputs, "name", "networkId", "cidr", "ipVersion", "dnsNameservers", "description"),
+      ...some(inputs, "allocationPools"),
+    }),
+  "openstack:networking/router:Router": (inputs) =>
+    network("/routers", "router", {
+      ...some(inputs, "name", "adminStateUp", "description"),
+      external_gateway_info: { network_id: inputs["externalNetworkId"] },
+    }),
+  "openstack:networking/secGroup:SecGroup": (inputs) =>
+    network("/security-groups", "security_group", some(inputs, "name", "description")),
+  "openstack:networking/port:Port": port,
+  "openstack:networking/floatingIp:FloatingIp": (inputs) => ({
+    ...network("/floatingips", "floatingip", {
+      ...some(inputs, "portId", "description"),
+      ...(inputs["valueSpecs"] as Fields),
+    }),
+    outputs: (made) => ({ address: made["floating_ip_address"] }),
+  }),
+  "openstack:compute/serverGroup:ServerGroup": (inputs) => ({
+    ...{ service: "compute", path: "/os-server-groups", key: "server_group" },
+    body: some(inputs, "name", "policies"),
+  }),
+  "openstack:compute/instance:Instance": server,
+  "openstack:identity/applicationCredential:ApplicationCredential": (inputs, { userId }) => ({
+    ...{ service: "identity", path: `/users/${userId}/application_credentials` },
+    key: "application_credential",
+    body: {
+      ...some(inputs, "name", "description", "unrestricted"),
+      roles: texts(inputs, "roles").map((name) => ({ name })),
+    },
+    outputs: ({ secret }) => ({ secret }),
+  }),
+  "openstack:loadbalancer/loadBalancer:LoadBalancer": (inputs) => ({
+    ...balancer("loadbalancers", "loadbalancer", {
+      ...some(inputs, "name", "description", "vipPortId", "vipSubnetId", "tags"),
+      provider: inputs["loadbalancerProvider"],
+    }),
+    outputs: (made) => ({ vipAddress: made["vip_address"], vipPortId: made["vip_port_id"] }),
+  }),
+  "openstack:loadbalancer/listener:Listener": (inputs) =>
+    balancer("listeners", "listener", {
+      ...some(inputs, "name", "protocol", "protocolPort", "allowedCidrs", "tags"),
+      ...some(inputs, "timeoutClientData", "timeoutMemberData"),
+      loadbalancer_id: inputs["loadbalancerId"],
+    }),
+  "openstack:loadbalancer/pool:Pool": (inputs) =>
+    balancer("pools", "pool", {
+      ...some(inputs, "name", "protocol", "listenerId"),
+      lb_algorithm: inputs["lbMethod"],
+    }),
+  "openstack:loadbalancer/monitor:Monitor": (inputs) =>
+    balancer("healthmonitors", "healthmonitor", {
+      ...some(inputs, "name", "poolId", "type", "urlPath", "httpMethod", "expectedCodes"),
+      ...some(inputs, "delay", "timeout", "maxRetries", "maxRetriesDown"),
+    }),
+  "openstack:loadbalancer/member:Member": (inputs) =>
+    balancer(
+      `pools/${String(inputs["poolId"])}/members`,
+      "member",
+      some(inputs, "name", "address", "protocolPort", "subnetId"),
+    ),
+};
+
+/** Milliseconds for which rules are gathered before one call makes them all. */
+const gathering = 20;
+/** A load balancer takes one change at a time; whoever comes meanwhile comes again. */
+const again = { times: 600, milliseconds: 100 };
+
+/** The cloud by bare calls: one for each thing that is made, and one for its tags. */
+export class BareCloud {
+  #rules: { readonly body: Fields; readonly made: () => void }[] = [];
+  #flushed: Promise<void> | undefined;
+  readonly #tags: Promise<unknown>[] = [];
+
+  constructor(private readonly client: CloudClient) {}
+
+  async make(type: string, inputs: Fields): Promise<Made> {
+    if (type === "openstack:networking/secGroupRule:SecGroupRule") return this.#rule(inputs);
+    if (type === "openstack:networking/routerInterface:RouterInterface") {
+      const path = `/routers/${String(inputs["routerId"])}/add_router_interface`;
+      await this.client.request("network", "PUT", path, some(inputs, "subnetId"));
+      return { id: String(inputs["subnetId"]), outputs: {} };
+    }
+    const creation = creations[type]?.(inputs, this.client);
+    if (!creation)
+      throw new Error(`${type} is not made by bare calls: bench/support/bare/cloud.ts.`);
+    const { service, path, key, body, beside, outputs } = creation;
+    const asked = { [key]: body, ...beside };
+    const answer = await this.#whileBusy(() => this.client.request(service, "POST", path, asked));
+    const made = (answer as Record<string, Fields>)[key] ?? {};
+    const id = String(made["id"]);
+    const tags = texts(inputs, "tags");
+    // Octavia and Nova take them at once.
+    if (service === "network" && tags.length > 0)
+      this.#tags.push(this.client.request(service, "PUT", `${path}/${id}/tags`, { tags }));
+    return { id, outputs: outputs?.(made) ?? {} };
+  }
+
+  /** What nobody waited for is done. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#tags);
+  }
+
+  async #rule(inputs: Fields): Promise<Made> {
+    await new Promise<void>((made, failed) => {
+      this.#rules.push({ body: rule(inputs), made });
+      this.#flushed ??= this.#flush();
+      this.#flushed.catch(failed);
+    });
+    return { id: "of-many", outputs: {} };
+  }
+
+  /** All rules that came up to now, by one call. */
+  async #flush(): Promise<void> {
+    await pause(gathering);
+    const rules = this.#rules;
+    [this.#rules, this.#flushed] = [[], undefined];
+    await this.client.request("network", "POST", "/security-group-rules", {
+      security_group_rules: rules.map(({ body }) => body),
+    });
+    for (const { made } of rules) made();
+  }
+
+  async #whileBusy(ask: () => Promise<unknown>): Promise<unknown> {
+    for (let left = again.times; ; left -= 1) {
+      try {
+        return await ask();
+      } catch (error) {
+        const busy = error instanceof CloudError && error.kind === "conflict";
+        if (!busy || left === 0) throw error;
+        await pause(again.milliseconds);
+      }
+    }
+  }
+}
+
+const idOf = (
+  what: string,
+  reference: string,
+  all: readonly { readonly id: string; readonly name: string | null }[],
+): string => {
+  const [found] = meantBy(reference, all);
+  if (!found) throw new Error(`The cloud has no ${what} '${reference}'.`);
+  return found.id;
+};
+
+/** What the specification names, by three calls. */
+export async function factsFor(client: CloudClient, wanted: Wanted): Promise<CloudFacts> {
+  const { externalNetwork = "" } = wanted;
+  const [images, flavors, networks] = await Promise.all([
+    listAll(client, "image", "/images", { key: "images", schema: named }),
+    listFlavors(client),
+    listAll(client, "network", "/networks?router:external=true", {
+      ...{ key: "networks", schema: named },
+    }),
+  ]);
+  const { authUrl, region, projectId, roles } = client;
+  return {
+    imageIds: Object.fromEntries(wanted.images.map((one) => [one, idOf("image", one, images)])),
+    flavorIds: Object.fromEntries(wanted.flavors.map((one) => [one, idOf("flavor", one, flavors)])),
+    externalNetworkId: idOf("external network", externalNetwork, networks),
+    externalNetworkName: externalNetwork,
+    scope: {
+      authUrl: /\/v3\/?$/.test(authUrl) ? authUrl : `${authUrl.replace(/\/+$/, "")}/v3`,
+      ...{ region, projectId, roles: [...roles] },
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { wantedOf } from "../../../components/index.js";
+import type { ClusterSpec } from "../../../components/cluster-spec.js";
+import { run } from "../../../base/run.js";
+import { entryTarget, parseOutputs } from "../../../automation/verify/outputs.js";
+import { shortcomings, verifyCluster } from "../../../automation/verify/verify.js";
+import { connectCloud } from "../../../cloud/client.js";
+import type { Work } from "../moments.js";
+import { BareCloud, factsFor } from "./cloud.js";
+import { BareCluster } from "./cluster.js";
+import { BareMachines } from "./machines.js";
+import { runBare, type Hands } from "./run.js";
+
+/** Milliseconds in which all of it has to work after everything was asked for. */
+const patience = 300_000;
+
+/** Hands that do it, and what is to be closed when it is done. */
+class RealHands implements Hands {
+  #cluster: BareCluster | undefined;
+
+  constructor(
+    private readonly calls: BareCloud,
+    private readonly machines: BareMachines,
+  ) {}
+
+  readonly cloud: Hands["cloud"] = (type, inputs) => this.calls.make(type, inputs);
+  readonly machine: Hands["machine"] = (script) => this.machines.run(script);
+  readonly here: Hands["here"] = async (command) =>
+    (await run("/bin/sh", ["-c", command])).stdout.trimEnd();
+  readonly put: Hands["put"] = (object) => this.inside.put(object);
+  readonly cluster: Hands["cluster"] = (kubeconfig) => {
+    this.#cluster = new BareCluster(kubeconfig);
+  };
+
+  get inside(): BareCluster {
+    if (!this.#cluster) throw new Error("There is no cluster to apply anything in.");
+    return this.#cluster;
+  }
+}
+
+export interface BareUp {
+  readonly kubeconfig: string;
+  readonly work: readonly Work[];
+}
+
+/** Brings up the cluster to where `up` ends: nodes Ready, the services answer, the claim's data was read back. */
+export async function bareUp(spec: ClusterSpec, env: NodeJS.ProcessEnv): Promise<BareUp> {
+  const agentSocket = env["SSH_AUTH_SOCK"] ?? "";
+  const client = await connectCloud({ env });
+  const calls = new BareCloud(client);
+  const machines = new BareMachines(agentSocket);
+  try {
+    const hands = new RealHands(calls, machines);
+    const { outputs, work } = await runBare(spec, await factsFor(client, wantedOf(spec)), hands);
+    await calls.settled();
+    const { samples } = outputs;
+    const addressOf = (name: string): Promise<string> =>
+      hands.inside.addressOf(samples?.namespace ?? "", name);
+    const [external, internal] = samples
+      ? await Promise.all([addressOf("web-external"), addressOf("web-internal")])
+      : ["", ""];
+    const known = parseOutputs({
+      ...outputs,
+      samples: samples && { ...samples, external, internal },
+    });
+    const entry = entryTarget(known, { user: spec.ssh.user, agentSocket });
+    const verification = await verifyCluster({ outputs: known, entry, timeout: patience });
+    if (!verification.ok) throw new Error(shortcomings(verification, known).join("\n"));
+    return { kubeconfig: outputs.kubeconfig, work };
+  } finally {
+    machines.close();
+  }
+}

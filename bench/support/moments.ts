@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-api.js";
+
+/** Work on one resource. Times are milliseconds since 1970. */
+export interface Work {
+  /** The last word of it counts: `Instance`, `Port`. */
+  readonly type: string;
+  readonly name: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** Seconds since the beginning, by what was reached. */
+export type Moments = Readonly<Record<string, number>>;
+
+type Which = (one: Work) => boolean;
+
+const kind = ({ type }: Work): string => type.split(":").at(-1) ?? "";
+const isKind =
+  (...kinds: readonly string[]): Which =>
+  (one) =>
+    kinds.includes(kind(one));
+const step =
+  (word: string): Which =>
+  (one) =>
+    kind(one) === "Command" && one.name.endsWith(`-${word}`);
+/** What the cloud is asked to make. */
+const inCloud: Which = isKind("Network", "Router", "SecGroup", "Port", "Instance", "FloatingIp");
+
+/** When the first of them began, or the last one began or ended. */
+const rows: readonly (readonly [string, Which, (times: readonly Work[]) => number])[] = [
+  ["first write", inCloud, (all) => Math.min(...all.map(({ startedAt }) => startedAt))],
+  ["servers asked for", isKind("Instance"), (all) => last(all, "startedAt")],
+  ["servers made", isKind("Instance"), (all) => last(all, "endedAt")],
+  ["machines prepared", step("prepare"), (all) => last(all, "endedAt")],
+  ["kubeadm init done", step("init"), (all) => last(all, "endedAt")],
+  ["workers joined", step("join"), (all) => last(all, "endedAt")],
+  ["services asked for", isKind("Service"), (all) => last(all, "startedAt")],
+];
+
+const last = (all: readonly Work[], which: "startedAt" | "endedAt"): number =>
+  Math.max(...all.map((one) => one[which]));
+
+const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;
+
+/** What was reached when, as whoever did the work saw it. */
+export function momentsOf(work: readonly Work[], beganAt: number): Moments {
+  const found = rows.flatMap(([name, which, when]) => {
+    const mine = work.filter(which);
+    return mine.length === 0 ? [] : [[name, seconds(when(mine) - beganAt)] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+const listOf = <T extends z.ZodType>(item: T) => z.looseObject({ items: z.array(item) });
+const conditioned = z.looseObject({
+  metadata: z.looseObject({ name: z.string() }),
+  status: z.looseObject({
+    conditions: z
+      .array(
+        z.looseObject({ type: z.string(), status: z.string(), lastTransitionTime: z.string() }),
+      )
+      .default([]),
+  }),
+});
+type Conditioned = z.infer<typeof conditioned>;
+
+/** When the last of them became ready; nothing when none of them is. */
+function readyAt(all: readonly Conditioned[]): number | undefined {
+  const times = all.flatMap(({ status }) =>
+    status.conditions
+      .filter(({ type, status: is }) => type === "Ready" && is === "True")
+      .map(({ lastTransitionTime }) => Date.parse(lastTransitionTime)),
+  );
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+const pods = (word: string) => (one: Conditioned) => one.metadata.name.includes(word);
+
+/** What the cluster itself says of when its parts were ready, to the second. */
+export async function momentsInside(kubeconfig: string, beganAt: number): Promise<Moments> {
+  const api = new KubernetesApi(readKubeAccess(kubeconfig));
+  const list = async (path: string): Promise<Conditioned[]> =>
+    listOf(conditioned).parse(await api.get(path)).items;
+  const [nodes, system, samples] = await Promise.all([
+    list("/api/v1/nodes"),
+    list("/api/v1/namespaces/kube-system/pods"),
+    list("/api/v1/namespaces/stackadm-samples/pods"),
+  ]);
+  const times = {
+    "nodes Ready": readyAt(nodes),
+    "cloud controller ready": readyAt(system.filter(pods("cloud-controller"))),
+    "pod network ready": readyAt(system.filter(pods("kube-router"))),
+    "CSI ready": readyAt(system.filter(pods("csi"))),
+    "web pods ready": readyAt(samples.filter(pods("web-"))),
+    "writer ready": readyAt(samples.filter(pods("writer-"))),
+  };
+  const known = Object.entries(times).flatMap(([name, at]) =>
+    at === undefined ? [] : [[name, seconds(at - beganAt)] as const],
+  );
+  return Object.fromEntries(known);
+}

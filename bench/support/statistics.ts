@@ -1,0 +1,33 @@
+const sorted = (values: readonly number[]): number[] => [...values].sort((one, two) => one - two);
+
+export const least = (values: readonly number[]): number => sorted(values)[0] ?? 0;
+
+export function median(values: readonly number[]): number {
+  const half = (values.length - 1) / 2;
+  const [low = 0, high = 0] = [Math.floor(half), Math.ceil(half)].map((at) => sorted(values)[at]);
+  return (low + high) / 2;
+}
+
+/** Named figures of one run. */
+export type Figures = Readonly<Record<string, number>>;
+
+const shown = (value: number): string => String(Math.round(value * 10) / 10);
+
+/** Every figure in a row: the least and the median of each column, and the ratio of the least ones to the first column's. */
+export function rowsOf(columns: readonly (readonly Figures[])[]): string[][] {
+  const names = [...new Set(columns.flatMap((runs) => runs.flatMap(Object.keys)))];
+  return names.map((name) => {
+    const all = columns.map((runs) => runs.flatMap((one) => one[name] ?? []));
+    const first = least(all[0] ?? []);
+    return [
+      name,
+      ...all.flatMap((values, index) => [
+        values.length === 0 ? "-" : `${shown(least(values))} / ${shown(median(values))}`,
+        ...(index === 0 ? [] : [ratio(least(values), first, values.length)]),
+      ]),
+    ];
+  });
+}
+
+const ratio = (value: number, first: number, count: number): string =>
+  count === 0 || first === 0 ? "-" : (value / first).toFixed(2);
