@@ -105,15 +105,19 @@ export class Installation {
   private async hold(): Promise<void> {
     // Makes the stack, the key of the logins and what secrets are kept with.
     await this.stackadm("preview");
-    const state = join(this.home, "state", "stackadm");
-    const publicKey = readFileSync(join(state, "ssh", "id_ed25519.pub"), "utf8").trim();
+    const kept = join(this.home, "state", "stackadm");
+    const publicKey = readFileSync(join(kept, "ssh", "id_ed25519.pub"), "utf8").trim();
     const { facts: cloud, answers, args } = this.living;
     const cluster = { args: { ...args, ssh: { publicKey } }, cloud };
-    const recorded = JSON.parse(await recordedState(cluster, { answers, scripts: true })) as {
-      deployment: object;
-    };
-    const work = join(state, "work");
-    const directory = join(work, readdirSync(work)[0] ?? "", "dev");
+    const state = await recordedState(cluster, { answers, scripts: true });
+    // The tests' cloud is elsewhere than this one.
+    const { region, projectId } = cloud.scope;
+    const here = state
+      .replaceAll('"region-one"', `"${region}"`)
+      .replaceAll('"project-id"', `"${projectId}"`);
+    const recorded = JSON.parse(here) as { deployment: object };
+    const work = join(kept, "work");
+    const directory = join(work, readdirSync(work)[0] ?? "");
     const settings = readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8");
     const salt = /^encryptionsalt: (\S+)$/m.exec(settings)?.[1];
     const keeper = { secrets_providers: { type: "passphrase", state: { salt } } };

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packageRoot } from "../../base/paths.js";
+import { startLiving, type Living } from "../../bench/support/cluster.js";
+import { Installation, type Ran } from "../../bench/support/installation.js";
+import { figuresOf } from "../../bench/support/phases.js";
+
+/** The command line as it is installed, with a cluster that is as it is to be; nothing here is timed. */
+describe("an up that has nothing to do", function () {
+  this.timeout(240_000);
+  let scratch: string;
+  let living: Living;
+  let place: Installation;
+  let ran: Ran;
+  let asked: string[];
+
+  before(async () => {
+    scratch = mkdtempSync(join(tmpdir(), "stackadm-no-op-"));
+    living = await startLiving(scratch);
+    place = await Installation.of(packageRoot(), living);
+    const before = living.cloud.seen.length;
+    ran = await place.stackadm("up");
+    asked = living.cloud.seen
+      .slice(before)
+      .map(({ method, path }) => `${method} ${path.split("?")[0] ?? ""}`);
+  });
+  after(async () => {
+    (place as Installation | undefined)?.remove();
+    await living.close();
+    rmSync(scratch, { recursive: true });
+  });
+
+  it("asks the cloud whether the program's names exist, and for nothing that the cluster is made of", () => {
+    assert.deepEqual(asked.sort(), [
+      "GET /compute/flavors/detail",
+      "GET /compute/flavors/detail",
+      "GET /compute/flavors/k8s-control-plane/os-extra_specs",
+      "GET /compute/flavors/k8s-worker/os-extra_specs",
+      "GET /compute/servers/detail",
+      "GET /image/v2/images",
+      "GET /network/v2.0/networks",
+      ...Array<string>(3).fill("POST /identity/v3/auth/tokens"),
+    ]);
+  });
+
+  it("starts each command of the engine once", () => {
+    const called = ran.processes.flatMap(
+      ({ what }) => /\/pulumi (stack \w+|\w+)/.exec(what)?.[1] ?? [],
+    );
+    // A process that starts another is a second one of its name for a moment.
+    assert.deepEqual([...new Set(called)].sort(), [
+      "stack export",
+      "stack output",
+      "up",
+      "version",
+    ]);
+  });
+
+  it("takes some seconds of CPU time", () => {
+    const figures = figuresOf(ran, asked.length);
+    const all = figures["CPU of all"] ?? 0;
+    // 6.5 s on two cores. Somewhere else it may be another, and twice as much would be something new.
+    assert.ok(all > 1_000 && all < 20_000, JSON.stringify(figures));
+  });
+});
