@@ -16,6 +16,17 @@ export interface ProxyOptions {
 const signIn = /\/v3\/auth\//;
 const writing = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
+/** A call as the proxy saw it. */
+export interface SeenCall {
+  readonly method: string;
+  /** With its query. */
+  readonly url: string;
+  /** Origin of the API behind. */
+  readonly upstream: string;
+  /** Whether somebody on this machine made it; otherwise it is the cluster's own. */
+  readonly own: boolean;
+}
+
 interface Door {
   readonly upstream: string;
   readonly server: Server;
@@ -28,6 +39,8 @@ interface Door {
 export class FaultyProxy {
   /** What failed, as `POST /v2.0/ports: 503`. */
   readonly failed: string[] = [];
+  /** Every call, the oldest first. */
+  readonly seen: SeenCall[] = [];
   #doors: readonly Door[] = [];
   #decide: (call: Call) => CallFault | undefined = () => undefined;
   #calls = 0;
@@ -85,6 +98,8 @@ export class FaultyProxy {
   }
 
   async #take(upstream: string, asked: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const own = asked.socket.remoteAddress === this.address;
+    this.seen.push({ method: asked.method ?? "", url: asked.url ?? "", upstream, own });
     const fault = this.#decide(this.#count(asked));
     if (fault !== undefined) this.failed.push(`${asked.method} ${pathOf(asked)}: ${fault}`);
     if (fault === undefined || fault === "lost") {

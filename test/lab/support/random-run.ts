@@ -1,20 +1,14 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { ClusterError } from "../../../automation/cluster/cluster-error.js";
-import {
-  createClusterService,
-  type ClusterService,
-} from "../../../automation/cluster/cluster-service.js";
+import type { ClusterService } from "../../../automation/cluster/cluster-service.js";
 import type { ClusterEvent } from "../../../automation/cluster/events.js";
 import type { UpOptions } from "../../../automation/cluster/options.js";
 import { identitiesOf } from "../../../automation/cluster/state.js";
 import { compareInventories, takeInventory, type CloudObject } from "../../../cloud/inventory.js";
 import { deleteOrphans } from "../../../cloud/orphans.js";
-import { apis, apiUrl } from "../../../lab/cloud/configuration/common.js";
-import { labSettings } from "../../../lab/settings.js";
 import { enginesOf } from "./engine.js";
-import { FaultyProxy } from "./faulty-proxy.js";
+import { behindProxy } from "./behind-proxy.js";
+import type { FaultyProxy } from "./faulty-proxy.js";
 import { until } from "./foreign.js";
 import { changes, labCluster, type LabCluster } from "./lab-cluster.js";
 import { begins, failingCalls, faults, momentOf, type Draw } from "./seed.js";
@@ -39,27 +33,6 @@ export interface Figures {
   /** How each `up` ended, the one that was hit first: `well`, or the failure. */
   readonly ended: readonly string[];
   readonly seconds: number;
-}
-
-/** The service as the program uses it, its calls to the cloud through a proxy. */
-async function behindProxy({ environment, stackFile }: LabCluster) {
-  const settings = labSettings();
-  const { env } = environment;
-  const proxy = await FaultyProxy.start({
-    // The cluster's controllers reach the cloud the same way.
-    address: settings.management.host,
-    upstreams: apis.map((port) => apiUrl(settings, { transport: "http", port })),
-  });
-  const projectDirectory = dirname(stackFile);
-  const file = join(projectDirectory, "clouds-behind-proxy.yaml");
-  const clouds = readFileSync(env["OS_CLIENT_CONFIG_FILE"] ?? "", "utf8");
-  writeFileSync(file, proxy.rewrite(clouds), { mode: 0o600 });
-  const service = createClusterService({
-    env: { ...env, OS_CLIENT_CONFIG_FILE: file },
-    backend: env["PULUMI_BACKEND_URL"] ?? "",
-    projectDirectory,
-  });
-  return { proxy, service };
 }
 
 /** One cluster that meets the fault of a draw, from nothing to nothing. */

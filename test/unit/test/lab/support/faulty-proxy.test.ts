@@ -61,6 +61,8 @@ describe("the proxy that lets calls to a cloud fail", () => {
     const host = new URL(through).host;
     assert.notEqual(through, origin);
     assert.deepEqual(seen, [{ line: "POST /v2.0/ports?limit=1", host, body: "sent" }]);
+    const call = { method: "POST", url: "/v2.0/ports?limit=1", upstream: origin, own: true };
+    assert.deepEqual(proxy.seen.at(-1), call);
   });
 
   it("rewrites whole addresses only, and answers only where somebody signs in", async () => {
