@@ -17,24 +17,11 @@ import { bareDestroy } from "./support/bare/destroy.js";
 import { DryCloud, dryHands } from "./support/bare/dry.js";
 import { runBare } from "./support/bare/run.js";
 import { bareUp } from "./support/bare/up.js";
+import { benchCluster, clusterName } from "./support/lab.js";
 import { momentsInside, momentsOf, type Work } from "./support/moments.js";
 import { ours } from "./support/ours.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
-
-/** The cluster of every run. */
-const name = "bench";
-
-function described(controlPlanes: number, workers: number) {
-  const endpoint = { kind: controlPlanes > 1 ? "load-balancer" : "floating-ip" } as const;
-  return {
-    ...{ name, image: "debian-12", externalNetwork: "public", allowedCidrs: ["172.29.0.0/16"] },
-    controlPlane: { flavor: "k8s-control-plane", count: controlPlanes },
-    ...(controlPlanes > 1 && { endpoint }),
-    workers: { general: { flavor: "k8s-worker", count: workers } },
-    ...{ zones: ["zone-a", "zone-b"], samples: true },
-  };
-}
 
 /** What came up: what was worked on, and how to look at it. */
 interface Made {
@@ -54,7 +41,7 @@ async function waysOf(
   initially: readonly CloudObject[],
 ): Promise<readonly Way[]> {
   const { cloud, environment, service } = cluster;
-  const spec = await service.spec(name);
+  const spec = await service.spec(clusterName);
   return [
     {
       name: "bare calls",
@@ -68,7 +55,7 @@ async function waysOf(
       name: "stackadm",
       up: async () => ({
         work: await ours(cluster, ["up"]),
-        kubeconfig: () => service.kubeconfig(name),
+        kubeconfig: () => service.kubeconfig(clusterName),
       }),
       destroy: () => ours(cluster, ["destroy", "--yes"]),
     },
@@ -89,7 +76,7 @@ async function once({ up, destroy }: Way): Promise<Figures> {
 
 async function measure(options: ReturnType<typeof read>): Promise<void> {
   const { runs, controlPlanes, workers } = options;
-  const cluster = await labCluster(name, described(controlPlanes, workers));
+  const cluster = await labCluster(clusterName, benchCluster(controlPlanes, workers));
   const initially = await takeInventory(cluster.cloud);
   try {
     // Compiles what is not compiled.
@@ -118,7 +105,7 @@ async function rehearse({ controlPlanes, workers }: ReturnType<typeof read>): Pr
   const say = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };
-  const spec = specOf(described(controlPlanes, workers));
+  const spec = specOf(benchCluster(controlPlanes, workers));
   await runBare(spec, await factsFor(new DryCloud(say), wantedOf(spec)), dryHands(say));
 }
 

@@ -2,7 +2,7 @@ import type { Ran } from "./installation.js";
 import type { Seen } from "./process-watch.js";
 import type { Figures } from "./statistics.js";
 
-const isEngine = ({ what }: Seen): boolean => /pulumi (up|preview) /.test(what);
+const isEngine = ({ what }: Seen): boolean => /pulumi (up|preview|destroy) /.test(what);
 const isCommandLine = ({ what }: Seen): boolean => /\/pulumi \w/.test(what);
 
 /** The plugins in the order in which an operation needs them. */

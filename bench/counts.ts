@@ -1,0 +1,114 @@
+/*
+ * How much is done for a cluster on the lab, and for nothing: calls to the cloud by kind, SSH connections and scripts on each machine, CPU
+ * time of command line, engine, program and plugins. Counts hardly differ from run to run. Not a test. Needs the lab, and nothing else on it.
+ *
+ *   npx tsx bench/counts.ts [--workers 2] [--record]
+ *
+ * Last comes a line of JSON for `up`, an `up` with nothing to do and `destroy`; `--record` keeps them in bench/records.jsonl.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { parse } from "yaml";
+import { parseOutputs } from "../automation/verify/outputs.js";
+import { toYaml } from "../base/yaml.js";
+import { takeInventory } from "../cloud/inventory.js";
+import { behindProxy } from "../test/lab/support/behind-proxy.js";
+import type { FaultyProxy } from "../test/lab/support/faulty-proxy.js";
+import { labCluster, type LabCluster } from "../test/lab/support/lab-cluster.js";
+import { scriptRuns, sshLogins } from "../test/lab/support/machines.js";
+import { bareDestroy } from "./support/bare/destroy.js";
+import { countCalls } from "./support/calls.js";
+import { benchCluster, clusterName } from "./support/lab.js";
+import { ours } from "./support/ours.js";
+import { figuresOf } from "./support/phases.js";
+import { watchProcesses } from "./support/process-watch.js";
+import { report } from "./support/records.js";
+import type { Figures } from "./support/statistics.js";
+
+interface Place {
+  readonly cluster: LabCluster;
+  readonly proxy: FaultyProxy;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The cloud behind the proxy under a name of its own: by the lab's, the command line would find the lab itself. */
+function renamed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const file = env["OS_CLIENT_CONFIG_FILE"] ?? "";
+  const { clouds } = parse(readFileSync(file, "utf8")) as { clouds: Record<string, unknown> };
+  const counted = { clouds: { counted: clouds[env["OS_CLOUD"] ?? ""] } };
+  writeFileSync(file, toYaml(counted), { mode: 0o600 });
+  return { ...env, OS_CLOUD: "counted", STACKADM_STAND_INS: "1" };
+}
+
+/** SSH connections and scripts so far, on each machine. Nothing where there is no cluster. */
+async function onMachines({ service }: LabCluster): Promise<Figures> {
+  const outputs = await service.outputs(clusterName).catch(() => undefined);
+  if (outputs === undefined) return {};
+  const counted = parseOutputs(outputs).nodes.map(async ({ name, serverId }) => [
+    [`SSH connections to ${name}`, await sshLogins(serverId)] as const,
+    [`scripts on ${name}`, await scriptRuns(serverId)] as const,
+  ]);
+  return Object.fromEntries((await Promise.all(counted)).flat());
+}
+
+const since = (now: Figures, before: Figures): Figures =>
+  Object.fromEntries(
+    Object.entries(now).map(([name, count]) => [name, count - (before[name] ?? 0)]),
+  );
+
+/** Runs a command, and counts what it did. */
+async function count({ cluster, proxy, env }: Place, args: readonly string[]): Promise<Figures> {
+  const [callsBefore, machinesBefore] = [proxy.seen.length, await onMachines(cluster)];
+  const mark = Date.now().toString();
+  const began = performance.now();
+  const ended = ours(cluster, args, { ...env, STACKADM_BENCH: mark });
+  const processes = await watchProcesses(`STACKADM_BENCH=${mark}`, ended);
+  await ended;
+  const wall = Math.round(performance.now() - began);
+  const calls = proxy.seen.slice(callsBefore);
+  const times = Object.entries(figuresOf({ wall, output: "", processes }, calls.length));
+  const cpu = times.filter(([name]) => name.startsWith("CPU "));
+  return {
+    ...countCalls(calls),
+    ...(args[0] === "up" ? since(await onMachines(cluster), machinesBefore) : {}),
+    ...Object.fromEntries(cpu.map(([name, value]) => [`${name}, ms`, value])),
+  };
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      workers: { type: "string", default: "2" },
+      record: { type: "boolean", default: false },
+    },
+  });
+  const workers = Number(values.workers);
+  const cluster = await labCluster(clusterName, benchCluster(1, workers));
+  const initially = await takeInventory(cluster.cloud);
+  const { proxy, ...behind } = await behindProxy(cluster);
+  const env = renamed(behind.env);
+  try {
+    const commands = { up: ["up"], "up with nothing to do": ["up"], destroy: ["destroy", "--yes"] };
+    for (const [bench, args] of Object.entries(commands)) {
+      const runs = [await count({ cluster, proxy, env }, args)];
+      await report(
+        {
+          bench: `counts of ${bench}`,
+          options: { workers },
+          columns: [{ name: "stackadm", runs }],
+        },
+        values.record,
+      );
+    }
+  } finally {
+    // What a command that failed left behind.
+    await bareDestroy(cluster.cloud, initially);
+    await proxy.close();
+    await cluster.close();
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});
