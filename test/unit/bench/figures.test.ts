@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { countCalls, kindOf } from "../../../bench/support/calls.js";
+import { drawPhases } from "../../../bench/support/drawing.js";
 import { momentsOf, type Work } from "../../../bench/support/moments.js";
 import { comparison, figuresTable, type BenchRecord } from "../../../bench/support/records.js";
 import { median, rowsOf } from "../../../bench/support/statistics.js";
@@ -70,5 +71,21 @@ describe("figures of a benchmark", () => {
     const [, line = ""] = comparison(measured(80), record).split("\n");
     assert.match(line, /^stackadm: up +100 +80 +0\.80$/);
     assert.match(figuresTable(record), /^oracle: LEAST \/ MEDIAN +stackadm\nup +100 \/ 100/);
+  });
+});
+
+describe("the picture of a record", () => {
+  it("has a bar for each moment and column, as long as it took", () => {
+    const columns = [
+      { name: "bare calls", runs: [{ "nodes Ready": 10, up: 20 }] },
+      { name: "a & b", runs: [{ "nodes Ready": 20, up: 40 }] },
+    ];
+    const drawn = drawPhases({ bench: "oracle", options: {}, columns });
+    const bars = [...drawn.matchAll(/<rect x="\d+" y="[\d.]+" width="(\d+)"/g)].map(([, long]) =>
+      Number(long),
+    );
+    assert.equal(bars.length, 4);
+    assert.deepEqual([bars[1], bars[3]], [bars[2], 2 * (bars[2] ?? 0)]);
+    assert.match(drawn, /a &amp; b, s/);
   });
 });
