@@ -1,5 +1,6 @@
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { writePrivate } from "../../base/files.js";
+import { timelinePath } from "../cluster/kubeconfig-file.js";
 import type { UpResult } from "../cluster/options.js";
 import { VerificationFailed } from "../cluster/proof.js";
 import { addKubeconfig } from "../cluster/redact.js";
@@ -33,7 +34,7 @@ interface Times {
 /** Writes where the time went, beside the kubeconfig; answers the file's path. */
 function keepTimeline(stack: string, { kubeconfigPath, timeline }: UpResult): string | undefined {
   if (kubeconfigPath === undefined || !timeline) return undefined;
-  const path = join(dirname(kubeconfigPath), "timeline.html");
+  const path = timelinePath({ directory: dirname(kubeconfigPath) });
   writePrivate(path, timelinePage(stack, timeline));
   return path;
 }

@@ -7,12 +7,7 @@ import { requireNotElsewhere, settingsOf } from "./elsewhere.js";
 import type { ClusterEvent } from "./events.js";
 import { rememberFitted } from "./fitted.js";
 import { settleApi } from "./teardown.js";
-import {
-  keepKubeconfig,
-  moveEarlier,
-  removeKubeconfig,
-  writeKubeconfig,
-} from "./kubeconfig-file.js";
+import { keepKubeconfig, moveEarlier, removeFiles, writeKubeconfig } from "./kubeconfig-file.js";
 import type {
   ClusterServiceOptions,
   DestroyOptions,
@@ -168,7 +163,7 @@ class Service implements ClusterService {
       await repair(run, await readState(access), "operation");
       await run.engine("destroy", { exists: true });
       const swept = await sweepAfter(run, state);
-      removeKubeconfig(access.workspace);
+      removeFiles(access.workspace);
       return { clusters: namesIn(state, name), held: true, ...swept };
     });
   }

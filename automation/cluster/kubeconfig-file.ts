@@ -31,7 +31,12 @@ function whereTo(kubeconfig: string): KubeAccess | undefined {
 type Whose = Pick<Workspace, "stack" | "directory">;
 
 /** Where the administrator's kubeconfig of a stack lies. */
-export const kubeconfigPath = ({ directory }: Whose): string => join(directory, "kubeconfig");
+export const kubeconfigPath = ({ directory }: Pick<Whose, "directory">): string =>
+  join(directory, "kubeconfig");
+
+/** Where the page lies that says where the time of the last `up` went: beside the kubeconfig. */
+export const timelinePath = ({ directory }: Pick<Whose, "directory">): string =>
+  join(directory, "timeline.html");
 
 /**
  * Moves the file of an earlier release to where it lies now. It was named by the stack alone, so it may be of another backend's
@@ -67,7 +72,7 @@ export async function keepKubeconfig(
   return kubeconfigFile && typeof text === "string" ? writeKubeconfig(whose, text) : undefined;
 }
 
-/** Removes it. */
-export const removeKubeconfig = (whose: Whose): void => {
-  rmSync(kubeconfigPath(whose), { force: true });
-};
+/** Removes what is kept of a cluster that is gone: the way to it, and the page of its last `up`. */
+export function removeFiles(whose: Whose): void {
+  for (const path of [kubeconfigPath(whose), timelinePath(whose)]) rmSync(path, { force: true });
+}

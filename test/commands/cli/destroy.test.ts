@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { instanceType, networkType, stepEvent, urnOf } from "../../support/engine.js";
 import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
@@ -25,6 +25,7 @@ describe("`stackadm destroy`", function () {
     operator = new Operator(cloud.environment());
     mkdirSync(operator.state(), { recursive: true });
     writeFileSync(operator.kubeconfig(), "of a cluster that was");
+    writeFileSync(timeline(), "of its last up");
   });
   afterEach(async () => {
     assert.deepEqual(operator.leftovers(), []);
@@ -32,6 +33,7 @@ describe("`stackadm destroy`", function () {
     await cloud.close();
   });
   const kubeconfig = (): boolean => existsSync(operator.kubeconfig());
+  const timeline = (): string => join(dirname(operator.kubeconfig()), "timeline.html");
   const deleted = (): string[] =>
     cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
   const identity = {
@@ -60,7 +62,7 @@ describe("`stackadm destroy`", function () {
     );
     assert.ok(cloud.seen.some(({ path }) => path.startsWith("/load-balancer/lbaas/loadbalancers")));
     assert.equal(operator.engine.stateNow(), undefined);
-    assert.equal(kubeconfig(), false);
+    assert.deepEqual([kubeconfig(), existsSync(timeline())], [false, false]);
     assert.deepEqual(deleted(), []);
   });
 

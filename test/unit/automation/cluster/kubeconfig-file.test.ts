@@ -14,7 +14,8 @@ import { dirname, join } from "node:path";
 import {
   kubeconfigPath,
   moveEarlier,
-  removeKubeconfig,
+  removeFiles,
+  timelinePath,
   writeKubeconfig,
 } from "../../../../automation/cluster/kubeconfig-file.js";
 
@@ -74,10 +75,11 @@ describe("the file with the administrator's kubeconfig", () => {
     assert.deepEqual(files(), ["kubeconfig"]);
   });
 
-  it("is removed without a complaint when there is none", async () => {
+  it("goes with the page of the last up, without a complaint when there is none", async () => {
     await write("secret");
+    writeFileSync(timelinePath(stack()), "page");
     for (let time = 0; time < 2; time += 1) {
-      removeKubeconfig(stack());
+      removeFiles(stack());
       assert.deepEqual(files(), []);
     }
   });
