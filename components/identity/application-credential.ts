@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
+import { accessRulesOf, type AccessRule } from "../../cloud/access-rules.js";
 import { rolesOf } from "../../cloud/cluster-credential.js";
 import { credentialDescription, nameInCloud } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
 import type { CloudScope } from "../support/catalog.js";
+import { routedByCloud } from "../pod-network/kinds.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { certificateIn } from "../spec/certificates.js";
 import type { ClusterMarkInput } from "./cluster-mark.js";
@@ -11,8 +14,8 @@ import type { ClusterMarkInput } from "./cluster-mark.js";
 export interface ApplicationCredentialArgs {
   readonly mark: ClusterMarkInput;
   readonly scope: pulumi.Input<CloudScope>;
-  /** What is wanted of it. Change of the generation or the end: another one is made, and the former one deleted last. */
-  readonly spec: Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
+  /** What is wanted of it. Change of the generation, the end or the rules: another one is made, and the former one deleted last. */
+  readonly spec: Pick<ClusterSpec, "credential" | "loadBalancer" | "podNetwork" | "sampleServices">;
 }
 
 /** With what the cluster's controllers work in the cloud. */
@@ -27,11 +30,15 @@ type Wanted = NonNullable<ClusterSpec["credential"]>;
  * What tells a credential from the one before. It is another resource, so the engine makes it first, then changes what has it,
  * and deletes the former one last; where something failed on the way, that stays.
  */
-const suffixOf = ({ generation = 0, expiresAt }: Wanted): string =>
+const suffixOf = ({ generation = 0, expiresAt }: Wanted, rules?: readonly AccessRule[]): string =>
   [
     ...(generation > 0 ? [`-${String(generation)}`] : []),
     ...(expiresAt === undefined ? [] : [`-${expiresAt.replaceAll(":", "-")}`]),
+    ...(rules ? [`-rules-${digestOf(rules)}`] : []),
   ].join("");
+
+const digestOf = (rules: readonly AccessRule[]): string =>
+  createHash("sha256").update(JSON.stringify(rules)).digest("hex").slice(0, 8);
 
 /** What the cluster itself may do in the cloud: never the operator's own credential. */
 export class ApplicationCredential extends Component implements CloudCredential {
@@ -45,9 +52,15 @@ export class ApplicationCredential extends Component implements CloudCredential 
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(ApplicationCredential.type, name, opts);
-    const { credential: wanted = {} } = args.spec;
+    const { credential: wanted = {}, podNetwork } = args.spec;
     const needs = { credentialRoles: wanted.roles, certificate: certificateIn(args.spec) };
-    const suffix = suffixOf(wanted);
+    const accessRules =
+      wanted.accessRules &&
+      accessRulesOf(wanted.accessRules, {
+        routes: routedByCloud(podNetwork),
+        certificates: needs.certificate !== undefined,
+      });
+    const suffix = suffixOf(wanted, accessRules);
     const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
       const given = rolesOf(held, needs);
       // Never all roles. The questions to the cloud say that none is known; without them Keystone refuses this one, and a
@@ -65,6 +78,7 @@ export class ApplicationCredential extends Component implements CloudCredential 
         roles,
         unrestricted: false,
         ...(wanted.expiresAt !== undefined && { expiresAt: wanted.expiresAt }),
+        ...(accessRules && { accessRules }),
       },
       // Any change replaces a credential, which cuts a living cluster off: not for roles of the operator that change
       // order or grow, nor for a name of an earlier release.

@@ -9,9 +9,10 @@ import {
   otherSections,
   owned,
 } from "./cloud-conf.js";
+import { methods } from "../../cloud/access-rules.js";
 import { isOvn } from "../endpoint/endpoint-plan.js";
 import { overlaps } from "../network/address-plan.js";
-import { doc, list, present, range4, record, text, truth, whole } from "./values.js";
+import { doc, list, oneOf, present, range4, record, shown, text, truth, whole } from "./values.js";
 
 /** A network of their own for the addresses of services. */
 const servicesNetwork = record({
@@ -81,6 +82,26 @@ const isMoment = (value: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value) && !Number.isNaN(Date.parse(value));
 const notMade = "is of the credential that the program makes, and credential.id names another";
 
+const noRule = `is no access rule; write controllers, or service, method (${methods.join(", ")}) and path`;
+
+const accessRule = z.union(
+  [
+    oneOf(["controllers"]),
+    record({
+      service: text(
+        (value) => /^[A-Za-z0-9-]{1,64}$/.test(value),
+        "is no type of a service; write one of the catalogue's, like compute",
+      ),
+      method: oneOf(methods),
+      path: text(
+        (value) => /^\/.{0,224}$/.test(value),
+        "is no path; write at most 225 characters, from / on",
+      ),
+    }),
+  ],
+  { error: ({ input }) => `${shown(input)} ${noRule}` },
+);
+
 /** With what the cluster's controllers work in the cloud: a credential that the program makes, or one that is supplied. */
 export const credential = record({
   id: present("the ID of an application credential")
@@ -128,8 +149,17 @@ export const credential = record({
         "`member` and `load-balancer_member`, as far as you have them; never all of yours",
       ),
     ),
+  accessRules: list(accessRule, 1, "a list of access rules, or leave it out")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "All that the credential that the program makes may be used for, whatever its roles allow: `controllers` for what the cluster's controllers ask of the cloud, and rules of your own with `service`, `method` and `path`. Only for a cloud whose services enforce access rules: others refuse such a credential everything. Other rules make another credential, as `generation` does.",
+        "none: whatever its roles allow",
+      ),
+    ),
 })
-  .superRefine(({ id, secret: itsSecret, generation, roles }, context) => {
+  .superRefine(({ id, secret: itsSecret, generation, roles, accessRules }, context) => {
     const issue = (path: string, input: unknown, message: string): void => {
       context.addIssue({ code: "custom", path: [path], input, message });
     };
@@ -140,6 +170,8 @@ export const credential = record({
       issue("generation", generation, `${notMade}; leave it out`);
     if (id !== undefined && roles !== undefined)
       issue("roles", roles, `${notMade}; leave them out`);
+    if (id !== undefined && accessRules !== undefined)
+      issue("accessRules", accessRules, `${notMade}; leave them out`);
   })
   .optional();
 

@@ -15,6 +15,7 @@ const stringData = (rows: readonly Row[]): Readonly<Record<string, unknown>> => 
 };
 const clear = (value: unknown): string => JSON.stringify(value);
 
+type Credential = NonNullable<ClusterComponentArgs["credential"]>;
 const authScope = "openstack:identity/getAuthScope:getAuthScope";
 
 describe("graph: with what the cluster works in its cloud", () => {
@@ -60,6 +61,38 @@ describe("graph: with what the cluster works in its cloud", () => {
       found.map(({ inputs }) => inputs["expiresAt"]),
       [undefined, undefined, end],
     );
+  });
+
+  it("lets it be used for what its access rules say, and has another one for other rules", async () => {
+    const rule = { service: "key-manager", method: "GET", path: "/v1/containers/*" } as const;
+    const made = async (over: Partial<ClusterComponentArgs>): Promise<Row> => {
+      const type = "openstack:identity/applicationCredential:ApplicationCredential";
+      const [row, ...more] = (await build(over)).filter((one) => one.type === type);
+      assert.deepEqual(more, []);
+      assert.ok(row);
+      return row;
+    };
+    const of = (...accessRules: NonNullable<Credential["accessRules"]>) =>
+      made({ credential: { accessRules } });
+    const [none, all] = [await made({}), await of("controllers")];
+    const [own, both] = [await of(rule), await of("controllers", rule)];
+    assert.equal("accessRules" in none.inputs, false);
+    assert.deepEqual(own.inputs["accessRules"], [rule]);
+    const counts = [all, both].map(({ inputs }) => (inputs["accessRules"] as object[]).length);
+    assert.equal(counts[1], (counts[0] ?? 0) + 1);
+    const names = [none, own, all, both].map(({ name }) => name);
+    assert.equal(new Set(names).size, 4);
+    assert.match(own.name, /^dev-credential-credential-rules-[0-9a-f]{8}$/);
+    assert.equal((await of(rule, "controllers")).name, both.name, "their order is nothing");
+    const credential: Credential = { accessRules: ["controllers"] };
+    const more = [
+      await made({ credential, podNetwork: "cloud-routes" }),
+      await made({
+        credential,
+        loadBalancer: { defaultTlsContainerRef: "https://k/v1/secrets/1" },
+      }),
+    ];
+    assert.equal(new Set([all, ...more].map(({ name }) => name)).size, 3);
   });
 
   it("gives it the roles that are named, and never all of the operator's", async () => {

@@ -15,6 +15,7 @@ import {
 import { Machine } from "../../components/machine/machine.js";
 import { canarySeed, cloudAnswers, sampleIdentity } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
+import { specOf } from "../support/spec.js";
 import { secret, value } from "../support/value.js";
 
 /** How long dialling goes on: the plugin's waits grow from 0.1 s by half to 5 s. */
@@ -201,11 +202,10 @@ describe("the identity", () => {
 describe("the application credential", () => {
   const rolesOf = async (roles: string[], named?: string[], ref?: string): Promise<unknown> => {
     const scope = { authUrl: "https://k/v3", region: "r", projectId: "p", roles };
-    const spec = {
+    const spec = specOf({
       credential: named && { roles: named },
-      loadBalancer: { provider: "amphora", enabled: true, defaultTlsContainerRef: ref },
-      sampleServices: {},
-    };
+      loadBalancer: { defaultTlsContainerRef: ref },
+    });
     const program = () => new ApplicationCredential("c", { mark, scope, spec });
     const rows = await graph(program, cloudAnswers);
     return rows.find(({ custom }) => custom)?.inputs["roles"];

@@ -99,6 +99,8 @@ describe("the cluster that a stack file describes", () => {
 
   it("has a supplied credential or one that is made, and of that only what can be told", () => {
     const secret = { secure: "v1:abc" };
+    const rule = { service: "image", method: "GET", path: "/v2/images" };
+    const rules = (...accessRules: readonly unknown[]) => ({ accessRules });
     const wrong: readonly [credential: object, sentence: RegExp][] = [
       [{ id: "i" }, /credential\.secret: is missing; write the secret/],
       [{ secret }, /credential\.id: is missing; write the ID/],
@@ -106,12 +108,22 @@ describe("the cluster that a stack file describes", () => {
       [{ id: "i", secret, roles: ["member"] }, /credential\.roles: is of the credential that/],
       [{ expiresAt: "tomorrow" }, /credential\.expiresAt: "tomorrow" is not a moment; write/],
       [{ roles: [] }, /credential\.roles: is empty; write a list of roles/],
+      [{ id: "i", secret, accessRules: ["controllers"] }, /credential\.accessRules: is of the/],
+      // Keystone takes an empty list for none.
+      [rules(), /credential\.accessRules: is empty; write a list of access rules, or/],
+      [rules("all"), /accessRules\.0: "all" is no access rule; write controllers, or/],
+      [
+        rules("controllers", { ...rule, method: "GET /" }),
+        /accessRules\.1: \{.* is no access rule/,
+      ],
+      [rules({ ...rule, service: "Nova!" }), /accessRules\.0\.service: "Nova!" is no type of a/],
+      [rules({ ...rule, path: "v2/images" }), /accessRules\.0\.path: "v2\/images" is no path/],
     ];
     for (const [credential, sentence] of wrong)
       assert.throws(() => spec({ ...minimal, credential }), sentence);
     const expiresAt = "2027-12-31T00:00:00Z";
     const right = [
-      { generation: 2, expiresAt, roles: ["tenant"] },
+      { generation: 2, expiresAt, roles: ["tenant"], accessRules: ["controllers", rule] },
       { id: "i", secret, expiresAt },
     ];
     for (const credential of right)
