@@ -107,3 +107,13 @@ export const describeLock = ({ file, holder }: StackLock): string =>
   holder
     ? `process ${holder.pid} of ${holder.user} on ${holder.host}, since ${holder.since.toISOString()}`
     : `somebody unknown (${file} cannot be read)`;
+
+/** The same of what the engine says when it is refused: it names every lock, and who made it. */
+export function holdersSaid(text: string): string[] {
+  const said = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
+  const holders = [...said].map(
+    ([, user, host, pid, since]) => `process ${pid} of ${user} on ${host}, since ${since}`,
+  );
+  // The SDK passes on what the engine said more than once.
+  return [...new Set(holders)];
+}

@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { z } from "zod";
 import { Failure } from "../../base/failure.js";
+import { holdersSaid } from "./engine-locks.js";
 import type { ClusterEvent } from "./events.js";
 import { explainAll, explainMessage } from "./explain.js";
 import {
@@ -192,8 +193,11 @@ function failureOf(
   reply: Extract<Reply, { type: "failed" }> | undefined,
   { events, printed, cancelled }: Circumstances,
 ): Failure {
-  if (reply?.kind === "locked")
-    return new Failure("STACK_LOCKED", "Another operation holds this stack.");
+  if (reply?.kind === "locked") {
+    const by = holdersSaid(reply.text).join(" and ");
+    const whose = by === "" ? "" : `: ${by}`;
+    return new Failure("STACK_LOCKED", `Another operation holds this stack${whose}.`);
+  }
   if (reply?.kind === "not-found")
     return new Failure("STACK_NOT_FOUND", "There is no such stack in this backend.");
   if (cancelled)

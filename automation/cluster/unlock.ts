@@ -3,6 +3,7 @@ import {
   describeLock,
   holderIsDead,
   holderRuns,
+  holdersSaid,
   removeLock,
   stackLocks,
   type StackLock,
@@ -40,10 +41,7 @@ export async function holdersByEngine(access: StateAccess): Promise<string[]> {
   const { stack } = access.workspace;
   const { stderr } = await pulumi(access, ["stack", "rename", stack], { accept: [1, 255] });
   if (/already exists|no stack named/.test(stderr)) return [];
-  const said = stderr.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
-  const holders = [...said].map(
-    ([, user, host, pid, since]) => `process ${pid} of ${user} on ${host}, since ${since}`,
-  );
+  const holders = holdersSaid(stderr);
   return holders.length > 0 ? holders : [stderr.trim()];
 }
 

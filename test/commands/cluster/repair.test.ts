@@ -70,11 +70,15 @@ describe("the repair of an interrupted run", function () {
 
   it("touches nothing while another engine holds the stack", async () => {
     embedder.backend = "s3://bucket";
-    const stderr = "error: the stack is currently locked by 1 lock(s)\n";
+    const lock = "created by ann@elsewhere (pid 1) at 2026-01-02T03:04:05Z";
+    const stderr = `error: the stack is currently locked by 1 lock(s)\n  s3://bucket/1.json: ${lock}\n`;
     engine.runs({ hold: { stderr, code: 255 } });
     const { exitCode, message } = await fails(service().up("dev", bare), "STACK_LOCKED");
     assert.equal(exitCode, 4);
-    assert.equal(message, "Another operation holds this stack.");
+    assert.equal(
+      message,
+      "Another operation holds this stack: process 1 of ann on elsewhere, since 2026-01-02T03:04:05Z.",
+    );
     assert.deepEqual(cloud.seen, []);
     assert.deepEqual(engine.operations(), ["hold"]);
     assert.deepEqual(engine.stateNow()?.deployment, interrupted);
