@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ClusterError, type ErrorCode } from "../../automation/cluster/cluster-error.js";
@@ -92,21 +92,6 @@ describe("the cluster service on a real engine", function () {
     const [, operations = ""] = text.split('"pending_operations":');
     return [...operations.matchAll(/"urn": ?"[^"]*::([^":]+)"/g)].map(([, name]) => name).join();
   };
-  /** Process ids of the engines that work on our backend. */
-  const engines = (): number[] =>
-    readdirSync("/proc")
-      .filter((entry) => /^\d+$/.test(entry))
-      .filter((pid) => {
-        try {
-          const ours = readFileSync(`/proc/${pid}/environ`, "utf8").includes(
-            project.service.backend,
-          );
-          return ours && readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "pulumi";
-        } catch {
-          return false; // it ended while we looked
-        }
-      })
-      .map(Number);
 
   it("makes, keeps and takes away, with secret outputs marked", async () => {
     const clusters = service();
@@ -229,8 +214,9 @@ describe("the cluster service on a real engine", function () {
     await Promise.race([promise, running]);
     // Told before it is written: what is not written down, nobody could repair.
     await until("the engine noted what it makes, and only that", () => pending() === "slow");
-    assert.ok(engines().length > 0, "no engine found");
-    for (const pid of engines()) process.kill(pid, "SIGKILL");
+    const engines = project.engines();
+    assert.ok(engines.length > 0, "no engine found");
+    for (const pid of engines) process.kill(pid, "SIGKILL");
     await expectCode(running, "ENGINE_KILLED");
     // What it leaves when it is killed as it writes: a checkpoint that nobody can read, because its attributes are empty.
     writeFileSync(`${checkpointFile()}.attrs`, "");

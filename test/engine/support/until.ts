@@ -1,7 +1,11 @@
 /** Waits for something that another process does: asked every 20 ms, for so long and no longer. */
-export async function until(what: string, holds: () => boolean, seconds = 120): Promise<void> {
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  seconds = 120,
+): Promise<void> {
   const end = Date.now() + seconds * 1000;
-  while (!holds()) {
+  while (!(await holds())) {
     if (Date.now() > end) throw new Error(`After ${seconds} s still not: ${what}.`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
