@@ -51,20 +51,24 @@ describe("the program by bare calls", () => {
   });
 
   it("applies all objects while the workers join", async () => {
-    const joins: (() => void)[] = [];
+    let joins = 0;
+    let over = (): void => undefined;
+    const allApplied = new Promise<void>((done) => (over = done));
     await rehearse({}, (hands) => ({
       machine: async (script) => {
         const said = await hands.machine(script);
-        // With the last object that there is they are done.
-        if (script.name.endsWith("-join")) await new Promise<void>((join) => joins.push(join));
+        if (!script.name.endsWith("-join")) return said;
+        joins += 1;
+        await allApplied;
         return said;
       },
       put: async (object) => {
         await hands.put(object);
-        if (object["kind"] === "Service") for (const join of joins) join();
+        // The last of the objects that there are.
+        if (object["kind"] === "Service") over();
       },
     }));
-    assert.equal(joins.length, 2);
+    assert.equal(joins, 2);
   });
 
   it("makes a load balancer before three control planes, which join one after the other", async () => {

@@ -3,6 +3,7 @@ import { Cluster } from "../../../components/cluster.js";
 import type { ClusterSpec } from "../../../components/cluster-spec.js";
 import type { NodeOutput, SamplesOutput } from "../../../components/outputs.js";
 import type { CloudFacts } from "../../../components/support/catalog.js";
+import { RemoteScript } from "../../../components/support/remote-script.js";
 import { graph, type Asked, type Fields, type Made } from "../../../test/support/graph.js";
 import { isSecret } from "../../../test/support/secrets.js";
 import { value } from "../../../test/support/value.js";
@@ -98,11 +99,21 @@ async function make(
   return type === "kubernetes:core/v1:Service" ? noAddress : {};
 }
 
-/** What runs only when it is deleted waits for nothing, and nobody for what it waited for. */
+type DependsOn = pulumi.ResourceOptions["dependsOn"];
+
+const withoutScripts = (dependsOn: DependsOn): DependsOn =>
+  Array.isArray(dependsOn) ? dependsOn.filter((one) => !(one instanceof RemoteScript)) : dependsOn;
+
+/**
+ * What runs only when it is deleted waits for nothing, and nobody for what it waited for. No object waits for a machine: the API
+ * takes it before.
+ */
 const withoutBarriers: pulumi.ResourceTransformation = ({ type, props, opts }) => {
   const { create } = props as { readonly create?: unknown };
-  const late = type === "command:remote:Command" && create === undefined;
-  return late ? { props, opts: { ...opts, dependsOn: [] } } : undefined;
+  if (type === "command:remote:Command" && create === undefined)
+    return { props, opts: { ...opts, dependsOn: [] } };
+  if (!type.startsWith("kubernetes:")) return undefined;
+  return { props, opts: { ...opts, dependsOn: withoutScripts(opts.dependsOn) } };
 };
 
 const outputsOf = async (cluster: Cluster): Promise<BareOutputs> => ({
