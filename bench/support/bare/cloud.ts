@@ -28,6 +28,25 @@ const texts = (inputs: Fields, key: string): readonly string[] =>
 const items = (inputs: Fields, key: string): readonly Fields[] =>
   Array.isArray(inputs[key]) ? (inputs[key] as Fields[]) : [];
 
+/** Inputs that say nothing to an API: the pool is the external network that `valueSpecs` name, no groups are none that are listed. */
+const implied: readonly string[] = ["pool", "noSecurityGroups", "forceDestroy", "tags"];
+
+/** Refuses inputs that nobody read, so that what is made here is what the program makes. */
+function requireAllRead<T>(type: string, inputs: Fields, make: (inputs: Fields) => T): T {
+  const read = new Set(implied);
+  const made = make(
+    new Proxy(inputs, {
+      get: (target, key) => {
+        read.add(String(key));
+        return Reflect.get(target, key) as unknown;
+      },
+    }),
+  );
+  const unread = Object.keys(inputs).filter((key) => !read.has(key));
+  if (unread.length === 0) return made;
+  throw new Error(`${type}: ${unread.join(", ")} cannot be had by bare calls.`);
+}
+
 /** `allowedCidrs` as APIs write it. */
 const underscored = (key: string): string =>
   key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -63,8 +82,6 @@ function port(inputs: Fields): Creation {
 }
 
 function server(inputs: Fields): Creation {
-  if ("blockDevices" in inputs)
-    throw new Error("Machines with volumes are not made by bare calls.");
   const hints = items(inputs, "schedulerHints")[0]?.["group"];
   return {
     ...{ service: "compute", path: "/servers", key: "server" },
@@ -176,9 +193,9 @@ export class BareCloud {
       await this.client.request("network", "PUT", path, some(inputs, "subnetId"));
       return { id: String(inputs["subnetId"]), outputs: {} };
     }
-    const creation = creations[type]?.(inputs, this.client);
-    if (!creation)
-      throw new Error(`${type} is not made by bare calls: bench/support/bare/cloud.ts.`);
+    const known = creations[type];
+    if (!known) throw new Error(`${type} is not made by bare calls: bench/support/bare/cloud.ts.`);
+    const creation = requireAllRead(type, inputs, (read) => known(read, this.client));
     const { service, path, key, body, beside, outputs } = creation;
     const asked = { [key]: body, ...beside };
     const answer = await this.#whileBusy(() => this.client.request(service, "POST", path, asked));
@@ -198,7 +215,7 @@ export class BareCloud {
 
   async #rule(inputs: Fields): Promise<Made> {
     await new Promise<void>((made, failed) => {
-      this.#rules.push({ body: rule(inputs), made });
+      this.#rules.push({ body: requireAllRead("a rule", inputs, rule), made });
       this.#flushed ??= this.#flush();
       this.#flushed.catch(failed);
     });
