@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { changes } from "../../../components/spec/values.js";
@@ -61,5 +61,15 @@ describe("the project", () => {
       version: string;
     };
     assert.equal(version, "1.2.1");
+  });
+});
+
+describe("what is promised", () => {
+  it("names tests that are there", () => {
+    const named = [
+      ...read("docs/reliability.md").matchAll(/`(?:test\/)?([a-z0-9/-]+\.test\.ts)`/g),
+    ];
+    assert.ok(named.length > 50);
+    for (const [, path = ""] of named) assert.ok(existsSync(join(root, "test", path)), path);
   });
 });
