@@ -143,7 +143,7 @@ class LabDriver(Operations, driver.ComputeDriver):
 
     def _spawn(self, context, instance, image_meta, injected_files, admin_password,
                network_info, block_device_info, power_on):
-        fault = faults.take(CONF.lab.faults_dir, instance.display_name)
+        fault = faults.asked(CONF.lab.faults_dir, instance.display_name)
         if fault == faults.ERROR:
             raise ImageError('fault injected by a test: the hypervisor refuses this server')
         image_id = self._image_id(context, image_meta, block_device_info)

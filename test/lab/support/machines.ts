@@ -48,12 +48,12 @@ export async function processLists(): Promise<string> {
   return inCloud("ps -eo args= axewww");
 }
 
-/** Asks the driver to fail the next start of a server once: `error` or `no-boot`. */
+/** Asks the driver to fail each start of a server of that name until `clearFault`. */
 export async function injectFault(serverName: string, fault: "error" | "no-boot"): Promise<void> {
   await inCloud(`mkdir -p /srv/lab/faults && printf %s ${fault} > /srv/lab/faults/${serverName}`);
 }
 
-/** A fault that no start has met yet is none. */
+/** Servers of that name start well from now on. */
 export async function clearFault(serverName: string): Promise<void> {
   await inCloud(`rm -f /srv/lab/faults/${serverName}`);
 }
