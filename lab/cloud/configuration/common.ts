@@ -71,9 +71,10 @@ export const serviceLogin = ({ settings, secrets }: CloudInputs) => ({
   region_name: settings.region,
 });
 
-/** How a service checks the tokens of those who call it. */
-export const tokenCheck = (inputs: CloudInputs) => ({
+/** How a service checks the tokens of those who call it. @param type Its type in the catalogue, by which it finds its access rules. */
+export const tokenCheck = (inputs: CloudInputs, type: string) => ({
   ...serviceLogin(inputs),
+  service_type: type,
   www_authenticate_uri: identityUrl(inputs.settings),
   memcached_servers: `127.0.0.1:${ports.cache}`,
   service_token_roles: "service",

@@ -26,12 +26,12 @@ export const glance = (inputs: CloudInputs): Ini => ({
   file: { filesystem_store_datadir: "/srv/lab/images" },
   paste_deploy: { flavor: "keystone" },
   ...behindProxy,
-  keystone_authtoken: tokenCheck(inputs),
+  keystone_authtoken: tokenCheck(inputs, "image"),
 });
 
 export const placement = (inputs: CloudInputs): Ini => ({
   DEFAULT: { use_stderr: true },
   placement_database: database(inputs, "placement"),
   api: { auth_strategy: "keystone" },
-  keystone_authtoken: tokenCheck(inputs),
+  keystone_authtoken: tokenCheck(inputs, "placement"),
 });

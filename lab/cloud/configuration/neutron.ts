@@ -41,7 +41,7 @@ export const neutron = (inputs: CloudInputs): Ini => ({
   agent: { root_helper: "sudo neutron-rootwrap /etc/neutron/rootwrap.conf" },
   oslo_concurrency: locks("neutron"),
   ...behindProxy,
-  keystone_authtoken: tokenCheck(inputs),
+  keystone_authtoken: tokenCheck(inputs, "network"),
 });
 
 export const ml2 = ({ settings }: CloudInputs): Ini => ({

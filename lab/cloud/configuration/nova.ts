@@ -66,7 +66,7 @@ export const nova = (inputs: CloudInputs): Ini => {
     upgrade_levels: { compute: "auto" },
     // Read by the driver: all compute hosts share this machine and its one Neutron agent.
     lab: { network_host: settings.hostname, hosts: settings.zones.length },
-    keystone_authtoken: tokenCheck(inputs),
+    keystone_authtoken: tokenCheck(inputs, "compute"),
   };
 };
 

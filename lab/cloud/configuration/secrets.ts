@@ -12,5 +12,5 @@ export const barbican = (inputs: CloudInputs): Ini => ({
   crypto: { enabled_crypto_plugins: "simple_crypto" },
   simple_crypto_plugin: { kek: inputs.secrets.secretsKey },
   ...behindProxy,
-  keystone_authtoken: tokenCheck(inputs),
+  keystone_authtoken: tokenCheck(inputs, "key-manager"),
 });

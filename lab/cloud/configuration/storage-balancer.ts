@@ -45,7 +45,7 @@ export const cinder = (inputs: CloudInputs): Ini => {
     nova: { interface: "public", ...serviceLogin(inputs) },
     oslo_concurrency: locks("cinder"),
     ...behindProxy,
-    keystone_authtoken: tokenCheck(inputs),
+    keystone_authtoken: tokenCheck(inputs, "volumev3"),
     ...Object.fromEntries(settings.zones.map((zone) => [zone.name, backend(zone, settings.zones)])),
   };
 };
@@ -68,6 +68,6 @@ export const octavia = (inputs: CloudInputs): Ini => {
     lab: { network_host: settings.hostname },
     oslo_messaging: { topic: "octavia" },
     ...behindProxy,
-    keystone_authtoken: tokenCheck(inputs),
+    keystone_authtoken: tokenCheck(inputs, "load-balancer"),
   };
 };

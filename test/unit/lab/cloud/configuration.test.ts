@@ -148,6 +148,19 @@ describe("lab/cloud configuration files", () => {
     assert.ok(lines.includes("NODE_IP_ADDRESS=127.0.0.1"));
   });
 
+  it("tells each service what the catalogue calls it: else it refuses every credential with access rules", () => {
+    const types = offering(settings).catalog.map(({ type }) => type);
+    const told = [...files.values()]
+      .filter((file) => file.content.includes("[keystone_authtoken]\n"))
+      .map(({ path }) => value(path, "keystone_authtoken", "service_type") ?? path);
+    assert.deepEqual(
+      types.filter((type) => !told.includes(type)),
+      ["identity", "block-storage"],
+      "Keystone asks nobody, and Cinder has one word of its two",
+    );
+    for (const type of told) assert.ok(types.includes(type), type);
+  });
+
   it("resolves the names of all its hosts", () => {
     assert.match(
       content("/etc/hosts"),
