@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { silent } from "../../../base/progress.js";
+import { connectCloud, type CloudClient } from "../../../cloud/client.js";
 import { labAdd } from "../../../lab/lab.js";
 import { until } from "../support/foreign.js";
 import { applied, kubectlOn } from "../support/kubectl.js";
@@ -28,6 +29,7 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     ],
     blockStorage: { nodeVolumeAttachLimit: 20, snapshots: true },
     metricsServer: true,
+    credential: { accessRules: ["controllers"] },
   };
   const ask = (line: string): Promise<string> =>
     kubectlOn(stack.serverOf("control-plane-0"), line).then((text) => text.trim());
@@ -38,6 +40,21 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
   const cinder = async (path: string): Promise<Record<string, unknown>[]> => {
     const answer = await stack.cluster.cloud.request("volumev3", "GET", path);
     return Object.values(answer as Record<string, Record<string, unknown>[]>)[0] ?? [];
+  };
+  /** The cloud, as the cluster's controllers work with it. */
+  const asControllers = async (): Promise<CloudClient> => {
+    const conf = await jsonPath("-n kube-system secret cloud-config", "{.data.cloud\\.conf}");
+    const text = Buffer.from(conf, "base64").toString();
+    const of = (key: string): string =>
+      new RegExp(`^${key} = "(.*)"$`, "m").exec(text)?.[1] ?? assert.fail(`no ${key}`);
+    const env = {
+      OS_AUTH_TYPE: "v3applicationcredential",
+      OS_AUTH_URL: of("auth-url"),
+      OS_REGION_NAME: of("region"),
+      OS_APPLICATION_CREDENTIAL_ID: of("application-credential-id"),
+      OS_APPLICATION_CREDENTIAL_SECRET: of("application-credential-secret"),
+    };
+    return connectCloud({ env });
   };
   before(async () => {
     await labAdd("snapshots", { progress: silent });
@@ -57,6 +74,20 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     const id = await jsonPath(`pv ${volume}`, "{.spec.csi.volumeHandle}");
     const found = (await cinder("/volumes/detail")).find((one) => one["id"] === id);
     assert.equal(found?.["volume_type"], "gold");
+  });
+
+  it("are made with a credential that the cloud takes for nothing but what controllers ask", async () => {
+    const theirs = await asControllers();
+    await theirs.request("volumev3", "GET", "/volumes/detail");
+    await theirs.request("load-balancer", "GET", "/lbaas/loadbalancers");
+    const keypair = { keypair: { name: "of-a-thief" } };
+    const network = { network: { name: "of-a-thief" } };
+    const refused = [
+      theirs.request("compute", "POST", "/os-keypairs", keypair),
+      theirs.request("network", "POST", "/networks", network),
+      theirs.request("image", "GET", "/images"),
+    ];
+    await Promise.all(refused.map((one) => assert.rejects(one, { status: 401 })));
   });
 
   it("are counted by the scheduler as the specification says", async () => {
