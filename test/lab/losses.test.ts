@@ -101,15 +101,20 @@ describe("a cluster called off, and what would lose it", function () {
     assert.deepEqual(await unmarkedSince(initially, cluster.cloud, identities), []);
   });
 
-  it("keeps pods away from SSH, etcd and kubelets of the nodes", async () => {
+  it("keeps pods away from SSH, etcd and kubelets of the nodes, and from the metadata service", async () => {
     const [target = ""] = outputs.nodes.map(({ address }) => address);
-    const probe = (port: number) =>
-      `exec writer-0 -n stackadm-samples -- /agnhost connect ${target}:${port.toString()} --timeout=3s`;
-    for (const port of [22, 2379, 2380, 10250]) {
-      const answer = await kubectl(`${probe(port)} 2>&1 || :`);
-      assert.match(answer, /TIMEOUT/i, `port ${port.toString()}: ${answer}`);
-    }
-    assert.equal((await kubectl(`${probe(6443)} 2>&1 || :`)).trim(), "", "the API is for pods");
+    const reached = (place: string): Promise<string> =>
+      kubectl(
+        `exec writer-0 -n stackadm-samples -- /agnhost connect ${place} --timeout=3s 2>&1 || :`,
+      );
+    const metadata = "169.254.169.254:80";
+    for (const place of [...[22, 2379, 2380, 10250].map((port) => `${target}:${port}`), metadata])
+      assert.match(await reached(place), /TIMEOUT/i, place);
+    assert.equal((await reached(`${target}:6443`)).trim(), "", "the API is for pods");
+    await inServer(
+      serverOf("general-0"),
+      `timeout 5 bash -c '</dev/tcp/${metadata.replace(":", "/")}'`,
+    );
   });
 
   it("gives the holder of a token no certificate but the one of the node that it was given for", async () => {
