@@ -7,7 +7,14 @@ import { verifyCluster, type Verification } from "../../automation/verify/verify
 import { compareInventories, takeInventory, type CloudObject } from "../../cloud/inventory.js";
 import { byDefault, failuresOf } from "./support/cis.js";
 import { changes, labCluster, linesOf, rows, type LabCluster } from "./support/lab-cluster.js";
-import { cloudWrites, inServer, processLists, scriptRuns, sshLogins } from "./support/machines.js";
+import {
+  callsFromHere,
+  cloudWrites,
+  inServer,
+  processLists,
+  scriptRuns,
+  sshLogins,
+} from "./support/machines.js";
 import { stackadm } from "./support/command-line.js";
 import { foreignObjects } from "./support/foreign.js";
 import { claimToKeep, kubectlOn } from "./support/kubectl.js";
@@ -98,9 +105,10 @@ describe("a cluster's life on the lab", function () {
     );
   });
 
-  it("changes nothing the second time: no SSH, no writes to the cloud", async () => {
+  it("changes nothing the second time: no SSH, few questions to the cloud, no writes", async () => {
     const logins = () => Promise.all(outputs.nodes.map(({ serverId }) => sshLogins(serverId)));
     const [loginsBefore, writesBefore] = [await logins(), await cloudWrites()];
+    const callsBefore = await callsFromHere();
     const seenBefore = cluster.seen.events.length;
     await cluster.service.up("life", {
       settings: cluster.settings(),
@@ -110,6 +118,9 @@ describe("a cluster's life on the lab", function () {
     });
     assert.deepEqual(changes(cluster.seen.events.slice(seenBefore)), {});
     assert.deepEqual(await logins(), loginsBefore);
+    // Which, test/engine/no-op.test.ts says.
+    const asked = (await callsFromHere()).slice(callsBefore.length);
+    assert.ok(asked.length > 0 && asked.length <= 12, asked.join("\n"));
     const mine = (await cloudWrites()).slice(writesBefore.length);
     assert.deepEqual(
       mine.filter((line) => line.includes(cluster.cloud.projectId)),

@@ -1,4 +1,5 @@
 import { run } from "../../../base/run.js";
+import { labSettings } from "../../../lab/settings.js";
 
 /** Looks into the lab's servers from outside, without SSH: what a test counts must not be made by the test. */
 
@@ -41,6 +42,15 @@ export async function cloudWrites(): Promise<string[]> {
     "journalctl --no-pager -o cat -u 'os-*' | grep -E '\"(POST|PUT|PATCH|DELETE) ' || :",
   );
   return journal.split("\n").filter((line) => line !== "" && !line.includes("/v3/auth/tokens"));
+}
+
+/** The calls that somebody on this machine made to the cloud's APIs so far, of those that note them: signing in is none of these. */
+export async function callsFromHere(): Promise<string[]> {
+  const here = labSettings().management.host.replaceAll(".", "\\.");
+  const journal = await inCloud(
+    `journalctl --no-pager -o cat -u 'os-*' | grep -E '(^|[^0-9.])${here} .*"[A-Z]+ /' || :`,
+  );
+  return journal.split("\n").flatMap((line) => /"([A-Z]+ \S+)/.exec(line)?.[1] ?? []);
 }
 
 /** Every command line and environment that is visible on the servers right now. */
