@@ -59,11 +59,13 @@ export class Samples extends Addon {
       "namespace",
       samplesNamespaceObject(),
     );
-    const web = this.#createWeb(args, namespace);
+    // order: objects need their namespace, and nothing of them begins without what serves them.
+    const after = [namespace, ...args.balanced];
+    this.#createWeb(args, after);
     const services = { ...args.services, internalClass: args.internalClass };
     if (services.external !== false)
-      this.externalAddress = this.#createService("external", web, services);
-    this.internalAddress = this.#createService("internal", web, services);
+      this.externalAddress = this.#createService("external", after, services);
+    this.internalAddress = this.#createService("internal", after, services);
     if (args.ingress) {
       this.host = sampleHost;
       this.#createIngress(args.ingress, namespace);
@@ -75,24 +77,23 @@ export class Samples extends Addon {
     });
   }
 
-  #createWeb(args: SamplesArgs, namespace: pulumi.Resource) {
-    return this.object(kubernetes.apps.v1.Deployment, "web", webDeployment(args.image), {
-      // order: its pods need machines, and nothing of it without what serves them.
-      dependsOn: [namespace, ...args.balanced],
+  #createWeb(args: SamplesArgs, after: pulumi.Resource[]) {
+    this.object(kubernetes.apps.v1.Deployment, "web", webDeployment(args.image), {
+      dependsOn: after,
       customTimeouts: { create: "3m", update: "3m" },
     });
   }
 
   #createService(
     reach: "external" | "internal",
-    web: pulumi.Resource,
+    after: pulumi.Resource[],
     settings: Parameters<typeof webService>[1],
   ) {
     const manifest = webService(reach, settings);
     // Owns a load balancer, so it is always deleted and never just goes with the cluster.
     const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, manifest, {
-      // order: the service is ready when a pod answers behind it.
-      dependsOn: [web],
+      // Not after its pods: the cloud makes the load balancer while they start, and it is ready when both are.
+      dependsOn: after,
       customTimeouts: balancerTimeouts,
     });
     return service.status.loadBalancer.ingress.apply(([first]) => first?.ip ?? "");

@@ -104,6 +104,13 @@ describe("graph: order of the add-ons", () => {
     }
   });
 
+  it("has load balancers begin while the pods behind them start", async () => {
+    const { rows } = await run();
+    const { urn } = named(rows, "addons-samples-web");
+    for (const reach of ["external", "internal"])
+      assert.ok(!reaches(rows, named(rows, `addons-samples-web-${reach}`).urn, urn), reach);
+  });
+
   it("deletes the writer before the claim that its pod keeps in use", async () => {
     const { rows } = await run();
     const claim = named(rows, "addons-samples-claim").urn;

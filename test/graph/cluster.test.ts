@@ -266,7 +266,8 @@ describe("the graph", () => {
       const waits = ofType(rows, "kubernetes:")
         .filter(({ dependencies }) => dependencies.some((urn) => urn.includes("join")))
         .map(({ name }) => name);
-      assert.deepEqual(waits, ["dev-addons-samples-web"]);
+      const samples = ["", "-external", "-internal"].map((end) => `dev-addons-samples-web${end}`);
+      assert.deepEqual(waits, samples);
       const teardown = named(rows, "dev-control-plane-teardown");
       assert.ok(teardown.dependencies.some((urn) => urn.endsWith("general-1-join")));
     });
