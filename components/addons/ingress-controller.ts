@@ -40,22 +40,15 @@ export class IngressController extends Addon {
       kubernetes.core.v1.Namespace,
       "namespace",
       traefikNamespaceObject(),
-      // order: no Service with a load balancer without what makes it.
-      { dependsOn: [...after] },
     );
     const access = this.access(traefikAccess(), namespace);
     const shown = address === undefined ? ofService : pulumi.interpolate`${ofAddress}${address}`;
-    const deployment = this.object(
-      kubernetes.apps.v1.Deployment,
-      "deployment",
-      traefik({ ...args, shown }),
-      {
-        // order: pods without their account are refused, without its rights they fail.
-        dependsOn: [namespace, ...access],
-        // Its pods wait for the pod network and for workers.
-        customTimeouts: { create: "5m", update: "5m" },
-      },
-    );
+    this.object(kubernetes.apps.v1.Deployment, "deployment", traefik({ ...args, shown }), {
+      // order: pods without their account are refused, without its rights they fail; and they need machines.
+      dependsOn: [namespace, ...access, ...after],
+      // Its pods wait for the pod network and for workers.
+      customTimeouts: { create: "5m", update: "5m" },
+    });
     const { PodDisruptionBudget } = kubernetes.policy.v1;
     // order: objects need their namespace.
     this.object(PodDisruptionBudget, "budget", traefikBudget(), { dependsOn: [namespace] });
@@ -67,8 +60,9 @@ export class IngressController extends Addon {
       "service",
       traefikService(spec, awaited, internalClass),
       {
-        // order: the service is ready when a pod answers behind it.
-        dependsOn: [deployment],
+        // order: objects need their namespace, and no load balancer is without what makes it. Not after its pods: the cloud makes
+        // it while they start, and it is ready when both are.
+        dependsOn: [namespace, ...after],
         customTimeouts: balancerTimeouts,
       },
     );

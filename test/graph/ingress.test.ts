@@ -129,6 +129,16 @@ describe("graph: an ingress controller behind a Service", () => {
       assert.ok(reaches(rows, urn, named(rows, before).urn), before);
     assert.equal(named(rows, "dev-addons-ingress-service").deletedWith, "");
   });
+
+  it("has its load balancer begin while its pods start, and both wait for machines", async () => {
+    const { rows } = await build({ ingress: { kind: "service" } });
+    const [service, deployment, join] = [
+      ...["dev-addons-ingress-service", "dev-addons-ingress-deployment"],
+      "dev-workers-general-0-join",
+    ].map((name) => named(rows, name).urn) as [string, string, string];
+    assert.ok(!reaches(rows, service, deployment));
+    for (const urn of [service, deployment]) assert.ok(reaches(rows, urn, join));
+  });
 });
 
 describe("graph: an ingress controller and the samples", () => {
