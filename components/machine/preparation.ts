@@ -78,11 +78,13 @@ export function earlyImages(
   const own = replaced(spec, role).flatMap((name) => kubernetes.images[name] ?? []);
   if (!node) return own;
   const images = imageTable(kubernetes.version, kubernetes.registry, kubernetes.images);
-  const everywhere = [
+  // No node is Ready without its pod network and a cloud controller; storage comes after them.
+  const wanted = [
     ...podNetworkTraits(podNetwork).images,
+    ...addonImages,
     ...(["cinderCsi", "csiNodeDriverRegistrar"] as const),
   ];
-  return [...own, ...[...everywhere, ...addonImages].map((name) => images[name])];
+  return [...own, ...wanted.map((name) => images[name])];
 }
 
 type Listed = Pick<ClusterSpec, "kubernetes" | "etcd">;

@@ -20,7 +20,7 @@ export interface RoleRow {
   readonly runsEtcd: boolean;
   /** Images of kubeadm's own list that its pods need, by their names; `all` of them. */
   readonly kubeadmImages: "all" | readonly string[];
-  /** Images of add-ons that its pods need first, beside those of pod network and storage that run everywhere. */
+  /** Images of add-ons that its pods need, the soonest first, beside those of pod network and storage that run everywhere. */
   readonly addonImages: readonly ImageName[];
   /** Whether its node carries the label of its pool. */
   readonly labelled: boolean;
@@ -44,7 +44,10 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     node: true,
     runsEtcd: true,
     kubeadmImages: "all",
-    addonImages: ["livenessProbe", "cloudControllerManager"],
+    addonImages: [
+      ...(["cloudControllerManager", "livenessProbe"] as const),
+      ...(["csiAttacher", "csiProvisioner", "csiResizer"] as const),
+    ],
     labelled: false,
     grant: "certificates",
     leaves: ["drain", "remove-etcd-member"],
@@ -56,7 +59,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     node: true,
     runsEtcd: false,
     kubeadmImages: ["kube-proxy", "pause"],
-    addonImages: ["livenessProbe", "agnhost"],
+    addonImages: ["agnhost", "livenessProbe"],
     labelled: true,
     grant: "token",
     leaves: ["drain"],

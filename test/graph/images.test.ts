@@ -38,7 +38,7 @@ describe("graph: images of one's own", () => {
   it("change the workload that runs them and no other object", async () => {
     const rows = await build({
       metricsServer: "own.example/ms:1",
-      csiAttacher: "own.example/attacher:2",
+      csiSnapshotter: "own.example/snapshotter:2",
     });
     assert.deepEqual(changed(usual, rows).sort(), [
       "dev-addons-metrics-server-deployment",
@@ -47,7 +47,7 @@ describe("graph: images of one's own", () => {
     const controller = JSON.stringify(
       rows.find(({ name }) => name === "dev-addons-storage-controller")?.inputs,
     );
-    assert.match(controller, /own\.example\/attacher:2/);
+    assert.match(controller, /own\.example\/snapshotter:2/);
     assert.ok(controller.includes(imageTable("1.36.3").csiProvisioner));
   });
 

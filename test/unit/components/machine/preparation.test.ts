@@ -1,4 +1,6 @@
 import { strict as assert } from "node:assert";
+import { imageTable } from "../../../../base/images.js";
+import { blockStorageController } from "../../../../components/addons/manifests/block-storage.js";
 import { parseClusterSpec } from "../../../../components/cluster-spec.js";
 import {
   containerdConfig,
@@ -52,6 +54,17 @@ describe("preparation", () => {
     const has = (role: "worker" | "control-plane"): boolean =>
       preparation(spec(), role).EXTRA_IMAGES.includes("cloud-controller-manager");
     assert.deepEqual([has("control-plane"), has("worker")], [true, false]);
+  });
+
+  it("pulls all that the storage controller's pod runs on control planes, after what makes nodes Ready", () => {
+    const names = preparation(spec(), "control-plane")
+      .EXTRA_IMAGES.split("\n")
+      .map((image) => image.replace(/.*\/(.*):.*/, "$1"));
+    assert.deepEqual(names.slice(0, 2), ["kube-router", "openstack-cloud-controller-manager"]);
+    const settings = { images: imageTable("1.36.3"), clusterName: "", configChecksum: "" };
+    for (const { image = "" } of blockStorageController(settings).spec?.template.spec?.containers ??
+      [])
+      assert.ok(names.includes(image.replace(/.*\/(.*):.*/, "$1")), image);
   });
 
   it("pulls the images and loads the modules of the pod network that was chosen, of no other", () => {
