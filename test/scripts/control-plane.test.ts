@@ -6,6 +6,7 @@ import {
   runControlPlane,
 } from "../support/control-plane.js";
 import { Sandbox } from "../support/sandbox.js";
+import { flag } from "../support/static-pods.js";
 
 describe("control-plane.sh", () => {
   let machine: Sandbox;
@@ -90,7 +91,9 @@ describe("control-plane.sh", () => {
   });
 
   it("deletes the token that kubeadm init leaves, and keeps no document", () => {
-    assert.ok(run().calls.includes("kubeadm token delete abcdef"));
+    const tokens = "delete secret --field-selector type=bootstrap.kubernetes.io/token --wait=false";
+    assert.equal(run().calls.filter((call) => call.endsWith(tokens)).length, 1);
+    assert.ok(!run().calls.some((call) => call.endsWith(tokens)), "later ones are others'");
     assert.equal(machine.file("run/stackadm/kubeadm.yaml"), undefined);
   });
 
@@ -113,6 +116,37 @@ describe("control-plane.sh", () => {
     assert.equal(code, 0, stderr);
     assert.equal(initialisations(calls), 0);
     assert.ok(!calls.some((call) => call.startsWith("kubeadm reset")));
+  });
+
+  const configured = {
+    CONFIGURATION: flag("good"),
+    CONFIGURATION_FILES: `new.yaml ${Buffer.from("NEW").toString("base64")}`,
+    PATCHES: `etcd+merge.yaml ${Buffer.from("PATCH").toString("base64")}`,
+  };
+  const phases = ({ calls }: { readonly calls: readonly string[] }): string[] =>
+    calls.filter((call) => call.startsWith("kubeadm init phase"));
+
+  it("has nothing to converge of what it has just given kubeadm init, then or later", () => {
+    machine.put("etc/kubernetes/stackadm/old.yaml", "OLD");
+    const first = run(configured);
+    assert.equal(first.code, 0, first.stderr);
+    assert.deepEqual(phases(first), []);
+    assert.equal(machine.file("etc/kubernetes/stackadm/old.yaml"), undefined);
+    assert.deepEqual(phases(run(configured, "update")), []);
+  });
+
+  it("converges what an initialisation was given by a run that was stopped", () => {
+    const active =
+      'case "$*" in *ActiveState*) if [ -e "$root/seen" ]; then touch /var/lib/stackadm/init.done; echo inactive; else touch "$root/seen"; echo active; fi ;; esac';
+    machine.stub("systemctl", active);
+    machine.put("var/lib/stackadm/kept-configuration", "not finished");
+    machine.put("etc/kubernetes/admin.conf", "CONF\n");
+    for (const name of ["apiserver", "controller-manager", "scheduler"])
+      machine.put(`etc/kubernetes/manifests/kube-${name}.yaml`, "manifest\n");
+    machine.put("etc/kubernetes/pki/ca.crt", "CA\n");
+    const { code, stderr, calls } = run(configured);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual([initialisations(calls), phases({ calls }).length], [4, 4]);
   });
 
   it("fails with the end of the log when kubeadm fails, and tries anew the next time", () => {

@@ -43,7 +43,7 @@ export function controlPlaneMachine(): Sandbox {
   const machine = new Sandbox({
     ...nodeCommands,
     kubeadm:
-      'case "$1 $2" in "init --config") mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; "token list") echo abcdef.0123456789abcdef ;; esac',
+      'case "$1 $2" in "init --config") mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; esac',
     kubectl:
       'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "apiVersion: x\\nclusterName: dev-0123456789ab\\n" ;; *namespace*) printf the-uid ;; esac',
   });

@@ -48,6 +48,13 @@ begin_with_configuration() {
   [[ -z $PATCHES ]] || begin patches
 }
 
+# This machine and the cluster have what is asked for. Files go that no flag names any more.
+keep_configuration() {
+  keep_only "$own_files" "$CONFIGURATION_FILES"
+  keep configuration "$CONFIGURATION"
+  keep patches "$PATCHES"
+}
+
 # What is asked for, in a sentence.
 asked_for() {
   if [[ -n $PATCHES ]]; then printf 'flags and patches'; else printf flags; fi
@@ -81,10 +88,7 @@ converge_configuration() {
   # Not before: what the cluster says has come up somewhere.
   kubeadm init phase upload-config kubeadm --config "$document" ||
     die "kubeadm's configuration in the cluster did not get the new flags$(because kubeadm)"
-  # Those that no flag names any more.
-  keep_only "$own_files" "$CONFIGURATION_FILES"
-  keep configuration "$CONFIGURATION"
-  keep patches "$PATCHES"
+  keep_configuration
 }
 
 # The cluster's own configuration with the wanted blocks in place of those that it has. Where none was ever asked for, what

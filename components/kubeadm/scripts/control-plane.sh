@@ -73,6 +73,7 @@ clean_up_after() {
 }
 
 begin_cluster() {
+  local started=no
   if ! unit_running init; then
     clean_up_after init
     resolve_api "$ADDRESS"
@@ -82,12 +83,14 @@ begin_cluster() {
     printf '%s' "$KUBEADM_INIT" | write "$volatile/kubeadm.yaml" 0600
     say "$NODE_NAME: kubeadm init"
     start_unit init 420 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && touch $state/init.done"
+    started=yes
   fi
   wait_unit init 430
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(because kubeadm)$(flags_fault)"
-  poll 60 answers || die "the API server does not answer after kubeadm init"
-  forget_tokens
+  poll 60 forget_tokens || die "the API server does not answer after kubeadm init"
+  # One that another run started may have been given something else.
+  if [[ $started == yes ]]; then keep_configuration; fi
 }
 
 join_cluster() {
@@ -157,12 +160,9 @@ kubectl_admin() { timeout 20 kubectl --kubeconfig "$admin" "$@"; }
 
 answers() { [[ $(kubectl_admin get --raw /readyz) == ok ]]; }
 
-# kubeadm init leaves a token that nobody needs.
+# kubeadm init leaves a token that nobody needs, and nobody has another one yet.
 forget_tokens() {
-  local id
-  for id in $(kubeadm token list -o jsonpath='{.token}{"\n"}' | cut -d. -f1); do
-    kubeadm token delete "$id"
-  done
+  kubectl_admin -n kube-system delete secret --field-selector type=bootstrap.kubernetes.io/token --wait=false
 }
 
 cluster_configuration() {
