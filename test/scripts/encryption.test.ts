@@ -43,6 +43,7 @@ describe("encryption of Secrets on a control plane", () => {
     const { code, stderr } = runControlPlane(machine, { ENCRYPTION });
     assert.equal(code, 0, stderr);
     assert.equal(machine.file("before"), decoded(encrypts));
+    assert.equal(machine.file("etc/systemd/system/stackadm-encrypt.timer"), undefined);
     assert.equal(text(), decoded(encrypts));
   });
 
@@ -63,8 +64,10 @@ describe("encryption of Secrets on a control plane", () => {
     machine.put("says", `${own}\n${own}\n`);
     assert.equal(machine.execute(encryptionScript, "settle", digest).code, 0);
     assert.equal(text(), decoded(encrypts));
-    converge(machine, { ENCRYPTION });
+    const settled = converge(machine, { ENCRYPTION });
     assert.equal(text(), decoded(encrypts), "what was settled stays");
+    assert.ok(settled.calls.includes("systemctl disable --now stackadm-encrypt.timer"));
+    assert.ok(!settled.calls.some((call) => call.includes("get nodes -l")), "nobody is asked");
   });
 
   it("forgets key, file and what it said where the user's own file takes its place, and begins again when that goes", () => {

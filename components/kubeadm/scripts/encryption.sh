@@ -5,6 +5,7 @@
 # ENCRYPTION_SCRIPT, what encrypts when all control planes can read it (encrypt.sh).
 
 readonly own_encryption=/etc/kubernetes/stackadm-encryption encryption_program=/usr/local/sbin/stackadm-encrypt
+readonly encryption_timer=/etc/systemd/system/stackadm-encrypt.timer
 
 # write_encryption FIRST: before kubeadm writes a manifest that names the file. What is there is right: it was decided here, or by encrypt.sh.
 # FIRST is `encrypts` where no API server is that could not read it, else `plain`.
@@ -39,6 +40,11 @@ converge_encryption() {
   base64 -d <<<"$encrypts" | write "$own_encryption/$digest.encrypts" 0600
   poll 60 kubectl_admin annotate node "$NODE_NAME" --overwrite "stackadm.io/encryption=$digest" ||
     die "the API server of $NODE_NAME does not take that it reads encrypted Secrets"
+  # It writes what is encrypted already, as one does that the cluster began with.
+  if same_file "$own_encryption/$digest.encrypts" "$own_encryption/$digest.yaml"; then
+    ask_no_more
+    return
+  fi
   write /etc/systemd/system/stackadm-encrypt.service <<UNIT
 [Service]
 Type=oneshot
@@ -46,7 +52,7 @@ ExecStart=$encryption_program settle $digest
 SuccessExitStatus=1
 TimeoutStartSec=60
 UNIT
-  write /etc/systemd/system/stackadm-encrypt.timer <<'UNIT'
+  write "$encryption_timer" <<'UNIT'
 [Timer]
 OnActiveSec=20
 OnUnitInactiveSec=20
@@ -59,11 +65,13 @@ UNIT
   "$encryption_program" settle "$digest" || systemctl enable --now stackadm-encrypt.timer
 }
 
+ask_no_more() { [[ ! -e $encryption_timer ]] || systemctl disable --now "${encryption_timer##*/}" || :; }
+
 # The user's own file took its place, and the API server of this machine has come up with that. Another control plane must not
 # take this one's word when the key is wanted back.
 forget_encryption() {
   [[ -d $own_encryption ]] || return 0
-  systemctl disable --now stackadm-encrypt.timer || :
+  ask_no_more
   poll 60 kubectl_admin annotate node "$NODE_NAME" stackadm.io/encryption- ||
     die "the API server of $NODE_NAME does not take that it reads encrypted Secrets by another file"
   rm -rf "$own_encryption" "$encryption_program" /etc/systemd/system/stackadm-encrypt.{service,timer}
