@@ -25,7 +25,7 @@ describe("the API server's certificate", () => {
     machine.stub("cp", 'exec /bin/cp "$@"');
     machine.stub(
       "kubectl",
-      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "apiServer:\n  certSANs:\n  - old.example\n  - 203.0.113.1\n  extraArgs:\n  - name: v\n    value: \\"2\\"\nclusterName: dev\ncontrolPlaneEndpoint: x\n" ;; *namespace*) printf the-uid ;; esac',
+      'case "$*" in *readyz*) printf ok ;; *namespace*) printf "uid: the-uid\nclusterName: dev\n" ;; *kubeadm-config*) printf "apiServer:\n  certSANs:\n  - old.example\n  - 203.0.113.1\n  extraArgs:\n  - name: v\n    value: \\"2\\"\nclusterName: dev\ncontrolPlaneEndpoint: x\n" ;; esac',
     );
     machine.stub(
       "kubeadm",

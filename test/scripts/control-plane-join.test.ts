@@ -30,7 +30,7 @@ describe("control-plane.sh with peers", () => {
     );
     machine.stub(
       "kubectl",
-      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "clusterName: dev\ncontrolPlaneEndpoint: api.dev.internal:6443\n" ;; *namespace*) printf the-uid ;; esac',
+      'case "$*" in *readyz*) printf ok ;; *namespace*) printf "uid: the-uid\nclusterName: dev\ncontrolPlaneEndpoint: api.dev.internal:6443\n" ;; esac',
     );
   });
 
@@ -147,7 +147,7 @@ describe("control-plane.sh with peers", () => {
   it("refuses to let a cluster grow whose API is at an address", () => {
     machine.stub(
       "kubectl",
-      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "clusterName: dev\ncontrolPlaneEndpoint: 10.0.0.5:6443\n" ;; *namespace*) printf the-uid ;; esac',
+      'case "$*" in *readyz*) printf ok ;; *namespace*) printf "uid: the-uid\nclusterName: dev\ncontrolPlaneEndpoint: 10.0.0.5:6443\n" ;; esac',
     );
     const { code, stderr } = run(peers, "update");
     assert.equal(code, 1);

@@ -46,7 +46,7 @@ describe("control-plane.sh", () => {
     assert.deepEqual(of(run()), [], "kubeadm's own is left alone");
     machine.stub(
       "kubectl",
-      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "clusterName: dev-0123456789ab\\n" ;; *namespace*) printf the-uid ;; *"get node"*) printf NoSchedule ;; esac',
+      'case "$*" in *readyz*) printf ok ;; *namespace*) printf "uid: the-uid\\nclusterName: dev-0123456789ab\\n" ;; *"get node"*) printf NoSchedule ;; esac',
     );
     assert.deepEqual(of(run({ SCHEDULABLE: "yes" })), [
       ...[` taint ${name} ${taint}-`, ` label ${name} ${label}-`],
@@ -74,7 +74,7 @@ describe("control-plane.sh", () => {
     ]) {
       machine.stub(
         "kubectl",
-        `case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "clusterName: ${written ?? ""}\n" ;; *namespace*) printf the-uid ;; esac`,
+        `case "$*" in *readyz*) printf ok ;; *namespace*) printf "uid: the-uid\nclusterName: ${written ?? ""}\n" ;; esac`,
       );
       assert.equal((JSON.parse(run().stdout) as { name: string }).name, name);
     }
@@ -83,7 +83,7 @@ describe("control-plane.sh", () => {
   it("asks again for what the API does not say at once: no empty name or UID leaves the machine", () => {
     machine.stub(
       "kubectl",
-      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) if [ -e "$root/asked" ]; then printf "clusterName: dev\\n"; else touch "$root/asked"; exit 1; fi ;; *namespace*) printf the-uid ;; esac',
+      'case "$*" in *readyz*) printf ok ;; *namespace*) printf "clusterName: dev\\n"; if [ -e "$root/asked" ]; then printf "uid: the-uid\\n"; else touch "$root/asked"; fi ;; esac',
     );
     const { code, stdout } = run();
     assert.equal(code, 0);
@@ -133,6 +133,22 @@ describe("control-plane.sh", () => {
     assert.deepEqual(phases(first), []);
     assert.equal(machine.file("etc/kubernetes/stackadm/old.yaml"), undefined);
     assert.deepEqual(phases(run(configured, "update")), []);
+  });
+
+  it("starts few programs between kubeadm init and its answer: all others wait for that", () => {
+    const { calls } = run({ ...configured, ENCRYPTION: "0123456789ab RU5D UExBSU4=" });
+    const after = calls.slice(calls.findIndex((call) => call.startsWith("kubeadm init")) + 1);
+    const started = after.filter((call) => /^(kube|crictl|systemctl (?!show))/.test(call));
+    assert.deepEqual(
+      started.map((call) => call.replace(/ --?kubeconfig \S+/, "").replace(/ -o .*/, "")),
+      [
+        "kubectl -n kube-system delete secret --field-selector type=bootstrap.kubernetes.io/token --wait=false",
+        "kubectl get --raw /readyz",
+        "kubectl annotate node dev-control-plane-0 --overwrite stackadm.io/encryption=0123456789ab",
+        "kubectl delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found",
+        "kubectl -n kube-system get namespace/kube-system configmap/kubeadm-config",
+      ],
+    );
   });
 
   it("converges what an initialisation was given by a run that was stopped", () => {

@@ -46,15 +46,15 @@ describe("teardown.sh with a webhook that does not answer", () => {
 
   const remembered = {
     '*"get validatingwebhookconfigurations"*metadata.annotations*':
-      "echo guard stackadm.io/webhook-2 guard.example.com 10",
+      "echo ValidatingWebhookConfiguration guard stackadm.io/webhook-2 guard.example.com 10",
   };
   const givenBack = (calls: readonly string[]): void => {
-    const [patch = "", annotation] = webhooks(calls).slice(-2);
+    const [patch = "", annotation = ""] = webhooks(calls).slice(-2);
     assert.match(patch, /"\/webhooks\/2\/name", "value": "guard.example.com"/);
     assert.match(patch, /"value": "Fail".*timeoutSeconds", "value": 10/s);
     assert.equal(
-      annotation,
-      "annotate validatingwebhookconfigurations guard stackadm.io/webhook-2-",
+      annotation.split("\n")[0],
+      "annotate ValidatingWebhookConfiguration guard stackadm.io/webhook-2-",
     );
   };
 
@@ -73,6 +73,8 @@ describe("teardown.sh with a webhook that does not answer", () => {
         .map(([words, body]) => `${words}) ${body} ;;`)
         .join("")} *) ${controlPlane.bodyOf("kubectl")} ;; esac`,
     );
+    const first = runControlPlane(controlPlane);
+    assert.deepEqual(webhooks(first.calls), [], "a cluster that begins has none");
     const { code, stderr, calls } = runControlPlane(controlPlane);
     controlPlane.close();
     assert.equal(code, 0, stderr);

@@ -45,7 +45,7 @@ export function controlPlaneMachine(): Sandbox {
     kubeadm:
       'case "$1 $2" in "init --config") mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; esac',
     kubectl:
-      'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "apiVersion: x\\nclusterName: dev-0123456789ab\\n" ;; *namespace*) printf the-uid ;; esac',
+      'case "$*" in *readyz*) printf ok ;; *namespace*) printf "uid: the-uid\\nclusterName: dev-0123456789ab\\n" ;; *kubeadm-config*) printf "apiVersion: x\\nclusterName: dev-0123456789ab\\n" ;; esac',
   });
   machine.put("etc/hosts", "127.0.0.1 localhost\n");
   return machine;

@@ -24,8 +24,8 @@ const kubectl = [
   'case "$*" in',
   // The API server answers unless its manifest is one that is broken.
   "*readyz*) grep -q broken /etc/kubernetes/manifests/kube-apiserver.yaml || printf ok ;;",
+  "*namespace*) printf 'uid: the-uid\\nclusterName: dev\\n' ;;",
   `*kubeadm-config*) printf "${live}" ;;`,
-  "*namespace*) printf the-uid ;;",
   '*"replace -f"*) echo "$*" >>"$root/replaced" ;;',
   '*kubelet-config*yaml) echo "kind: ConfigMap" ;;',
   '*kubelet-config*) cat "$root/kubelet-map" ;;',

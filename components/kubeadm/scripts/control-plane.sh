@@ -10,7 +10,7 @@ readonly admin=/etc/kubernetes/admin.conf
 readonly occasion=${1:-update}
 
 control_plane() {
-  local name uid token='' asked='' authority=''
+  local name uid endpoint token='' asked='' authority='' began=''
   require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET SCHEDULABLE
   prepare_to_ask
   restore_certificate
@@ -39,8 +39,8 @@ control_plane() {
   # What the API does not say is asked again: an empty name or UID must never leave this machine.
   poll 60 facts || die "the API server of $NODE_NAME does not say what the cluster is called"
   keep_growable
-  # The one that set them aside may be lost.
-  heed_webhooks
+  # The one that set them aside may be lost. A cluster that has just begun has none.
+  [[ -n $began ]] || heed_webhooks
   own_step afterKubeadm "$AFTER_KUBEADM"
   printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s"}\n' \
     "$(authority_of /etc/kubernetes/pki/ca.crt)" "$(base64 -w0 "$admin")" "$name" "$NODE_NAME" "$uid" >&4
@@ -57,9 +57,17 @@ left() {
   ((code == 3))
 }
 
+# Asked, not written: load balancers of a living cluster are found by the name that it was made under. With one question.
 facts() {
-  name=$(cluster_name) && uid=$(cluster_uid) && [[ -n $name && -n $uid ]]
+  local said
+  said=$(kubectl_admin -n kube-system get namespace/kube-system configmap/kubeadm-config \
+    -o go-template='{{range .items}}{{if eq .kind "Namespace"}}uid: {{.metadata.uid}}{{else}}{{.data.ClusterConfiguration}}{{end}}{{"\n"}}{{end}}') || return 1
+  name=$(field clusterName "$said") uid=$(field uid "$said") endpoint=$(field controlPlaneEndpoint "$said")
+  [[ -n $name && -n $uid ]]
 }
+
+# field NAME DOCUMENT: one word, quoted or not.
+field() { sed -n "s/^$1: *\"\{0,1\}\([][A-Za-z0-9.:-]*\)\"\{0,1\}\$/\1/p" <<<"$2"; }
 
 become_member() {
   if [[ -n $KUBEADM_INIT && $occasion == create ]]; then begin_cluster; else join_cluster; fi
@@ -88,6 +96,7 @@ begin_cluster() {
   wait_unit init 430
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(because kubeadm)$(flags_fault)"
+  began=yes
   poll 60 forget_tokens || die "the API server does not answer after kubeadm init"
   # One that another run started may have been given something else.
   if [[ $started == yes ]]; then keep_configuration; fi
@@ -130,9 +139,7 @@ same_authority() {
 
 # A cluster of the first release has its API at an address: its kubelets would all hang on one machine for ever.
 keep_growable() {
-  local endpoint
   [[ -n $PEERS ]] || return 0
-  endpoint=$(cluster_configuration | sed -n 's/^controlPlaneEndpoint: *"\{0,1\}\([^"]*\)"\{0,1\}$/\1/p')
   [[ $endpoint == "$API_NAME":* ]] ||
     die_as INVALID_CONFIG "controlPlane.count: this cluster was made with its API at $endpoint and cannot have several control planes; write 1, or make a new cluster"
 }
@@ -168,12 +175,5 @@ forget_tokens() {
 cluster_configuration() {
   kubectl_admin -n kube-system get configmap kubeadm-config -o jsonpath='{.data.ClusterConfiguration}'
 }
-
-# Asked, not written: load balancers of a living cluster are found by the name that it was made under.
-cluster_name() {
-  cluster_configuration | sed -n 's/^clusterName: *"\{0,1\}\([a-z0-9-]*\)"\{0,1\}$/\1/p'
-}
-
-cluster_uid() { kubectl_admin get namespace kube-system -o jsonpath='{.metadata.uid}'; }
 
 run_step control-plane control_plane

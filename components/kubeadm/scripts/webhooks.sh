@@ -9,13 +9,11 @@ readonly set_aside=stackadm.io/webhook-
 
 heed_webhooks() {
   local kind name key webhook timeout
-  for kind in $webhook_kinds; do
-    ask_webhooks get "$kind" -o go-template='{{range .items}}{{$name := .metadata.name}}{{range $key, $value := .metadata.annotations}}{{if eq (printf "%.20s" $key) "'$set_aside'"}}{{$name}} {{$key}} {{$value}}{{"\n"}}{{end}}{{end}}{{end}}' |
-      while read -r name key webhook timeout; do
-        patch_webhook "$kind" "$name" "${key#"$set_aside"}" "$webhook" Fail "$timeout" &&
-          ask_webhooks annotate "$kind" "$name" "$key-" </dev/null || :
-      done || :
-  done
+  ask_webhooks get "${webhook_kinds// /,}" -o go-template='{{range .items}}{{$kind := .kind}}{{$name := .metadata.name}}{{range $key, $value := .metadata.annotations}}{{if eq (printf "%.20s" $key) "'$set_aside'"}}{{$kind}} {{$name}} {{$key}} {{$value}}{{"\n"}}{{end}}{{end}}{{end}}' |
+    while read -r kind name key webhook timeout; do
+      patch_webhook "$kind" "$name" "${key#"$set_aside"}" "$webhook" Fail "$timeout" &&
+        ask_webhooks annotate "$kind" "$name" "$key-" </dev/null || :
+    done || :
 }
 
 # patch_webhook KIND NAME INDEX WEBHOOK POLICY SECONDS
