@@ -82,6 +82,46 @@ describe("a step that fails", () => {
   });
 });
 
+describe("a file that a step writes", () => {
+  const written = (body: string) => {
+    const machine = new Sandbox({
+      hostname: "echo machine",
+      stat: 'exec /usr/bin/stat "$@"',
+      // That of uutils: for all to read until it has its mode.
+      install: 'mkdir -p "${5%/*}"; cat >"$5"; chmod "$3" "$5"',
+    });
+    try {
+      const { code, stderr } = machine.run(
+        [common, `step_body() {\n${body}\n}\n`, "run_step test step_body"],
+        {},
+      );
+      assert.equal(code, 0, stderr);
+      return (path: string): string => machine.file(path)?.trim() ?? "";
+    } finally {
+      setImmediate(() => {
+        machine.close();
+      });
+    }
+  };
+
+  it("is root's alone until it is whole and has its mode", () => {
+    const read = written(
+      "{ printf SECRET; until stat -c %a /etc/own/file.new.* >/etc/during; do :; done; } | write /etc/own/file 0644; stat -c %a /etc/own/file /etc/own >/etc/after",
+    );
+    assert.deepEqual(
+      [read("etc/during"), read("etc/after"), read("etc/own/file")],
+      ["600", "644\n755", "SECRET"],
+    );
+  });
+
+  it("leaves the mode of what is written next as it is", () => {
+    const read = written(
+      "write /etc/one 0600 <<<1; >/etc/two; mkdir /etc/three; stat -c %a /etc/one /etc/two /etc/three >/etc/after",
+    );
+    assert.equal(read("etc/after"), "600\n644\n755");
+  });
+});
+
 describe("what a tool said", () => {
   const said = (tool: string, output: string): string => {
     const machine = new Sandbox({ hostname: "echo machine" });

@@ -43,7 +43,6 @@ const harmless = [
   ...[
     "grep",
     "head",
-    "install",
     "mkdir",
     "mktemp",
     "mv",

@@ -44,8 +44,11 @@ poll() {
 # write FILE [MODE]: replaces a file in one step with standard input. Sets `changed` to yes or no.
 write() {
   local file=$1 new=$1.new.$BASHPID
-  # It is root's alone until it is whole and has its mode.
-  install -D -m "${2:-0644}" /dev/stdin "$new" || die "cannot write $file"
+  [[ -d ${file%/*} ]] || mkdir -p "${file%/*}" || die "cannot write $file"
+  # It is root's alone until it is whole and has its mode; of install that holds for GNU's only.
+  umask 077
+  { cat >"$new" && chmod "${2:-0644}" "$new"; } || die "cannot write $file"
+  umask 022
   # shellcheck disable=SC2034 # read by the scripts that come after this one
   if [[ -e $file ]] && cmp -s "$new" "$file"; then changed=no; else changed=yes; fi
   mv -f "$new" "$file" || die "cannot write $file"
