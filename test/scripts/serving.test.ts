@@ -114,6 +114,20 @@ describe("serving.sh, approving the certificates that kubelets serve with", () =
       assert.deepEqual(decided(of()), []);
     });
 
+  it("approves no worker's address while the API's own certificate cannot be read", () => {
+    machine.put("etc/kubernetes/pki/apiserver.crt");
+    assert.deepEqual(decided(asked("dev-general-1", "IP:10.0.0.100"), asked(worker, ...own)), []);
+  });
+
+  it("approves a worker's address also where openssl ends with 1 for one that does not match", () => {
+    machine.stub(
+      "openssl",
+      'case "$*" in *-checkip*) /usr/bin/openssl "$@" | (read -r said; echo "$said"; [[ $said == *" does match "* ]]) ;; *) exec /usr/bin/openssl "$@" ;; esac',
+    );
+    assert.deepEqual(decided(asked(worker, ...own)), ["approve csr-0"]);
+    assert.deepEqual(decided(asked("dev-general-1", "IP:10.0.0.100")), []);
+  });
+
   it("approves nothing for a name behind a line's end", () => {
     const names = "DER:" + sequence([dns(`${worker}\n`), dns("api.dev.internal")]);
     const pem = openssl([

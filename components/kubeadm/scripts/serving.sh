@@ -35,13 +35,14 @@ addresses() {
   timeout 20 kubectl get nodes -o go-template='{{range $node := .items}}{{range .status.addresses}}{{$node.metadata.name}} {{.address}}{{range $key, $value := $node.metadata.labels}}{{if eq $key "node-role.kubernetes.io/control-plane"}} control-plane{{end}}{{end}}{{"\n"}}{{end}}{{end}}'
 }
 
-# owns NODE ADDRESS: whatever others say of a control plane's, which has the authority's key anyway.
+# owns NODE ADDRESS: whatever others say of a control plane's, which has the authority's key anyway. A worker's has to be said not to
+# be the API's: its certificate is away while it is signed anew.
 owns() {
-  local holders
+  local holders said
   holders=$(awk -v address="$2" '$2 == address { print $1, $3 }' <<<"$nodes" | sort -u)
   if grep -qxF "$1 control-plane" <<<"$holders"; then return 0; fi
-  [[ $holders == "$1 " ]] &&
-    ! openssl x509 -in /etc/kubernetes/pki/apiserver.crt -noout -checkip "$2" | grep -q ' does match certificate$'
+  said=$(openssl x509 -in /etc/kubernetes/pki/apiserver.crt -noout -checkip "$2") || :
+  [[ $holders == "$1 " && $said == *' does NOT match certificate' ]]
 }
 
 # plain ADDRESS: as Kubernetes writes it.
