@@ -125,6 +125,34 @@ describe("encryption of Secrets on a control plane", () => {
       assert.equal(text(), decoded(first));
     });
 
+  describe("of one that joins, while the cluster's configuration still names the program's file", () => {
+    const joining = (values: object, encryptsElsewhere: string): string => {
+      machine = controlPlaneMachine();
+      says(machine, "none");
+      const given = `stackadm-encryption/${digest}.yaml ${Buffer.from("FORMER").toString("base64")}`;
+      machine.stub(
+        "ssh",
+        `case "$*" in *encrypts*) ${encryptsElsewhere} ;; *files) echo "${given}" ;; *token*) echo "abcdef.0123456789abcdef sha256:abc123 KEY" ;; esac`,
+      );
+      machine.stub("stat", 'exec /usr/bin/stat "$@"');
+      machine.stub(
+        "kubeadm",
+        `case "$1" in join) { cat /${file}; stat -c ' %a' /etc/kubernetes/stackadm-encryption /${file}; } >$root/when; mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt ;; esac`,
+      );
+      runControlPlane(machine, { PEERS: askerValues.PEERS, KUBEADM_INIT: "", ...values });
+      return machine.file("when") ?? "";
+    };
+
+    it("has it when kubeadm starts the API server, and forgets it where the user's own takes its place", () => {
+      assert.equal(joining({}, "exit 64"), "FORMER 700\n 600\n");
+      assert.equal(text(), undefined);
+    });
+
+    it("keeps to what was decided for itself where it is to have it", () => {
+      assert.equal(joining({ ENCRYPTION }, "exit 3"), `${decoded(plain)} 700\n 600\n`);
+    });
+  });
+
   it("asks peers for nothing where nothing is encrypted", () => {
     machine = controlPlaneMachine();
     machine.stub(

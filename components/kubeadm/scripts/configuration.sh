@@ -20,10 +20,16 @@ write_configuration_files() {
 # A control plane that joins gets its first manifest of the cluster's own configuration, which names former files as long as no
 # control plane has come up with others. One of an earlier release gives none.
 fetch_former_files() {
-  local name data
+  local name data file
   ask_peers 60 files >"$asking/files" || return 0
   while read -r name data; do
-    [[ ! $name =~ ^[a-z0-9][a-z0-9.-]*$ || -e $own_files/$name ]] || base64 -d <<<"$data" | write "$own_files/$name" 0600
+    [[ $name =~ ^(stackadm-encryption/)?[a-z0-9][a-z0-9.-]*$ ]] || continue
+    file=$own_files/$name
+    if [[ $name == */* ]]; then
+      make_encryption_home
+      file=$own_encryption/${name#*/}
+    fi
+    [[ -e $file ]] || base64 -d <<<"$data" | write "$file" 0600
   done <"$asking/files"
 }
 

@@ -124,8 +124,8 @@ start_join() {
   clean_up_after join
   resolve_api "$asked"
   freeze
-  fetch_former_files
   if encrypted_elsewhere; then write_encryption encrypts; else write_encryption plain; fi
+  fetch_former_files
   begin_with_configuration
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   say "$NODE_NAME: kubeadm join as a control plane"

@@ -15,9 +15,13 @@ write_encryption() {
   read -r digest encrypts plain <<<"$ENCRYPTION"
   file=$own_encryption/$digest.yaml
   [[ ! -e $file ]] || return 0
-  { mkdir -p "$own_encryption" && chmod 0700 "$own_encryption"; } || die "cannot make $own_encryption"
+  make_encryption_home
   if [[ $1 == encrypts ]]; then plain=$encrypts; fi
   base64 -d <<<"$plain" | write "$file" 0600
+}
+
+make_encryption_home() {
+  { mkdir -p "$own_encryption" && chmod 0700 "$own_encryption"; } || die "cannot make $own_encryption"
 }
 
 # Whether all control planes read what is encrypted, as one of them says. Where nobody says so, it is not known.

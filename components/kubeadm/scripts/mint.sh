@@ -9,7 +9,8 @@
 # WORDS "forget [TOKEN-ID]": forgets what was given.
 # WORDS "member": ends with 3 when etcd does not know the machine.
 # WORDS "encrypts DIGEST": ends with 3 unless every control plane reads what is encrypted with that key (encrypt.sh).
-# WORDS "files": prints a line "NAME BASE64" for each file that flags of the API server name, for one that becomes a control plane.
+# WORDS "files": prints a line "NAME BASE64" for each file that flags of the API server name, for one that becomes a control plane;
+#   NAME is stackadm-encryption/... for the file with the key, which is no more than the authority's that it is given anyway.
 # WORDS "joined [TOKEN-ID]": the same; comes back when the node is Ready, with 1 when it is not in time.
 # Ends with 69 when its own API server does not answer: another control plane may be asked.
 # stackadm-mint spread, stackadm-mint approve NODE TOKEN-ID: units of its own, not for joining machines, which always come with five
@@ -209,8 +210,9 @@ case $verb in
   encrypts) /usr/local/sbin/stackadm-encrypt readable "$token_id" || exit 3 ;;
   files)
     [[ $grant == certificates ]] || exit 64
-    for file in /etc/kubernetes/stackadm/*; do
-      [[ ! -e $file ]] || printf '%s %s\n' "${file##*/}" "$(base64 -w0 "$file")"
+    for file in /etc/kubernetes/stackadm/* /etc/kubernetes/stackadm-encryption/*.yaml; do
+      name=${file#/etc/kubernetes/}
+      [[ ! -e $file ]] || printf '%s %s\n' "${name#stackadm/}" "$(base64 -w0 "$file")"
     done
     ;;
   joined)
