@@ -3,7 +3,12 @@ import type { Access } from "../access/access.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { joinSigner } from "../identity/join-certificate.js";
 import { joinerValues } from "../kubeadm/joining.js";
-import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
+import {
+  MachineGroup,
+  type LetGoArgs,
+  type MachineGroupArgs,
+  type Member,
+} from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
@@ -55,20 +60,22 @@ export class Etcd extends MachineGroup {
     let before: RemoteScript | undefined;
     const [first, second = first] = this.members;
     for (const member of this.members) {
-      const survivor = member === first ? second : first;
-      if (survivor) this.leave(member, survivor, access);
       before = this.member(member, { spec, access }, before);
       this.#turns.done(member.plan.name, before.id);
+      // order: a first server that never booted began no etcd, and nobody could say whether that goes on without it.
+      if (member === first && second)
+        this.leave(member, { survivor: second, access, after: before });
+      else if (first) this.leave(member, { survivor: first, access });
     }
     if (before) this.#complete = pulumi.unsecret(before.result("member"));
     return this;
   }
 
   /** Before a member's server goes, another one says whether etcd goes on without it. */
-  private leave(member: Member, survivor: Member, access: Access): void {
+  private leave(member: Member, args: Pick<LetGoArgs, "survivor" | "access" | "after">): void {
     const { plan, machine } = member;
     this.letGo(member, {
-      ...{ survivor, access, scripts: leaveScripts },
+      ...{ ...args, scripts: leaveScripts },
       values: { NODE_NAME: plan.name, LEAVING_ADDRESS: machine.address },
     });
   }

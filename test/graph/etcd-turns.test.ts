@@ -111,6 +111,13 @@ describe("machines of etcd whose generation was raised", () => {
     assert.deepEqual(survivors, ["etcd-1", "etcd-0", "etcd-0"]);
   });
 
+  it("have nobody let the first go before it began etcd: its server may never have booted", async () => {
+    const rows = await build({});
+    const [first, ...others] = members.map((name) => named(rows, `${name}-leave`).dependencies);
+    assert.ok(first?.some((urn) => urn.endsWith("::dev-etcd-0-member")));
+    assert.ok(others.flat().every((urn) => !urn.endsWith("-member")));
+  });
+
   it("stay where control planes are replaced in the same run", async () => {
     const controlPlane = { flavor: "medium", count: 3, generation: 1 };
     const planes = [0, 1, 2].map((position) => `dev-control-plane-${String(position)}`);
