@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
-import { CloudError } from "./cloud-error.js";
+import { CloudError, isHidden } from "./cloud-error.js";
 import type { CloudClient, Service } from "./client.js";
 import { kinds, listObjects, takeInventory, type CloudObject, type Kind } from "./inventory.js";
 import { isIdentity, ownershipOf, type Claim, type Ownership } from "./ownership.js";
@@ -120,6 +120,35 @@ async function detachRouter(client: CloudClient, router: CloudObject): Promise<v
     );
 }
 
+const ruled = z.object({
+  application_credential: z.object({
+    access_rules: z.array(z.looseObject({ id: z.string() })).nullish(),
+  }),
+});
+
+/** The paths of a credential's access rules, which Keystone keeps when it goes. */
+async function accessRulesOf(client: CloudClient, credential: string): Promise<string[]> {
+  try {
+    const { application_credential: found } = ruled.parse(
+      await client.request("identity", "GET", credential),
+    );
+    const user = `/users/${client.userId}`;
+    return (found.access_rules ?? []).map(({ id }) => `${user}/access_rules/${id}`);
+  } catch (error) {
+    if (isHidden(error)) return [];
+    throw error;
+  }
+}
+
+/** Keystone refuses to delete one that another credential has too. */
+async function deleteAccessRule(client: CloudClient, path: string): Promise<void> {
+  try {
+    await client.request("identity", "DELETE", path);
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+  }
+}
+
 /** Repeats `attempt` while the cloud says 409: something that uses the object is still going away. */
 export async function whileInUse(
   attempt: () => Promise<boolean>,
@@ -149,7 +178,10 @@ export async function beginDeletion(
     await detachRouter(client, object);
   }
   const target = path(object, client);
-  return whileInUse(() => gone(client.request(service, "DELETE", target)), options);
+  const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
+  const none = await whileInUse(() => gone(client.request(service, "DELETE", target)), options);
+  for (const rule of rules) await deleteAccessRule(client, rule);
+  return none;
 }
 
 /** Deletes one object and waits until its service no longer lists it. */

@@ -3,7 +3,12 @@ import { connectCloud } from "../../../cloud/client.js";
 import { CloudError } from "../../../cloud/cloud-error.js";
 import { deleteObject, deleteOrphans, findOrphans } from "../../../cloud/orphans.js";
 import { clusterMetadata, clusterTags } from "../../../cloud/ownership.js";
-import { emptyProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import {
+  emptyProject,
+  fakeUser,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../support/fake-openstack.js";
 import { object } from "../../support/cloud-object.js";
 
 const fast = { interval: 1, timeout: 200 };
@@ -154,6 +159,36 @@ describe("what a cluster left", () => {
     }));
     await deleteObject(await connect(), object({ kind: "security group", id: "g" }), fast);
     assert.equal(tries, 3);
+  });
+
+  it("takes a credential's access rules along, unless another credential has them too", async () => {
+    const credential = object({ kind: "application credential", id: "c" });
+    const user = `/identity/v3/users/${fakeUser}`;
+    const rules = ["gone", "shared", "own"].map((id) => ({ id, service: "network" }));
+    cloud.on(`GET ${user}/application_credentials/c`, {
+      body: { application_credential: { id: "c", access_rules: rules } },
+    });
+    cloud.on(`DELETE ${user}/application_credentials/c`, { status: 204 });
+    cloud.on(`DELETE ${user}/access_rules/own`, { status: 204 });
+    cloud.on(`DELETE ${user}/access_rules/shared`, {
+      status: 403,
+      body: { error: { message: "May not delete access rule in use" } },
+    });
+    await deleteObject(await connect(), credential, fast);
+    assert.deepEqual(written(), [
+      `DELETE ${user}/application_credentials/c`,
+      ...rules.map(({ id }) => `DELETE ${user}/access_rules/${id}`),
+    ]);
+  });
+
+  it("may be a credential without access rules, or one that is gone", async () => {
+    const credential = object({ kind: "application credential", id: "c" });
+    const path = `/identity/v3/users/${fakeUser}/application_credentials/c`;
+    await deleteObject(await connect(), credential, fast);
+    cloud.on(`GET ${path}`, { body: { application_credential: { id: "c" } } });
+    cloud.on(`DELETE ${path}`, { status: 204 });
+    await deleteObject(await connect(), credential, fast);
+    assert.deepEqual(written(), [`DELETE ${path}`, `DELETE ${path}`]);
   });
 
   it("may be gone already", async () => {
