@@ -94,8 +94,8 @@ const accessRule = z.union(
       ),
       method: oneOf(methods),
       path: text(
-        (value) => /^\/.{0,224}$/.test(value),
-        "is no path; write at most 225 characters, from / on",
+        (value) => /^\/.{0,127}$/.test(value),
+        "is no path; write at most 128 characters, from / on",
       ),
     }),
   ],

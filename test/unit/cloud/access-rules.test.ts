@@ -124,7 +124,7 @@ describe("the access rules of the controllers' credential", () => {
     assert.equal(twice.length, rules.length + 1);
     assert.deepEqual(twice, accessRulesOf([own, "controllers"], neither));
     for (const { path, service } of twice) {
-      assert.match(path, /^\/.{0,224}$/);
+      assert.match(path, /^\/.{0,127}$/);
       assert.match(service, /^[a-zA-Z0-9-]{1,64}$/);
     }
   });

@@ -118,6 +118,7 @@ describe("the cluster that a stack file describes", () => {
       ],
       [rules({ ...rule, service: "Nova!" }), /accessRules\.0\.service: "Nova!" is no type of a/],
       [rules({ ...rule, path: "v2/images" }), /accessRules\.0\.path: "v2\/images" is no path/],
+      [rules({ ...rule, path: `/${"v".repeat(128)}` }), /accessRules\.0\.path: .* at most 128 /],
     ];
     for (const [credential, sentence] of wrong)
       assert.throws(() => spec({ ...minimal, credential }), sentence);
