@@ -42,11 +42,13 @@ const routes: Calls = {
   PUT: ["**/routers/*", "**/routers/*/add_extraroutes", "**/routers/*/remove_extraroutes"],
 };
 
+const access = ["**/containers/*/acl", "**/secrets/*/acl"];
+
 /** The controller looks for a certificate, and Octavia gives itself access to it in the caller's name. */
 const certificates: Calls = {
-  GET: ["**/containers/*", "**/secrets/*", "**/secrets/*/acl"],
-  PUT: ["**/secrets/*/acl"],
-  DELETE: ["**/secrets/*/acl"],
+  GET: ["**/containers/*", "**/secrets/*", ...access],
+  PUT: access,
+  DELETE: access,
 };
 
 const compute: Calls = {

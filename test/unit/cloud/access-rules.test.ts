@@ -92,7 +92,11 @@ const routing = [
 const certifying = [
   "GET key-manager /v1/containers/1",
   "GET key-manager /v1/secrets/1",
+  "GET key-manager /v1/secrets/1/acl",
   "PUT key-manager /v1/secrets/1/acl",
+  // Of a container, Octavia looks at its own list before those of what is in it.
+  "GET key-manager /v1/containers/1/acl",
+  "PUT key-manager /v1/containers/1/acl",
 ];
 
 const neither = { routes: false, certificates: false };
