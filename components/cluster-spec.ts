@@ -186,7 +186,7 @@ const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "sa
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
 const placed = ["network", "endpoint", "topology", "controlPlane", "workers"] as const;
-const dual = [...routed, "topology", "controlPlane", "workers"] as const;
+const dual = [...routed, "topology", "controlPlane", "workers", "kubernetes"] as const;
 const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
 
 const comparisons: readonly Comparison[] = [

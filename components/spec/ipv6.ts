@@ -51,6 +51,9 @@ interface Written {
   readonly cloudController: {
     readonly networking?: { readonly ipv6SupportDisabled?: boolean | undefined } | undefined;
   };
+  readonly kubernetes: {
+    readonly controllerManager: { readonly extraArgs: Readonly<Record<string, unknown>> };
+  };
   /** All that become nodes. */
   readonly machines: number;
 }
@@ -67,6 +70,7 @@ export function besideIpv6({
   network: { ipv6: asked, existing, mtu },
   podNetwork,
   cloudController,
+  kubernetes,
   machines,
 }: Written): z.core.$ZodRawIssue[] {
   if (!asked) return [];
@@ -74,6 +78,7 @@ export function besideIpv6({
   return [
     ...rangesThatOverlap(asked),
     ...withPodNetwork(podNetwork, asked.mode, mtu),
+    ...oneMask(kubernetes.controllerManager.extraArgs),
     ...(existing
       ? [
           wrong(
@@ -101,6 +106,22 @@ export function besideIpv6({
           ),
         ]
       : []),
+  ];
+}
+
+/** With it kube-controller-manager of a cluster of both families does not start. */
+function oneMask(flags: Readonly<Record<string, unknown>>): z.core.$ZodRawIssue[] {
+  const flag = "node-cidr-mask-size";
+  if (!(flag in flags)) return [];
+  return [
+    {
+      ...wrong(
+        "kubernetes.controllerManager.extraArgs",
+        flag,
+        `is for one family; write ${flag}-ipv4`,
+      ),
+      path: ["kubernetes", "controllerManager", "extraArgs", flag],
+    },
   ];
 }
 

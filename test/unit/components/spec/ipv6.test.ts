@@ -38,6 +38,10 @@ const mistakes: readonly (readonly [string, object])[] = [
     "cloudController.networking.ipv6SupportDisabled",
     { ...both(), cloudController: { networking: { ipv6SupportDisabled: true } } },
   ],
+  [
+    "kubernetes.controllerManager.extraArgs.node-cidr-mask-size",
+    { ...both(), kubernetes: { controllerManager: { extraArgs: { "node-cidr-mask-size": 25 } } } },
+  ],
   ["network.mtu", { ...both({}, { mtu: 1349 }), podNetwork: "flannel" }],
   ["network.ipv6.mode", { ...both({ mode: "dhcpv6-stateful" }), podNetwork: "kube-router" }],
   ["podNetwork", { ...both(), podNetwork: { kind: "kube-router", overlay: "subnet" } }],
