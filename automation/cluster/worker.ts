@@ -20,12 +20,15 @@ import {
   type OperationRequest,
   type Reply,
 } from "./protocol.js";
+import { quieten } from "./quiet-sdk.js";
 
 /*
  * The child process in which one operation runs: the engine, and our program inline. The SDK's handlers for
  * uncaught exceptions are process-wide, and a terminal's Ctrl-C reaches every process of the group: here both
  * are contained. See docs/decisions/0010-one-process-per-operation.md.
  */
+
+quieten();
 
 const send = (reply: Reply): void => {
   if (process.connected) process.send?.(reply);
