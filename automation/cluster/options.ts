@@ -65,6 +65,8 @@ export interface RunOptions {
   readonly killSignal?: AbortSignal;
   /** Read the real world before comparing. Default: false. */
   readonly refresh?: boolean;
+  /** On how many resources the engine works at once. Default: PULUMI_PARALLEL of the environment, else 64. */
+  readonly parallel?: number;
   /** The stack's settings as text instead of its file's. */
   readonly settings?: string;
 }

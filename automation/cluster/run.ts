@@ -16,6 +16,12 @@ import { UndecidedCreates } from "./undecided.js";
 import { rememberUnfinished } from "./unfinished.js";
 import { prepareWorkspace, programModule, readStackFile } from "./workspace.js";
 
+/**
+ * Most of them wait for a machine. The engine's own default is four for each processor here, which has nothing to do with how many
+ * machines there are; a machine through which others are reached takes 200 connections.
+ */
+const atOnce = 64;
+
 /** One request about one stack: what it works with, and whom it tells. */
 export class Run {
   readonly access: StateAccess;
@@ -168,6 +174,9 @@ export class Run {
   ): Promise<{ readonly changed: boolean }> {
     this.requireNotStopped();
     const { onNote, signal, killSignal, refresh } = this.options;
+    // The engine reads the variable itself.
+    const named = this.service.env["PULUMI_PARALLEL"] ?? "";
+    const { parallel = named === "" ? atOnce : undefined } = this.options;
     const worker = this.#worker;
     this.#worker = undefined;
     const unfinished = new Set<string>();
@@ -191,7 +200,7 @@ export class Run {
     };
     try {
       await this.operate(
-        { ...this.request(operation), refresh, ...flags },
+        { ...this.request(operation), refresh, parallel, ...flags },
         { onEvent, onOutput: onNote, signal, killSignal },
         worker,
       );

@@ -59,12 +59,14 @@ export class Embedder {
     });
   }
 
-  service(): ClusterService {
+  /** @param more what its environment has besides */
+  service(more: NodeJS.ProcessEnv = {}): ClusterService {
     return createClusterService({
       env: {
         ...this.engine.environment(),
         ...this.cloud.environment(),
         HOME: this.directory,
+        ...more,
       },
       backend: this.backend,
       projectDirectory: this.directory,

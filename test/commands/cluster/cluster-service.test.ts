@@ -95,6 +95,24 @@ describe("the cluster service", function () {
     assert.equal(readFileSync(join(engine.directory, "Pulumi.dev.yaml"), "utf8"), "config: {}\n");
   });
 
+  it("works on 64 resources at once, unless somebody says how many", async () => {
+    const said = async (parallel?: number): Promise<string | undefined> => {
+      const past = engine.calls().length;
+      await service().preview("dev", { ...bare, ...(parallel !== undefined && { parallel }) });
+      const call =
+        engine
+          .calls()
+          .slice(past)
+          .find((one) => one.startsWith("preview ")) ?? "";
+      return /--parallel \d+/.exec(call)?.[0];
+    };
+    assert.equal(await said(), "--parallel 64");
+    assert.equal(await said(3), "--parallel 3");
+    const past = engine.calls().length;
+    await embedder.service({ PULUMI_PARALLEL: "5" }).preview("dev", bare);
+    assert.ok(!engine.calls().slice(past).join("\n").includes("--parallel"));
+  });
+
   describe("after a run that was interrupted", () => {
     const pending = {
       type: "creating",
