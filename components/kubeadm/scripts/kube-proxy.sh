@@ -56,6 +56,8 @@ roll_proxies() {
       up=$now
       end=$((SECONDS + $1))
     fi
+    # An API server that does not answer is not waited for by kubectl.
+    sleep 1
   done
   return 1
 }
