@@ -110,7 +110,7 @@ describe("client.sh", () => {
       ...nodeCommands,
       openssl,
       // What sshd does on a member of etcd with the words that were asked.
-      ssh: `all="$*"; PATH=${signer.root}/bin exec /bin/bash ${signer.root}/program ${controlPlane.join(" ")} "\${all#*@10.0.0.7 }"`,
+      ssh: `all="$*"; PATH=${signer.root}/bin BASH_ENV=${signer.root}/functions exec /bin/bash ${signer.root}/program ${controlPlane.join(" ")} "\${all#*@10.0.0.7 }"`,
     });
   });
   afterEach(() => {

@@ -205,10 +205,10 @@ describe("mint.sh", () => {
     const deleted = (): string[] =>
       machine
         .execute(
-          mintScript
-            .replace("try < 60; try++)); do\n    if spread", "try < 1; try++)); do\n    if spread")
-            .replace("sleep 5", "sleep 0")
-            .replace("sleep 5", "sleep 0"),
+          mintScript.replace(
+            "try < 60; try++)); do\n    if spread",
+            "try < 1; try++)); do\n    if spread",
+          ),
           "spread",
         )
         .calls.filter((call) => call.includes("delete"));

@@ -55,7 +55,28 @@ const harmless = [
     "tail",
   ],
   ...["timeout", "touch", "tr", "true", "false", "wc"],
-];
+].flatMap((name) => {
+  const path = ["/usr/bin", "/bin"].map((place) => join(place, name)).find(existsSync);
+  return path === undefined ? [] : [{ name, path }];
+});
+
+/** What a function does first, to be as another process: the script's options and traps are not its own. */
+const apart = "set +Eeu +o pipefail; trap - ERR EXIT";
+
+/**
+ * A script's time passes only while it sleeps, and at once: how busy the machine of the tests is does not matter, and no bound takes as
+ * long as it says. Without its special meaning, SECONDS is a variable.
+ */
+const ownTime = `if [[ -z \${REAL_TIME-} ]]; then
+  unset SECONDS
+  SECONDS=0 tenths=0
+  sleep() {
+    case $1 in *.*) tenths=$((tenths + 10#\${1/./})) ;; *) tenths=$((tenths + $1 * 10)) ;; esac
+    SECONDS=$((tenths / 10))
+  }
+  timeout() (${apart}; shift; "$@")
+fi
+`;
 
 const places = /(?<![\w.}/])\/(etc|var|run|usr\/local|usr\/lib\/systemd|opt)\//g;
 
@@ -74,10 +95,8 @@ export class Sandbox {
 
   constructor(stubs: Readonly<Record<string, string>>) {
     mkdirSync(this.#bin);
-    for (const name of harmless) {
-      const path = ["/usr/bin", "/bin"].map((place) => join(place, name)).find(existsSync);
-      if (path !== undefined) symlinkSync(path, join(this.#bin, name));
-    }
+    for (const { name, path } of harmless) symlinkSync(path, join(this.#bin, name));
+    writeFileSync(this.#functions, ownTime);
     for (const [name, body] of Object.entries(stubs)) this.stub(name, body);
   }
 
@@ -88,11 +107,11 @@ export class Sandbox {
     const text = `root=${this.root}\necho "${name} $*" >>${this.#calls}\n${this.#inside(body)}\n`;
     // What is harmless otherwise may be a stub: its link must not be followed.
     rmSync(file, { force: true });
-    writeFileSync(file, `#!/bin/bash\n${text}`);
+    // -p: for what it calls itself, programs will do.
+    writeFileSync(file, `#!/bin/bash -p\n${text}`);
     chmodSync(file, 0o755);
     // A script calls it as a function, in a process of its own but without the start of another shell.
-    const plain = "set +Eeu +o pipefail; trap - ERR EXIT";
-    writeFileSync(this.#functions, `${name}() (${plain}\n${text})\n`, { flag: "a" });
+    writeFileSync(this.#functions, `${name}() (${apart}\n${text})\n`, { flag: "a" });
   }
 
   /** What a stub does. */
@@ -126,9 +145,10 @@ export class Sandbox {
     return this.#spawn(["-s", occasion], this.#input(scripts, values));
   }
 
-  /** As `run`, but comes back while the scripts run. */
+  /** As `run`, but comes back while the scripts run, in real time. */
   start(scripts: readonly string[]): ChildProcessWithoutNullStreams {
-    const child = spawn("/bin/bash", ["-s"], { cwd: this.root, env: this.#environment });
+    const env = { ...this.#environment, REAL_TIME: "yes" };
+    const child = spawn("/bin/bash", ["-s"], { cwd: this.root, env });
     child.stdin.end(this.#input(scripts, {}));
     return child;
   }
