@@ -30,7 +30,13 @@ const signedIn = signIns([{ host: "r.example", user: "me", password }]);
 const proxied = proxyFiles(specOf(), { http: url, https: url });
 
 describe("what prepare.sh does for what is fetched", () => {
+  let prepared: Sandbox;
+  let restore: () => void;
   let machine: Sandbox;
+  /** One that nothing was done to, instead of the prepared one. */
+  const fresh = (): void => {
+    machine = new Sandbox(freshDebian);
+  };
   const run = (over: Record<string, string> = {}, registries: object = {}): Outcome => {
     const done = machine.run(prepareScripts, { ...values(registries), ...over });
     assert.equal(done.code, 0, done.stderr);
@@ -42,12 +48,21 @@ describe("what prepare.sh does for what is fetched", () => {
     calls.filter((call) => call === "systemctl restart containerd").length;
   const mode = (path: string): string =>
     (statSync(join(machine.root, path)).mode & 0o777).toString(8);
-  beforeEach(() => {
-    machine = new Sandbox(freshDebian);
+  before(() => {
+    fresh();
     run();
+    prepared = machine;
+    restore = prepared.keep();
+  });
+  beforeEach(() => {
+    machine = prepared;
+    restore();
   });
   afterEach(() => {
-    machine.close();
+    if (machine !== prepared) machine.close();
+  });
+  after(() => {
+    prepared.close();
   });
 
   const certificates = "etc/containerd/certs.d";
@@ -97,8 +112,7 @@ describe("what prepare.sh does for what is fetched", () => {
       calls.filter((call) => call.trim() === update).length;
 
     it("is trusted before anything is fetched", () => {
-      machine.close();
-      machine = new Sandbox(freshDebian);
+      fresh();
       const { calls } = run({ CLOUD_AUTHORITY: ca });
       assert.equal(machine.file(file), `${ca}\n`);
       const trusted = calls.findIndex((call) => call.trim() === update);
@@ -163,8 +177,7 @@ describe("what prepare.sh does for what is fetched", () => {
     });
 
     it("is how a fresh machine gets the key of its packages", () => {
-      machine.close();
-      machine = new Sandbox(freshDebian);
+      fresh();
       const key = run({ PROXY: proxied }).calls.find((call) => call.startsWith("curl ")) ?? "";
       assert.match(key, / --config \S+\/proxy\/curl https:\/\/\S+Release\.key$/);
     });

@@ -46,7 +46,7 @@ export const freshDebian: Readonly<Record<string, string>> = {
     'want=install; [ ! -e $root/held ] || want=hold; for name in kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io; do echo "$want installed $name"; done; echo "deinstall config-files containerd"; exit 1',
   // Rules are lines of a file.
   iptables:
-    'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) grep -Fqx -- "$rule" $root/rules ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac',
+    'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) IFS= read -rd "" rules <$root/rules; [[ $\'\\n\'$rules == *$\'\\n\'"$rule"$\'\\n\'* ]] ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac',
   xargs: "exit 0",
 };
 

@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from "node:child_process";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -87,7 +88,7 @@ const places = /(?<![\w.}/])\/(etc|var|run|usr\/local|usr\/lib\/systemd|opt)\//g
 export class Sandbox {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-sandbox-"));
   readonly #bin = join(this.root, "bin");
-  readonly #bodies = new Map<string, string>();
+  #bodies = new Map<string, string>();
   readonly #calls = join(this.root, "calls");
   readonly #functions = join(this.root, "functions");
 
@@ -180,7 +181,21 @@ export class Sandbox {
     return { code: done.status ?? -1, stdout: done.stdout, stderr: done.stderr, calls };
   }
 
+  /** Comes back with what makes the machine again what it is now, its stubs too. */
+  keep(): () => void {
+    const kept = `${this.root}.kept`;
+    const how = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
+    const bodies = new Map(this.#bodies);
+    cpSync(this.root, kept, how);
+    return () => {
+      rmSync(this.root, { recursive: true });
+      cpSync(kept, this.root, how);
+      this.#bodies = new Map(bodies);
+    };
+  }
+
   close(): void {
-    rmSync(this.root, { recursive: true, force: true });
+    for (const path of [this.root, `${this.root}.kept`])
+      rmSync(path, { recursive: true, force: true });
   }
 }
