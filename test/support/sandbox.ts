@@ -172,7 +172,7 @@ export class Sandbox {
       input,
       encoding: "utf8",
       cwd: this.root,
-      timeout: 30_000,
+      timeout: 60_000,
       env: this.#environment,
     });
     const calls = existsSync(this.#calls)
