@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   mkdtempSync,
@@ -10,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../../../base/run.js";
+import { text } from "node:stream/consumers";
 import { ensurePassphraseFile } from "../../../../automation/setup/secrets.js";
 
 describe("the passphrase of the stacks", () => {
@@ -24,9 +26,9 @@ describe("the passphrase of the stacks", () => {
   const mode = (path: string): number => statSync(path).mode & 0o777;
 
   it("is 256 bits in one line of letters that no shell or YAML looks at twice", () => {
-    const text = readFileSync(ensurePassphraseFile(join(directory, "p")), "utf8");
-    assert.match(text, /^[A-Za-z0-9_-]{43}\n$/);
-    assert.equal(Buffer.from(text.trim(), "base64url").length, 32);
+    const phrase = readFileSync(ensurePassphraseFile(join(directory, "p")), "utf8");
+    assert.match(phrase, /^[A-Za-z0-9_-]{43}\n$/);
+    assert.equal(Buffer.from(phrase.trim(), "base64url").length, 32);
   });
 
   it("lies in a directory that nobody else can enter", () => {
@@ -39,25 +41,26 @@ describe("the passphrase of the stacks", () => {
     const module = require.resolve("../../../../automation/setup/secrets.js");
     const script = `
       const { ensurePassphraseFile } = require(${JSON.stringify(module)});
-      while (Date.now() < Number(process.argv[1]));
-      process.stdout.write(require("node:fs").readFileSync(ensurePassphraseFile(process.argv[2]), "utf8"));`;
-    const together = String(Date.now() + 1_500);
-    const args = ["--import", "tsx", "-e", script, "--", together, path];
-    const answers = await Promise.all([1, 2, 3, 4].map(() => run(process.execPath, args)));
-    assert.deepEqual(
-      answers.map(({ stdout }) => stdout),
-      Array(4).fill(readFileSync(path, "utf8")),
-    );
+      console.log("ready");
+      process.stdin.on("end", () => {
+        process.stdout.write(require("node:fs").readFileSync(ensurePassphraseFile(process.argv[1]), "utf8"));
+      }).resume();`;
+    const args = ["--import", "tsx", "-e", script, "--", path];
+    const commands = [1, 2, 3, 4].map(() => spawn(process.execPath, args));
+    await Promise.all(commands.map(({ stdout }) => once(stdout, "data")));
+    const answers = commands.map(({ stdout }) => text(stdout));
+    for (const { stdin } of commands) stdin.end();
+    assert.deepEqual(await Promise.all(answers), Array(4).fill(readFileSync(path, "utf8")));
     assert.deepEqual(readdirSync(directory), ["p"]);
   });
 
   it("that a person wrote is kept to the byte, even empty, and made private", () => {
-    for (const text of ["their own words\n", "", "no newline"]) {
+    for (const phrase of ["their own words\n", "", "no newline"]) {
       const path = join(directory, "p");
-      writeFileSync(path, text);
+      writeFileSync(path, phrase);
       chmodSync(path, 0o644);
       ensurePassphraseFile(path);
-      assert.equal(readFileSync(path, "utf8"), text);
+      assert.equal(readFileSync(path, "utf8"), phrase);
       assert.equal(mode(path), 0o600);
     }
   });
