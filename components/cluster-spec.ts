@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isHostOf, overlaps } from "./network/address-plan.js";
+import { isHostOf } from "./network/address-plan.js";
 import { access, bastion, wayIn } from "./spec/access.js";
 import { besideEtcd, etcd } from "./spec/etcd.js";
 import { apiName, dnsNameOf, endpoint, unusedAddress, withDefaults } from "./spec/endpoint.js";
@@ -28,6 +28,7 @@ import {
 } from "./spec/network.js";
 import { withoutKubeProxy } from "./spec/kube-router.js";
 import { podNetwork, withoutRoutes } from "./spec/pod-network.js";
+import { overlapping } from "./spec/ranges.js";
 import { sampleServices } from "./spec/sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
 import { contradictions, nowhereToRun, presetOf, topology } from "./spec/topology.js";
@@ -81,22 +82,6 @@ export const clusterShape = record({
 });
 
 type Checked = z.output<typeof clusterShape>;
-
-const overlapsFound = ({ network: ranges }: Checked): z.core.$ZodRawIssue[] => {
-  const pairs = [
-    ["pods", "nodes"],
-    ["services", "nodes"],
-    ["services", "pods"],
-  ] as const;
-  return pairs
-    .filter(([one, other]) => overlaps(ranges[one], ranges[other]))
-    .map(([one, other]) => ({
-      code: "custom",
-      path: ["network", one],
-      input: ranges[one],
-      message: `${ranges[one]} overlaps network.${other} (${ranges[other]}); choose another range`,
-    }));
-};
 
 /** Machines are named `<cluster>-<pool>-<position>`, and so is the control plane. */
 const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
@@ -190,7 +175,7 @@ const dual = [...routed, "topology", "controlPlane", "workers", "kubernetes"] as
 const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
 
 const comparisons: readonly Comparison[] = [
-  { of: ["network"], find: overlapsFound },
+  { of: ["network"], find: ({ network: ranges }) => overlapping("network", ranges) },
   { of: ["storageClasses"], find: ({ storageClasses: classes }) => wrongClasses(classes) },
   { of: ["workers"], find: reservedPools },
   { of: ["workers", "access", "bastion", "network"], find: wayIn },

@@ -1,7 +1,8 @@
 import type { z } from "zod";
-import { overlaps, prefixOf } from "../network/address-plan.js";
+import { prefixOf } from "../network/address-plan.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import type { PodNetworkSpec } from "./pod-network.js";
+import { overlapping } from "./ranges.js";
 import { doc, oneOf, range6, record } from "./values.js";
 
 /** How Neutron gives machines their IPv6 addresses, in its words. */
@@ -76,7 +77,7 @@ export function besideIpv6({
   if (!asked) return [];
   const room = 2 ** (64 - prefixOf(asked.pods));
   return [
-    ...rangesThatOverlap(asked),
+    ...overlapping("network.ipv6", asked),
     ...withPodNetwork(podNetwork, asked.mode, mtu),
     ...oneMask(kubernetes.controllerManager.extraArgs),
     ...(existing
@@ -123,23 +124,6 @@ function oneMask(flags: Readonly<Record<string, unknown>>): z.core.$ZodRawIssue[
       path: ["kubernetes", "controllerManager", "extraArgs", flag],
     },
   ];
-}
-
-function rangesThatOverlap(asked: NonNullable<Ipv6Spec>): z.core.$ZodRawIssue[] {
-  const pairs = [
-    ["pods", "nodes"],
-    ["services", "nodes"],
-    ["services", "pods"],
-  ] as const;
-  return pairs
-    .filter(([one, other]) => overlaps(asked[one], asked[other]))
-    .map(([one, other]) =>
-      wrong(
-        `network.ipv6.${one}`,
-        asked[one],
-        `${asked[one]} overlaps network.ipv6.${other} (${asked[other]}); choose another range`,
-      ),
-    );
 }
 
 function withPodNetwork(

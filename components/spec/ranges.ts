@@ -1,0 +1,25 @@
+import type { z } from "zod";
+import { overlaps } from "../network/address-plan.js";
+
+interface Ranges {
+  readonly nodes: string;
+  readonly pods: string;
+  readonly services: string;
+}
+
+const apart = [
+  ["pods", "nodes"],
+  ["services", "nodes"],
+  ["services", "pods"],
+] as const;
+
+/** Which of a cluster's ranges, all of one family, have addresses in common. `place`: where they are written, `network.ipv6`. */
+export const overlapping = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
+  apart
+    .filter(([one, other]) => overlaps(ranges[one], ranges[other]))
+    .map(([one, other]) => ({
+      code: "custom",
+      path: [...place.split("."), one],
+      input: ranges[one],
+      message: `${ranges[one]} overlaps ${place}.${other} (${ranges[other]}); choose another range`,
+    }));
