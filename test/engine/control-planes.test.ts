@@ -1,39 +1,17 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
 import type { StateExport } from "../../automation/cluster/state.js";
 import { withoutLeaves } from "../../automation/cluster/unfinished.js";
-import { Project, succeeded, type Run } from "./support/project.js";
-import { SshServer, keyPair } from "./support/ssh-server.js";
-
-const turns = resolve(__dirname, "../../components/machine/turns.ts");
+import { succeeded, type Run } from "./support/project.js";
+import { Roll } from "./support/roll.js";
 
 /**
  * Control planes with the options that kubeadm/control-plane.ts and kubeadm/node-group.ts give them, a worker that the first
- * lets go, and what hangs on the first: the provider of the cluster's objects, and one of them. A server is a local command
- * that has another ID whenever it is made; everything that happens appends a line to a file.
+ * lets go, and what hangs on the first: the provider of the cluster's objects, and one of them.
  */
 const program = `
-import * as pulumi from "@pulumi/pulumi";
-import * as command from "@pulumi/command";
 import * as kubernetes from "@pulumi/kubernetes";
-import { Turns } from ${JSON.stringify(turns)};
 
-const { PORT, KEY, HOST_KEY, LOG, FAILS } = process.env;
-const { generation, count, existing, worker = 0 } = JSON.parse(process.env.WANTED ?? "{}");
-const connection = {
-  host: "127.0.0.1", port: Number(PORT), privateKey: KEY, hostKey: HOST_KEY, dialErrorLimit: 1,
-};
-const note = (what: string): string => "echo " + what + " $(cat) >>" + LOG + "; [ ! -e " + FAILS + "-" + what + " ]";
-const server = (name: string, options: pulumi.CustomResourceOptions = {}): command.local.Command =>
-  new command.local.Command(name + "-server", {
-    create: note("made-" + name), delete: note("gone-" + name), addPreviousOutputInEnv: false,
-  }, { deleteBeforeReplace: true, ...options });
-const script = (
-  name: string, args: command.remote.CommandArgs, options?: pulumi.CustomResourceOptions,
-): command.remote.Command =>
-  new command.remote.Command(name, { connection, addPreviousOutputInEnv: false, ...args }, options);
-const both = (name: string): object => ({ create: note("begun-" + name), update: note("joined-" + name) });
+const { generation, count, worker = 0 } = wanted;
 const leave = (
   name: string, machine: command.local.Command, survivor: command.local.Command, after?: pulumi.Resource,
 ): command.remote.Command =>
@@ -46,10 +24,6 @@ const leave = (
     deleteBeforeReplace: true,
     deletedWith: survivor,
   });
-
-const order = new Turns(
-  existing && !pulumi.runtime.isDryRun() ? Promise.resolve(new Map(Object.entries(existing))) : undefined,
-);
 const names = Array.from({ length: count }, (_, position) => "c" + position);
 const servers = names.map((name) =>
   server(name, { replacementTrigger: order.nextControlPlane(name, generation) }));
@@ -97,43 +71,18 @@ const names = ["c0", "c1", "c2"];
 
 describe("control planes that are replaced one at a time", function () {
   this.timeout(240_000);
-  let project: Project;
-  let ssh: SshServer;
-  let log = "";
-  const key = keyPair();
+  let roll: Roll<Wanted>;
+  const up = (wanted: Wanted, ...more: string[]): Promise<Run> => roll.up(wanted, ...more);
+  const happened = (): string[] => roll.happened();
 
   before(async () => {
-    ssh = await SshServer.start({ authorizedKeys: [key.public] });
-    project = await Project.create({
-      program,
-      file: "index.ts",
-      environment: { PORT: String(ssh.port), KEY: key.private, HOST_KEY: ssh.hostKey },
-    });
-    log = join(project.directory, "log");
-    Object.assign(project.environment, { LOG: log, FAILS: join(project.directory, "fails") });
+    roll = await Roll.create(program);
   });
-  after(async () => {
-    project.remove();
-    await ssh.stop();
-  });
+  after(() => roll.remove());
 
-  const want = (wanted: Wanted): void => {
-    project.environment["WANTED"] = JSON.stringify(wanted);
-  };
-  const up = (wanted: Wanted, ...more: string[]): Promise<Run> => {
-    want(wanted);
-    return project.up(...more);
-  };
-  /** What happened since the last look, without the IDs. */
-  const happened = (): string[] => {
-    const lines = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
-    rmSync(log, { force: true });
-    return lines.map((line) => line.split(" ")[0] ?? "");
-  };
   /** Its script runs as on a machine that lives: it joins the others, also the one that the cluster began on. */
   const replaced = (name: string): string[] =>
     ["leave", "gone", "made", "joined"].map((what) => `${what}-${name}`);
-  const failing = (what: string): string => `${String(project.environment["FAILS"])}-${what}`;
   const three = { c0: "0", c1: "0", c2: "0", w: "0" };
 
   it("are none of it while there is one, which nobody could let go", async () => {
@@ -158,8 +107,8 @@ describe("control planes that are replaced one at a time", function () {
   });
 
   it("are let go, replaced and joined in their order, then the workers, and nothing else is touched", async () => {
-    want({ generation: 1, count: 3, worker: 1, existing: three });
-    const shown = succeeded(await project.run("preview", "--json"));
+    roll.want({ generation: 1, count: 3, worker: 1, existing: three });
+    const shown = succeeded(await roll.project.run("preview", "--json"));
     const { steps } = JSON.parse(shown.slice(shown.indexOf("{"))) as Preview;
     const lost = steps.filter(({ op }) => !["same", "update"].includes(op));
     assert.deepEqual(
@@ -173,11 +122,10 @@ describe("control planes that are replaced one at a time", function () {
 
   it("stay when the one before them does not come back, and the next run goes on there, with one step at a time, too", async () => {
     const existing = { c0: "1", c1: "1", c2: "1", w: "1" };
-    const fails = failing("joined-c0");
-    writeFileSync(fails, "");
+    const mend = roll.failing("joined-c0");
     assert.notEqual((await up({ generation: 2, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), replaced("c0"));
-    rmSync(fails);
+    mend();
     const now = { ...existing, c0: "2" };
     succeeded(await up({ generation: 2, count: 3, worker: 1, existing: now }, "--parallel", "1"));
     assert.deepEqual(happened(), ["joined-c0", ...["c1", "c2"].flatMap(replaced)]);
@@ -185,27 +133,25 @@ describe("control planes that are replaced one at a time", function () {
 
   it("stay when they cannot be let go", async () => {
     const existing = { c0: "2", c1: "2", c2: "2", w: "1" };
-    const fails = failing("leave-c0");
-    writeFileSync(fails, "");
+    const mend = roll.failing("leave-c0");
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-c0"]);
-    rmSync(fails);
+    mend();
   });
 
   it("are not let go twice when a server was not made: the way may lead over it", async () => {
     const existing = { c0: "2", c1: "2", c2: "2", w: "1" };
-    const fails = failing("made-c0");
-    writeFileSync(fails, "");
+    const mend = roll.failing("made-c0");
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-c0", "gone-c0", "made-c0"]);
-    rmSync(fails);
-    const { state, left } = withoutLeaves(JSON.parse(await project.export()) as StateExport);
+    mend();
+    const { state, left } = withoutLeaves(JSON.parse(await roll.project.export()) as StateExport);
     assert.deepEqual(
       left.map((urn) => urn.split("::").at(-1)),
       ["c0-leave"],
     );
-    project.write("state.json", JSON.stringify(state));
-    succeeded(await project.run("stack", "import", "--file", "state.json"));
+    roll.project.write("state.json", JSON.stringify(state));
+    succeeded(await roll.project.run("stack", "import", "--file", "state.json"));
     const now = { c1: "2", c2: "2", w: "1" };
     succeeded(await up({ generation: 3, count: 3, worker: 1, existing: now }));
     assert.deepEqual(happened(), ["made-c0", "joined-c0", ...["c1", "c2"].flatMap(replaced)]);
@@ -215,7 +161,7 @@ describe("control planes that are replaced one at a time", function () {
     succeeded(await up({ generation: 3, count: 1, worker: 1 }));
     const events = happened();
     assert.deepEqual([...events].sort(), ["gone-c1", "gone-c2", "leave-c1", "leave-c2"]);
-    succeeded(await project.destroy());
+    succeeded(await roll.project.destroy());
     assert.deepEqual(
       happened().filter((event) => event.startsWith("leave")),
       [],

@@ -1,45 +1,20 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { Project, succeeded, type Run } from "./support/project.js";
-import { SshServer, keyPair } from "./support/ssh-server.js";
-
-const turns = resolve(__dirname, "../../components/machine/turns.ts");
+import { succeeded, type Run } from "./support/project.js";
+import { Roll } from "./support/roll.js";
 
 /**
  * Machines of etcd with the options that etcd/etcd.ts gives them, a control plane that they are reached through and that begins
- * when all of them are members, and a worker. A server is a local command that has another ID whenever it is made; everything
- * that happens appends a line to a file.
+ * when all of them are members, and a worker.
  */
 const program = `
-import * as pulumi from "@pulumi/pulumi";
-import * as command from "@pulumi/command";
-import { Turns } from ${JSON.stringify(turns)};
-
-const { PORT, KEY, HOST_KEY, LOG, FAILS } = process.env;
-const { generation, existing, worker = 0 } = JSON.parse(process.env.WANTED ?? "{}");
-const note = (what: string): string => "echo " + what + " $(cat) >>" + LOG + "; [ ! -e " + FAILS + "-" + what + " ]";
-const server = (name: string, options: pulumi.CustomResourceOptions = {}): command.local.Command =>
-  new command.local.Command(name + "-server", {
-    create: note("made-" + name), delete: note("gone-" + name), addPreviousOutputInEnv: false,
-  }, { deleteBeforeReplace: true, ...options });
-
-const order = new Turns(
-  existing && !pulumi.runtime.isDryRun() ? Promise.resolve(new Map(Object.entries(existing))) : undefined,
-);
+const { generation, worker = 0 } = wanted;
 const controlPlane = server("c", { replacementTrigger: order.nextControlPlane("c", 0) });
 const through = (machine: command.local.Command): pulumi.Output<string> =>
   pulumi.all(["127.0.0.1", machine.id, controlPlane.id]).apply(([host]) => host);
-const script = (
+const on = (
   name: string, machine: command.local.Command, args: object, options?: pulumi.CustomResourceOptions,
 ): command.remote.Command =>
-  new command.remote.Command(name, {
-    connection: {
-      host: through(machine), port: Number(PORT), privateKey: KEY, hostKey: HOST_KEY, dialErrorLimit: 1,
-    },
-    addPreviousOutputInEnv: false, ...args,
-  }, options);
-const both = (name: string): object => ({ create: note("begun-" + name), update: note("joined-" + name) });
+  script(name, { connection: { ...connection, host: through(machine) }, ...args }, options);
 
 const names = ["e0", "e1", "e2"];
 const servers = names.map((name) => server(name, { replacementTrigger: order.nextMember(name, generation) }));
@@ -47,21 +22,21 @@ let last: pulumi.Output<string> = pulumi.output("");
 names.forEach((name, position) => {
   const machine = servers[position];
   const survivor = servers[position === 0 ? 1 : 0];
-  script(name + "-leave", survivor, { delete: note("leave-" + name), stdin: name }, {
+  on(name + "-leave", survivor, { delete: note("leave-" + name), stdin: name }, {
     replaceWith: [machine], deleteBeforeReplace: true, deletedWith: survivor,
   });
-  const made = script(name + "-member", machine, {
+  const made = on(name + "-member", machine, {
     ...both(name), stdin: pulumi.all([machine.id, last]).apply(([id]) => id),
   });
   order.done(name, made.id);
   last = made.id;
 });
-const init = script("c-init", controlPlane, {
+const init = on("c-init", controlPlane, {
   ...both("c"), stdin: pulumi.all([controlPlane.id, last]).apply(([id]) => id),
 });
 order.done("c", init.id);
 const late = server("w", { replacementTrigger: order.next("w", worker) });
-order.done("w", script("w-join", late, {
+order.done("w", on("w-join", late, {
   ...both("w"), stdin: pulumi.all([late.id, init.id]).apply(([id]) => id),
 }).id);
 `;
@@ -80,36 +55,15 @@ const replaced = (name: string): string[] =>
 
 describe("machines of etcd that are replaced one at a time", function () {
   this.timeout(240_000);
-  let project: Project;
-  let ssh: SshServer;
-  let log = "";
-  const key = keyPair();
+  let roll: Roll<Wanted>;
+  const up = (wanted: Wanted, ...more: string[]): Promise<Run> => roll.up(wanted, ...more);
+  const happened = (): string[] => roll.happened();
 
   before(async () => {
-    ssh = await SshServer.start({ authorizedKeys: [key.public] });
-    project = await Project.create({
-      program,
-      file: "index.ts",
-      environment: { PORT: String(ssh.port), KEY: key.private, HOST_KEY: ssh.hostKey },
-    });
-    log = join(project.directory, "log");
-    Object.assign(project.environment, { LOG: log, FAILS: join(project.directory, "fails") });
+    roll = await Roll.create(program);
   });
-  after(async () => {
-    project.remove();
-    await ssh.stop();
-  });
+  after(() => roll.remove());
 
-  const up = (wanted: Wanted, ...more: string[]): Promise<Run> => {
-    project.environment["WANTED"] = JSON.stringify(wanted);
-    return project.up(...more);
-  };
-  /** What happened since the last look, without the IDs. */
-  const happened = (): string[] => {
-    const lines = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
-    rmSync(log, { force: true });
-    return lines.map((line) => line.split(" ")[0] ?? "");
-  };
   const all = (generation: string, worker = "0"): Record<string, string> => ({
     ...Object.fromEntries(names.map((name) => [name, generation])),
     ...{ c: "0", w: worker },
@@ -131,26 +85,24 @@ describe("machines of etcd that are replaced one at a time", function () {
   });
 
   it("keep their servers where etcd would not go on without them", async () => {
-    const fails = `${String(project.environment["FAILS"])}-leave-e0`;
-    writeFileSync(fails, "");
+    const mend = roll.failing("leave-e0");
     assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
     assert.deepEqual(happened(), ["leave-e0"]);
-    rmSync(fails);
+    mend();
   });
 
   it("stay when the one before them does not become a member, and the next run goes on there", async () => {
-    const fails = `${String(project.environment["FAILS"])}-joined-e0`;
-    writeFileSync(fails, "");
+    const mend = roll.failing("joined-e0");
     assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
     assert.deepEqual(happened(), replaced("e0"));
-    rmSync(fails);
+    mend();
     const now = { ...all("2", "1"), e0: "3" };
     succeeded(await up({ generation: 3, worker: 1, existing: now }));
     assert.deepEqual(happened(), ["joined-e0", ...["e1", "e2"].flatMap(replaced)]);
   });
 
   it("are let go by nobody when all go", async () => {
-    succeeded(await project.destroy());
+    succeeded(await roll.project.destroy());
     assert.deepEqual(
       happened().filter((event) => event.startsWith("leave")),
       [],

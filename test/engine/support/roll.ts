@@ -1,0 +1,92 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Project, type Run } from "./project.js";
+import { SshServer, keyPair } from "./ssh-server.js";
+
+const turns = resolve(__dirname, "../../../components/machine/turns.ts");
+
+/**
+ * How a program of a roll begins: a server is a local command that has another ID whenever it is made; everything that happens
+ * appends a line to a file, and fails where a file says so. `wanted` is what `up` was given; `order` waits as Nova's answer says.
+ */
+const beginning = `
+import * as pulumi from "@pulumi/pulumi";
+import * as command from "@pulumi/command";
+import { Turns } from ${JSON.stringify(turns)};
+
+const { PORT, KEY, HOST_KEY, LOG, FAILS } = process.env;
+const wanted = JSON.parse(process.env.WANTED ?? "{}");
+const connection = {
+  host: "127.0.0.1", port: Number(PORT), privateKey: KEY, hostKey: HOST_KEY, dialErrorLimit: 1,
+};
+const note = (what: string): string => "echo " + what + " $(cat) >>" + LOG + "; [ ! -e " + FAILS + "-" + what + " ]";
+const server = (name: string, options: pulumi.CustomResourceOptions = {}): command.local.Command =>
+  new command.local.Command(name + "-server", {
+    create: note("made-" + name), delete: note("gone-" + name), addPreviousOutputInEnv: false,
+  }, { deleteBeforeReplace: true, ...options });
+const script = (
+  name: string, args: Partial<command.remote.CommandArgs>, options?: pulumi.CustomResourceOptions,
+): command.remote.Command =>
+  new command.remote.Command(name, { connection, addPreviousOutputInEnv: false, ...args }, options);
+const both = (name: string): object => ({ create: note("begun-" + name), update: note("joined-" + name) });
+const order = new Turns(
+  wanted.existing && !pulumi.runtime.isDryRun() ? Promise.resolve(new Map(Object.entries(wanted.existing))) : undefined,
+);
+`;
+
+/** A project whose program replaces machines in turns, and the SSH server that is all of them. */
+export class Roll<Wanted extends object> {
+  readonly #log: string;
+  readonly #fails: string;
+
+  private constructor(
+    readonly project: Project,
+    private readonly ssh: SshServer,
+  ) {
+    this.#log = join(project.directory, "log");
+    this.#fails = join(project.directory, "fails");
+    Object.assign(project.environment, { LOG: this.#log, FAILS: this.#fails });
+  }
+
+  /** `program` goes on after `beginning`. */
+  static async create<Wanted extends object>(program: string): Promise<Roll<Wanted>> {
+    const key = keyPair();
+    const ssh = await SshServer.start({ authorizedKeys: [key.public] });
+    const project = await Project.create({
+      program: beginning + program,
+      file: "index.ts",
+      environment: { PORT: String(ssh.port), KEY: key.private, HOST_KEY: ssh.hostKey },
+    });
+    return new Roll(project, ssh);
+  }
+
+  want(wanted: Wanted): void {
+    this.project.environment["WANTED"] = JSON.stringify(wanted);
+  }
+
+  up(wanted: Wanted, ...more: string[]): Promise<Run> {
+    this.want(wanted);
+    return this.project.up(...more);
+  }
+
+  /** What happened since the last look, without the IDs. */
+  happened(): string[] {
+    const lines = existsSync(this.#log) ? readFileSync(this.#log, "utf8").trim().split("\n") : [];
+    rmSync(this.#log, { force: true });
+    return lines.map((line) => line.split(" ")[0] ?? "");
+  }
+
+  /** From now on that fails; comes back with what ends it. */
+  failing(what: string): () => void {
+    const file = `${this.#fails}-${what}`;
+    writeFileSync(file, "");
+    return () => {
+      rmSync(file);
+    };
+  }
+
+  async remove(): Promise<void> {
+    this.project.remove();
+    await this.ssh.stop();
+  }
+}
