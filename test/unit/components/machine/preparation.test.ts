@@ -13,6 +13,7 @@ import {
 } from "../../../../components/machine/preparation.js";
 import { podNetworkOf } from "../../../support/pod-networks.js";
 import { smallest } from "../../../support/spec.js";
+import { unwrapped } from "../../../support/unwrapped.js";
 
 const spec = (kubernetes: object = {}) => {
   const result = parseClusterSpec({ ...smallest, kubernetes });
@@ -62,8 +63,8 @@ describe("preparation", () => {
       .map((image) => image.replace(/.*\/(.*):.*/, "$1"));
     assert.deepEqual(names.slice(0, 2), ["kube-router", "openstack-cloud-controller-manager"]);
     const settings = { images: imageTable("1.36.3"), clusterName: "", configChecksum: "" };
-    for (const { image = "" } of blockStorageController(settings).spec?.template.spec?.containers ??
-      [])
+    const { spec: workload } = unwrapped(blockStorageController(settings));
+    for (const { image = "" } of workload.template.spec?.containers ?? [])
       assert.ok(names.includes(image.replace(/.*\/(.*):.*/, "$1")), image);
   });
 
