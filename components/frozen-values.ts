@@ -20,10 +20,10 @@ import {
   type CloudFacts,
 } from "./support/catalog.js";
 import { ConfigError, type Problem } from "./support/errors.js";
-import { generationMark } from "./support/existing-servers.js";
 import type { Operator } from "./support/operator.js";
 import { nameIn, ownState, type Recorded } from "./support/own-state.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
+import { generationMark } from "./support/server-marks.js";
 
 export interface FrozenValuesArgs {
   readonly cluster: string;

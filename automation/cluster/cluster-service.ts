@@ -99,12 +99,12 @@ class Service implements ClusterService {
       if (spec) run.getReady();
       const requireFit = beginFit(run, spec, { namesOnly: preflight === "names" });
       const { state, repaired } = await repair(run, await beginWith(run), "repair");
-      await requireFit(state, { repaired });
+      const known = await requireFit(state, { repaired });
       run.stage("operation");
       const exists = state !== undefined;
       const early = state && lookEarly(run, state, options);
       const { changed } = await run
-        .engine("up", { expectNoChanges, exists })
+        .engine("up", { expectNoChanges, exists, known })
         .catch(async (error: unknown) => {
           await undoUndecided(run);
           throw error;

@@ -1,16 +1,23 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
 import { packageRoot } from "../../base/paths.js";
 import { endingOf } from "../../cloud/cluster-credential.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
+import type { KnownFacts } from "../../components/support/known-facts.js";
+import { existingServers, type ExistingServers } from "../../components/support/server-marks.js";
 import type { Run } from "./run.js";
 import { ownedIds, type StateExport } from "./state.js";
 
 /*
  * A cluster that came up with these settings, and of which the state holds the same objects as then, needs nothing more of its cloud: two
- * dozen questions fewer for a run that has nothing to do. It is only remembered here; who does not remember it asks.
+ * dozen questions fewer for a run that has nothing to do, and what its names stand for is known. It is only remembered here; who does not
+ * remember it asks.
  */
+
+const schema = z.object({ key: z.string(), found: z.custom<KnownFacts>().optional() });
 
 const fileOf = ({ access }: Run): string => join(access.workspace.directory, "fitted");
 
@@ -29,6 +36,15 @@ function keyOf(spec: ClusterSpec, state: StateExport): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
+/** Nothing where an earlier release remembered less. */
+function remembered(run: Run): z.infer<typeof schema> | undefined {
+  try {
+    return schema.parse(JSON.parse(readFileSync(fileOf(run), "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether this may be such a run, before the state is known. */
 export const mayHaveFitted = (run: Run): boolean =>
   run.options.refresh !== true && existsSync(fileOf(run));
@@ -39,9 +55,38 @@ export function hasFitted(run: Run, spec: ClusterSpec, state: StateExport | unde
   return (
     state !== undefined &&
     mayHaveFitted(run) &&
-    readFileSync(fileOf(run), "utf8") === keyOf(spec, state) &&
+    remembered(run)?.key === keyOf(spec, state) &&
     (end === undefined || endingOf(end) === undefined)
   );
+}
+
+/** The marks of the cluster's servers, asked for while the state is read; nothing where only the program knows its servers. */
+export const beginServers = async (
+  run: Run,
+  { name }: ClusterSpec,
+): Promise<ExistingServers | undefined> =>
+  run.service.program === undefined
+    ? run
+        .cloud()
+        .then((cloud) => existingServers(cloud, name))
+        .catch(() => undefined)
+    : undefined;
+
+/**
+ * What the program would find: the same as then, with its servers as they are now. Nothing where somebody else asks, or one of the servers
+ * is marked: the program judges that.
+ */
+export async function foundThen(
+  run: Run,
+  asking: Promise<ExistingServers | undefined> | undefined,
+): Promise<KnownFacts | undefined> {
+  const [found, servers] = [remembered(run)?.found, await asking];
+  if (!found || !servers || Object.values(servers).some(({ failed }) => failed)) return undefined;
+  const { projectId, roles } = await run.cloud();
+  const { scope } = found.facts;
+  if (scope.projectId !== projectId || !isDeepStrictEqual(scope.roles, [...roles].sort()))
+    return undefined;
+  return { ...found, facts: { ...found.facts, servers } };
 }
 
 /** Remembers what came up well. Whoever cannot asks again. */
@@ -52,7 +97,8 @@ export function rememberFitted(
 ): void {
   if (!spec || !state) return;
   try {
-    writeFileSync(fileOf(run), keyOf(spec, state), { mode: 0o600 });
+    const found = run.found?.facts.servers ? run.found : undefined;
+    writeFileSync(fileOf(run), JSON.stringify({ key: keyOf(spec, state), found }), { mode: 0o600 });
   } catch (error) {
     run.note(`That this cluster fits into its cloud cannot be remembered: ${String(error)}`);
   }

@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { z } from "zod";
 import { Failure } from "../../base/failure.js";
+import type { KnownFacts } from "../../components/support/known-facts.js";
 import { holdersSaid } from "./engine-locks.js";
 import type { ClusterEvent } from "./events.js";
 import { explainAll, explainMessage } from "./explain.js";
@@ -26,6 +27,8 @@ export interface OperationOptions {
   readonly onLocked?: (group: number) => void;
   /** The engine holds the stack until `signal`, as it was asked to. */
   readonly onHeld?: () => void;
+  /** What the program found in the cloud. */
+  readonly onFound?: (found: KnownFacts) => void;
   /** What the program and the engine print beside the events. */
   readonly onOutput?: (line: string) => void;
   /** Aborting cancels in good order: running steps end, then the engine stops. */
@@ -147,7 +150,7 @@ export async function runOperation(
     options.onOutput?.(line);
   });
   const events: ClusterEvent[] = [];
-  let reply: Exclude<Reply, { type: "event" | "held" }> | undefined;
+  let reply: Extract<Reply, { type: "done" | "failed" }> | undefined;
   const stops = stopsOf(child);
   const { watch, stop } = watchScripts({ ...stops, env: options.env, times: options.silence });
   let locked = false;
@@ -155,6 +158,10 @@ export async function runOperation(
     const received = replySchema.parse(message);
     if (received.type === "done" || received.type === "failed") {
       reply = received;
+      return;
+    }
+    if (received.type === "found") {
+      options.onFound?.(received.found);
       return;
     }
     // The engine takes the lock before it says anything.

@@ -1,9 +1,10 @@
 import type { Finding } from "../../cloud/finding.js";
 import { nameProblems, preflight, survey, type Survey } from "../../cloud/preflight.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
+import type { KnownFacts } from "../../components/support/known-facts.js";
 import { needsOf } from "../../components/plan/needs.js";
 import { ClusterError } from "./cluster-error.js";
-import { hasFitted, mayHaveFitted } from "./fitted.js";
+import { beginServers, foundThen, hasFitted, mayHaveFitted } from "./fitted.js";
 import type { Run } from "./run.js";
 import { identitiesOf, ownedIds, type StateExport } from "./state.js";
 
@@ -34,7 +35,7 @@ const heldBy = (state: StateExport | undefined) => ({
 
 /**
  * Begins to ask the cloud, while the state is read. What it answers refuses to begin what the cloud cannot carry, every problem in one
- * error; of a cluster that is as it was when it came up, nothing is asked.
+ * error; of a cluster that is as it was when it came up, nothing is asked, and answered is what the program need not ask for.
  */
 export function beginFit(
   run: Run,
@@ -42,11 +43,13 @@ export function beginFit(
   { namesOnly }: { readonly namesOnly: boolean },
 ) {
   const surveyed = spec && !namesOnly && !mayHaveFitted(run) ? beginSurvey(run, spec) : undefined;
+  const servers = spec && mayHaveFitted(run) ? beginServers(run, spec) : undefined;
   return async (
     state: StateExport | undefined,
     { repaired }: { readonly repaired: boolean },
-  ): Promise<void> => {
-    if (!spec || (!repaired && hasFitted(run, spec, state))) return;
+  ): Promise<KnownFacts | undefined> => {
+    if (!spec) return undefined;
+    if (!repaired && hasFitted(run, spec, state)) return foundThen(run, servers);
     run.stage("preflight");
     // What was half made and is gone now occupied names and quotas: the cloud is asked again.
     const known = { state, ...(!repaired && surveyed && { surveyed }) };
@@ -55,7 +58,7 @@ export function beginFit(
       : await findingsFor(run, spec, known);
     for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
     const problems = findings.filter(({ severity }) => severity === "problem");
-    if (problems.length === 0) return;
+    if (problems.length === 0) return undefined;
     const lines = problems.map(({ text }) => `  ${text}`).join("\n");
     throw new ClusterError(
       "PREFLIGHT_FAILED",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { KnownFacts } from "../../components/support/known-facts.js";
 import type { ClusterEvent } from "./events.js";
 
 /** Operations that run in a child process of their own. */
@@ -19,6 +20,8 @@ export const requestSchema = z.object({
   program: z.string(),
   /** The stack was seen a moment ago: the engine need not be asked for it. */
   exists: z.boolean().optional(),
+  /** What the program need not ask the cloud for. */
+  known: z.custom<KnownFacts>().optional(),
   refresh: z.boolean().optional(),
   parallel: z.number().optional(),
   expectNoChanges: z.boolean().optional(),
@@ -36,6 +39,8 @@ export const replySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("event"), event: z.custom<ClusterEvent>().optional() }),
   /** The engine has the lock. */
   z.object({ type: z.literal("held") }),
+  /** What the program found in the cloud. */
+  z.object({ type: z.literal("found"), found: z.custom<KnownFacts>() }),
   z.object({ type: z.literal("done") }),
   z.object({
     type: z.literal("failed"),

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
+import type { KnownFacts } from "../../components/support/known-facts.js";
 import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { ClusterError } from "./cluster-error.js";
@@ -29,6 +30,8 @@ export class Run {
   readonly directory: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
+  /** What the program found in the cloud. */
+  found: KnownFacts | undefined;
   /** What the engine was making when it failed. */
   readonly undecided = new UndecidedCreates();
   /** When it worked on what. */
@@ -170,7 +173,7 @@ export class Run {
   /** Runs the engine once; answers whether anything was not as it is to be. */
   async engine(
     operation: OperationName,
-    flags: Pick<OperationRequest, "expectNoChanges" | "exists"> = {},
+    flags: Pick<OperationRequest, "expectNoChanges" | "exists" | "known"> = {},
   ): Promise<{ readonly changed: boolean }> {
     this.requireNotStopped();
     const { onNote, signal, killSignal, refresh } = this.options;
@@ -179,6 +182,10 @@ export class Run {
     const { parallel = named === "" ? atOnce : undefined } = this.options;
     const worker = this.#worker;
     this.#worker = undefined;
+    this.found = flags.known;
+    const onFound = (found: KnownFacts): void => {
+      this.found = found;
+    };
     const unfinished = new Set<string>();
     // Until the engine says that the outputs are the same, too.
     let [touched, same] = [false, false];
@@ -201,7 +208,7 @@ export class Run {
     try {
       await this.operate(
         { ...this.request(operation), refresh, parallel, ...flags },
-        { onEvent, onOutput: onNote, signal, killSignal },
+        { onEvent, onFound, onOutput: onNote, signal, killSignal },
         worker,
       );
       return { changed: touched || !same };

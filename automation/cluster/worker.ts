@@ -12,6 +12,7 @@ import {
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
 import { isDryRun } from "@pulumi/pulumi/runtime";
+import { foundFacts, giveFacts } from "../../components/support/known-facts.js";
 import { decodeEvent } from "./events.js";
 import {
   loadSchema,
@@ -108,10 +109,16 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
   return { type: "done" };
 }
 
+function tellFound(): void {
+  const found = foundFacts();
+  if (found) send({ type: "found", found });
+}
+
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   if (request.operation === "hold") return hold(request, signal);
   // In this order: what is wrong with the program is said without an engine.
   const program = await loadProgram(request.program);
+  giveFacts(request.known);
   const stack = await openStack(request, program, await pulumiCommand());
   // The SDK notices only what comes while the engine runs: a stop that was asked for earlier would be lost.
   signal.throwIfAborted();
@@ -131,6 +138,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
         refresh: request.refresh,
         expectNoChanges: request.expectNoChanges,
       });
+      tellFound();
       return { type: "done" };
     case "preview":
       await stack.preview({ ...options, refresh: request.refresh });

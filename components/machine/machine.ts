@@ -9,7 +9,7 @@ import { roleTable } from "../plan/roles.js";
 import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../support/catalog.js";
 import { Component } from "../support/component.js";
-import { generationMark } from "../support/existing-servers.js";
+import { generationMark } from "../support/server-marks.js";
 import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
 import type { Connection, SshHop } from "../support/remote-script.js";
 import type { MachinesIpv6 } from "./ipv6.js";

@@ -3,7 +3,7 @@ import type { ClusterSpec } from "../cluster-spec.js";
 import { replacementProblems, type Existing } from "../plan/replacements.js";
 import type { CloudFacts } from "../support/catalog.js";
 import { ConfigError } from "../support/errors.js";
-import type { ExistingServers } from "../support/existing-servers.js";
+import type { ExistingServers } from "../support/server-marks.js";
 import { settled } from "../support/settled.js";
 
 /** Whether a server was made in another generation. One of a release that did not write it is in the first, as far as is known. */

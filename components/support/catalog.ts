@@ -6,7 +6,7 @@ import type { ClusterSpec } from "../cluster-spec.js";
 import type { NetworkArgs } from "../network/network.js";
 import { servicesNetworkName } from "../plan/cluster-plan.js";
 import { ProgramError } from "./errors.js";
-import { findServers, type ExistingServers } from "./existing-servers.js";
+import { findServers } from "./existing-servers.js";
 import { findFloatingIp, type WantedFloatingIp } from "./existing-floating-ip.js";
 import {
   findAdminNetwork,
@@ -16,8 +16,10 @@ import {
   type WantedAdminNetwork,
   type WantedNetwork,
 } from "./existing-network.js";
+import { knownFacts, noteFacts } from "./known-facts.js";
 import type { Operator } from "./operator.js";
 import { find, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
+import type { ExistingServers } from "./server-marks.js";
 
 /** Where the operator's credential leads, and what it may do there. */
 export interface CloudScope {
@@ -174,6 +176,18 @@ export async function lookUpCloud(
   wanted: Wanted,
   opts: pulumi.InvokeOptions = {},
   operator?: Operator,
+): Promise<CloudFacts> {
+  const known = knownFacts(wanted);
+  if (known) return known;
+  const facts = await ask(wanted, opts, operator);
+  noteFacts(wanted, facts);
+  return facts;
+}
+
+async function ask(
+  wanted: Wanted,
+  opts: pulumi.InvokeOptions,
+  operator: Operator | undefined,
 ): Promise<CloudFacts> {
   const { externalNetwork, network, securityGroups = [] } = wanted;
   const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];

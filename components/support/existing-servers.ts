@@ -1,57 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { z } from "zod";
 import type { CloudClient } from "../../cloud/client.js";
-import { listAll } from "../../cloud/listing.js";
-import { clusterNameKey } from "../../cloud/ownership.js";
 import type { Operator } from "./operator.js";
 import { ownState, type Recorded } from "./own-state.js";
-
-/** The metadata of a server that says in which generation it was made. */
-export const generationMark = "stackadm-generation";
-
-/** The metadata of a server that never answered: its own ID, so that no copy of it means another server. */
-export const neverAnsweredMark = "stackadm-never-answered";
-
-export interface ExistingServer {
-  /** Empty: two servers have the name, and which one is the machine's is not known. */
-  readonly id: string;
-  /** In which generation it was made. Empty: in an unknown one. */
-  readonly generation: string;
-  /** Whether it is to be replaced, because no script ever came to its end on it. */
-  readonly failed: boolean;
-}
-
-/** The servers that exist, by name. */
-export type ExistingServers = Readonly<Record<string, ExistingServer>>;
-
-const serverSchema = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  status: z.string().default(""),
-  metadata: z.record(z.string(), z.string()).default({}),
-});
-
-/** The servers that carry the cluster's name, and what their marks say. */
-export async function existingServers(
-  client: CloudClient,
-  cluster: string,
-): Promise<ExistingServers> {
-  const path = `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`;
-  const servers = await listAll(client, "compute", path, { key: "servers", schema: serverSchema });
-  // By the name: a server of a release without identities waits for its turn too, and another cluster's costs only a turn.
-  const mine = servers.filter(({ metadata }) => metadata[clusterNameKey] === cluster);
-  const found: Record<string, ExistingServer> = {};
-  for (const { id, name, status, metadata } of mine) {
-    const generation = metadata[generationMark] ?? "";
-    const other = found[name];
-    found[name] = other
-      ? // Which one is the machine's is not known here, so it waits, and is left alone.
-        { id: "", generation: other.generation === generation ? generation : "", failed: false }
-      : // Nova takes no mark for a server in ERROR.
-        { id, generation, failed: metadata[neverAnsweredMark] === id || status === "ERROR" };
-  }
-  return found;
-}
+import { existingServers, neverAnsweredMark, type ExistingServers } from "./server-marks.js";
 
 /**
  * What Nova says of the cluster's servers, asked once in a run. Undefined where the operator's credential does not lead to the

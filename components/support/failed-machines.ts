@@ -10,9 +10,10 @@ import {
 import { whoAnswers } from "../../cloud/ssh.js";
 import type { CloudFacts } from "./catalog.js";
 import { report } from "./errors.js";
-import { markNeverAnswered, serverOfScript, type ExistingServers } from "./existing-servers.js";
+import { markNeverAnswered, serverOfScript } from "./existing-servers.js";
 import type { Operator } from "./operator.js";
 import type { Connection } from "./remote-script.js";
+import type { ExistingServers } from "./server-marks.js";
 
 /** A machine as far as a failure has to name it, and the way to it. */
 export interface ReachedServer {

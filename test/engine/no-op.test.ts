@@ -15,16 +15,18 @@ describe("an up that has nothing to do", function () {
   let place: Installation;
   let ran: Ran;
   let asked: string[];
+  const run = async (): Promise<[Ran, string[]]> => {
+    const before = living.cloud.seen.length;
+    const up = await place.stackadm("up");
+    const seen = living.cloud.seen.slice(before);
+    return [up, seen.map(({ method, path }) => `${method} ${path.split("?")[0] ?? ""}`)];
+  };
 
   before(async () => {
     scratch = mkdtempSync(join(tmpdir(), "stackadm-no-op-"));
     living = await startLiving(scratch);
     place = await Installation.of(packageRoot(), living);
-    const before = living.cloud.seen.length;
-    ran = await place.stackadm("up");
-    asked = living.cloud.seen
-      .slice(before)
-      .map(({ method, path }) => `${method} ${path.split("?")[0] ?? ""}`);
+    [ran, asked] = await run();
   });
   after(async () => {
     (place as Installation | undefined)?.remove();
@@ -32,17 +34,22 @@ describe("an up that has nothing to do", function () {
     rmSync(scratch, { recursive: true });
   });
 
-  it("asks the cloud whether the program's names exist, and for nothing that the cluster is made of", () => {
+  it("signs in once and asks for the marks of the servers, and for nothing else", () => {
     assert.deepEqual(asked.sort(), [
-      "GET /compute/flavors/detail",
-      "GET /compute/flavors/detail",
-      "GET /compute/flavors/k8s-control-plane/os-extra_specs",
-      "GET /compute/flavors/k8s-worker/os-extra_specs",
       "GET /compute/servers/detail",
-      "GET /image/v2/images",
-      "GET /network/v2.0/networks",
-      ...Array<string>(3).fill("POST /identity/v3/auth/tokens"),
+      "POST /identity/v3/auth/tokens",
     ]);
+  });
+
+  it("asks what the program's names stand for when a server is marked", async () => {
+    const lookUps = ["GET /image/v2/images", "GET /network/v2.0/networks"];
+    const servers = "GET /compute/servers/detail";
+    const marks = { "stackadm-cluster": "dev", "stackadm-never-answered": "b" };
+    living.cloud.on(servers, { body: { servers: [{ id: "b", name: "dev-b", metadata: marks }] } });
+    const [, marked] = await run();
+    living.cloud.on(servers, { body: { servers: [] } });
+    for (const look of lookUps) assert.ok(marked.includes(look), look);
+    assert.equal((await run())[1].length, 2);
   });
 
   it("starts each command of the engine once", () => {

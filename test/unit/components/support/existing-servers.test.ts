@@ -1,12 +1,11 @@
 import { strict as assert } from "node:assert";
 import { connectCloud } from "../../../../cloud/client.js";
+import { findServers, historyOf } from "../../../../components/support/existing-servers.js";
+import { operatorOf } from "../../../../components/support/operator.js";
 import {
   existingServers,
-  findServers,
-  historyOf,
   type ExistingServers,
-} from "../../../../components/support/existing-servers.js";
-import { operatorOf } from "../../../../components/support/operator.js";
+} from "../../../../components/support/server-marks.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 
 const mark = { "stackadm-cluster": "dev" };
