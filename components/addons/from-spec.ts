@@ -36,10 +36,28 @@ export const addonsOf = (
   storageClasses: spec.storageClasses,
   metricsServer: metricsServerOf(spec),
   ...(webhook && { keystone: { ...spec.kubernetes.keystone, webhook } }),
-  ingress: spec.ingress && { spec: spec.ingress, taints: taintsOf(spec), address: balancer },
+  ingress: spec.ingress && {
+    spec: ofIngress(spec.ingress, spec),
+    taints: taintsOf(spec),
+    address: balancer,
+  },
   samples: spec.samples,
-  sampleServices: spec.sampleServices,
+  sampleServices: withoutTls(spec.sampleServices, spec),
 });
+
+/** Where load balancers end TLS by default, the program's own are told not to: Traefik does it itself, and samples are asked by HTTP. */
+const withoutTls = <Of extends { readonly annotations?: object | undefined }>(
+  of: Of,
+  { loadBalancer }: Pick<ClusterSpec, "loadBalancer">,
+): Of =>
+  loadBalancer.defaultTlsContainerRef === undefined
+    ? of
+    : { ...of, annotations: { defaultTlsContainerRef: "", ...of.annotations } };
+
+const ofIngress = (
+  ingress: NonNullable<ClusterSpec["ingress"]>,
+  spec: Pick<ClusterSpec, "loadBalancer">,
+) => (ingress.kind === "service" ? withoutTls(ingress, spec) : ingress);
 
 /** Of the machines on which the ingress controller runs. */
 const taintsOf = ({ ingress, workers }: Pick<ClusterSpec, "ingress" | "workers">) =>

@@ -164,3 +164,30 @@ describe("graph: an ingress controller and the samples", () => {
     assert.deepEqual(await names(true), await names(false));
   });
 });
+
+describe("graph: where load balancers end TLS by default", () => {
+  const loadBalancer = { defaultTlsContainerRef: "https://barbican.test/v1/secrets/1" };
+  const told = async (over: Partial<ClusterArgs>): Promise<unknown[]> => {
+    const { rows } = await build({ ingress: { kind: "service" }, samples: true, ...over });
+    return rows
+      .filter(({ type, inputs }) => {
+        const { type: kind } = (inputs["spec"] ?? {}) as { type?: string };
+        return type === "kubernetes:core/v1:Service" && kind === "LoadBalancer";
+      })
+      .map(({ inputs }) => {
+        const { annotations } = inputs["metadata"] as { annotations?: Record<string, string> };
+        return annotations?.["loadbalancer.openstack.org/default-tls-container-ref"];
+      });
+  };
+
+  it("those before Traefik and the samples do not", async () => {
+    assert.deepEqual(await told({}), [undefined, undefined, undefined]);
+    assert.deepEqual(await told({ loadBalancer }), ["", "", ""]);
+  });
+
+  it("a sample does that names a certificate of its own", async () => {
+    const own = "https://barbican.test/v1/secrets/2";
+    const sampleServices = { annotations: { defaultTlsContainerRef: own } };
+    assert.deepEqual((await told({ loadBalancer, sampleServices })).sort(), ["", own, own]);
+  });
+});
