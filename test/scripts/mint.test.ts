@@ -139,7 +139,10 @@ describe("mint.sh", () => {
 
   describe("asked whether a machine is in the cluster", () => {
     const states = (text: string): void => {
-      machine.stub("kubectl", `case "$*" in *readyz*) printf ok ;; "get nodes"*) ${text} ;; esac`);
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; "get nodes"*) ${text} ;; wait*) exit 1 ;; esac`,
+      );
     };
     const joined = (wish: string, script = mintScript) =>
       machine.execute(script, "token", "a", serverId, "10.0.0.9", wish);
@@ -175,6 +178,18 @@ describe("mint.sh", () => {
       const { code, calls } = joined("joined");
       assert.equal(code, 0);
       assert.equal(calls.filter((call) => call.startsWith("kubectl get nodes")).length, 3);
+    });
+
+    it("is told when the node is Ready, and does not ask every second", () => {
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; "wait --for=condition=Ready node/a "*) touch $root/ready ;; "get nodes"*) [ ! -e $root/ready ] || printf 'a=True\\n'; printf 'cp=True\\n' ;; esac`,
+      );
+      machine.stub("sleep", "exit 0");
+      const { code, calls } = joined("joined");
+      assert.equal(code, 0);
+      assert.equal(calls.filter((call) => call.startsWith("kubectl get nodes")).length, 2);
+      assert.ok(!calls.includes("sleep 1"));
     });
 
     it("says no when the node is not Ready in time; one whose name begins alike does not count", () => {

@@ -165,7 +165,8 @@ await_ready() {
     if states=$(timeout 10 kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}'); then
       if grep -qx "$1=True" <<<"$states" || ! grep -q '=True$' <<<"$states"; then return 0; fi
     fi
-    sleep 1
+    # Told, not asked again and again: this machine has others to let in. Not for long: the others may be Ready no more.
+    timeout 20 kubectl wait --for=condition=Ready "node/$1" --timeout=10s >/dev/null 2>&1 || sleep 1
   done
   return 1
 }
