@@ -32,6 +32,23 @@ describe("the guard that prepare.sh sets before a machine", () => {
     assert.deepEqual(rules(), guarded);
   });
 
+  it("keeps them away by the address that a pod has for the link to its machine, where there is IPv6", () => {
+    run();
+    assert.equal(machine.file("rules6"), undefined);
+    machine.put("proc/net/if_inet6");
+    for (const _ of ["once", "again"]) {
+      assert.equal(run().code, 0);
+      assert.deepEqual(
+        machine.file("rules6")?.trim().split("\n"),
+        ["22", "2379:2381", "10250", "10257:10259"].map(
+          (ports) => `INPUT -s fe80::/10 -p tcp --dport ${ports} ${begun} -j DROP`,
+        ),
+      );
+    }
+    machine.stub("ip6tables", 'case "$*" in *" -C "*) exit 1 ;; *) exit 4 ;; esac');
+    assert.equal(run().code, 1);
+  });
+
   it("has kubelet do the same first, whenever it starts", () => {
     run();
     const dropIn =

@@ -7,6 +7,10 @@ const fingerprint = "DE15B14486CD377B9E876E1A234654DA9A296436";
 
 const installed = (command: string, answer: string): string =>
   `[ -e $root/installed ] || exit 127; ${answer} # ${command}`;
+/** Rules are lines of a file. */
+const tables =
+  'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) IFS= read -rd "" rules <$root/rules; [[ $\'\\n\'$rules == *$\'\\n\'"$rule"$\'\\n\'* ]] ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac';
+
 /** The commands of a fresh Debian; the packages bring those of Kubernetes. */
 export const freshDebian: Readonly<Record<string, string>> = {
   hostname: "echo machine",
@@ -44,9 +48,8 @@ export const freshDebian: Readonly<Record<string, string>> = {
   "apt-mark": 'case "$1" in hold) touch $root/held ;; esac',
   "dpkg-query":
     'want=install; [ ! -e $root/held ] || want=hold; for name in kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io; do echo "$want installed $name"; done; echo "deinstall config-files containerd"; exit 1',
-  // Rules are lines of a file.
-  iptables:
-    'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) IFS= read -rd "" rules <$root/rules; [[ $\'\\n\'$rules == *$\'\\n\'"$rule"$\'\\n\'* ]] ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac',
+  iptables: tables,
+  ip6tables: tables.replaceAll("$root/rules", "$root/rules6"),
   xargs: "exit 0",
 };
 

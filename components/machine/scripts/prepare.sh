@@ -219,13 +219,18 @@ guard() {
 # stackadm-guard POD-RANGE NODE-RANGE. In mangle, where services are resolved already and pods still have their addresses.
 set -e
 drop() {
-  iptables -w 60 -t mangle -C "$@" -j DROP 2>/dev/null || iptables -w 60 -t mangle -I "$@" -j DROP
+  tables=$1
+  shift
+  "$tables" -w 60 -t mangle -C "$@" -j DROP 2>/dev/null || "$tables" -w 60 -t mangle -I "$@" -j DROP
 }
-drop FORWARD -d 169.254.169.254/32
+drop iptables FORWARD -d 169.254.169.254/32
 # SSH, etcd, kubelet, controller managers and scheduler. Only what pods begin: a reply to a masqueraded client goes to any port.
 for ports in 22 2379:2381 10250 10257:10259; do
-  drop INPUT -s "$1" -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
-  drop FORWARD -s "$1" -d "$2" -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
+  drop iptables INPUT -s "$1" -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
+  drop iptables FORWARD -s "$1" -d "$2" -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
+  # Whatever families the cluster has, a pod has an address on the link to its machine; no machine asks another one by these.
+  [ ! -e /proc/net/if_inet6 ] ||
+    drop ip6tables INPUT -s fe80::/10 -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
 done
 GUARD
   # Only kubelet starts pods: where the guard fails, it does not run. A unit that kubelet requires would fail it once and for

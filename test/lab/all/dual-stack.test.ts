@@ -63,7 +63,7 @@ describe("a cluster of both families, on the lab", function () {
       const forwards = await inServer(serverId, "sysctl -n net.ipv6.conf.all.forwarding");
       assert.equal(forwards.trim(), "1", name);
       assert.match(await inServer(serverId, "ip -6 route show default"), /^default /, name);
-      const ping = "{ read -r _ _ router _ device _; ping -6 -c 1 -W 5 $router%$device; }";
+      const ping = "{ read -r _ _ router _ device _; ping -6 -c 1 -W 5 -I $device $router; }";
       await inServer(serverId, `ip -6 route show default | ${ping}`);
     }
   });
