@@ -36,8 +36,8 @@ describe("the guard that prepare.sh sets before a machine", () => {
     run();
     assert.equal(machine.file("rules6"), undefined);
     machine.put("proc/net/if_inet6");
-    for (const _ of ["once", "again"]) {
-      assert.equal(run().code, 0);
+    for (const time of ["once", "again"]) {
+      assert.equal(run().code, 0, time);
       assert.deepEqual(
         machine.file("rules6")?.trim().split("\n"),
         ["22", "2379:2381", "10250", "10257:10259"].map(
