@@ -1,6 +1,5 @@
 import { Cluster, lookUpCloud, wantedOf } from "./components/index.js";
 import { requireSameCluster } from "./components/same-cluster.js";
-import { isAsBefore } from "./components/support/known-facts.js";
 import { operator, readConfig, settingsFile } from "./config.js";
 
 /**
@@ -9,7 +8,7 @@ import { operator, readConfig, settingsFile } from "./config.js";
  */
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
-  if (!isAsBefore()) await requireSameCluster(spec.name, settingsFile());
+  await requireSameCluster(spec.name, settingsFile());
   const who = operator();
   const cloud = await lookUpCloud(wantedOf(spec), {}, who);
   const cluster = new Cluster(spec.name, { ...spec, cloud, operator: who });

@@ -173,6 +173,7 @@ class SpawnTest(NovaTest):
         with self.assertRaises(self.nova.exception.BuildAbortException) as caught:
             self.spawn()
         self.assertIn('fault injected', caught.exception.facts['reason'])
+        os.unlink(self.directory + '/faults/web')
         self.spawn()
         self.server.start.assert_called_once_with()
 
