@@ -34,7 +34,7 @@ export function renderRelease(minor: string, date: Date, files: readonly Indexed
     "Archive: deb",
     "Architectures: amd64",
     `Date: ${date.toUTCString().replace("GMT", "UTC")}`,
-    `Description: Kubernetes v${minor} built from Go modules for the lab`,
+    `Description: Kubernetes v${minor} for the lab`,
     "SHA256:",
     ...files.map((file) => ` ${file.sha256} ${file.size.toString().padStart(9)} ${file.name}`),
     "",

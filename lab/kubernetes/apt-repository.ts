@@ -30,6 +30,8 @@ export interface AptOptions {
   readonly release: Release;
   readonly built: ReadonlyMap<string, BuiltComponent>;
   readonly key: SigningKey;
+  /** Upstream's own packages (name -> file), which are not built. */
+  readonly mirrored: ReadonlyMap<string, string>;
   /** Files of the distribution's packages (.deb) that are offered beside the built ones. */
   readonly distribution: readonly string[];
   /** The repository's folder; replaced as a whole when something in it changed. */
@@ -59,9 +61,9 @@ function repositoryKey(options: AptOptions): string {
   const versions = options.release.packageVersions;
   const fingerprint = options.key.fingerprint;
   const distribution = options.distribution.map((file) => basename(file));
-  return digestOf(
-    JSON.stringify({ debPackages, components, files, versions, fingerprint, distribution }),
-  );
+  const mirrored = options.mirrored.size > 0 ? [...options.mirrored.keys()] : undefined;
+  const all = { debPackages, components, files, versions, fingerprint, distribution, mirrored };
+  return digestOf(JSON.stringify(all));
 }
 
 /** Writes the signed repository unless the one there is made of the same things. Returns whether it wrote. */
@@ -75,8 +77,12 @@ export async function writeAptRepository(options: AptOptions): Promise<boolean> 
   mkdirSync(part, { recursive: true });
   const entries: { control: string; file: IndexedFile }[] = [];
   for (const debPackage of debPackages) {
-    step.update(`packing ${debPackage.name}`);
-    entries.push(await packDeb(debPackage, part, options));
+    const { name } = debPackage;
+    const own = options.mirrored.get(name);
+    step.update(own === undefined ? `packing ${name}` : `adding ${name}`);
+    entries.push(
+      await (own === undefined ? packDeb(debPackage, part, options) : adoptDeb(own, part)),
+    );
   }
   step.update("adding the distribution's packages");
   for (const file of options.distribution) entries.push(await adoptDeb(file, part));

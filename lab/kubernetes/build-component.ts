@@ -42,7 +42,35 @@ export interface BuiltComponent {
   readonly seconds: number;
 }
 
+/** By name. */
+export type Built = ReadonlyMap<string, BuiltComponent>;
+
 const programs = join(__dirname, "programs");
+const goCacheOf = (cache: string) => join(cache, "go-build");
+
+/** The executables of all of these. `cache` is the folder for everything that is built. */
+export async function buildComponents(
+  components: readonly Component[],
+  { cache, ...options }: Omit<BuildOptions, "goCache">,
+): Promise<Built> {
+  const built = new Map<string, BuiltComponent>();
+  if (components.length > 0) await requireGo();
+  for (const component of components) {
+    options.signal?.throwIfAborted();
+    const folders = { cache: join(cache, "components"), goCache: goCacheOf(cache) };
+    built.set(component.name, await buildComponent(component, { ...options, ...folders }));
+  }
+  return built;
+}
+
+/** Names of the components that files (`component/program`) come from. */
+export const componentsOf = (files: readonly Readonly<Record<string, string>>[]): Set<string> =>
+  new Set(files.flatMap((paths) => Object.values(paths).map((name) => name.split("/")[0] ?? "")));
+
+/** Takes away 8 GB that only an interrupted build needs; the executables are kept. */
+export function forgetGoCache(cache: string): void {
+  rmSync(goCacheOf(cache), { recursive: true, force: true });
+}
 
 /** Digest of what decides the executables: how they are built and the lab's own source. 12 hex digits. */
 export function componentKey(component: Component): string {
@@ -111,6 +139,7 @@ async function compile(component: Component, part: string, options: CompileOptio
       break;
     }
   }
+  if (Object.keys(component.programs).length === 0) return;
   let packages = 0;
   await run("go", goBuildArguments(component, part), {
     cwd: source,

@@ -1,18 +1,27 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PinnedManifest } from "../../base/manifests.js";
-import { withStep } from "../../base/progress.js";
+import { withStep, type Step } from "../../base/progress.js";
 import { programFile } from "./apt-repository.js";
 import { buildCache, building, type KubernetesOptions } from "./build.js";
-import { buildComponent, componentKey, requireGo, type BuiltComponent } from "./build-component.js";
+import {
+  buildComponents,
+  componentKey,
+  componentsOf,
+  forgetGoCache,
+  type Built,
+} from "./build-component.js";
+import type { Component, Image } from "./component.js";
 import { digestOf } from "./digest.js";
 import { extras, type Extra, type ExtraName } from "./extras.js";
 import { ensureBuildTools } from "./host-tools.js";
 import { debianLayerPackages } from "./layers.js";
-import { readAddedImages, writeAddedImages } from "./site.js";
-import { areStored, writeImages, type Built } from "./site-images.js";
+import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
+import { mirrorSettings } from "./mirror.js";
+import { readAddedImages, writeAddedImages, type SiteImage } from "./site.js";
+import { areStored, writeImages } from "./site-images.js";
 
-type Options = Pick<KubernetesOptions, "progress" | "signal">;
+type Options = Pick<KubernetesOptions, "progress" | "mirror" | "signal">;
 
 /** The manifests of an extra, by what they deploy. */
 export type ExtraManifests = Readonly<Record<string, PinnedManifest>>;
@@ -21,54 +30,68 @@ const keyOf = ({ components, images }: Extra): string =>
   digestOf(JSON.stringify([components.map(componentKey), images, debianLayerPackages]));
 
 /**
- * An extra's images in the registry that all labs of this host read, and its manifests: built at the first call, from the cache
- * afterwards. Can be interrupted at any time.
+ * An extra's images in the registry that all labs of this host read, and its manifests: mirrored or built at the first call, from
+ * the cache afterwards. Can be interrupted at any time.
  */
 export async function ensureExtra(name: ExtraName, options: Options): Promise<ExtraManifests> {
   const extra = extras[name]();
-  await requireGo();
+  const settings = options.mirror ?? mirrorSettings();
   await ensureBuildTools(options.progress, options.signal);
   return building(name, options, async () => {
-    const site = join(buildCache(), "site");
-    const built = await build(extra, options);
+    const cache = buildCache();
+    const site = join(cache, "site");
     const before = readAddedImages(site, name);
-    if (before?.key !== keyOf(extra) || !areStored(before.images, site))
-      await add(name, extra, { ...options, built, site });
-    // 8 GB that only an interrupted build needs; the executables are kept
-    rmSync(goCache(), { recursive: true, force: true });
+    const ready =
+      before?.key === keyOf(extra) &&
+      areStored(before.images, site) &&
+      mayHave(before.images, settings);
+    const mirror = { ...options, settings, site, cache: join(cache, "mirror") };
+    const mirrored = ready
+      ? before.images.filter((one) => one.mirrored)
+      : await mirrorImages(extra.images, mirror);
+    const left = imagesLeft(extra.images, mirrored);
+    const built = await buildComponents(componentsLeft(extra, left), { ...options, cache });
+    if (!ready) await add(name, extra, left, { ...options, built, mirrored, site });
+    forgetGoCache(cache);
     return manifestsOf(extra, built);
   });
 }
 
-const goCache = (): string => join(buildCache(), "go-build");
+/** Components of the images that are built; of those that only give manifests just these, which need no compiling. */
+function componentsLeft(
+  { components, manifests }: Extra,
+  images: readonly Image[],
+): readonly Component[] {
+  const needed = componentsOf(images.map(({ files }) => files));
+  const giving = componentsOf([manifests]);
+  return components.flatMap((component) => {
+    if (needed.has(component.name)) return [component];
+    return giving.has(component.name) ? [{ ...component, programs: {} }] : [];
+  });
+}
 
-async function build({ components }: Extra, options: Options): Promise<Built> {
-  const built = new Map<string, BuiltComponent>();
-  const cache = join(buildCache(), "components");
-  for (const component of components) {
-    options.signal?.throwIfAborted();
-    built.set(
-      component.name,
-      await buildComponent(component, { ...options, cache, goCache: goCache() }),
-    );
-  }
-  return built;
+interface AddOptions extends Options {
+  readonly built: Built;
+  readonly mirrored: readonly SiteImage[];
+  readonly site: string;
 }
 
 async function add(
   name: ExtraName,
   extra: Extra,
-  { built, site, progress, signal }: Options & { readonly built: Built; readonly site: string },
+  left: readonly Image[],
+  { built, mirrored, site, progress, signal }: AddOptions,
 ): Promise<void> {
   mkdirSync(join(site, "registry"), { recursive: true });
-  const images = await withStep(progress, `Write the images of ${name}`, 60, (step) =>
-    writeImages(extra.images, built, site, {
+  const write = (step: Step) =>
+    writeImages(left, built, site, {
       cache: join(buildCache(), "layers"),
       step,
       ...(signal && { signal }),
-    }),
-  );
-  writeAddedImages(site, name, { key: keyOf(extra), images });
+    });
+  const own =
+    left.length === 0 ? [] : await withStep(progress, `Write the images of ${name}`, 60, write);
+  writeAddedImages(site, name, { key: keyOf(extra), images: [...mirrored, ...own] });
 }
 
 function manifestsOf({ manifests }: Extra, built: Built): ExtraManifests {

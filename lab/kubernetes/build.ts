@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import { withLock, type LockHolder } from "../../base/lock.js";
 import { cacheDirectory } from "../../base/paths.js";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
@@ -8,10 +8,14 @@ import { hostAptSources, mirrorLines } from "../host/packages.js";
 import { inputKey } from "../key.js";
 import { machinePackages, suite } from "../packages.js";
 import { writeAptRepository } from "./apt-repository.js";
-import { buildComponent, requireGo, type BuiltComponent } from "./build-component.js";
-import type { Release } from "./component.js";
+import { buildComponents, componentsOf, forgetGoCache } from "./build-component.js";
+import type { Component, Image, Release } from "./component.js";
+import { digestOfFile } from "./digest.js";
 import { heartbeat, type Heartbeat } from "./heartbeat.js";
 import { ensureBuildTools } from "./host-tools.js";
+import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
+import { mirrorPackages, type MirroredPackages } from "./mirror-packages.js";
+import { mirrorSettings, type MirrorSettings } from "./mirror.js";
 import { debPackages } from "./packages.js";
 import { signingKey } from "./signing-key.js";
 import * as sites from "./site.js";
@@ -24,6 +28,8 @@ export interface KubernetesOptions {
   /** Without `v`, one of `supportedKubernetesVersions`. */
   readonly version: string;
   readonly progress: Progress;
+  /** Default: what the environment says. */
+  readonly mirror?: MirrorSettings;
   readonly signal?: AbortSignal;
 }
 
@@ -41,20 +47,21 @@ export interface KubernetesSite {
 }
 
 /**
- * Everything nodes of a Kubernetes version install: built from Go modules at the first call (about 16 minutes on 2 cores),
- * from the cache afterwards. Can be interrupted at any time and continues where it was. A second process waits.
+ * Everything nodes of a Kubernetes version install: at the first call upstream's own where it can be had, else built from Go
+ * modules (about 16 minutes on 2 cores), from the cache afterwards. Can be interrupted at any time and continues where it was. A second process waits.
  */
 export async function ensureKubernetes(options: KubernetesOptions): Promise<KubernetesSite> {
   const release = releaseOf(options.version);
   const cache = buildCache();
-  const ready = readySite(release, cache);
+  const settings = options.mirror ?? mirrorSettings();
+  const find = () => readySite(release, cache, settings);
+  const ready = find();
   if (ready) return ready;
-  await requireGo();
   await ensureBuildTools(options.progress, options.signal);
   return building(
     `Kubernetes ${release.version}`,
     options,
-    async () => readySite(release, cache) ?? (await buildSite(release, cache, options)),
+    async () => find() ?? (await fillSite(release, cache, { ...options, settings })),
   );
 }
 
@@ -112,20 +119,29 @@ function aptPathOf(release: Release): string {
 }
 
 /** The site if it is complete and made of what the tables say today. */
-function readySite(release: Release, cache: string): KubernetesSite | undefined {
+function readySite(
+  release: Release,
+  cache: string,
+  settings: MirrorSettings | undefined,
+): KubernetesSite | undefined {
   const site = join(cache, "site");
   const apt = sites.readSiteManifest(site, release.version)?.apt;
-  if (!apt || !readyImages(release, site)) return undefined;
+  if (!apt || !readyImages(release, site, settings)) return undefined;
+  if (!settings && apt.mirrored) return undefined;
   const offers = (apt.distribution ?? []).join(" ") === machinePackages.join(" ");
   const facts = siteFacts(release, site, apt.keyFingerprint);
   return offers && existsSync(facts.keyFile) ? facts : undefined;
 }
 
 /** The images if all of them are there and made of what the tables say today. */
-function readyImages(release: Release, site: string): readonly sites.SiteImage[] | undefined {
+function readyImages(
+  release: Release,
+  site: string,
+  settings: MirrorSettings | undefined,
+): readonly sites.SiteImage[] | undefined {
   const manifest = sites.readSiteManifest(site, release.version);
   const current = manifest?.key === sites.siteKey(release) && areStored(manifest.images, site);
-  return current ? manifest.images : undefined;
+  return current && mayHave(manifest.images, settings) ? manifest.images : undefined;
 }
 
 function siteFacts(release: Release, directory: string, keyFingerprint: string): KubernetesSite {
@@ -134,63 +150,86 @@ function siteFacts(release: Release, directory: string, keyFingerprint: string):
   return { version: release.version, directory, aptPath, keyFile, keyFingerprint };
 }
 
-async function buildSite(
+interface FillOptions extends Pick<KubernetesOptions, "progress" | "signal"> {
+  readonly settings: MirrorSettings | undefined;
+}
+
+/** Takes what upstream publishes where it can be had, and builds the rest. */
+async function fillSite(
   release: Release,
   cache: string,
-  options: KubernetesOptions,
+  options: FillOptions,
 ): Promise<KubernetesSite> {
-  const { progress, signal } = options;
+  const { progress, signal, settings } = options;
   const site = join(cache, "site");
   mkdirSync(join(site, "registry"), { recursive: true });
   const key = await signingKey(join(cache, "key"));
-  const built = new Map<string, BuiltComponent>();
-  const goCache = join(cache, "go-build");
-  const build = async (names: readonly string[]) => {
-    for (const component of release.components.filter(({ name }) => names.includes(name))) {
-      signal?.throwIfAborted();
-      const directory = join(cache, "components");
-      const result = await buildComponent(component, { ...options, cache: directory, goCache });
-      built.set(component.name, result);
-    }
-  };
-  const node = componentsOf(debPackages.map(({ programs }) => programs));
-  const rest = release.components.map(({ name }) => name).filter((name) => !node.includes(name));
-  await build(node);
+  const ready = readyImages(release, site, settings);
+  const mirror = { ...options, site, cache: join(cache, "mirror") };
+  const packages = await mirrorPackages(release, mirror);
+  const mirrored =
+    ready?.filter((one) => one.mirrored) ?? (await mirrorImages(release.images, mirror));
+  const left = imagesLeft(release.images, mirrored);
+  const built = await buildComponents(componentsLeft(release, packages, left), {
+    ...options,
+    cache,
+  });
   const distribution = await distributionPackages(cache, options);
   await withStep(progress, "Write the apt repository", 8, (step) => {
     const directory = join(site, "apt", aptPathOf(release));
-    const made = { release, built, key, distribution };
+    const made = { release, built, key, mirrored: packages, distribution };
     return writeAptRepository({ ...made, directory, step, ...(signal && { signal }) });
   });
-  await build(rest);
-  const writeAll = (step: Step) =>
-    writeImages(release.images, built, site, {
+  const write = (step: Step) =>
+    writeImages(left, built, site, {
       cache: join(cache, "layers"),
       step,
       ...(signal && { signal }),
     });
-  const images =
-    readyImages(release, site) ?? (await withStep(progress, "Write the images", 90, writeAll));
+  const images = ready ?? [
+    ...mirrored,
+    ...(left.length === 0 ? [] : await withStep(progress, "Write the images", 90, write)),
+  ];
   sites.writeSiteManifest(site, {
     version: release.version,
     key: sites.siteKey(release),
     apt: {
       ...{ path: aptPathOf(release), keyFingerprint: key.fingerprint },
       distribution: machinePackages,
+      ...(packages.size > 0 && { mirrored: await digestsOf(packages) }),
     },
     components: sites.siteComponents(built),
     images,
   });
   storeOf(site).prune(sites.blobsInUse(site));
-  // 8 GB that only an interrupted build needs; the executables are kept
-  rmSync(goCache, { recursive: true, force: true });
+  forgetGoCache(cache);
   return siteFacts(release, site, key.fingerprint);
+}
+
+/** Components of the packages and images that are not mirrored. */
+function componentsLeft(
+  { components }: Release,
+  packages: MirroredPackages,
+  images: readonly Image[],
+): readonly Component[] {
+  const own = debPackages.filter(({ name }) => !packages.has(name));
+  const needed = componentsOf([
+    ...own.map(({ programs }) => programs),
+    ...images.map(({ files }) => files),
+  ]);
+  return components.filter(({ name }) => needed.has(name));
+}
+
+async function digestsOf(packages: MirroredPackages): Promise<Record<string, string>> {
+  const files = [...packages.values()];
+  const digests = await Promise.all(files.map(digestOfFile));
+  return Object.fromEntries(files.map((file, index) => [basename(file), digests[index] ?? ""]));
 }
 
 /** What machines install of the distribution itself: from the host's mirrors at the first call, none where it has no such mirror. */
 async function distributionPackages(
   cache: string,
-  { progress, signal }: KubernetesOptions,
+  { progress, signal }: Pick<KubernetesOptions, "progress" | "signal">,
 ): Promise<string[]> {
   const mirrors = mirrorLines(await hostAptSources(), suite);
   if (mirrors.length === 0) {
@@ -208,10 +247,4 @@ async function distributionPackages(
       ...(signal && { signal }),
     }),
   );
-}
-
-/** Names of the components that programs (`component/program`) come from, each once. */
-function componentsOf(programs: readonly Readonly<Record<string, string>>[]): string[] {
-  const names = programs.flatMap((files) => Object.values(files));
-  return [...new Set(names.map((name) => name.split("/")[0] ?? ""))];
 }

@@ -14,23 +14,39 @@ export const buildTools: Readonly<Record<string, string>> = {
   tar: "tar",
 };
 
-/** Packages of the build tools that are not on this host. */
-export function missingBuildTools(path: string, exists: (file: string) => boolean): string[] {
+/** The same for what fetches images as they are. */
+export const mirrorTools: typeof buildTools = { skopeo: "skopeo" };
+
+/** Packages of tools that are not on this host. */
+export function missingTools(
+  tools: typeof buildTools,
+  path: string,
+  exists: (file: string) => boolean,
+): string[] {
   const folders = path.split(":").filter((folder) => folder !== "");
   const there = (tool: string) =>
     tool.startsWith("/") ? exists(tool) : folders.some((folder) => exists(join(folder, tool)));
-  return Object.entries(buildTools)
+  return Object.entries(tools)
     .filter(([tool]) => !there(tool))
     .map(([, name]) => name);
 }
 
-/** Installs missing build tools by apt-get as root on Debian; elsewhere names them in a UserError. */
-export async function ensureBuildTools(progress: Progress, signal?: AbortSignal): Promise<void> {
-  const wanted = missingBuildTools(process.env["PATH"] ?? "", existsSync);
+/** Installs missing build tools. */
+export const ensureBuildTools = (progress: Progress, signal?: AbortSignal): Promise<void> =>
+  ensureTools("Building Kubernetes for the lab", buildTools, progress, signal);
+
+/** Installs missing tools by apt-get as root on Debian; elsewhere names them in a UserError. */
+export async function ensureTools(
+  purpose: string,
+  tools: typeof buildTools,
+  progress: Progress,
+  signal?: AbortSignal,
+): Promise<void> {
+  const wanted = missingTools(tools, process.env["PATH"] ?? "", existsSync);
   if (wanted.length === 0) return;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
     throw new UserError(
-      `Building Kubernetes for the lab needs the packages ${wanted.join(", ")} on this host.`,
+      `${purpose} needs the packages ${wanted.join(", ")} on this host.`,
       "Install them with the package manager (on Debian as root the lab does it itself).",
     );
   }

@@ -49,6 +49,16 @@ export async function signingKey(directory: string): Promise<SigningKey> {
   };
 }
 
+/** The key with this fingerprint, armored, out of a text that may hold several; undefined when it is not among them. */
+export function pinnedKey(armored: string, fingerprint: string): Promise<string | undefined> {
+  return withHome(async (gpg) => {
+    await gpg(["--import"], armored);
+    const listing = await gpg(["--with-colons", "--list-keys"]);
+    const primary = [...listing.matchAll(/^pub:.*\nfpr:+(\w+):/gm)].map(([, found]) => found);
+    return primary.includes(fingerprint) ? gpg(["--armor", "--export", fingerprint]) : undefined;
+  });
+}
+
 /** The primary key's fingerprint in the output of `gpg --with-colons`. */
 export function fingerprintOf(listing: string): string {
   const line = listing.split("\n").find((candidate) => candidate.startsWith("fpr:"));

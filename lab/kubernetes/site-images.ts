@@ -1,13 +1,11 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { BuiltComponent } from "./build-component.js";
+import type { Built } from "./build-component.js";
 import type { Image } from "./component.js";
 import { debianLayer, emptyLayer, programLayer, type LayerOptions } from "./layers.js";
 import { imageLabels, renderImage, type Blob } from "./oci.js";
 import { RegistryStore } from "./registry-store.js";
 import type { SiteImage } from "./site.js";
-
-export type Built = ReadonlyMap<string, BuiltComponent>;
 
 /** The registry's store in a site. */
 export const storeOf = (site: string): RegistryStore => new RegistryStore(join(site, "registry"));

@@ -17,6 +17,8 @@ export interface SiteImage {
   readonly manifest: string;
   readonly blobs: readonly string[];
   readonly differs?: string;
+  /** Upstream's own, as it was published. Default: built. */
+  readonly mirrored?: boolean;
 }
 
 /** `site/site-v<version>.json`: what was built, from what, and in what it is not upstream's. */
@@ -29,6 +31,8 @@ export interface SiteManifest {
     readonly keyFingerprint: string;
     /** The distribution's packages that the repository offers too. */
     readonly distribution?: readonly string[];
+    /** Upstream's own packages in it, as they were published: file -> SHA-256. */
+    readonly mirrored?: Readonly<Record<string, string>>;
   };
   readonly components: readonly {
     readonly name: string;

@@ -53,6 +53,7 @@ export class StubHost {
       STACKADM_LAB_MANAGEMENT: loopback,
       STACKADM_LAB_EXTERNAL: "192.0.2.0/24",
       STACKADM_LAB_SERVICES: "198.51.100.0/24",
+      STACKADM_LAB_MIRROR: "never",
     });
     this.settings = labSettings();
     this.paths = {

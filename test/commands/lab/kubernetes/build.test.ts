@@ -71,7 +71,9 @@ touch "$tree/usr/bin/python3" "$tree/usr/bin/dash" "$tree/tmp/left"`,
 describe("ensureKubernetes", function () {
   this.timeout(60_000);
   let folder: string;
-  const saved = { path: process.env["PATH"], cache: process.env["XDG_CACHE_HOME"] };
+  const saved = new Map(
+    ["PATH", "XDG_CACHE_HOME", "STACKADM_LAB_MIRROR"].map((name) => [name, process.env[name]]),
+  );
 
   before(() => {
     folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
@@ -81,13 +83,15 @@ describe("ensureKubernetes", function () {
       writeFileSync(path, `#!/bin/bash\nset -euo pipefail\nFOLDER="${folder}"\n${script}\n`);
       chmodSync(path, 0o755);
     }
-    process.env["PATH"] = `${join(folder, "bin")}:${saved.path ?? ""}`;
+    process.env["PATH"] = `${join(folder, "bin")}:${saved.get("PATH") ?? ""}`;
     process.env["XDG_CACHE_HOME"] = folder;
+    process.env["STACKADM_LAB_MIRROR"] = "never";
   });
   after(() => {
-    process.env["PATH"] = saved.path;
-    if (saved.cache === undefined) delete process.env["XDG_CACHE_HOME"];
-    else process.env["XDG_CACHE_HOME"] = saved.cache;
+    for (const [name, value] of saved) {
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
     rmSync(folder, { recursive: true });
   });
 

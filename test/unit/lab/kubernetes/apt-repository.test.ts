@@ -36,9 +36,10 @@ describe("apt repository", function () {
   let directory: string;
   let built: Map<string, BuiltComponent>;
   let distribution: string[] = [];
+  let mirrored = new Map<string, string>();
   const write = (signing = key) =>
     writeAptRepository({
-      ...{ release, built, directory, distribution },
+      ...{ release, built, directory, mirrored, distribution },
       ...{ key: signing, step: silent.step("") },
     });
   const read = (name: string) => readFileSync(join(directory, name), "utf8");
@@ -138,6 +139,25 @@ describe("apt repository", function () {
     assert.ok(entry.includes(`Filename: ./${target}\n`));
     assert.match(entry, /\nDescription: failover\n of addresses\n$/);
     assert.equal(await write(), false);
+  });
+
+  it("offers upstream's own package in place of one that is built", async () => {
+    const root = join(folder, "kubectl");
+    const control = ["Package: kubectl", "Version: 1.36.3-1.1", "Architecture: amd64"];
+    const whose = ["Maintainer: upstream <a@b.test>", "Description: d", ""];
+    mkdirSync(join(root, "DEBIAN"), { recursive: true });
+    writeFileSync(join(root, "DEBIAN", "control"), [...control, ...whose].join("\n"));
+    const file = join(folder, "kubectl_1.36.3-1.1_amd64.deb");
+    execFileSync("dpkg-deb", ["--build", root, file]);
+    mirrored = new Map([["kubectl", file]]);
+    assert.equal(await write(), true);
+    assert.deepEqual(readFileSync(deb("kubectl")), readFileSync(file));
+    assert.equal(read("Packages").match(/^Package: kubectl$/gm)?.length, 1);
+    assert.ok(read("Packages").includes("Maintainer: upstream"));
+    assert.equal(await write(), false);
+    mirrored = new Map();
+    assert.equal(await write(), true);
+    assert.ok(!read("Packages").includes("Maintainer: upstream"));
   });
 
   it("is there as before when writing fails", async () => {

@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { withStep, type Progress } from "../../base/progress.js";
+import { run } from "../../base/run.js";
+import { UserError } from "../../base/user-error.js";
+import { debianPackages } from "../host/debian-packages.js";
+import { inputKey } from "../key.js";
+import type { Release } from "./component.js";
+import { reason, whyNot, type MirrorSettings } from "./mirror.js";
+import { pinnedKey } from "./signing-key.js";
+
+export interface MirrorPackagesOptions {
+  /** Undefined: none. */
+  readonly settings: MirrorSettings | undefined;
+  /** What was mirrored once stays here. */
+  readonly cache: string;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** Upstream's package -> its file (.deb). */
+export type MirroredPackages = ReadonlyMap<string, string>;
+
+/**
+ * Those of a release's packages that upstream's repository has in just these versions, as it signed them: downloaded at the first
+ * call. None where it cannot be had or is not signed by the pinned key, which is said.
+ */
+export async function mirrorPackages(
+  release: Release,
+  { settings, cache, progress, signal }: MirrorPackagesOptions,
+): Promise<MirroredPackages> {
+  if (!settings) return new Map();
+  const url = settings.url.replaceAll("{minor}", release.minor).replace(/\/*$/, "/");
+  const versions = release.packageVersions;
+  const folder = join(cache, `packages-${inputKey(url, settings.keyFingerprint, versions)}`);
+  if (existsSync(folder)) return filesIn(folder);
+  const { host } = new URL(url);
+  const none = (why: string): MirroredPackages => {
+    progress.note(`Packages are not mirrored from ${host} (${why}); the lab builds its own.`);
+    return new Map();
+  };
+  const work = await mkdtemp(join(tmpdir(), "stackadm-key-"));
+  const key = join(work, keyName);
+  try {
+    const missing = await withStep(progress, "Look for upstream's packages", 2, () =>
+      whyNot((within) => fetchKey(url, work, within), signal),
+    );
+    if (missing !== undefined) return none(missing);
+    await withStep(progress, `Mirror the packages of ${host}`, 30, async (step) => {
+      await trustOnly(key, settings.keyFingerprint, url);
+      await debianPackages({
+        ...{ folder, step, onlyOffered: true, onlySigned: true },
+        packages: Object.entries(versions).map(([name, version]) => `${name}=${version}`),
+        mirrors: [`deb [signed-by=${key}] ${url} /`],
+        ...(signal && { signal }),
+      });
+    });
+    const taken = await filesIn(folder);
+    const lacking = Object.keys(versions).filter((name) => !taken.has(name));
+    if (lacking.length > 0)
+      progress.note(
+        `${host} does not have ${lacking.join(", ")} in the lab's version; the lab builds its own.`,
+      );
+    return taken;
+  } catch (error) {
+    signal?.throwIfAborted();
+    return none(reason(error));
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+const keyName = "Release.asc";
+
+async function filesIn(folder: string): Promise<MirroredPackages> {
+  const files = (await readdir(folder)).sort();
+  return new Map(files.map((file) => [file.replace(/_.*$/, ""), join(folder, file)]));
+}
+
+/** By apt's own means, so that its proxies and authorities count. */
+async function fetchKey(url: string, cwd: string, signal: AbortSignal): Promise<void> {
+  const options = ["Acquire::Retries=0", "APT::Sandbox::User=root"].flatMap((one) => ["-o", one]);
+  await run(
+    "/usr/lib/apt/apt-helper",
+    [...options, "download-file", `${url}Release.key`, keyName],
+    { cwd, signal },
+  );
+}
+
+/** Leaves the pinned key alone in the file. */
+async function trustOnly(file: string, fingerprint: string, url: string): Promise<void> {
+  const key = await pinnedKey(await readFile(file, "utf8"), fingerprint);
+  if (key === undefined)
+    throw new UserError(`${url}Release.key does not hold the key ${fingerprint}.`);
+  await writeFile(file, key);
+}
