@@ -6,7 +6,7 @@ import {
 } from "../../../automation/cluster/cluster-service.js";
 import { apis, apiUrl } from "../../../lab/cloud/configuration/common.js";
 import { labSettings } from "../../../lab/settings.js";
-import { FaultyProxy } from "./faulty-proxy.js";
+import { FaultyProxy, type ProxyOptions } from "./faulty-proxy.js";
 import type { LabCluster } from "./lab-cluster.js";
 
 export interface BehindProxy {
@@ -18,15 +18,16 @@ export interface BehindProxy {
 }
 
 /** Has all that concerns a cluster reach the lab's cloud through a proxy: who works on it, and the cluster's own controllers. */
-export async function behindProxy({
-  environment,
-  stackFile,
-}: Pick<LabCluster, "environment" | "stackFile">): Promise<BehindProxy> {
+export async function behindProxy(
+  { environment, stackFile }: Pick<LabCluster, "environment" | "stackFile">,
+  options: Pick<ProxyOptions, "delay"> = {},
+): Promise<BehindProxy> {
   const settings = labSettings();
   const proxy = await FaultyProxy.start({
     // The cluster's controllers reach the cloud the same way.
     address: settings.management.host,
     upstreams: apis.map((port) => apiUrl(settings, { transport: "http", port })),
+    ...options,
   });
   const projectDirectory = dirname(stackFile);
   const file = join(projectDirectory, "clouds-behind-proxy.yaml");

@@ -2,6 +2,7 @@ import { createServer, request, type IncomingMessage, type Server } from "node:h
 import type { ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { text } from "node:stream/consumers";
 import type { Call, CallFault } from "./seed.js";
 
@@ -10,6 +11,8 @@ export interface ProxyOptions {
   readonly upstreams: readonly string[];
   /** Address of this machine that clients reach; calls from itself are the program's. */
   readonly address: string;
+  /** Milliseconds by which a call is passed on later, by its method and its path without a query. @default none */
+  readonly delay?: (method: string, path: string) => number;
 }
 
 /** Where tokens and the catalogue with the addresses of all services come from. */
@@ -46,10 +49,13 @@ export class FaultyProxy {
   #calls = 0;
   #writes = 0;
 
-  private constructor(private readonly address: string) {}
+  private constructor(
+    private readonly address: string,
+    private readonly delay: (method: string, path: string) => number,
+  ) {}
 
-  static async start({ upstreams, address }: ProxyOptions): Promise<FaultyProxy> {
-    const proxy = new FaultyProxy(address);
+  static async start({ upstreams, address, delay = () => 0 }: ProxyOptions): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(address, delay);
     proxy.#doors = await Promise.all(upstreams.map((upstream) => proxy.#open(upstream)));
     return proxy;
   }
@@ -102,6 +108,8 @@ export class FaultyProxy {
     this.seen.push({ method: asked.method ?? "", url: asked.url ?? "", upstream, own });
     const fault = this.#decide(this.#count(asked));
     if (fault !== undefined) this.failed.push(`${asked.method} ${pathOf(asked)}: ${fault}`);
+    const milliseconds = this.delay(asked.method ?? "", pathOf(asked));
+    if (milliseconds > 0) await pause(milliseconds);
     if (fault === undefined || fault === "lost") {
       const { status, headers, body } = await passOn(upstream, asked);
       if (fault === "lost") asked.socket.destroy();

@@ -65,6 +65,21 @@ describe("the proxy that lets calls to a cloud fail", () => {
     assert.deepEqual(proxy.seen.at(-1), call);
   });
 
+  it("passes those calls on later that are to be late", async () => {
+    const delay = (method: string): number => (method === "POST" ? 150 : 0);
+    const slow = await FaultyProxy.start({ upstreams: [origin], address, delay });
+    try {
+      const beganAt = performance.now();
+      const url = `${slow.rewrite(origin)}/v2.0/ports`;
+      assert.equal((await exchange(url, { method: "POST", body: "sent" })).status, 200);
+      // A timer may be early by less than a millisecond.
+      assert.ok(performance.now() - beganAt >= 149);
+      assert.equal(seen.at(-1)?.body, "sent");
+    } finally {
+      await slow.close();
+    }
+  });
+
   it("rewrites whole addresses only, and answers only where somebody signs in", async () => {
     assert.equal(proxy.rewrite(`${origin}/v3 ${origin}0`), `${through}/v3 ${origin}0`);
     assert.deepEqual(JSON.parse((await ask("GET", "/v2.0/ports")).body), { origin });
