@@ -6,11 +6,8 @@
  *
  * Last comes a line of JSON for `up`, an `up` with nothing to do and `destroy`; `--record` keeps them in bench/records.jsonl.
  */
-import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { parse } from "yaml";
 import { parseOutputs } from "../automation/verify/outputs.js";
-import { toYaml } from "../base/yaml.js";
 import { takeInventory } from "../cloud/inventory.js";
 import { behindProxy } from "../test/lab/support/behind-proxy.js";
 import type { FaultyProxy } from "../test/lab/support/faulty-proxy.js";
@@ -23,21 +20,13 @@ import { ours } from "./support/ours.js";
 import { figuresOf } from "./support/phases.js";
 import { watchProcesses } from "./support/process-watch.js";
 import { report } from "./support/records.js";
+import { renamed } from "./support/renamed.js";
 import type { Figures } from "./support/statistics.js";
 
 interface Place {
   readonly cluster: LabCluster;
   readonly proxy: FaultyProxy;
   readonly env: NodeJS.ProcessEnv;
-}
-
-/** The cloud behind the proxy under a name of its own: by the lab's, the command line would find the lab itself. */
-function renamed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const file = env["OS_CLIENT_CONFIG_FILE"] ?? "";
-  const { clouds } = parse(readFileSync(file, "utf8")) as { clouds: Record<string, unknown> };
-  const counted = { clouds: { counted: clouds[env["OS_CLOUD"] ?? ""] } };
-  writeFileSync(file, toYaml(counted), { mode: 0o600 });
-  return { ...env, OS_CLOUD: "counted", STACKADM_STAND_INS: "1" };
 }
 
 /** SSH connections and scripts so far, on each machine. Nothing where there is no cluster. */

@@ -33,17 +33,18 @@ class Watch {
   }
 }
 
-/** Runs the command line as a person does, to its end. */
+/** Runs the command line as a person does, to its end; with changes of what the stack file describes. */
 export async function ours(
   cluster: LabCluster,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  changes: Readonly<Record<string, unknown>> = {},
 ): Promise<readonly Work[]> {
   const watch = new Watch();
   const onText = (part: string): void => {
     watch.take(part);
   };
-  const { code, text } = await stackadm(cluster, [...args, "--json"], { env, onText });
+  const { code, text } = await stackadm(cluster, [...args, "--json"], { env, changes, onText });
   if (code !== 0) throw new Error(`stackadm ${args.join(" ")} failed:\n${text.slice(-4000)}`);
   return watch.work;
 }

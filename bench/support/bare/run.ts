@@ -62,7 +62,7 @@ export interface BareRun {
 }
 
 /** The value, with what is secret in clear. */
-function open(inputs: unknown): unknown {
+export function open(inputs: unknown): unknown {
   if (isSecret(inputs)) return open((inputs as { value: unknown }).value);
   if (Array.isArray(inputs)) return inputs.map(open);
   if (typeof inputs !== "object" || inputs === null) return inputs;
@@ -116,7 +116,7 @@ const withoutBarriers: pulumi.ResourceTransformation = ({ type, props, opts }) =
   return { props, opts: { ...opts, dependsOn: withoutScripts(opts.dependsOn) } };
 };
 
-const outputsOf = async (cluster: Cluster): Promise<BareOutputs> => ({
+export const outputsOf = async (cluster: Cluster): Promise<BareOutputs> => ({
   kubeconfig: await value(cluster.kubeconfig),
   apiEndpoint: await value(cluster.apiEndpoint),
   clusterName: cluster.clusterName,

@@ -1,17 +1,13 @@
 import { wantedOf } from "../../../components/index.js";
 import type { ClusterSpec } from "../../../components/cluster-spec.js";
 import { run } from "../../../base/run.js";
-import { entryTarget, parseOutputs } from "../../../automation/verify/outputs.js";
-import { shortcomings, verifyCluster } from "../../../automation/verify/verify.js";
 import { connectCloud } from "../../../cloud/client.js";
 import type { Work } from "../moments.js";
 import { BareCloud, factsFor } from "./cloud.js";
 import { BareCluster } from "./cluster.js";
 import { BareMachines } from "./machines.js";
 import { runBare, type Hands } from "./run.js";
-
-/** Milliseconds in which all of it has to work after everything was asked for. */
-const patience = 300_000;
+import { untilWorking } from "./working.js";
 
 /** Hands that do it, and what is to be closed when it is done. */
 class RealHands implements Hands {
@@ -52,19 +48,7 @@ export async function bareUp(spec: ClusterSpec, env: NodeJS.ProcessEnv): Promise
     const hands = new RealHands(calls, machines);
     const { outputs, work } = await runBare(spec, await factsFor(client, wantedOf(spec)), hands);
     await calls.settled();
-    const { samples } = outputs;
-    const addressOf = (name: string): Promise<string> =>
-      hands.inside.addressOf(samples?.namespace ?? "", name);
-    const [external, internal] = samples
-      ? await Promise.all([addressOf("web-external"), addressOf("web-internal")])
-      : ["", ""];
-    const known = parseOutputs({
-      ...outputs,
-      samples: samples && { ...samples, external, internal },
-    });
-    const entry = entryTarget(known, { user: spec.ssh.user, agentSocket });
-    const verification = await verifyCluster({ outputs: known, entry, timeout: patience });
-    if (!verification.ok) throw new Error(shortcomings(verification, known).join("\n"));
+    await untilWorking(outputs, { user: spec.ssh.user, agentSocket });
     return { kubeconfig: outputs.kubeconfig, work };
   } finally {
     machines.close();
