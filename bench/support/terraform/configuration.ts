@@ -1,0 +1,141 @@
+import type { Fields, Row } from "../../../test/support/graph.js";
+import type { Hop } from "../bare/run.js";
+import type { Drawn, Registered } from "./program.js";
+import { addressOf, labelOf, resourceOf } from "./resources.js";
+import { farewellOf, objectsOf, stepOf, type Bench, type Files } from "./steps.js";
+import { provider } from "./tools.js";
+
+export interface ConfigurationOptions {
+  /**
+   * Whether a step waits until the one before it is over on all machines, as with `count` and `for_each`. @default each machine goes
+   * its own way, which is the better for Terraform
+   */
+  readonly stages?: boolean;
+}
+
+const isCloud = ({ type }: Row): boolean => type.startsWith("openstack:");
+const isObject = ({ type }: Row): boolean => type.startsWith("kubernetes:");
+const isScript = ({ type }: Row): boolean => type === "command:remote:Command";
+const isStep = (row: Row): boolean => isScript(row) && "create" in row.inputs;
+/** What lets the cluster give back what it made; that machines leave one by one plays no part in a destroy. */
+const isFarewell = ({ name, ...row }: Row): boolean =>
+  isScript({ name, ...row }) && name.endsWith("-teardown");
+
+const is =
+  (role: string) =>
+  ({ name }: Row): boolean =>
+    name.endsWith(`-${role}`);
+
+const objectsAddress = "terraform_data.objects";
+
+/** How Terraform names the row; undefined where it has none of its own. */
+function nameOf(row: Row): string | undefined {
+  if (isCloud(row)) return addressOf(row);
+  if (isObject(row)) return objectsAddress;
+  return isStep(row) || isFarewell(row) ? `terraform_data.${labelOf(row.name)}` : undefined;
+}
+
+/** What each row waits for. */
+class Order {
+  readonly #byUrn: ReadonlyMap<string, Row>;
+
+  constructor(
+    private readonly rows: readonly Row[],
+    private readonly stages: boolean,
+  ) {
+    this.#byUrn = new Map(rows.map((row) => [row.urn, row]));
+  }
+
+  before(row: Row): readonly string[] {
+    const own = row.dependencies.flatMap((urn) => this.#byUrn.get(urn) ?? []);
+    // The cluster gives back what it made while all of its machines are there.
+    if (isFarewell(row)) return names([...own, ...this.rows.filter(is("join"))]);
+    return names(this.stages && isStep(row) ? [...own, ...this.#stage(row)] : own);
+  }
+
+  /** The steps on all machines that come before this one. */
+  #stage(row: Row): readonly Row[] {
+    const steps = this.rows.filter(isStep);
+    if (is("prepare")(row)) return this.rows.filter(({ type }) => type.endsWith(":Instance"));
+    return is("init")(row) || is("join")(row) ? steps.filter(is("prepare")) : [];
+  }
+
+  /** The cluster's API, and with stages all nodes. */
+  beforeObjects(): readonly string[] {
+    return names(this.rows.filter((row) => is("init")(row) || (this.stages && is("join")(row))));
+  }
+}
+
+const names = (rows: readonly Row[]): readonly string[] => [
+  ...new Set(rows.flatMap((row) => nameOf(row) ?? [])),
+];
+
+/** Namespaces before what lies in them. */
+const inOrder = (objects: readonly Fields[]): readonly Fields[] => [
+  ...objects.filter(({ kind }) => kind === "Namespace"),
+  ...objects.filter(({ kind }) => kind !== "Namespace"),
+];
+
+function resourcesOf({ rows, references }: Registered, bench: Bench, order: Order): Fields {
+  const init = rows.find((row) => isStep(row) && is("init")(row));
+  if (!init) throw new Error("No row makes the cluster.");
+  const found = rows.flatMap((row): (readonly [string, unknown])[] => {
+    const name = nameOf(row);
+    if (name === undefined || isObject(row)) return [];
+    const what = isCloud(row)
+      ? (references.render(resourceOf(row)) as Fields)
+      : isStep(row)
+        ? stepOf(row, bench)
+        : farewellOf(row, bench);
+    return [[name, { ...what, depends_on: order.before(row) }]];
+  });
+  const objects = {
+    ...objectsOf(init.inputs["connection"] as Hop, bench),
+    depends_on: order.beforeObjects(),
+  };
+  return grouped([...found, [objectsAddress, objects]]);
+}
+
+/** `type.label` as Terraform nests it. */
+function grouped(all: readonly (readonly [string, unknown])[]): Fields {
+  const types: Record<string, Record<string, unknown>> = {};
+  for (const [name, what] of all) {
+    const [type = "", label = ""] = name.split(".");
+    if (types[type]?.[label] !== undefined) throw new Error(`${name} is there twice.`);
+    types[type] = { ...types[type], [label]: what };
+  }
+  return types;
+}
+
+/** The account of Terraform that makes what the program registers: `main.tf.json`, and the files beside it. */
+export function configurationOf(
+  made: Registered,
+  drawn: Drawn,
+  { stages = false }: ConfigurationOptions = {},
+): Files {
+  const { rows, references, outputs } = made;
+  const files: Files = new Map();
+  const order = new Order(rows, stages);
+  const items = inOrder(rows.filter(isObject).map(({ inputs }) => inputs));
+  const main = {
+    terraform: {
+      required_providers: {
+        openstack: { source: `${provider.host}/${provider.path}`, version: provider.version },
+      },
+    },
+    // All of it stands in the environment.
+    provider: { openstack: {} },
+    locals: {
+      objects: references.template(JSON.stringify({ apiVersion: "v1", kind: "List", items })),
+    },
+    resource: resourcesOf(made, { references, drawn, files }, order),
+    output: {
+      // Terraform itself does not know the kubeconfig.
+      cluster: {
+        value: references.render({ ...outputs, kubeconfig: undefined }),
+        sensitive: true,
+      },
+    },
+  };
+  return files.set("main.tf.json", `${JSON.stringify(main, undefined, 1)}\n`);
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { Cluster } from "../../../components/cluster.js";
+import type { ClusterSpec } from "../../../components/cluster-spec.js";
+import type { CloudFacts } from "../../../components/support/catalog.js";
+import { cloudAnswers } from "../../../test/support/cloud-answers.js";
+import { graph, type Fields, type GraphOptions, type Row } from "../../../test/support/graph.js";
+import { open, outputsOf, type BareOutputs } from "../bare/run.js";
+import { References } from "./references.js";
+import { addressOf, labelOf } from "./resources.js";
+
+/** What is drawn by lot once for a cluster. */
+export interface Drawn {
+  /** Base64 of 32 bytes. */
+  readonly seed: string;
+  /** 12 hexadecimal digits. */
+  readonly identity: string;
+}
+
+export const draw = (): Drawn => ({
+  seed: randomBytes(32).toString("base64"),
+  identity: randomBytes(6).toString("hex"),
+});
+
+/** What the program registers. What is known only later stands for an expression in it. */
+export interface Registered {
+  /** Secrets in clear. */
+  readonly rows: readonly Row[];
+  readonly references: References;
+  readonly outputs: BareOutputs;
+}
+
+/** An MTU that no cloud has. */
+const mtu = 1437;
+const hash = `sha256:${"c0ffee11".repeat(8)}`;
+
+/** The file with what a step's script ended with, there as soon as the step is made: no provisioner answers anything. */
+export const resultOf = (step: string): string => `results/\${${step}.id}.json`;
+
+type Outputs = NonNullable<GraphOptions["outputs"]>;
+
+/** The script that makes the cluster says what the others need of it. */
+const said =
+  (references: References): Outputs[string] =>
+  (inputs, name) => {
+    const stdout = String(
+      cloudAnswers.outputs?.["command:remote:Command"]?.(inputs, name)["stdout"],
+    );
+    if (!name.endsWith("-init")) return { stdout };
+    const of = (key: string): string =>
+      `jsondecode(file("\${path.module}/${resultOf(`terraform_data.${labelOf(name)}`)}")).${key}`;
+    const facts = {
+      caCertHash: references.stand(hash, of("caCertHash")),
+      uid: references.stand(`ref.${name}.uid`, of("uid")),
+    };
+    return { stdout: JSON.stringify({ ...(JSON.parse(stdout) as Fields), ...facts }) };
+  };
+
+const answersOf = (references: References, { seed, identity }: Drawn): GraphOptions => {
+  const attribute = (type: string, name: string, key: string): string =>
+    `${addressOf({ type, name })}.${key}`;
+  const byType: Readonly<Record<string, (type: string, name: string) => Fields>> = {
+    "openstack:networking/network:Network": (type, name) => ({
+      mtu: Number(references.stand(String(mtu), attribute(type, name, "mtu"))),
+    }),
+    "openstack:networking/port:Port": (type, name) => ({
+      allFixedIps: [references.address(attribute(type, name, "all_fixed_ips[0]"))],
+      macAddress: "fa:16:3e:00:00:01",
+    }),
+    "openstack:networking/floatingIp:FloatingIp": (type, name) => ({
+      address: references.address(attribute(type, name, "address")),
+    }),
+    "openstack:identity/applicationCredential:ApplicationCredential": (type, name) => ({
+      secret: references.stand(`ref.${name}.secret`, attribute(type, name, "secret")),
+    }),
+  };
+  const ofCloud = Object.entries(byType).map(
+    ([type, answer]) => [type, (_: Fields, name: string) => answer(type, name)] as const,
+  );
+  return {
+    outputs: {
+      ...cloudAnswers.outputs,
+      ...Object.fromEntries(ofCloud),
+      "command:local:Command": (_inputs, name) => ({
+        stdout: name.endsWith("-identity") ? identity : seed,
+      }),
+      "command:remote:Command": said(references),
+    },
+    ids: (name) => `ref.${name}.id`,
+  };
+};
+
+/** Runs the program as if everything were made, and hands on what it registered. */
+export async function registered(
+  spec: ClusterSpec,
+  cloud: CloudFacts,
+  drawn: Drawn,
+): Promise<Registered> {
+  const references = new References();
+  let cluster: Cluster | undefined;
+  const all = await graph(
+    () => (cluster = new Cluster(spec.name, { ...spec, cloud })),
+    answersOf(references, drawn),
+  );
+  if (!cluster) throw new Error("The program made no cluster.");
+  const rows = all.map((row) => ({ ...row, inputs: open(row.inputs) as Fields }));
+  for (const row of rows.filter(({ type }) => type.startsWith("openstack:")))
+    references.stand(`ref.${row.name}.id`, `${addressOf(row)}.id`);
+  return { rows, references, outputs: await outputsOf(cluster) };
+}

@@ -1,0 +1,66 @@
+import type { Fields, Row } from "../../../test/support/graph.js";
+
+/** Terraform's name for each type. One that is missing here is an error, so that nothing is forgotten. */
+const types: Readonly<Record<string, string>> = {
+  "openstack:networking/network:Network": "openstack_networking_network_v2",
+  "openstack:networking/subnet:Subnet": "openstack_networking_subnet_v2",
+  "openstack:networking/router:Router": "openstack_networking_router_v2",
+  "openstack:networking/routerInterface:RouterInterface":
+    "openstack_networking_router_interface_v2",
+  "openstack:networking/secGroup:SecGroup": "openstack_networking_secgroup_v2",
+  "openstack:networking/secGroupRule:SecGroupRule": "openstack_networking_secgroup_rule_v2",
+  "openstack:networking/port:Port": "openstack_networking_port_v2",
+  "openstack:networking/floatingIp:FloatingIp": "openstack_networking_floatingip_v2",
+  "openstack:compute/serverGroup:ServerGroup": "openstack_compute_servergroup_v2",
+  "openstack:compute/instance:Instance": "openstack_compute_instance_v2",
+  "openstack:identity/applicationCredential:ApplicationCredential":
+    "openstack_identity_application_credential_v3",
+  "openstack:loadbalancer/loadBalancer:LoadBalancer": "openstack_lb_loadbalancer_v2",
+  "openstack:loadbalancer/listener:Listener": "openstack_lb_listener_v2",
+  "openstack:loadbalancer/pool:Pool": "openstack_lb_pool_v2",
+  "openstack:loadbalancer/monitor:Monitor": "openstack_lb_monitor_v2",
+  "openstack:loadbalancer/member:Member": "openstack_lb_member_v2",
+};
+
+/** Blocks that Terraform names in the singular. */
+const singular: Readonly<Record<string, string>> = {
+  ...{ fixedIps: "fixed_ip", networks: "network", blockDevices: "block_device" },
+  allocationPools: "allocation_pool",
+};
+
+const named = (key: string): string =>
+  singular[key] ?? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** What is in a map is the user's. */
+const maps: readonly string[] = ["metadata", "valueSpecs"];
+
+const translated = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(translated);
+  if (typeof value !== "object" || value === null) return value;
+  return inputsOf(value as Fields);
+};
+
+const inputsOf = (inputs: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(inputs).map(([key, value]) => [
+      named(key),
+      maps.includes(key) ? value : translated(value),
+    ]),
+  );
+
+/** A name that Terraform takes. */
+export const labelOf = (name: string): string => name.replace(/[^\w-]/g, "_");
+
+/** How another resource names this one; undefined where Terraform does not make it. */
+export function addressOf({ type, name }: Pick<Row, "type" | "name">): string {
+  const known = types[type];
+  if (known === undefined)
+    throw new Error(`${type} has no name in Terraform: bench/support/terraform/resources.ts.`);
+  return `${known}.${labelOf(name)}`;
+}
+
+/** The resource as Terraform has it, texts as the program gave them. */
+export const resourceOf = ({ inputs, ignoreChanges }: Pick<Row, "inputs" | "ignoreChanges">) => ({
+  ...inputsOf(inputs),
+  ...(ignoreChanges.length > 0 && { lifecycle: { ignore_changes: ignoreChanges.map(named) } }),
+});

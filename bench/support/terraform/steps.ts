@@ -1,0 +1,161 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { deriveKey } from "../../../components/identity/host-keys.js";
+import { joinUser } from "../../../components/identity/join-certificate.js";
+import { packageRoot } from "../../../base/paths.js";
+import type { Fields, Row } from "../../../test/support/graph.js";
+import type { Hop } from "../bare/run.js";
+import { resultOf, type Drawn } from "./program.js";
+import type { References } from "./references.js";
+import { labelOf } from "./resources.js";
+
+/*
+ * The program's scripts as an account of Terraform runs them: a resource without a cloud for each, whose provisioner sends the script
+ * over SSH. What a script says comes back by a file, because a provisioner answers nothing.
+ */
+
+/** Files beside the configuration, by their paths. */
+export type Files = Map<string, string>;
+
+/** Where what a step needs is put together. */
+export interface Bench {
+  readonly references: References;
+  readonly drawn: Drawn;
+  readonly files: Files;
+}
+
+/** The script that all of the program's begin with: what comes before it are values. */
+const first = readFileSync(join(packageRoot(), "components/support/scripts/common.sh"), "utf8");
+
+const endMark = "STACKADM_INPUT";
+const local = (file: string): string => `\${path.module}/${file}`;
+
+/** Shell commands that give `input` to a command's standard input. */
+const fed = (command: string, input: string, into = "/dev/null"): string =>
+  `umask 077\n${command} >${into} <<'${endMark}'\n${input}\n${endMark}`;
+
+export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
+  const to = { type: "ssh", host, user, agent: true };
+  // Of a bastion, Terraform expects the host key of the machine behind it: neither can be verified.
+  return proxy
+    ? { ...to, bastion_host: proxy.host, bastion_user: proxy.user }
+    : { ...to, host_key: hostKey };
+}
+
+const hopOf = ({ inputs }: Row): Hop => inputs["connection"] as Hop;
+
+/** The script's values, and the rest of it as a file that rows share. */
+function split(text: string, { files }: Bench): { readonly values: string; readonly file: string } {
+  const at = text.indexOf(first);
+  if (at < 0) throw new Error("A script does not begin as scripts do.");
+  const script = text.slice(at);
+  const file = `scripts/${createHash("sha256").update(script).digest("hex").slice(0, 12)}.sh`;
+  files.set(file, script);
+  return { values: text.slice(0, at), file };
+}
+
+/** Only here is known for which server a certificate is: one is made as soon as there is that server. */
+interface Certificate {
+  /** The values, in which the certificate's file is read. */
+  readonly values: string;
+  readonly provisioners: readonly Fields[];
+}
+
+const certificateLine = /^JOIN_CERTIFICATE='\S+ (\S+) (\S+)'$/m;
+const forced = /sudo -n \S+ \S+ (\S+) (ref\.\S+\.id) (192\.0\.2\.\d+) "\$SSH_ORIGINAL_COMMAND"/;
+
+function certified(values: string, row: string, { files, drawn, references }: Bench): Certificate {
+  const [line, blob = "", purpose = ""] = certificateLine.exec(values) ?? [];
+  if (line === undefined) return { values: references.template(values), provisioners: [] };
+  const [command = "", machine = "", , address = ""] =
+    forced.exec(Buffer.from(blob, "base64").toString("latin1")) ?? [];
+  if (command === "") throw new Error(`${row}: its certificate says something else than it did.`);
+  files.set("keys/signer", deriveKey(drawn.seed, "join-signer").privateKey);
+  files.set(`keys/${row}.pub`, `${deriveKey(drawn.seed, purpose).publicKey} ${purpose}\n`);
+  const sign = [
+    `ssh-keygen -q -s keys/signer -I ${machine} -n ${joinUser} -V always:forever -O clear`,
+    references.template(`-O 'force-command=${command}' -O source-address=${address}`),
+  ].join(" ");
+  const key = "work/${self.id}.pub";
+  const made = `\${trimspace(file("${local("work/${self.id}-cert.pub")}"))}`;
+  const [before = "", after = ""] = values.split(line).map((one) => references.template(one));
+  return {
+    values: `${before}JOIN_CERTIFICATE='${made}'${after}`,
+    provisioners: [{ "local-exec": { command: `cp keys/${row}.pub ${key} && ${sign} ${key}` } }],
+  };
+}
+
+/** A step that has something to say leaves it on its machine; from there it is fetched. */
+function fetched(row: string, { host, user, hostKey }: Hop, { files, references }: Bench): Fields {
+  files.set(`keys/${row}.known_hosts`, `* ${hostKey}\n`);
+  const options = [
+    "-o BatchMode=yes -o StrictHostKeyChecking=yes -o GlobalKnownHostsFile=/dev/null",
+    `-o UserKnownHostsFile=keys/${row}.known_hosts`,
+  ].join(" ");
+  const from = references.template(`${user}@${host}`);
+  return {
+    "local-exec": { command: `ssh ${options} ${from} cat ${row}.json >${resultOf("self")}` },
+  };
+}
+
+/** A row that runs when it is made. */
+export function stepOf(row: Row, bench: Bench): Fields {
+  const { references } = bench;
+  const label = labelOf(row.name);
+  const { create, stdin } = row.inputs as Readonly<Record<"create" | "stdin", string>>;
+  const [, server = ""] = /^SERVER_ID='(.*)'$/m.exec(stdin) ?? [];
+  const { values: given, file } = split(stdin, bench);
+  const { values, provisioners } = certified(given, label, bench);
+  const says = label.endsWith("-init");
+  const script = fed(
+    create,
+    `${values}\${file("${local(file)}")}`,
+    says ? `${label}.json` : undefined,
+  );
+  return {
+    triggers_replace: [references.template(server)],
+    connection: references.render(connectionOf(hopOf(row))),
+    provisioner: [
+      ...provisioners,
+      { "remote-exec": { inline: [script] } },
+      ...(says ? [fetched(label, hopOf(row), bench)] : []),
+    ],
+  };
+}
+
+/** A row that runs when it is deleted. Only itself can be read then. */
+export function farewellOf(row: Row, bench: Bench): Fields {
+  const { references } = bench;
+  const { stdin, delete: command } = row.inputs as Readonly<Record<"stdin" | "delete", string>>;
+  const { values, file } = split(stdin, bench);
+  const { host, ...way } = connectionOf(hopOf(row));
+  return {
+    input: references.render({ host, values }),
+    provisioner: [
+      {
+        "remote-exec": {
+          when: "destroy",
+          connection: { ...way, host: "${self.input.host}" },
+          inline: [fed(command, `\${self.input.values}\${file("${local(file)}")}`)],
+        },
+      },
+    ],
+  };
+}
+
+const applying = `sudo -n timeout 120 sh -c 'until kubectl --kubeconfig /etc/kubernetes/admin.conf \
+apply --server-side --force-conflicts -f objects.json; do sleep 1; done'`;
+
+/** All objects by one `kubectl apply` on the first control plane, again while its etcd lets in others. */
+export const objectsOf = (hop: Hop, { references }: Bench): Fields => ({
+  triggers_replace: ["${sha256(local.objects)}"],
+  connection: references.render(connectionOf(hop)),
+  provisioner: [
+    {
+      "remote-exec": {
+        inline: [fed("cat", "${local.objects}", "objects.json"), applying],
+      },
+    },
+  ],
+});
