@@ -47,7 +47,7 @@ export interface KubernetesSite {
 }
 
 /**
- * Everything nodes of a Kubernetes version install: at the first call upstream's own where it can be had, else built from Go
+ * Everything nodes of a Kubernetes version install: at the first call upstream's own where that is asked for, else built from Go
  * modules (about 16 minutes on 2 cores), from the cache afterwards. Can be interrupted at any time and continues where it was. A second process waits.
  */
 export async function ensureKubernetes(options: KubernetesOptions): Promise<KubernetesSite> {

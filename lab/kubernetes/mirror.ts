@@ -12,11 +12,12 @@ export interface MirrorSettings {
 const setting = "STACKADM_LAB_MIRROR";
 
 /**
- * Whether the lab takes upstream's own packages and images where they can be had: `STACKADM_LAB_MIRROR` is `auto` (the default),
- * `never`, or the URL of a copy of upstream's package repository, which upstream's key signs. Undefined: everything is built.
+ * Whether the lab takes upstream's own packages and images where they can be had: `STACKADM_LAB_MIRROR` is `auto`,
+ * `never`, or the URL of a copy of upstream's package repository, which upstream's key signs. Undefined: everything is built, which is the
+ * default as long as no lab has run on upstream's own images.
  */
 export function mirrorSettings(env: NodeJS.ProcessEnv = process.env): MirrorSettings | undefined {
-  const value = env[setting] ?? "auto";
+  const value = env[setting] ?? "never";
   if (value === "never") return undefined;
   if (value === "auto") return upstreamPackages;
   if (!/^https?:\/\/[^\s/]+\/\S*$/.test(value) || !URL.canParse(value)) {
