@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, hkdfSync } from "node:crypto";
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from "node:crypto";
 
 /** The parts of OpenSSH's formats (RFC 4251) that keys and certificates are made of. */
 
@@ -29,9 +29,18 @@ export function uint64(value: bigint): Buffer {
   return bytes;
 }
 
-/** An ed25519 key for Node, of its 32 secret bytes. */
-export const privateKeyOf = (secret: Buffer) =>
-  createPrivateKey({ key: Buffer.concat([pkcs8, secret]), format: "der", type: "pkcs8" });
+const known = new Map<string, KeyObject>();
+
+/** An ed25519 key for Node, of its 32 secret bytes. OpenSSL reads each once: that takes long, and the signer's is asked for by every machine. */
+export function privateKeyOf(secret: Buffer): KeyObject {
+  const name = secret.toString("base64");
+  let key = known.get(name);
+  if (!key) {
+    const der = Buffer.concat([pkcs8, secret]);
+    known.set(name, (key = createPrivateKey({ key: der, format: "der", type: "pkcs8" })));
+  }
+  return key;
+}
 
 /** The 32 public bytes. */
 export const publicBytes = (secret: Buffer): Buffer =>

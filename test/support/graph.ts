@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import * as pulumi from "@pulumi/pulumi";
 import { getMonitor } from "@pulumi/pulumi/runtime/settings.js";
 import { replace } from "./replace.js";
@@ -159,12 +160,18 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   aliases: aliasesOf(request, urn),
 });
 
+/** What the SDK's modules share: an import is a copy. */
+const debuggable = createRequire(__filename)("@pulumi/pulumi/runtime/debuggable.js") as {
+  debuggablePromise: unknown;
+};
+
 /**
- * Pulumi takes a stack trace for every promise and every resource, in case one is never done: a third of the time of a run. An
- * error of the program has none then, either: to see where one comes from, give it a limit here.
+ * Pulumi keeps every promise and takes a stack trace for it and for every resource, in case one is never done: a third of the
+ * time of a run. An error of the program has none then, either: to see where one comes from, give it a limit here.
  */
 async function withoutTraces<T>(work: () => Promise<T>): Promise<T> {
   const limit = replace(Error, "stackTraceLimit", 0);
+  const promises = replace(debuggable, "debuggablePromise", (promise: unknown) => promise);
   // Sets a limit of its own.
   const callsites = replace(
     pulumi.Resource as unknown as { callsites: unknown },
@@ -175,6 +182,7 @@ async function withoutTraces<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } finally {
     limit();
+    promises();
     callsites();
   }
 }
