@@ -11,7 +11,7 @@ import {
 } from "../../support/fake-openstack.js";
 import { object } from "../../support/cloud-object.js";
 
-const fast = { interval: 1, timeout: 200 };
+const fast = { interval: 1, timeout: 10_000 };
 const mark = { name: "dev", identity: "0123456789ab" };
 const other = { name: "dev", identity: "ba9876543210" };
 const tags = clusterTags(mark);
@@ -200,8 +200,9 @@ describe("what a cluster left", () => {
   it("is named when it does not go", async () => {
     cloud.on("DELETE /compute/servers/s", { status: 204 });
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "s", status: "ERROR" }] } });
+    const soon = { ...fast, timeout: 50 };
     await assert.rejects(
-      async () => deleteObject(await connect(), object({ id: "s", name: "stuck" }), fast),
+      async () => deleteObject(await connect(), object({ id: "s", name: "stuck" }), soon),
       (error: unknown) => error instanceof CloudError && /server 'stuck' \(s\)/.test(error.message),
     );
   });
