@@ -140,13 +140,28 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
   }
 }
 
-/** Keystone refuses to delete one that another credential has too. */
-async function deleteAccessRule(client: CloudClient, path: string): Promise<void> {
-  try {
-    await client.request("identity", "DELETE", path);
-  } catch (error) {
-    if (!isHidden(error)) throw error;
+/**
+ * Deletes the rules of a credential that is gone: who looks later finds no credential that names them. Keystone refuses to delete one that
+ * another credential has too.
+ */
+async function deleteAccessRules(client: CloudClient, paths: readonly string[]): Promise<void> {
+  const left: string[] = [];
+  let why: unknown;
+  for (const path of paths) {
+    try {
+      await client.request("identity", "DELETE", path);
+    } catch (error) {
+      if (isHidden(error)) continue;
+      why = error;
+      left.push(path.replace(/.*\//, ""));
+    }
   }
+  if (left.length === 0) return;
+  throw new CloudError(
+    "failed",
+    `The credential is gone, but of its access rules these are left: ${left.join(", ")} (${why instanceof Error ? why.message : String(why)}).`,
+    `Delete them: \`openstack access rule delete ${left.join(" ")}\`.`,
+  );
 }
 
 /** Repeats `attempt` while the cloud says 409: something that uses the object is still going away. */
@@ -180,7 +195,7 @@ export async function beginDeletion(
   const target = path(object, client);
   const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
   const none = await whileInUse(() => gone(client.request(service, "DELETE", target)), options);
-  for (const rule of rules) await deleteAccessRule(client, rule);
+  await deleteAccessRules(client, rules);
   return none;
 }
 

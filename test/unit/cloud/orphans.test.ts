@@ -181,6 +181,26 @@ describe("what a cluster left", () => {
     ]);
   });
 
+  it("names the access rules that stay, after it has tried all: nobody would find them again", async () => {
+    const user = `/identity/v3/users/${fakeUser}`;
+    const rules = ["stuck", "own"].map((id) => ({ id, service: "network" }));
+    cloud.on(`GET ${user}/application_credentials/c`, {
+      body: { application_credential: { id: "c", access_rules: rules } },
+    });
+    cloud.on(`DELETE ${user}/application_credentials/c`, { status: 204 });
+    cloud.on(`DELETE ${user}/access_rules/own`, { status: 204 });
+    cloud.on(`DELETE ${user}/access_rules/stuck`, { status: 400 });
+    await assert.rejects(
+      async () =>
+        deleteObject(await connect(), object({ kind: "application credential", id: "c" }), fast),
+      (error: unknown) =>
+        error instanceof CloudError &&
+        /these are left: stuck \(/.test(error.message) &&
+        error.hint === "Delete them: `openstack access rule delete stuck`.",
+    );
+    assert.equal(written().at(-1), `DELETE ${user}/access_rules/own`);
+  });
+
   it("may be a credential without access rules, or one that is gone", async () => {
     const credential = object({ kind: "application credential", id: "c" });
     const path = `/identity/v3/users/${fakeUser}/application_credentials/c`;
