@@ -198,6 +198,12 @@ export const failures = {
     hint: "Let `cacert` in clouds.yaml (OS_CACERT) name the file with the certificate of the authority that signed it.",
     said: [{ of: "openstack:", text: /failed to verify certificate: .*|x509: .*/ }],
   },
+  CLOUD_BUSY: {
+    exitCode: 1,
+    sentence: "the cloud was asked more often than it allows",
+    hint: "Set the variable PULUMI_PARALLEL to a smaller number, such as 8, then run the same command again.",
+    said: [{ of: "openstack:", text: /got 429 instead|Too Many Requests/ }],
+  },
   CLOUD_UNREACHABLE: {
     exitCode: 3,
     sentence: "the cloud does not answer",
