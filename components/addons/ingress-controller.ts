@@ -61,9 +61,9 @@ export class IngressController extends Addon {
       traefikService(spec, awaited, internalClass),
       {
         // order: objects need their namespace, and no load balancer is without what makes it. Not after its pods: the cloud makes
-        // it while they start, and it is ready when both are.
+        // it while they start, and it is ready when both are: it may take as long as both.
         dependsOn: [namespace, ...after],
-        customTimeouts: balancerTimeouts,
+        customTimeouts: { ...balancerTimeouts, create: "10m" },
       },
     );
     this.address = pulumi.output(
