@@ -58,6 +58,8 @@ export async function mirrorPackages(
       });
     });
     const taken = await filesIn(folder);
+    // It may have them later: what it was asked for in vain is asked for again.
+    if (taken.size === 0) await rm(folder, { recursive: true });
     const lacking = Object.keys(versions).filter((name) => !taken.has(name));
     if (lacking.length > 0)
       progress.note(

@@ -63,6 +63,17 @@ describe("upstream's packages for the lab", function () {
     assert.deepEqual([...taken.keys()].sort(), expected.sort());
   });
 
+  it("are looked for again in a repository that had none of them", async () => {
+    const cache = join(folder, "later");
+    const later = { ...of, packageVersions: { kubelet: "1.36.4-1.1" } };
+    const look = () =>
+      mirrorPackages(later, { settings: mirror.settings, cache, progress: silent });
+    assert.deepEqual([...(await look()).keys()], []);
+    mirror.addPackage("kubelet", "1.36.4-1.1");
+    await mirror.publishPackages();
+    assert.deepEqual([...(await look()).keys()], ["kubelet"]);
+  });
+
   it("are not taken where the repository does not answer", async () => {
     const url = "http://127.0.0.1:9/v{minor}/deb/";
     await refused(
