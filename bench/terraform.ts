@@ -27,6 +27,7 @@ import { bareDestroy } from "./support/bare/destroy.js";
 import { DryCloud } from "./support/bare/dry.js";
 import { untilWorking } from "./support/bare/working.js";
 import { benchCluster, clusterName } from "./support/lab.js";
+import type { Work } from "./support/moments.js";
 import { ours } from "./support/ours.js";
 import { report } from "./support/records.js";
 import { renamed } from "./support/renamed.js";
@@ -86,18 +87,23 @@ async function terraformWay(
     },
     noOp: async () => {
       const text = await account.apply();
-      if (!text.includes("No changes.")) say(`Terraform had something to do:\n${text}`);
+      if (!text.includes("No changes.")) throw new Error(`Terraform had something to do:\n${text}`);
     },
     destroy: () => account.destroy(),
   };
 }
 
 function ourWay({ cluster, env, options: { controlPlanes } }: Place): Way {
-  const run = (args: readonly string[], workers: number): Promise<unknown> =>
+  const run = (args: readonly string[], workers: number): Promise<readonly Work[]> =>
     ours(cluster, args, env, { workers: benchCluster(controlPlanes, workers).workers });
-  const up = (workers: number): Promise<unknown> => run(["up"], workers);
+  const up = (workers: number): Promise<readonly Work[]> => run(["up"], workers);
   return {
-    ...{ name: "stackadm", describe: () => Promise.resolve(), up, noOp: up },
+    ...{ name: "stackadm", describe: () => Promise.resolve(), up },
+    noOp: async (workers) => {
+      const done = await up(workers);
+      if (done.length > 0)
+        throw new Error(`There was something to do: ${done.map(({ name }) => name).join(", ")}.`);
+    },
     destroy: (workers) => run(["destroy", "--yes"], workers),
   };
 }
