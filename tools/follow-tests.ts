@@ -15,9 +15,17 @@ export interface Evidence {
   readonly seen: string;
 }
 
+/** How long a file took, with what it made before its first test and took away after the last one. */
+export interface FileTime {
+  readonly file: string;
+  readonly milliseconds: number;
+}
+
 export interface TierResult {
   readonly passed: number;
   readonly failures: readonly TestFailure[];
+  /** In the order in which they ended. Absent: none said it. */
+  readonly times?: readonly FileTime[];
   /** In the order in which it was seen. Absent: nothing was. */
   readonly evidence?: readonly Evidence[];
 }
@@ -28,6 +36,7 @@ const lineSchema = z.discriminatedUnion("type", [
     title: z.string().default(""),
     message: z.string().default(""),
   }),
+  z.object({ type: z.literal("file"), file: z.string(), milliseconds: z.number() }),
   z.object({
     type: z.literal("evidence"),
     example: z.string(),
@@ -48,6 +57,7 @@ export async function followTests(
   const state = { passed: 0, ended: false, current: "" };
   const failures: TestFailure[] = [];
   const evidence: Evidence[] = [];
+  const times: FileTime[] = [];
   const noise: string[] = [];
   const take = (line: string): void => {
     const position = line.indexOf(mark);
@@ -59,6 +69,11 @@ export async function followTests(
     if (said.type === "evidence") {
       const { example, point, seen } = said;
       evidence.push({ example, point, seen });
+      return;
+    }
+    if (said.type === "file") {
+      const { file, milliseconds } = said;
+      times.push({ file, milliseconds });
       return;
     }
     const { type, title, message } = said;
@@ -81,5 +96,9 @@ export async function followTests(
       title: `${tier}: the test runner`,
       message: `ended with ${code} after ${state.current === "" ? "no test" : `'${state.current}'`}\n${noise.slice(-kept).join("\n")}`,
     });
-  return { passed: state.passed, failures, ...(evidence.length > 0 && { evidence }) };
+  return {
+    ...{ passed: state.passed, failures },
+    ...(times.length > 0 && { times }),
+    ...(evidence.length > 0 && { evidence }),
+  };
 }

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
-import { Runner, type Test } from "mocha";
+import { basename } from "node:path";
+import { Runner, type Suite, type Test } from "mocha";
 
 /** Before each of our lines, so that what the tests print themselves is told apart. */
 export const mark = "\u0001";
@@ -31,6 +32,16 @@ class LineReporter {
 
   private listen(runner: Runner): void {
     const events = Runner.constants;
+    let since = Date.now();
+    runner.on(events.EVENT_SUITE_BEGIN, ({ root }: Suite) => {
+      if (root) since = Date.now();
+    });
+    runner.on(events.EVENT_SUITE_END, ({ parent, file }: Suite) => {
+      if (parent?.root !== true || file === undefined) return;
+      const now = Date.now();
+      say({ type: "file", file: basename(file), milliseconds: now - since });
+      since = now;
+    });
     runner.on(events.EVENT_TEST_BEGIN, (test: Test) => {
       say({ type: "begin", title: test.fullTitle() });
     });

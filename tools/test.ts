@@ -6,6 +6,7 @@ import { runCommand, type Session } from "../automation/cli/session.js";
 import { ensureCommands } from "../automation/setup/commands.js";
 import { Failure } from "../base/failure.js";
 import { UserError } from "../base/user-error.js";
+import { duration } from "../automation/render/screen.js";
 import { table } from "../automation/render/table.js";
 import { followTests, type Evidence, type TestFailure, type TierResult } from "./follow-tests.js";
 
@@ -171,6 +172,9 @@ async function runTier(
     });
     if (result.failures.length > 0) step.failed(summary(result));
     else step.done(summary(result));
+    // Files that run beside each other tell their results when they are over, and their times mean nothing.
+    if (result.times && (tier.jobs ?? 1) === 1 && !tier.quick)
+      session.progress.note(longest(result));
     return result;
   } catch (error) {
     step.failed();
@@ -183,6 +187,14 @@ async function runTier(
     };
   }
 }
+
+/** Where the time of a tier went. */
+const longest = ({ times = [] }: TierResult): string =>
+  [...times]
+    .sort((one, other) => other.milliseconds - one.milliseconds)
+    .slice(0, 12)
+    .map(({ file, milliseconds }) => `${file.replace(".test.ts", "")} ${duration(milliseconds)}`)
+    .join(", ");
 
 /** What was seen of the examples, a line per point. */
 const evidenceTable = (evidence: readonly Evidence[]): string =>

@@ -39,6 +39,13 @@ describe("a tier that runs", () => {
     assert.deepEqual(result, { passed: 1, failures: [], evidence: [seen] });
   });
 
+  it("says how long each file took", async () => {
+    const times = [{ file: "a.test.ts", milliseconds: 1200 }];
+    const lines = [said({ type: "pass", title: "a" }), said({ type: "file", ...times[0] }), end];
+    const result = await followTests("lab", printing(lines), () => undefined);
+    assert.deepEqual(result, { passed: 1, failures: [], times });
+  });
+
   it("finds a line of ours behind output without a line's end", async () => {
     const result = await followTests(
       "unit",
