@@ -1,9 +1,10 @@
-import { z } from "zod";
 import { CloudError, errorForStatus } from "./cloud-error.js";
 import { findCloud, type CloudSettings } from "./clouds-file.js";
 import type { Credential, Domain, Scope } from "./credential.js";
 import { reach, type Reached } from "./reach.js";
 import { defaultPatience, type Patience } from "./retry.js";
+import { scopeIn, type CloudScope } from "./scope.js";
+import { tokenSchema, type Token } from "./token.js";
 
 export type Service = keyof typeof services;
 
@@ -26,6 +27,8 @@ export interface CloudClient {
   readonly restricted: boolean;
   /** The names of the roles that one has in the project. */
   readonly roles: readonly string[];
+  /** The same as the program asks the cloud for. Absent: the catalog has no public endpoint of the identity service. */
+  readonly scope: CloudScope | undefined;
   /** The cloud's name, for messages. */
   readonly name: string;
   /** How it is reached, as far as others have to reach it the same way. */
@@ -59,31 +62,6 @@ const services = {
   "key-manager": { types: ["key-manager"], version: "v1" },
   identity: { types: ["identity"], version: "v3" },
 } satisfies Record<string, Listed>;
-
-const tokenSchema = z.object({
-  token: z.object({
-    expires_at: z.string(),
-    user: z.object({ id: z.string() }),
-    project: z.object({ id: z.string(), name: z.string().default("") }).optional(),
-    roles: z.array(z.looseObject({ name: z.string() })).default([]),
-    application_credential: z.object({ restricted: z.boolean() }).optional(),
-    catalog: z
-      .array(
-        z.looseObject({
-          type: z.string(),
-          endpoints: z.array(
-            z.looseObject({
-              interface: z.string(),
-              region: z.string().nullish(),
-              url: z.string(),
-            }),
-          ),
-        }),
-      )
-      .default([]),
-  }),
-});
-type Token = z.infer<typeof tokenSchema>["token"];
 
 interface Session {
   readonly id: string;
@@ -228,6 +206,14 @@ class Client implements CloudClient {
   }
   get authUrl(): string {
     return this.settings.authUrl;
+  }
+  get scope(): CloudScope | undefined {
+    const { catalog } = this.session.token;
+    const endpoints = catalog
+      .filter(({ type }) => type === "identity")
+      .flatMap((service) => service.endpoints);
+    const { region } = this.settings;
+    return scopeIn({ endpoints, region, projectId: this.projectId, roles: this.roles });
   }
   get name(): string {
     return this.settings.name;

@@ -99,7 +99,9 @@ class Service implements ClusterService {
       if (spec) run.getReady();
       const requireFit = beginFit(run, spec, { namesOnly: preflight === "names" });
       const { state, repaired } = await repair(run, await beginWith(run), "repair");
-      const known = await requireFit(state, { repaired });
+      const fitting = await requireFit(state, { repaired });
+      // Who asks whether anything is not as it is to be wants it looked at.
+      const known = expectNoChanges === true ? undefined : fitting;
       run.stage("operation");
       const exists = state !== undefined;
       const early = state && lookEarly(run, state, options);

@@ -8,6 +8,7 @@ import { endingOf } from "../../cloud/cluster-credential.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import { existingServers, type ExistingServers } from "../../components/support/server-marks.js";
+import { fittedPath } from "./kubeconfig-file.js";
 import type { Run } from "./run.js";
 import { ownedIds, type StateExport } from "./state.js";
 
@@ -19,7 +20,15 @@ import { ownedIds, type StateExport } from "./state.js";
 
 const schema = z.object({ key: z.string(), found: z.custom<KnownFacts>().optional() });
 
-const fileOf = ({ access }: Run): string => join(access.workspace.directory, "fitted");
+const fileOf = ({ access }: Run): string => fittedPath(access.workspace);
+
+/** What this program is: of a checkout its compiled sources, too, for its version does not change with every line. */
+const releaseOf = (): string =>
+  ["package.json", join("dist", ".stamp")]
+    .map((name) => join(packageRoot(), name))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, "utf8"))
+    .join("\n");
 
 /** What it has, and not what is on its way out: there is something to make then. */
 function heldBy(state: StateExport): string[] {
@@ -31,8 +40,7 @@ function heldBy(state: StateExport): string[] {
 
 /** By which one knows it again. */
 function keyOf(spec: ClusterSpec, state: StateExport): string {
-  const release = readFileSync(join(packageRoot(), "package.json"), "utf8");
-  const text = JSON.stringify([release, spec, heldBy(state)]);
+  const text = JSON.stringify([releaseOf(), spec, heldBy(state)]);
   return createHash("sha256").update(text).digest("hex");
 }
 
@@ -73,8 +81,9 @@ export const beginServers = async (
     : undefined;
 
 /**
- * What the program would find: the same as then, with its servers as they are now. Nothing where somebody else asks, or one of the servers
- * is marked: the program judges that.
+ * What the program would find: the same as then, with its servers as they are now. Nothing where somebody else asks, where the cloud is
+ * reached otherwise, or where one of the servers is marked: the program judges that. Nothing either where something of somebody else's is
+ * used, a network or a security group, which may be changed or made anew without any setting of ours being another.
  */
 export async function foundThen(
   run: Run,
@@ -82,10 +91,9 @@ export async function foundThen(
 ): Promise<KnownFacts | undefined> {
   const [found, servers] = [remembered(run)?.found, await asking];
   if (!found || !servers || Object.values(servers).some(({ failed }) => failed)) return undefined;
-  const { projectId, roles } = await run.cloud();
-  const { scope } = found.facts;
-  if (scope.projectId !== projectId || !isDeepStrictEqual(scope.roles, [...roles].sort()))
-    return undefined;
+  const { scope, network, admin, securityGroupIds } = found.facts;
+  if (network || admin || securityGroupIds) return undefined;
+  if (!isDeepStrictEqual(scope, (await run.cloud()).scope)) return undefined;
   return { ...found, facts: { ...found.facts, servers } };
 }
 

@@ -72,7 +72,12 @@ export async function keepKubeconfig(
   return kubeconfigFile && typeof text === "string" ? writeKubeconfig(whose, text) : undefined;
 }
 
-/** Removes what is kept of a cluster that is gone: the way to it, and the page of its last `up`. */
+/** What is remembered of a cluster that came up well: see `fitted.ts`. */
+export const fittedPath = ({ directory }: Pick<Whose, "directory">): string =>
+  join(directory, "fitted");
+
+/** Removes what is kept of a cluster that is gone: the way to it, the page of its last `up`, and with what it came up. */
 export function removeFiles(whose: Whose): void {
-  for (const path of [kubeconfigPath(whose), timelinePath(whose)]) rmSync(path, { force: true });
+  for (const path of [kubeconfigPath(whose), timelinePath(whose), fittedPath(whose)])
+    rmSync(path, { force: true });
 }

@@ -5,7 +5,7 @@ import { accessRulesOf, type AccessRule } from "../../cloud/access-rules.js";
 import { rolesOf } from "../../cloud/cluster-credential.js";
 import { credentialDescription, nameInCloud } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
-import type { CloudScope } from "../support/catalog.js";
+import type { CloudScope } from "../../cloud/scope.js";
 import { routedByCloud } from "../pod-network/kinds.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { certificateIn } from "../spec/certificates.js";

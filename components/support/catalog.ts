@@ -2,6 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { recognised } from "../../base/failure.js";
 import { inOrder, isUuid } from "../../cloud/reference.js";
+import { scopeIn, type CloudScope } from "../../cloud/scope.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { NetworkArgs } from "../network/network.js";
 import { servicesNetworkName } from "../plan/cluster-plan.js";
@@ -20,15 +21,6 @@ import { knownFacts, noteFacts } from "./known-facts.js";
 import type { Operator } from "./operator.js";
 import { find, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
 import type { ExistingServers } from "./server-marks.js";
-
-/** Where the operator's credential leads, and what it may do there. */
-export interface CloudScope {
-  /** Keystone, with its version: "https://keystone.example.org/v3". */
-  readonly authUrl: string;
-  readonly region: string;
-  readonly projectId: string;
-  readonly roles: string[];
-}
 
 /** What a cluster needs to find in the cloud, each by name or by ID. */
 export interface Wanted {
@@ -280,21 +272,19 @@ function requireAll(
 }
 
 function scopeOf(found: openstack.identity.GetAuthScopeResult): CloudScope {
-  const endpoints = found.serviceCatalogs
-    .filter((service) => service.type === "identity")
-    .flatMap((service) => service.endpoints)
-    .filter((endpoint) => endpoint.interface === "public");
-  const endpoint = endpoints.find((one) => one.region === found.region) ?? endpoints[0];
-  if (!endpoint) {
+  const scope = scopeIn({
+    endpoints: found.serviceCatalogs
+      .filter((service) => service.type === "identity")
+      .flatMap((service) => service.endpoints),
+    region: found.region,
+    projectId: found.projectId,
+    roles: found.roles.map((role) => role.roleName),
+  });
+  if (!scope) {
     throw new ProgramError(
       "FAILED",
       "The cloud's catalog has no public identity endpoint; ask its operator.",
     );
   }
-  return {
-    authUrl: `${endpoint.url.replace(/\/(v3\/?)?$/, "")}/v3`,
-    region: found.region || endpoint.region,
-    projectId: found.projectId,
-    roles: found.roles.map((role) => role.roleName).sort(),
-  };
+  return scope;
 }

@@ -266,15 +266,13 @@ export async function factsFor(client: CloudClient, wanted: Wanted): Promise<Clo
       ...{ key: "networks", schema: named },
     }),
   ]);
-  const { authUrl, region, projectId, roles } = client;
+  const { scope } = client;
+  if (!scope) throw new Error("The cloud's catalog has no public identity endpoint.");
   return {
     imageIds: Object.fromEntries(wanted.images.map((one) => [one, idOf("image", one, images)])),
     flavorIds: Object.fromEntries(wanted.flavors.map((one) => [one, idOf("flavor", one, flavors)])),
     externalNetworkId: idOf("external network", externalNetwork, networks),
     externalNetworkName: externalNetwork,
-    scope: {
-      authUrl: /\/v3\/?$/.test(authUrl) ? authUrl : `${authUrl.replace(/\/+$/, "")}/v3`,
-      ...{ region, projectId, roles: [...roles] },
-    },
+    scope,
   };
 }

@@ -28,6 +28,10 @@ export class DryCloud implements CloudClient {
   readonly region = "one";
   readonly restricted = false;
   readonly roles = ["member", "load-balancer_member"];
+  readonly scope = {
+    ...{ authUrl: this.authUrl, region: this.region },
+    ...{ projectId: this.projectId, roles: this.roles },
+  };
   readonly name = "dry";
   readonly connection = { verify: true, unseen: {}, certified: false };
 

@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+/** What the identity service says of a token, as far as it is read here. */
+export const tokenSchema = z.object({
+  token: z.object({
+    expires_at: z.string(),
+    user: z.object({ id: z.string() }),
+    project: z.object({ id: z.string(), name: z.string().default("") }).optional(),
+    roles: z.array(z.looseObject({ name: z.string() })).default([]),
+    application_credential: z.object({ restricted: z.boolean() }).optional(),
+    catalog: z
+      .array(
+        z.looseObject({
+          type: z.string(),
+          endpoints: z.array(
+            z.looseObject({
+              interface: z.string(),
+              region: z.string().nullish(),
+              url: z.string(),
+            }),
+          ),
+        }),
+      )
+      .default([]),
+  }),
+});
+export type Token = z.infer<typeof tokenSchema>["token"];

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { foundThen, hasFitted, rememberFitted } from "../../../../automation/cluster/fitted.js";
+import type { Run } from "../../../../automation/cluster/run.js";
+import type { StateExport } from "../../../../automation/cluster/state.js";
+import type { CloudFacts } from "../../../../components/support/catalog.js";
+import { specOf } from "../../../support/spec.js";
+
+const scope = {
+  ...{ authUrl: "https://keystone.test/v3", region: "one" },
+  ...{ projectId: "p", roles: ["member"] },
+};
+const facts: CloudFacts = {
+  ...{ imageIds: { debian: "i" }, flavorIds: {}, scope, servers: {} },
+  ...{ externalNetworkId: "e", externalNetworkName: "public" },
+};
+const state = { version: 3, deployment: { resources: [] } } as StateExport;
+
+describe("what a cluster came up with", () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "stackadm-fitted-"));
+  });
+  afterEach(() => {
+    rmSync(directory, { recursive: true });
+  });
+  /** A run of somebody for whom the cloud is `now`, after which `found` is known. */
+  const run = (now: Partial<typeof scope> = {}, found = facts): Run =>
+    ({
+      ...{
+        options: {},
+        access: { workspace: { directory } },
+        found: { wanted: "{}", facts: found },
+      },
+      cloud: () => Promise.resolve({ scope: { ...scope, ...now } }),
+    }) as unknown as Run;
+  const remembered = async (now: Partial<typeof scope>, found = facts) => {
+    rememberFitted(run({}, found), specOf(), state);
+    assert.ok(hasFitted(run(), specOf(), state));
+    return foundThen(run(now), Promise.resolve({}));
+  };
+
+  it("is given to the program where the cloud is the same", async () => {
+    assert.deepEqual((await remembered({}))?.facts, facts);
+  });
+
+  for (const [what, now] of Object.entries({
+    "whose identity service moved": { authUrl: "https://new.test/v3" },
+    "of another region": { region: "two" },
+    "of another project": { projectId: "q" },
+    "where one has other roles": { roles: ["member", "reader"] },
+  }))
+    it(`is not given in a cloud ${what}`, async () => {
+      assert.equal(await remembered(now), undefined);
+    });
+
+  it("is not given where somebody else's network or security group is used: it may be another by now", async () => {
+    const securityGroupIds = { monitoring: "g" };
+    const network = { networkId: "n" } as CloudFacts["network"];
+    assert.equal(await remembered({}, { ...facts, securityGroupIds }), undefined);
+    assert.equal(await remembered({}, { ...facts, ...(network && { network }) }), undefined);
+  });
+});
