@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import * as pulumi from "@pulumi/pulumi";
 import { Addons } from "../../components/addons/addons.js";
 import { graph } from "../support/graph.js";
+import { remembered } from "../support/remembered.js";
 import type { AddonsArgs } from "../../components/addons/addons.js";
 import type { Fields, GraphOptions, Row } from "../support/graph.js";
 
@@ -70,17 +71,19 @@ interface Run {
   readonly addons: Addons;
 }
 
-export async function run(change: Partial<AddonsArgs> = {}, preview = false): Promise<Run> {
-  let addons: Addons | undefined;
-  const rows = await graph(
-    () => {
-      addons = new Addons("addons", { ...example(preview), ...change });
-    },
-    { ...answers, preview },
-  );
-  assert.ok(addons);
-  return { rows, addons };
-}
+export const run = remembered(
+  async (change: Partial<AddonsArgs> = {}, preview?: boolean): Promise<Run> => {
+    let addons: Addons | undefined;
+    const rows = await graph(
+      () => {
+        addons = new Addons("addons", { ...example(preview === true), ...change });
+      },
+      { ...answers, preview: preview === true },
+    );
+    assert.ok(addons);
+    return { rows, addons };
+  },
+);
 
 export const named = (rows: readonly Row[], name: string): Row => {
   const found = rows.find((row) => row.name === name);

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { Cluster } from "../../components/cluster.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph } from "../support/graph.js";
+import { clusterRows } from "../support/cluster-rows.js";
 import { smallest } from "../support/spec.js";
 import { named, objectsOf, reaches, run, sampleNames, systemNames } from "./addons-example.js";
 
@@ -71,16 +69,13 @@ describe("graph: snapshots", () => {
   });
 
   it("are released before the volumes that they are of, while the driver is there", async () => {
-    const rows = await graph(
-      () => new Cluster("dev", { ...smallest, ...change, samples: true }),
-      cloudAnswers,
-    );
+    const rows = await clusterRows({ ...smallest, ...change, samples: true });
     const teardown = named(rows, "dev-control-plane-snapshots-teardown");
     assert.ok(reaches(rows, teardown.urn, named(rows, "dev-control-plane-teardown").urn));
     assert.ok(reaches(rows, teardown.urn, named(rows, "dev-addons-storage-controller").urn));
     const claim = named(rows, "dev-addons-samples-claim").urn;
     assert.ok(reaches(rows, claim, teardown.urn));
-    const without = await graph(() => new Cluster("dev", smallest), cloudAnswers);
+    const without = await clusterRows(smallest);
     assert.ok(!without.some(({ name }) => name.includes("snapshot")));
   });
 });

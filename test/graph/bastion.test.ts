@@ -3,6 +3,7 @@ import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../support/graph.js";
+import { remembered } from "../support/remembered.js";
 import { isSecret, plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 import { value } from "../support/value.js";
@@ -19,16 +20,15 @@ interface Built {
   readonly rows: readonly Row[];
   readonly cluster: Cluster;
 }
-const build = async (
-  over: Partial<ClusterArgs> = {},
-  options: GraphOptions = cloudAnswers,
-): Promise<Built> => {
-  let cluster: Cluster | undefined;
-  const program = (): Cluster => (cluster = new Cluster("dev", { ...args, ...over }));
-  const rows = await graph(program, options);
-  assert.ok(cluster);
-  return { rows, cluster };
-};
+const build = remembered(
+  async (over: Partial<ClusterArgs> = {}, options: GraphOptions = cloudAnswers): Promise<Built> => {
+    let cluster: Cluster | undefined;
+    const program = (): Cluster => (cluster = new Cluster("dev", { ...args, ...over }));
+    const rows = await graph(program, options);
+    assert.ok(cluster);
+    return { rows, cluster };
+  },
+);
 const named = (rows: readonly Row[], name: string): Row => {
   const found = rows.find((row) => row.name === name);
   assert.ok(found, name);

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster, type ClusterComponentArgs } from "../../components/cluster.js";
+import { clusterRows } from "../support/cluster-rows.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
@@ -8,7 +9,7 @@ import { plain } from "../support/secrets.js";
 import { annotationsOf, isSecret, named } from "./addons-example.js";
 
 const build = (over: Partial<ClusterComponentArgs> = {}): Promise<readonly Row[]> =>
-  graph(() => new Cluster("dev", { ...smallest, ...over }), cloudAnswers);
+  clusterRows({ ...smallest, ...over });
 const stringData = (rows: readonly Row[]): Readonly<Record<string, unknown>> => {
   const data = named(rows, "dev-addons-cloud-config-secret").inputs["stringData"];
   return (isSecret(data) ? (data as { value: object }).value : data) as Record<string, unknown>;

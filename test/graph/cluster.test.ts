@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { clusterRows } from "../support/cluster-rows.js";
 import { canaryCredential, canarySeed, cloudAnswers } from "../support/cloud-answers.js";
 import { golden } from "../support/golden.js";
 import { graph, type Row } from "../support/graph.js";
@@ -9,8 +10,7 @@ import { smallest } from "../support/spec.js";
 
 const args: ClusterArgs = { ...smallest, zones: ["zone-a", "zone-b"], samples: true };
 const build = (over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
-  graph(() => new Cluster("dev", { ...args, ...over }), cloudAnswers);
-
+  clusterRows({ ...args, ...over });
 const short = (urn: string): string =>
   urn.split("::").slice(-2).join("::").split("$").at(-1) ?? urn;
 const named = (rows: readonly Row[], name: string, type = ""): Row => {
@@ -53,10 +53,10 @@ describe("the graph", () => {
   });
 
   it("is the same in a preview of an empty stack, where nothing is known", async () => {
-    const preview = await graph(() => new Cluster("dev", args), { ...cloudAnswers, preview: true });
+    const preview = await clusterRows(args, { preview: true });
     const keys = (some: readonly Row[]): string[] =>
-      some.map((row) =>
-        [row.urn, row.custom, row.ignoreChanges, row.deletedWith, row.hooks].map(String).join(" "),
+      some.map(({ urn, custom, ignoreChanges, deletedWith, hooks }) =>
+        [urn, custom, ignoreChanges, deletedWith, hooks].map(String).join(" "),
       );
     assert.deepEqual(keys(preview), keys(rows));
   });

@@ -1,9 +1,8 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { type Row } from "../support/graph.js";
 import { clear, isSecret, plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 
@@ -28,7 +27,7 @@ const asked: Partial<ClusterArgs> = {
   network: { proxy: { https: pulumi.secret(`http://u:${canary}@p:3128`) } },
 };
 const build = (over: Partial<ClusterArgs> = {}, preview = false): Promise<readonly Row[]> =>
-  graph(() => new Cluster("dev", { ...args, ...over }), { ...cloudAnswers, preview });
+  clusterRows({ ...args, ...over }, { preview });
 const isScript = ({ type }: Row): boolean => type === "command:remote:Command";
 const shape = (rows: readonly Row[]): string[] => rows.map(({ type, name }) => `${type} ${name}`);
 

@@ -1,8 +1,7 @@
 import { strict as assert } from "node:assert";
-import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { type Row } from "../support/graph.js";
 import { plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 
@@ -24,7 +23,7 @@ const input = (rows: readonly Row[], name: string): string =>
 describe("the graph with machines of etcd's own", () => {
   let rows: readonly Row[];
   before(async () => {
-    rows = await graph(() => new Cluster("dev", args), cloudAnswers);
+    rows = await clusterRows(args);
   });
 
   it("has three of them, in the group of their role only, for whom nobody else sends", () => {
@@ -68,7 +67,7 @@ describe("the graph with machines of etcd's own", () => {
   });
 
   it("is the same in a preview, where nothing is known", async () => {
-    const preview = await graph(() => new Cluster("dev", args), { ...cloudAnswers, preview: true });
+    const preview = await clusterRows(args, { preview: true });
     assert.deepEqual(
       preview.map(({ urn }) => urn),
       rows.map(({ urn }) => urn),
@@ -78,7 +77,7 @@ describe("the graph with machines of etcd's own", () => {
   it("has nothing of it without: no machine, no group, no rule, no step", async () => {
     const { etcd, ...without } = args;
     assert.ok(etcd);
-    const stacked = await graph(() => new Cluster("dev", without), cloudAnswers);
+    const stacked = await clusterRows(without);
     assert.deepEqual(
       stacked
         .filter(({ name }) => /etcd-(?!from)|-etcd$|-client$/.test(name))

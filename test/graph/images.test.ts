@@ -1,9 +1,8 @@
 import { strict as assert } from "node:assert";
 import { imageTable, type OwnImages } from "../../base/images.js";
-import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { type Row } from "../support/graph.js";
 import { plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 
@@ -12,10 +11,7 @@ const args: ClusterArgs = {
   ...{ samples: true, metricsServer: true, blockStorage: { snapshots: true } },
 };
 const build = (images?: OwnImages, over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
-  graph(
-    () => new Cluster("dev", { ...args, ...over, ...(images && { kubernetes: { images } }) }),
-    cloudAnswers,
-  );
+  clusterRows({ ...args, ...over, ...(images && { kubernetes: { images } }) });
 const stdin = (rows: readonly Row[], name: string): string =>
   plain(rows.find((row) => row.name === name)?.inputs["stdin"]);
 /** Names of the rows of whose inputs something differs. */

@@ -3,6 +3,7 @@ import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
+import { remembered } from "../support/remembered.js";
 import { smallest } from "../support/spec.js";
 import { value } from "../support/value.js";
 import { named, reaches } from "./addons-example.js";
@@ -31,15 +32,15 @@ interface Built {
   readonly cluster: Cluster;
 }
 
-async function build(over: Partial<ClusterArgs>, preview = false): Promise<Built> {
+const build = remembered(async (over: Partial<ClusterArgs>, preview?: boolean): Promise<Built> => {
   let cluster: Cluster | undefined;
   const rows = await graph(
     () => (cluster = new Cluster("dev", { ...smallest, workers, ...over })),
-    { ...answers, preview },
+    { ...answers, preview: preview === true },
   );
   assert.ok(cluster);
   return { rows, cluster };
-}
+});
 
 const parts = [
   "load-balancer",

@@ -1,13 +1,13 @@
 import { strict as assert } from "node:assert";
 import { X509Certificate } from "node:crypto";
-import { Cluster, type ClusterComponentArgs } from "../../components/cluster.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
+import { type ClusterComponentArgs } from "../../components/cluster.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 import { annotationsOf, isSecret, named, reaches, shape } from "./addons-example.js";
 
 const build = (over: Partial<ClusterComponentArgs> = {}, preview = false) =>
-  graph(() => new Cluster("dev", { ...smallest, ...over }), { ...cloudAnswers, preview });
+  clusterRows({ ...smallest, ...over }, { preview });
 const withKeystone = { kubernetes: { keystone: {} } };
 const threeOf = { topology: "ha", controlPlane: { flavor: "medium" } } as const;
 const clear = (value: unknown): string => JSON.stringify(value);

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import * as pulumi from "@pulumi/pulumi";
-import { Cluster, type ClusterComponentArgs } from "../../components/cluster.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
+import { type ClusterComponentArgs } from "../../components/cluster.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 import { isSecret, named } from "./addons-example.js";
 
 const build = (podNetwork: ClusterComponentArgs["podNetwork"]): Promise<readonly Row[]> =>
-  graph(() => new Cluster("dev", { ...smallest, podNetwork }), cloudAnswers);
+  clusterRows({ ...smallest, podNetwork });
 const clear = (value: unknown): string => JSON.stringify(value);
 const scriptOf = (rows: readonly Row[], name: string): string =>
   (named(rows, name).inputs["stdin"] as { value: string }).value;

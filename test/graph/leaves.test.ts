@@ -1,7 +1,6 @@
 import { strict as assert } from "node:assert";
-import { Cluster } from "../../components/cluster.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { type Row } from "../support/graph.js";
 import { plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 
@@ -13,10 +12,7 @@ const named = (rows: readonly Row[], name: string): Row => {
 
 describe("the script by which a control plane leaves", () => {
   const leaves = async (count: number): Promise<readonly (readonly [Row, Row])[]> => {
-    const some = await graph(
-      () => new Cluster("dev", { ...smallest, controlPlane: { flavor: "medium", count } }),
-      cloudAnswers,
-    );
+    const some = await clusterRows({ ...smallest, controlPlane: { flavor: "medium", count } });
     return Array.from({ length: count }, (_, position) => {
       const name = `dev-control-plane-${String(position)}`;
       return [named(some, `${name}-leave`), named(some, `${name}-server`)] as const;

@@ -1,13 +1,12 @@
 import { strict as assert } from "node:assert";
-import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { type Row } from "../support/graph.js";
 import { plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 
 const build = (over: Partial<ClusterArgs>): Promise<readonly Row[]> =>
-  graph(() => new Cluster("dev", { ...smallest, ...over }), cloudAnswers);
+  clusterRows({ ...smallest, ...over });
 const row = (rows: readonly Row[], name: string): Row => {
   const found = rows.find((one) => one.name === name);
   assert.ok(found, name);

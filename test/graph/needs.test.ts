@@ -1,10 +1,9 @@
 import { strict as assert } from "node:assert";
 import { needsOf } from "../../components/plan/needs.js";
-import { Cluster } from "../../components/cluster.js";
 import { parseClusterSpec, type ClusterArgs } from "../../components/cluster-spec.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
+import { clusterRows } from "../support/cluster-rows.js";
 import { exampleArgs, exampleNames } from "../support/examples.js";
-import { graph, type Row } from "../support/graph.js";
+import { type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 
 /** What the program registers, counted as the quotas are; with what Neutron and the cloud controller add to it. */
@@ -149,7 +148,7 @@ describe("what a cluster asks of its cloud", () => {
   for (const [name, over] of Object.entries(sizes)) {
     it(`is what the program registers: ${name}`, async () => {
       const args = { ...smallest, ...over };
-      const rows = await graph(() => new Cluster("dev", args), cloudAnswers);
+      const rows = await clusterRows(args);
       const parsed = parseClusterSpec(args);
       assert.ok("spec" in parsed);
       const needs = needsOf(parsed.spec);

@@ -1,12 +1,11 @@
 import { strict as assert } from "node:assert";
-import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 
 const build = (network: ClusterArgs["network"], over: Partial<ClusterArgs> = {}) =>
-  graph(() => new Cluster("dev", { ...smallest, ...over, network }), cloudAnswers);
+  clusterRows({ ...smallest, ...over, network });
 const ofType = (rows: readonly Row[], type: string): readonly Row[] =>
   rows.filter((row) => row.type.endsWith(type));
 

@@ -1,19 +1,15 @@
 import { strict as assert } from "node:assert";
-import { Cluster, type ClusterComponentArgs } from "../../components/cluster.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
+import { type ClusterComponentArgs } from "../../components/cluster.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 import { isSecret, named, shape } from "./addons-example.js";
 
 const build = (kubernetes: ClusterComponentArgs["kubernetes"] = {}) =>
-  graph(
-    () =>
-      new Cluster("dev", {
-        ...smallest,
-        ...{ topology: "ha", controlPlane: { flavor: "medium" }, kubernetes },
-      }),
-    cloudAnswers,
-  );
+  clusterRows({
+    ...smallest,
+    ...{ topology: "ha", controlPlane: { flavor: "medium" }, kubernetes },
+  });
 
 const scriptOf = (rows: readonly Row[], name: string): string => {
   const { stdin } = named(rows, name).inputs;

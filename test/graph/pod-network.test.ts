@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { clusterRows } from "../support/cluster-rows.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
 import { smallManifest } from "../support/manifests.js";
@@ -99,7 +100,7 @@ describe("graph: a cluster whose manifest is another one", () => {
 
 describe("graph: a cluster with another pod network", () => {
   const build = (podNetwork: ClusterArgs["podNetwork"]): Promise<readonly Row[]> =>
-    graph(() => new Cluster("dev", { ...smallest, podNetwork }), cloudAnswers);
+    clusterRows({ ...smallest, podNetwork });
   let routed: readonly Row[];
   let wrapped: readonly Row[];
   before(async () => {

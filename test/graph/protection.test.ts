@@ -1,12 +1,13 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
+import { clusterRows } from "../support/cluster-rows.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 
 describe("a protected cluster", () => {
   const build = (protect: boolean): Promise<readonly Row[]> =>
-    graph(() => new Cluster("dev", { ...smallest, samples: true, protect }), cloudAnswers);
+    clusterRows({ ...smallest, samples: true, protect });
   const held = (rows: readonly Row[]): readonly string[] =>
     rows.filter(({ protect }) => protect).map(({ name }) => name);
 
