@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { runCommand, type Session } from "../automation/cli/session.js";
@@ -9,6 +8,7 @@ import { UserError } from "../base/user-error.js";
 import { duration } from "../automation/render/screen.js";
 import { table } from "../automation/render/table.js";
 import { followTests, type Evidence, type TestFailure, type TierResult } from "./follow-tests.js";
+import { testFiles } from "./test-files.js";
 
 /*
  * `npm test [tiers] [--all]`: the tiers in order, each in a mocha of its own, the quick ones beside each other. What a tier needs is installed or started first; when that fails, the tier fails with the name of what is missing. Nothing is skipped.
@@ -76,29 +76,8 @@ export const tiers: readonly Tier[] = [
   { name: "engine", expected: 300, prepare: prepareToolchain },
   { name: "examples", expected: 500, prepare: prepareLab },
   // The last one: its last file takes the lab down.
-  { name: "lab", expected: 2500, prepare: prepareLab },
+  { name: "lab", expected: 1800, prepare: prepareLab },
 ];
-
-/** Of its files, the tier runs those in here only when it is asked for all. */
-const onlyWithAll = "all";
-
-interface Choice {
-  /** Whether those count that only run with all. */
-  readonly all: boolean;
-  readonly largestFirst: boolean;
-}
-
-/** The test files of a tier: in the order of their paths, or the largest first, so that none is left alone at the end. */
-function testFiles(directory: string, { all, largestFirst }: Choice): string[] {
-  if (!existsSync(directory)) return [];
-  const files = readdirSync(directory, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
-    .filter(({ parentPath }) => all || parentPath !== join(directory, onlyWithAll))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  const size = (file: string): number => statSync(file).size;
-  return largestFirst ? files.sort((one, other) => size(other) - size(one)) : files;
-}
 
 function chosen(names: readonly string[]): readonly Tier[] {
   const unknown = names.filter((name) => !tiers.some((tier) => tier.name === name));
@@ -132,7 +111,7 @@ function runFiles(
 ): ChildProcess {
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
   const reporter = join(__dirname, "line-reporter.ts");
-  const files = testFiles(join(root, "test", name), { all, largestFirst: jobs > 1 });
+  const files = testFiles(name, { root, all, largestFirst: jobs > 1 });
   const how = jobs > 1 ? ["--parallel", "--jobs", String(jobs)] : [];
   const child = spawn(
     process.execPath,
@@ -263,7 +242,7 @@ export function registerTest(program: Command, root: string): void {
     .argument("[tiers...]", tiers.map(({ name }) => name).join(", "))
     .option(
       "--all",
-      "every example, not only the one that was changed; in the lab tier what is in `all/`, too",
+      "every example, not only the one that was changed; in the lab tier what is in `all/` and all that is `in-turn/`, too",
       false,
     )
     .action((names: string[], { all }: { all: boolean }, command: Command) =>

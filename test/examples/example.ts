@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { packageRoot } from "../../base/paths.js";
 import { silent } from "../../base/progress.js";
 import { labAdd } from "../../lab/lab.js";
 import { podNetworkOf } from "../support/pod-networks.js";
+import { changedFiles } from "../../tools/changed-files.js";
 import { say } from "../../tools/line-reporter.js";
 import type { Stack } from "../lab/support/stack.js";
 
@@ -27,23 +27,10 @@ export interface Example {
   readonly points: readonly Point[];
 }
 
-/** How far back a change counts. */
-const commits = 20;
-
-/** The files that the last commits changed; none where there is no history. */
-function changedFiles(): string[] {
-  const words = ["log", "--name-only", "--format=", `--max-count=${String(commits)}`];
-  try {
-    return execFileSync("git", words, { cwd: packageRoot(), encoding: "utf8" }).split("\n");
-  } catch {
-    return [];
-  }
-}
-
 /** All examples, or the one that was changed most of late: the first, when none was. */
 export function chosenExamples(
   all: readonly Example[],
-  changed: readonly string[] = everyExample ? [] : changedFiles(),
+  changed: readonly string[] = everyExample ? [] : changedFiles(packageRoot()),
 ): readonly Example[] {
   if (everyExample) return all;
   const count = ({ sources }: Example): number =>

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
@@ -96,6 +97,33 @@ describe("`npm test`", function () {
     await test(["unit"], true);
     const counts = calls().map(({ files }) => files.filter((file) => /c\.test/.test(file)).length);
     assert.deepEqual(counts, [0, 1]);
+  });
+
+  it("runs of a tier's files in its folder `in-turn` the one that was changed of late, and each when it is asked for all", async () => {
+    for (const name of ["c", "d"]) repository.put(`test/unit/in-turn/${name}.test.ts`);
+    const git = (...words: readonly string[]) =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t.test", ...words], {
+        cwd: repository.root,
+      });
+    git("init", "--quiet");
+    const ran = async (all = false): Promise<string> => {
+      await test(["unit"], all);
+      const files = calls().at(-1)?.files ?? [];
+      return files.flatMap((file) => /in-turn\/(\w)/.exec(file)?.[1] ?? []).join("");
+    };
+    assert.equal(await ran(), "c", "no history");
+    const commit = (): void => {
+      git("commit", "--quiet", "--allow-empty", "-m", "one more");
+    };
+    commit();
+    assert.equal(await ran(), "d");
+    commit();
+    assert.equal(await ran(), "c");
+    git("add", "test/unit/in-turn/d.test.ts");
+    commit();
+    commit();
+    assert.equal(await ran(), "d");
+    assert.equal(await ran(true), "cd");
   });
 
   it("begins a quick tier with its largest files, so that none is left alone at the end", async () => {

@@ -3,24 +3,24 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ClusterError } from "../../automation/cluster/cluster-error.js";
-import { identitiesOf } from "../../automation/cluster/state.js";
-import { parseOutputs, type ClusterOutputs } from "../../automation/verify/outputs.js";
+import { ClusterError } from "../../../automation/cluster/cluster-error.js";
+import { identitiesOf } from "../../../automation/cluster/state.js";
+import { parseOutputs, type ClusterOutputs } from "../../../automation/verify/outputs.js";
 import {
   compareInventories,
   listObjects,
   takeInventory,
   type CloudObject,
-} from "../../cloud/inventory.js";
-import { deleteObject } from "../../cloud/orphans.js";
-import { stackadm } from "./support/command-line.js";
-import { watchService } from "./support/availability.js";
-import { until } from "./support/foreign.js";
-import { labCluster, type LabCluster } from "./support/lab-cluster.js";
-import { applied, claimToKeep, kubectlOn } from "./support/kubectl.js";
-import { inServer } from "./support/machines.js";
-import { certificateFor } from "./support/stolen-token.js";
-import { unmarkedSince } from "./support/unmarked.js";
+} from "../../../cloud/inventory.js";
+import { deleteObject } from "../../../cloud/orphans.js";
+import { stackadm } from "../support/command-line.js";
+import { watchService } from "../support/availability.js";
+import { until } from "../support/foreign.js";
+import { labCluster, type LabCluster } from "../support/lab-cluster.js";
+import { applied, claimToKeep, kubectlOn } from "../support/kubectl.js";
+import { inServer } from "../support/machines.js";
+import { certificateFor } from "../support/stolen-token.js";
+import { unmarkedSince } from "../support/unmarked.js";
 
 const minutes = 60_000;
 /** A boolean for every reader of YAML 1.1. */
