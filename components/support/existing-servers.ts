@@ -44,12 +44,12 @@ export function historyOf(serverId: string, state: readonly Recorded[]): History
   const server = state.find(({ type, outputs }) => isServer(type) && outputs["id"] === serverId);
   if (!server) return "not ours";
   const machine = server.name.replace(/server$/, "");
-  const worked = state.some(
-    ({ name, type, outputs }) =>
-      type === "command:remote:Command" &&
-      name.startsWith(machine) &&
-      serverOfScript(outputs["stdin"]) === serverId,
-  );
+  const worked = state.some(({ name, type, outputs }) => {
+    if (type !== "command:remote:Command" || !name.startsWith(machine)) return false;
+    const ranOn = serverOfScript(outputs["stdin"]);
+    // It is a secret. One that cannot be read may name this server, and nothing is replaced on a guess.
+    return ranOn === undefined || ranOn === serverId;
+  });
   return worked ? "part of the cluster" : "new";
 }
 

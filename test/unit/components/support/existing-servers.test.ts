@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
 import { connectCloud } from "../../../../cloud/client.js";
 import { findServers, historyOf } from "../../../../components/support/existing-servers.js";
 import { operatorOf } from "../../../../components/support/operator.js";
@@ -91,6 +92,52 @@ describe("the servers that exist", () => {
       assert.equal(found?.["dev-a-0"]?.failed, false);
     });
   });
+
+  describe("for a run whose state holds them", () => {
+    const held = (urn: string, type: string, outputs: object) => ({
+      [`urn:pulumi:dev::stackadm::stackadm:index:Cluster$${type}::${urn}`]: { type, outputs },
+    });
+    /** The engine's answer to what the state holds; nothing else is asked of it here. */
+    const begin = (stdin: unknown, preview: boolean): Promise<void> =>
+      pulumi.runtime.setMocks(
+        {
+          newResource: ({ name, inputs }) => ({ id: name, state: inputs as object }),
+          call: () => ({
+            outputs: {
+              ...held("dev-a-0-server", "openstack:compute/instance:Instance", { id: "a" }),
+              ...held("dev-a-0-prepare", "command:remote:Command", { stdin }),
+            },
+          }),
+        },
+        "stackadm",
+        "dev",
+        preview,
+        "organization",
+      );
+    const marked = { id: "a", name: "dev-a-0", metadata: { ...mark, ...never("a") } };
+    const failed = async (): Promise<boolean | undefined> => {
+      cloud.on("GET /compute/servers/detail", { body: { servers: [marked] } });
+      cloud.on("DELETE /compute/servers/a/metadata/stackadm-never-answered", { status: 204 });
+      const found = await findServers("dev", fakeProject, operatorOf(cloud.environment()));
+      return found?.["dev-a-0"]?.failed;
+    };
+    const removed = (): number => cloud.seen.filter(({ method }) => method === "DELETE").length;
+    afterEach(() =>
+      pulumi.runtime.setMocks({ newResource: () => assert.fail(), call: () => ({}) }),
+    );
+
+    it("lose their mark where a script came to its end on them, but not in a preview", async () => {
+      await begin("SERVER_ID='a'\n", true);
+      assert.deepEqual([await failed(), removed()], [false, 0]);
+      await begin("SERVER_ID='a'\n", false);
+      assert.deepEqual([await failed(), removed()], [false, 1]);
+    });
+
+    it("have failed where scripts ran on other servers only", async () => {
+      await begin("SERVER_ID='b'\n", false);
+      assert.deepEqual([await failed(), removed()], [true, 0]);
+    });
+  });
 });
 
 describe("what the state says of a server", () => {
@@ -115,6 +162,16 @@ describe("what the state says of a server", () => {
     for (const step of ["prepare", "init", "join"]) {
       const state = [instance("dev-a-0", "b"), script(`dev-a-0-${step}`, "b")];
       assert.equal(historyOf("b", state), "part of the cluster", step);
+    }
+  });
+
+  it("is that it was part of the cluster where nobody can read on which server a script ran", () => {
+    const sealed = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
+    for (const stdin of [undefined, { ...sealed, value: "SERVER_ID='b'" }, "[secret]", ""]) {
+      const unread = { ...script("dev-a-0-prepare", "b"), outputs: { stdin } };
+      const state = [instance("dev-a-0", "b"), instance("dev-c-0", "c"), unread];
+      assert.equal(historyOf("b", state), "part of the cluster", JSON.stringify(stdin));
+      assert.equal(historyOf("c", state), "new", "it is of another machine");
     }
   });
 });
