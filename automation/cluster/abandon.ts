@@ -2,12 +2,14 @@ import type { CloudClient } from "../../cloud/client.js";
 import { listObjects, type CloudObject } from "../../cloud/inventory.js";
 import { deleteOrphans, findOrphans } from "../../cloud/orphans.js";
 import { ownershipOf } from "../../cloud/ownership.js";
+import { clearRecord, recover } from "./recovery.js";
+import { toolsOf } from "./repair.js";
 import type { Run } from "./run.js";
 import {
   identitiesOf,
   ownedIds,
   readProviders,
-  writeState,
+  readState,
   type PendingOperation,
   type StateExport,
   type StateResource,
@@ -95,17 +97,40 @@ async function inTheWay(cloud: CloudClient, state: StateExport): Promise<readonl
   return [...ofServices, ...inside];
 }
 
-/** Takes away what stands in the way, and forgets in the state what needs the API. */
-export async function abandon(run: Run, state: StateExport): Promise<void> {
+/** Takes away what stands in the way, and what an interrupted run left; answers what of the state stays. Whoever calls holds the stack. */
+async function leave(run: Run, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
-  await deleteOrphans(cloud, await inTheWay(cloud, state), {
-    signal: run.options.signal,
+  await deleteOrphans(cloud, await inTheWay(cloud, before), {
+    signal,
     onDelete: ({ kind, name }) => {
       run.note(`Deleting the ${kind} '${name}'.`);
     },
   });
   const providers = await readProviders(run.access);
-  const { state: rest, forgotten } = withoutApiObjects(state, needsApi(new Set(providers)));
-  await writeState(run.access, rest);
-  run.note(`${forgotten} resources that need the cluster's API are forgotten: they go with it.`);
+  const { state: rest, forgotten } = withoutApiObjects(before, needsApi(new Set(providers)));
+  // An import forgets the record of it, and what is half made keeps its network.
+  const { state } = await recover(run.access, rest, () => toolsOf(run, signal));
+  return { before, state, forgotten };
+}
+
+/**
+ * Takes away what stands in the way of a cluster that is given up, and forgets in the state what needs the API: as long as nobody else
+ * works on the stack, by what its state says then.
+ *
+ * @param requireAgreed refuses a state that nobody agreed to destroy
+ */
+export async function abandon(
+  run: Run,
+  requireAgreed: (state: StateExport | undefined) => void,
+): Promise<void> {
+  const left = await run.hold(async (signal) => {
+    const state = await readState(run.access);
+    requireAgreed(state);
+    return state && leave(run, state, signal);
+  });
+  if (!left) return;
+  await clearRecord(run.access, left);
+  run.note(
+    `${left.forgotten} resources that need the cluster's API are forgotten: they go with it.`,
+  );
 }

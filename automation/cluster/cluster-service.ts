@@ -34,6 +34,7 @@ import { repair, tellRepair, undoUndecided } from "./repair.js";
 import { Run } from "./run.js";
 import {
   holdsNothing,
+  identitiesOf,
   namesIn,
   readClusters,
   readOutputs,
@@ -155,13 +156,17 @@ class Service implements ClusterService {
         if (state !== undefined) await run.engine("destroy", { exists: true });
         return { clusters: [name], held: false, deleted: [], kept };
       }
-      requireMeant(state, options.identities);
-      requireUnprotected(run, settings, state);
+      const meant = options.identities ?? [...identitiesOf(state)];
+      const requireAgreed = (now: StateExport | undefined): void => {
+        requireMeant(now, meant);
+        requireUnprotected(run, settings, now);
+      };
+      requireAgreed(state);
       run.stage("operation");
       const { access } = run;
       // As long as the state says where the cluster is.
       await moveEarlier(access.workspace, () => readClusters(access));
-      await settleApi(run, options);
+      await settleApi(run, options, requireAgreed);
       await repair(run, await readState(access), "operation");
       await run.engine("destroy", { exists: true });
       const swept = await sweepAfter(run, state);

@@ -252,11 +252,11 @@ export async function recover(
 const overtaken = (): ClusterError =>
   new ClusterError(
     "STACK_LOCKED",
-    "Another operation worked on this stack while it was repaired, so the state is left as it is.",
-    "When that one is done, run the same command again: it repairs what is left then.",
+    "Another operation worked on this stack meanwhile, so the state is left as it is.",
+    "When that one is done, run the same command again: it does what is left then.",
   );
 
-/** Takes the record of what was repaired out of the state; the engine locks a stack for that only while it writes. */
+/** Writes what a state is after what was done under the lock, unless it changed since; the engine locks a stack for that only while it writes. */
 export async function clearRecord(
   access: StateAccess,
   { before, state }: Pick<Recovered, "before" | "state">,

@@ -76,13 +76,21 @@ async function requireMachines(run: Run, state: StateExport): Promise<void> {
   }
 }
 
-/** Before a destroy: the API of each of the clusters answers, or nothing needs it any more. */
-export async function settleApi(run: Run, options: DestroyOptions): Promise<void> {
-  const state = await readState(run.access);
-  if (state && options.abandon === true) {
-    await abandon(run, state);
+/**
+ * Before a destroy: the API of each of the clusters answers, or nothing needs it any more.
+ *
+ * @param requireAgreed refuses a state that nobody agreed to destroy
+ */
+export async function settleApi(
+  run: Run,
+  options: DestroyOptions,
+  requireAgreed: (state: StateExport | undefined) => void,
+): Promise<void> {
+  if (options.abandon === true) {
+    await abandon(run, requireAgreed);
     return;
   }
+  const state = await readState(run.access);
   if (!state?.deployment.resources?.some(needsApi(providersOf(state)))) return;
   await requireMachines(run, state);
   const clusters = await readClusters(run.access);

@@ -161,7 +161,7 @@ describe("`stackadm destroy`", function () {
         body: { loadbalancers: balancers },
       }));
       cloud.on("DELETE /load-balancer/lbaas/loadbalancers/lb", () => {
-        assert.deepEqual(operator.engine.operations(), [], "before the network goes");
+        assert.deepEqual(operator.engine.operations(), ["hold"], "before the network goes");
         balancers = balancers.slice(1);
         return { status: 204 };
       });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { providerType } from "../../support/claimed.js";
-import { Embedder } from "../../support/embedder.js";
-import { urnOf } from "../../support/engine.js";
+import { Embedder, fails } from "../../support/embedder.js";
+import { networkType, urnOf } from "../../support/engine.js";
 import { startFakeCluster } from "../../support/ready-cluster.js";
 
 describe("abandoning a cluster", function () {
@@ -44,5 +44,93 @@ describe("abandoning a cluster", function () {
       rest.map(({ id }) => id).filter((id) => id.startsWith("ns/")),
       ["ns/2", "ns/3"],
     );
+  });
+
+  describe("which another engine may be at work on", () => {
+    const identity = (stdout: string) => ({
+      ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
+      ...{ id: "i", outputs: { stdout } },
+    });
+    const ours = { resources: [identity("0123456789ab")] };
+    let balancers: { id: string; name: string }[];
+    /** Whether the stack was held when the load balancer went. */
+    let held: boolean[];
+    let meanwhile: () => void;
+    beforeEach(() => {
+      // Where nobody but the engine knows of a lock.
+      embedder.backend = "s3://bucket";
+      balancers = [{ id: "lb", name: "kube_service_dev-0123456789ab_ns_web" }];
+      held = [];
+      meanwhile = () => undefined;
+      const { cloud, engine } = embedder;
+      cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
+        body: { loadbalancers: balancers },
+      }));
+      cloud.on("DELETE /load-balancer/lbaas/loadbalancers/lb", () => {
+        held.push(engine.heldBy() !== undefined);
+        meanwhile();
+        balancers = [];
+        return { status: 204 };
+      });
+      engine.state(ours);
+    });
+    const abandon = () => embedder.service().destroy("dev", { abandon: true });
+    const imports = (): number =>
+      embedder.engine.calls().filter((call) => call.startsWith("stack import")).length;
+
+    it("deletes its load balancers only while the stack is held", async () => {
+      await abandon();
+      assert.deepEqual(held, [true]);
+      assert.deepEqual(embedder.engine.operations(), ["hold", "destroy"]);
+    });
+
+    it("touches nothing while somebody else holds it", async () => {
+      const lock = "created by ann@elsewhere (pid 1) at 2026-01-02T03:04:05Z";
+      const stderr = `error: the stack is currently locked by 1 lock(s)\n  s3://bucket/1.json: ${lock}\n`;
+      embedder.engine.runs({ hold: { stderr, code: 255 } });
+      const { message } = await fails(abandon(), "STACK_LOCKED");
+      assert.match(message, /process 1 of ann on elsewhere/);
+      assert.deepEqual([held, imports()], [[], 0]);
+      assert.deepEqual(embedder.engine.stateNow()?.deployment, ours);
+    });
+
+    it("takes what the state says then: another cluster, or one that is protected by now, stays", async () => {
+      const another = { resources: [identity("ba9876543210")] };
+      embedder.engine.runs({ hold: { state: another } });
+      await fails(abandon(), "FAILED");
+      const safe = { resources: [{ ...identity("0123456789ab"), protect: true }] };
+      embedder.engine.state(ours);
+      embedder.engine.runs({ hold: { state: safe } });
+      await fails(abandon(), "PROTECTED");
+      assert.deepEqual([held, imports()], [[], 0]);
+      assert.deepEqual(embedder.engine.stateNow()?.deployment, safe);
+    });
+
+    it("leaves a state that changed since", async () => {
+      const grown = { resources: [...ours.resources, identity("ba9876543210")] };
+      meanwhile = () => {
+        embedder.engine.state(grown);
+      };
+      const { message } = await fails(abandon(), "STACK_LOCKED");
+      assert.match(message, /^Another operation worked on this stack meanwhile/);
+      assert.deepEqual(embedder.engine.stateNow()?.deployment, grown);
+      assert.deepEqual(embedder.engine.operations(), ["hold"]);
+    });
+
+    it("takes along what an interrupted run made, of which an import forgets the record", async () => {
+      const resource = { urn: urnOf(networkType, "net"), type: networkType, custom: true };
+      const creating = { type: "creating", resource: { ...resource, inputs: { name: "dev" } } };
+      embedder.engine.state({ ...ours, pending_operations: [creating] });
+      const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
+      let networks = [{ id: "half-made", name: "dev", tags }];
+      embedder.cloud.on("GET /network/networks", () => ({ body: { networks } }));
+      embedder.cloud.on("DELETE /network/networks/half-made", () => {
+        held.push(embedder.engine.heldBy() !== undefined && imports() === 0);
+        networks = [];
+        return { status: 204 };
+      });
+      await abandon();
+      assert.deepEqual(held, [true, true], "before its record goes");
+    });
   });
 });

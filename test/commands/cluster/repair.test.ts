@@ -102,7 +102,7 @@ describe("the repair of an interrupted run", function () {
       engine.state(other);
     });
     const { message } = await fails(service().up("dev", bare), "STACK_LOCKED");
-    assert.match(message, /^Another operation worked on this stack while it was repaired/);
+    assert.match(message, /^Another operation worked on this stack meanwhile/);
     assert.deepEqual(engine.stateNow()?.deployment, other);
     assert.deepEqual(engine.operations(), ["hold"]);
   });
