@@ -30,7 +30,7 @@ function occupant(object: CloudObject, identities: ReadonlySet<string>): string 
   const whose = `which belongs to another cluster '${mark.name}'`;
   return mark.identity === ""
     ? `${whose}; choose another cluster name`
-    : `${whose} (identity ${mark.identity}): this stack's state does not hold it; choose another cluster name, set PULUMI_BACKEND_URL to where its state is, or, if its state is lost for good, run \`npx stackadm orphans --identity ${mark.identity} --delete\``;
+    : `${whose} (identity ${mark.identity}): this stack's state does not hold it; choose another cluster name, set PULUMI_BACKEND_URL to where its state is, or, if its state is lost for good: \`npx stackadm orphans --identity ${mark.identity}\` shows it and says how it is deleted`;
 }
 
 /** Objects that would clash with what is to be made: same kind and name, and the stack has none of its own. */

@@ -3,11 +3,12 @@ import { label } from "../../components/spec/values.js";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import { isIdentity } from "../../cloud/ownership.js";
 import { deleteOrphans, findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
-import { clusterLines, orphansCommand } from "../cluster/orphans.js";
+import { clusterLines, mayLive, orphansCommand } from "../cluster/orphans.js";
 import { withStep } from "../../base/progress.js";
 import { keptLines, markedTable } from "../render/marked.js";
 import { cloudEnvironment } from "../setup/environment.js";
 import { UserError } from "../../base/user-error.js";
+import { requireAnswer, typed } from "./agree.js";
 import { runCommand, type Session } from "./session.js";
 
 interface Options {
@@ -17,6 +18,7 @@ interface Options {
   readonly delete: boolean;
   readonly volumes: boolean;
   readonly floatingIps: boolean;
+  readonly yes: boolean;
 }
 
 /** Names are anybody's: only an identity says which cluster is meant. */
@@ -57,6 +59,19 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
     );
 }
 
+/** A command with an identity is easily pasted: of what may be a living cluster a person types the name. */
+async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean): Promise<void> {
+  if (!mayLive(found)) return;
+  session.progress.note(`This may be a living cluster:\n${clusterLines(found)}`);
+  requireAnswer(session, "orphans --delete", yes);
+  if (yes) return;
+  const words = [...new Set(found.map(({ mark }) => mark.name))];
+  await typed(session, {
+    question: "Its servers go with everything on them. Type the cluster's name to delete it: ",
+    ...{ words, what: "the cluster's name", purpose: "it is to be deleted" },
+  });
+}
+
 async function deleteAll(cloud: CloudClient, going: readonly Orphan[], session: Session) {
   if (going.length === 0) return;
   await withStep(session.progress, `Delete ${going.length} objects`, 60, (step) =>
@@ -89,11 +104,13 @@ async function orphans(session: Session, options: Options): Promise<number> {
   const stays = (one: Orphan): boolean =>
     irreplaceable(one) && !(one.kind === "floating IP" ? options.floatingIps : options.volumes);
   const kept = options.delete ? found.filter(stays) : [];
-  if (options.delete)
-    await deleteAll(
-      cloud,
-      found.filter((orphan) => !kept.includes(orphan)),
-      session,
+  if (options.delete) {
+    await agreeTo(session, found, options.yes);
+    const going = found.filter((orphan) => !kept.includes(orphan));
+    await deleteAll(cloud, going, session);
+  } else if (identity !== undefined && found.length > 0)
+    session.print(
+      `\nIf no state holds it any more, \`${orphansCommand(identity)}\` deletes it; else \`npx stackadm destroy\`.`,
     );
   if (kept.length > 0) session.print(`\n${keptLines(kept)}`);
   session.emit({ type: "result", ok: true, found, deleted: options.delete, kept });
@@ -113,6 +130,11 @@ export function registerOrphans(program: Command): void {
       false,
     )
     .option("--floating-ips", "with --delete: also the addresses of its Services", false)
+    .option(
+      "--yes",
+      "with --delete: do not ask about a cluster that may live; needed then without a terminal and with --json",
+      false,
+    )
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       await runCommand(command, (session) => orphans(session, options));

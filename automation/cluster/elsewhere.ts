@@ -2,7 +2,7 @@ import { findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { isIdentity } from "../../cloud/ownership.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { ClusterError } from "./cluster-error.js";
-import { clusterLines, orphansCommand } from "./orphans.js";
+import { clusterLines, showCommand } from "./orphans.js";
 import type { Run } from "./run.js";
 import { plainlyWritten } from "./spec.js";
 
@@ -28,7 +28,9 @@ export async function requireNotElsewhere(run: Run, cluster: string): Promise<Or
   if (living.length === 0) return ours;
   const identity = living.find(({ mark }) => isIdentity(mark.identity))?.mark.identity;
   const lost =
-    identity === undefined ? "" : ` If that is lost for good: \`${orphansCommand(identity)}\`.`;
+    identity === undefined
+      ? ""
+      : ` If that is lost for good, \`${showCommand(identity)}\` shows it and says how it is deleted.`;
   throw new ClusterError(
     "STACK_NOT_FOUND",
     `The state at ${run.service.backend} holds nothing of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterLines(living)}`,

@@ -1,8 +1,15 @@
 import type { Orphan } from "../../cloud/orphans.js";
 
+/** The command that shows what there is of a cluster. */
+export const showCommand = (identity: string): string =>
+  `npx stackadm orphans --identity ${identity}`;
+
 /** The command that deletes what is left of a cluster when its state is gone. */
-export const orphansCommand = (identity: string): string =>
-  `npx stackadm orphans --identity ${identity} --delete`;
+export const orphansCommand = (identity: string): string => `${showCommand(identity)} --delete`;
+
+/** A server may hold a living cluster, also one that was stopped; but for one that Nova could not make. */
+export const mayLive = (found: readonly Orphan[]): boolean =>
+  found.some(({ kind, status }) => kind === "server" && status !== "ERROR");
 
 /** One line per cluster: its identity, and whether it looks alive. */
 export function clusterLines(found: readonly Orphan[]): string {

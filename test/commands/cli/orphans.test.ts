@@ -59,7 +59,7 @@ describe("`stackadm orphans`", function () {
   });
 
   it("deletes exactly that, servers before their network", async () => {
-    const remove = ["orphans", "--identity", dev.identity, "--delete"];
+    const remove = ["orphans", "--identity", dev.identity, "--delete", "--yes"];
     const { code, err } = await operator.run(...remove);
     assert.equal(code, 0);
     assert.deepEqual(deleted(), ["/compute/servers/s1", "/network/networks/n1"]);
@@ -77,6 +77,63 @@ describe("`stackadm orphans`", function () {
       /Write which cluster is to be deleted, by its identity:\n {2}cluster 'dev', identity 0123456789ab: 2 objects, 1 of 1 servers running\n {2}`npx stackadm orphans --identity 0123456789ab --delete`/,
     );
     assert.deepEqual(deleted(), []);
+  });
+
+  describe("where a server lives among it", () => {
+    const remove = ["orphans", "--identity", dev.identity, "--delete"];
+
+    it("asks for the cluster's name, which the pasted command does not have", async () => {
+      for (const keys of ["0123456789ab\n", "yes\n", "\n", ""]) {
+        const { code, out, err } = await operator.type(keys, ...remove);
+        assert.equal(code, 1);
+        assert.match(out, /^server +dev-general-0 +s1/m, "what goes is shown");
+        assert.match(
+          err,
+          /^This may be a living cluster:\n {2}cluster 'dev', identity 0123456789ab: 2 objects, 1 of 1 servers running$/m,
+        );
+        assert.match(err, /error: '.*' is not 'dev', the cluster's name: nothing was changed\./);
+      }
+      assert.deepEqual(deleted(), []);
+      const { code, err } = await operator.type("dev\n", ...remove);
+      assert.equal(code, 0, err);
+      assert.deepEqual(deleted(), ["/compute/servers/s1", "/network/networks/n1"]);
+    });
+
+    it("wants `--yes` where nobody can be asked", async () => {
+      for (const more of [[], ["--json"]]) {
+        const { code, out, err } = await operator.run(...remove, ...more);
+        assert.equal(code, 2);
+        assert.match(out + err, /`orphans --delete` wants to hear that it is meant/);
+      }
+      assert.deepEqual(deleted(), []);
+    });
+
+    it("asks nothing where no server can hold a cluster any more", async () => {
+      here.servers = [];
+      const { code } = await operator.run(...remove);
+      assert.deepEqual([code, deleted()], [0, ["/network/networks/n1"]]);
+    });
+
+    it("asks about one that was only stopped: its disk holds the cluster", async () => {
+      for (const [status, asks] of [
+        ["SHUTOFF", true],
+        ["ERROR", false],
+      ] as const) {
+        here.servers = here.servers.map((one) => (one.id === "s1" ? { ...one, status } : one));
+        const { code } = await operator.run(...remove);
+        assert.equal(code === 2, asks, status);
+      }
+    });
+
+    it("says how it is deleted only to whoever looks at it", async () => {
+      const { code, out } = await operator.run("orphans", "--identity", dev.identity);
+      assert.equal(code, 0);
+      assert.match(
+        out,
+        /^If no state holds it any more, `npx stackadm orphans --identity 0123456789ab --delete` deletes it/m,
+      );
+      assert.deepEqual(deleted(), []);
+    });
   });
 
   it("refuses what is no identity: an empty variable must not mean the clusters that have none", async () => {
@@ -101,7 +158,7 @@ describe("`stackadm orphans`", function () {
       volumes = [];
       return { status: 202 };
     });
-    const remove = ["orphans", "--identity", dev.identity, "--delete"];
+    const remove = ["orphans", "--identity", dev.identity, "--delete", "--yes"];
     const { out } = await operator.run(...remove);
     assert.match(out, /^One volume stays, with the data.*\n {2}pvc-1 \(v1\)$/m);
     assert.ok(!deleted().some((path) => path.includes("volumes")));
@@ -118,7 +175,7 @@ describe("`stackadm orphans`", function () {
       floatingips = [];
       return { status: 204 };
     });
-    const remove = ["orphans", "--identity", dev.identity, "--delete"];
+    const remove = ["orphans", "--identity", dev.identity, "--delete", "--yes"];
     const { out } = await operator.run(...remove, "--volumes");
     assert.match(
       out,
@@ -133,7 +190,7 @@ describe("`stackadm orphans`", function () {
     const refusal = { forbidden: { message: "Policy doesn't allow it to be performed." } };
     cloud.on("DELETE /compute/servers/s1", { status: 403, body: refusal });
     const { code, out } = await operator.run(
-      ...["orphans", "--identity", dev.identity, "--delete", "--json"],
+      ...["orphans", "--identity", dev.identity, "--delete", "--yes", "--json"],
     );
     assert.equal(code, 3);
     const { type, code: name, message } = lastLine(out);

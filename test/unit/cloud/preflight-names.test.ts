@@ -32,9 +32,10 @@ describe("names that are taken", () => {
     return found.map(({ text }) => text);
   };
 
-  it("by another cluster are told with what deletes that one, if its state is lost", async () => {
+  it("by another cluster are told with what shows that one, and with nothing that deletes it", async () => {
     const [text = ""] = await ask([{ kind: "network", name: "dev" }]);
-    assert.match(text, /orphans --identity 0123456789ab --delete/);
+    assert.match(text, /`npx stackadm orphans --identity 0123456789ab` shows it/);
+    assert.doesNotMatch(text, /--delete/);
   });
 
   it("by what an interrupted run left are told without: it is the identity of the cluster that lives", async () => {

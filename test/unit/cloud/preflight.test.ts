@@ -261,7 +261,7 @@ describe("the questions before the first write", () => {
     });
     assert.match(
       (await ask()).join(),
-      /taken by n, which belongs to another cluster 'dev' \(identity 0123456789ab\).*PULUMI_BACKEND_URL.*orphans --identity 0123456789ab --delete/,
+      /taken by n, which belongs to another cluster 'dev' \(identity 0123456789ab\).*PULUMI_BACKEND_URL.*orphans --identity 0123456789ab`/,
     );
   });
 
