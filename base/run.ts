@@ -9,6 +9,8 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Written to the command's standard input, then closed. */
   readonly input?: string;
+  /** Called with the number of the command's process as soon as there is one. */
+  readonly onStart?: (pid: number) => void;
   /** Called with every line of standard output and standard error. */
   readonly onLine?: (line: string) => void;
   /** Aborting it ends the command with SIGTERM. */
@@ -54,6 +56,7 @@ export async function run(
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     signal: options.signal,
   });
+  if (child.pid !== undefined) options.onStart?.(child.pid);
   const text = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     const stream = child[name];

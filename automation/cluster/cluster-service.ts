@@ -96,7 +96,7 @@ class Service implements ClusterService {
     const { preflight = true, expectNoChanges } = options;
     return this.inTurn(stack, options, async (run) => {
       const spec = preflight === false ? undefined : await run.spec({ files: true });
-      requireFree(run);
+      await requireFree(run);
       if (spec) run.getReady();
       const requireFit = beginFit(run, spec, { namesOnly: preflight === "names" });
       const { state, repaired } = await repair(run, await beginWith(run), "repair");
@@ -137,7 +137,7 @@ class Service implements ClusterService {
   refresh(stack: string, options: RunOptions = {}): Promise<RefreshResult> {
     const { events, ...listening } = collecting(options);
     return this.inTurn(stack, { ...options, ...listening }, async (run) => {
-      requireFree(run);
+      await requireFree(run);
       const state = await beginWith(run);
       tellRepair(run, state);
       await run.engine("refresh", { exists: state !== undefined });
@@ -147,7 +147,7 @@ class Service implements ClusterService {
 
   destroy(stack: string, options: DestroyOptions = {}): Promise<DestroyResult> {
     return this.inTurn(stack, options, async (run) => {
-      requireFree(run);
+      await requireFree(run);
       const [settings, state] = await Promise.all([settingsOf(run), beginWith(run)]);
       const { name } = settings;
       if (holdsNothing(state)) {

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { z } from "zod";
 import { Failure } from "../../base/failure.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
-import { holdersSaid } from "./engine-locks.js";
+import { describeLock, locksSaid } from "./engine-locks.js";
 import type { ClusterEvent } from "./events.js";
 import { explainAll, explainMessage } from "./explain.js";
 import {
@@ -23,8 +23,6 @@ export interface OperationOptions {
   /** The current directory of the program. */
   readonly cwd: string;
   readonly onEvent: (event: ClusterEvent) => void;
-  /** The engine has the stack's lock. It is in the group of processes of this number. */
-  readonly onLocked?: (group: number) => void;
   /** The engine holds the stack until `signal`, as it was asked to. */
   readonly onHeld?: () => void;
   /** What the program found in the cloud. */
@@ -153,7 +151,6 @@ export async function runOperation(
   let reply: Extract<Reply, { type: "done" | "failed" }> | undefined;
   const stops = stopsOf(child);
   const { watch, stop } = watchScripts({ ...stops, env: options.env, times: options.silence });
-  let locked = false;
   child.on("message", (message) => {
     const received = replySchema.parse(message);
     if (received.type === "done" || received.type === "failed") {
@@ -164,9 +161,6 @@ export async function runOperation(
       options.onFound?.(received.found);
       return;
     }
-    // The engine takes the lock before it says anything.
-    if (!locked && child.pid !== undefined) options.onLocked?.(child.pid);
-    locked = true;
     if (received.type === "held") options.onHeld?.();
     else {
       const { event } = received;
@@ -201,7 +195,7 @@ function failureOf(
   { events, printed, cancelled }: Circumstances,
 ): Failure {
   if (reply?.kind === "locked") {
-    const by = holdersSaid(reply.text).join(" and ");
+    const by = locksSaid(reply.text).map(describeLock).join(" and ");
     const whose = by === "" ? "" : `: ${by}`;
     return new Failure("STACK_LOCKED", `Another operation holds this stack${whose}.`);
   }

@@ -6,7 +6,6 @@ import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { ClusterError } from "./cluster-error.js";
 import { Spans } from "./critical-path.js";
-import { noteLocks, stackLocks } from "./engine-locks.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./operation.js";
 import type { ClusterEvent } from "./events.js";
 import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
@@ -152,22 +151,14 @@ export class Run {
     return { type: "start", operation, stack, project, workDirectory, program };
   }
 
-  /** One operation in a process of its own, with a note of which lock it holds. */
-  private async operate(
+  /** One operation in a process of its own. */
+  private operate(
     request: OperationRequest,
-    options: Omit<OperationOptions, "env" | "cwd" | "onLocked">,
+    options: Omit<OperationOptions, "env" | "cwd">,
     worker?: ChildProcess,
   ): Promise<void> {
-    const { backend, env } = this.service;
-    let forgetLock = (): void => undefined;
-    const onLocked = (group: number): void => {
-      forgetLock = noteLocks(stackLocks(backend, request.project, request.stack), group);
-    };
-    try {
-      await runOperation(request, { ...options, env, cwd: this.directory, onLocked }, worker);
-    } finally {
-      forgetLock();
-    }
+    const { env } = this.service;
+    return runOperation(request, { ...options, env, cwd: this.directory }, worker);
   }
 
   /** Runs the engine once; answers whether anything was not as it is to be. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { clusterNameKey, identityKey, isIdentity } from "../../cloud/ownership.js";
 import { run } from "../../base/run.js";
 import { dropEmptyAttributes } from "./checkpoint-files.js";
+import { noteEngine } from "./engine-notes.js";
 import { isSameCluster } from "./kubeconfig-file.js";
 import type { Workspace } from "./workspace.js";
 
@@ -46,17 +47,28 @@ export interface StateAccess {
   readonly env: NodeJS.ProcessEnv;
 }
 
+interface CommandOptions {
+  readonly accept?: readonly number[];
+  readonly input?: string;
+  /** Whether it takes the stack's lock: then it is noted which process that is. */
+  readonly locks?: boolean;
+}
+
 /** The Pulumi CLI in the stack's private directory. */
 export async function pulumi(
   { workspace, env }: StateAccess,
   args: readonly string[],
-  options: { accept?: readonly number[]; input?: string } = {},
+  { locks = false, ...options }: CommandOptions = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  return run("pulumi", [...args, "--non-interactive", "--stack", workspace.stack], {
-    cwd: workspace.directory,
-    env,
-    ...options,
-  });
+  let forget = (): void => undefined;
+  const onStart = (pid: number): void => {
+    if (locks) forget = noteEngine(workspace.directory, pid);
+  };
+  const { directory: cwd, stack } = workspace;
+  const command = [...args, "--non-interactive", "--stack", stack];
+  const ended = await run("pulumi", command, { cwd, env, onStart, ...options });
+  forget();
+  return ended;
 }
 
 /** The stack's state with its secrets encrypted; undefined when there is no such stack. */
@@ -75,7 +87,7 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
 
 /** Writes a state back. Secrets in it are still encrypted; none touches the disk in clear. */
 export async function writeState(access: StateAccess, state: StateExport): Promise<void> {
-  await pulumi(access, ["stack", "import"], { input: JSON.stringify(state) });
+  await pulumi(access, ["stack", "import"], { input: JSON.stringify(state), locks: true });
 }
 
 /** Has the ID of the floating IP, which the project had before and keeps. */

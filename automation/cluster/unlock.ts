@@ -1,71 +1,91 @@
+import { join } from "node:path";
+import { withLock } from "../../base/lock.js";
+import { backendDirectory } from "../setup/backend.js";
 import { ClusterError } from "./cluster-error.js";
 import {
   describeLock,
-  holderIsDead,
   holderRuns,
-  holdersSaid,
+  locksSaid,
   removeLock,
   stackLocks,
   type StackLock,
 } from "./engine-locks.js";
-import { backendDirectory } from "../setup/backend.js";
+import { forgetEngines, hasEnded, notesIn, proveDead } from "./engine-notes.js";
 import type { Run } from "./run.js";
 import { pulumi, type StateAccess } from "./state.js";
 
-const locksOf = ({ service, project, stack }: Run): StackLock[] =>
-  stackLocks(service.backend, project, stack);
+const isDirectory = ({ service }: Run): boolean => backendDirectory(service.backend) !== undefined;
 
-const held = (by: string): ClusterError =>
+/** Who holds the stack; a backend that is no directory is asked by the engine. */
+const locksOf = (run: Run): Promise<StackLock[]> =>
+  isDirectory(run)
+    ? Promise.resolve(stackLocks(run.service.backend, run.project, run.stack))
+    : locksByEngine(run.access);
+
+/**
+ * The engine tells who holds a stack only when it is refused, so it is asked to give the stack the name that it has: it takes the lock,
+ * sees that the name is taken, and gives the lock back.
+ */
+async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
+  const { stack } = access.workspace;
+  const { stderr } = await pulumi(access, ["stack", "rename", stack], {
+    accept: [1, 255],
+    locks: true,
+  });
+  if (/already exists|no stack named/.test(stderr)) return [];
+  if (!/currently locked/.test(stderr))
+    throw new Error(`Who holds the stack cannot be asked: ${stderr.trim()}`);
+  const said = locksSaid(stderr);
+  return said.length > 0 ? said : [{}];
+}
+
+const held = (by: StackLock): ClusterError =>
   new ClusterError(
     "STACK_LOCKED",
-    `Another operation holds this stack: ${by}.`,
+    `Another operation holds this stack: ${describeLock(by)}.`,
     "Wait until it is done. If it is gone for good, `npx stackadm unlock` removes its lock.",
   );
 
+/** Whether the holder is certainly dead. */
+const isDead = ({ access }: Run, { holder }: StackLock): boolean =>
+  holder !== undefined && proveDead(notesIn(access.workspace.directory), holder);
+
+/** Removes them all; where the backend is no directory, that is all that the engine can do. */
+async function removeLocks(run: Run, locks: readonly StackLock[]): Promise<void> {
+  if (isDirectory(run)) locks.forEach(removeLock);
+  else if (locks.length > 0) await pulumi(run.access, ["cancel", "--yes"]);
+  forgetEngines(run.access.workspace.directory);
+}
+
 /** Refuses a stack that another operation holds. The lock of one that is certainly dead is removed. */
-export function requireFree(run: Run): void {
-  const locks = locksOf(run);
-  const alive = locks.find((lock) => !holderIsDead(lock));
-  if (alive) throw held(describeLock(alive));
-  for (const lock of locks) {
-    removeLock(lock);
-    run.note(`The lock of ${describeLock(lock)} is removed: that process is gone.`);
-  }
+export async function requireFree(run: Run): Promise<void> {
+  const { directory } = run.access.workspace;
+  // Asking the engine takes a second: only where one of ours ended and may have left its lock.
+  if (!isDirectory(run) && !notesIn(directory).some((note) => hasEnded(note))) return;
+  // Of two who find the same holder dead, the second must not take away the lock that the first has by then.
+  const purpose = "removing the lock of an engine that is gone";
+  const { signal } = run.options;
+  await withLock(join(directory, "unlock.lock"), { purpose, waitMs: 30_000, signal }, async () => {
+    const locks = await locksOf(run);
+    const alive = locks.find((lock) => !isDead(run, lock));
+    if (alive) throw held(alive);
+    await removeLocks(run, locks);
+    for (const lock of locks)
+      run.note(`The lock of ${describeLock(lock)} is removed: that process is gone.`);
+  });
 }
 
-/**
- * Who holds the stack, as the engine says. It tells only who is refused, so it is asked to give the stack the name that it has:
- * it takes the lock, sees that the name is taken, and gives the lock back.
- */
-export async function holdersByEngine(access: StateAccess): Promise<string[]> {
-  const { stack } = access.workspace;
-  const { stderr } = await pulumi(access, ["stack", "rename", stack], { accept: [1, 255] });
-  if (/already exists|no stack named/.test(stderr)) return [];
-  const holders = holdersSaid(stderr);
-  return holders.length > 0 ? holders : [stderr.trim()];
-}
-
-/** Who holds the stack; a backend that is no directory is asked by the engine. */
-export const holdersOf = (run: Run): Promise<string[]> =>
-  backendDirectory(run.service.backend) === undefined
-    ? holdersByEngine(run.access)
-    : Promise.resolve(locksOf(run).map(describeLock));
+/** Who holds the stack, for people. */
+export const holdersOf = async (run: Run): Promise<string[]> =>
+  (await locksOf(run)).map(describeLock);
 
 /** Removes the locks of these holders, and those of others that are certainly dead; answers whose. */
 export async function unlock(run: Run, holders: readonly string[]): Promise<string[]> {
-  const meant = (by: string): boolean => holders.includes(by);
-  if (backendDirectory(run.service.backend) === undefined) {
-    const now = await holdersByEngine(run.access);
-    const other = now.find((by) => !meant(by));
-    if (other !== undefined) throw held(other);
-    if (now.length > 0) await pulumi(run.access, ["cancel", "--yes"]);
-    return now;
-  }
-  const locks = locksOf(run);
+  const locks = await locksOf(run);
   const alive = locks.find(
-    (lock) => !holderIsDead(lock) && (holderRuns(lock) || !meant(describeLock(lock))),
+    (lock) => !isDead(run, lock) && (holderRuns(lock) || !holders.includes(describeLock(lock))),
   );
-  if (alive) throw held(describeLock(alive));
-  for (const lock of locks) removeLock(lock);
+  if (alive) throw held(alive);
+  await removeLocks(run, locks);
   return locks.map(describeLock);
 }

@@ -13,6 +13,7 @@ import {
 } from "@pulumi/pulumi/automation";
 import { isDryRun } from "@pulumi/pulumi/runtime";
 import { foundFacts, giveFacts } from "../../components/support/known-facts.js";
+import { noteEngines } from "./engine-notes.js";
 import { decodeEvent } from "./events.js";
 import {
   loadSchema,
@@ -180,7 +181,11 @@ async function serve(request: OperationRequest): Promise<void> {
   process.on("disconnect", abort);
   // A SIGINT to the group is meant for the engine: the second one makes it end at once.
   process.on("SIGINT", () => undefined);
+  // A preview takes no lock.
+  const forget = request.operation === "preview" ? undefined : noteEngines(request.workDirectory);
   const reply = await perform(request, cancel.signal).catch(failure);
+  // An engine that fails may keep its lock; one that was refused has none.
+  if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();
   send(replySchema.parse(reply));
   process.removeAllListeners("disconnect");
   if (process.connected) process.disconnect();

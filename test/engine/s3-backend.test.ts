@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   createClusterService,
@@ -31,6 +31,8 @@ describe("a stack whose backend is a bucket", function () {
   const take = (seconds: number): void => {
     writeFileSync(join(project.directory, "seconds"), String(seconds));
   };
+  /** Where what is noted of the stack lies. */
+  const directoryOf = (): string => new Run(project.service, "dev").access.workspace.directory;
   const pending = async (): Promise<readonly unknown[]> =>
     (await service.state("dev"))?.deployment.pending_operations ?? [];
   before(async () => {
@@ -43,7 +45,8 @@ describe("a stack whose backend is a bucket", function () {
     bucket.stop();
   });
 
-  it("is held by a killed engine until its lock is removed, and then repaired by the next up", async () => {
+  /** An `up` whose engines are killed while it makes something: the numbers of these. */
+  const kill = async (): Promise<number[]> => {
     take(60);
     const killed = assert.rejects(service.up("dev", bare), { code: "ENGINE_KILLED" });
     await until("the engine noted what it makes", async () => (await pending()).length > 0);
@@ -51,23 +54,36 @@ describe("a stack whose backend is a bucket", function () {
     for (const pid of engines) process.kill(pid, "SIGKILL");
     await killed;
     take(0);
+    return engines;
+  };
+
+  it("is repaired by the next up after an engine that was killed here: its lock is known for that one's", async () => {
+    const engines = await kill();
+    const [holder = "", ...others] = await service.locks("dev");
+    assert.deepEqual(others, []);
+    assert.ok(
+      engines.some((pid) => holder.startsWith(`process ${String(pid)} of`)),
+      holder,
+    );
+    const notes: string[] = [];
+    await service.up("dev", { ...bare, onNote: (text) => notes.push(text) });
+    assert.ok(notes.includes(`The lock of ${holder} is removed: that process is gone.`));
+    assert.match(notes.join("\n"), /interrupted; it is repaired: Command 'slow'/);
+    assert.deepEqual([await pending(), await service.locks("dev")], [[], []]);
+  });
+
+  it("is held by an engine that was killed elsewhere, until somebody who knows removes its lock", async () => {
+    await kill();
+    // Nobody here noted which process it was.
+    rmSync(join(directoryOf(), "engines"), { recursive: true });
     const holders = await service.locks("dev");
     assert.match(holders.join("\n"), /^process \d+ of \S+ on \S+, since \S+$/);
-    assert.ok(
-      engines.some((pid) => holders[0]?.startsWith(`process ${String(pid)} of`)),
-      holders[0],
-    );
-    await assert.rejects(service.up("dev", bare), {
-      code: "STACK_LOCKED",
-      message: `Another operation holds this stack: ${String(holders[0])}.`,
-    });
+    await assert.rejects(service.up("dev", bare), { code: "STACK_LOCKED" });
     assert.equal((await pending()).length, 1, "nothing was repaired under another's lock");
     await assert.rejects(service.unlock("dev"), { code: "STACK_LOCKED" });
     assert.deepEqual(await service.unlock("dev", { holders }), holders);
     assert.deepEqual(await service.locks("dev"), []);
-    const notes: string[] = [];
-    await service.up("dev", { ...bare, onNote: (text) => notes.push(text) });
-    assert.match(notes.join("\n"), /interrupted; it is repaired: Command 'slow'/);
+    await service.up("dev", bare);
     assert.deepEqual(await pending(), []);
   });
 

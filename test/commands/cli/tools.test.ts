@@ -91,7 +91,7 @@ describe("a command about what surrounds a cluster", function () {
 
   describe("`stackadm unlock`", () => {
     const by = (pid: number): string =>
-      `process ${pid} of ann on ${hostname()}, since 2026-01-02T03:04:05.000Z`;
+      `process ${pid} of ann on ${hostname()}, since 2026-01-02T03:04:05Z`;
 
     it("wants `--yes` where nobody can be asked", async () => {
       const file = lock(deadPid());

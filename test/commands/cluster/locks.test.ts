@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { ClusterService } from "../../../automation/cluster/cluster-service.js";
-import { processPlace } from "../../../base/process.js";
 import { Embedder, fails } from "../../support/embedder.js";
 import type { Engine } from "../../support/engine.js";
 
@@ -19,29 +18,106 @@ describe("the locks of stacks", function () {
   });
   afterEach(() => embedder.stop());
   const service = (): ClusterService => embedder.service();
-  const lock = (pid: number, host = hostname()): void => {
+  const lock = (pid: number, host = hostname(), since = new Date(0)): void => {
     const folder = join(engine.directory, "backend", ".pulumi/locks/organization/it/dev");
     mkdirSync(folder, { recursive: true });
-    const timestamp = new Date(0).toISOString();
+    const timestamp = since.toISOString();
     const text = JSON.stringify({ pid, username: "ann", hostname: host, timestamp });
     writeFileSync(join(folder, "lock.json"), text);
   };
-  /** What is noted when an engine of this service takes the lock. */
-  const note = (pid: number): void => {
-    mkdirSync(embedder.state("locks"), { recursive: true });
-    const text = JSON.stringify({ place: processPlace(), pid, started: "1" });
-    writeFileSync(embedder.state("locks", "lock.json"), text);
-  };
-
-  it("removes that of a process which it noted and which is gone, and says whose it was", async () => {
-    const { pid } = spawnSync("true");
-    lock(pid);
-    note(pid);
-    const notes: string[] = [];
+  const bare = { preflight: false, verify: false } as const;
+  /** An `up` whose engine is killed before it says anything: its number. */
+  const killed = async (): Promise<number> => {
     engine.state({});
-    await service().refresh("dev", { onNote: (text) => notes.push(text) });
-    assert.match(notes.join("\n"), new RegExp(`^The lock of process ${pid} of ann`, "m"));
+    engine.runs({ up: { then: "die" } });
+    await fails(service().up("dev", bare), "ENGINE_KILLED");
+    engine.runs({});
+    return Number(readFileSync(join(engine.directory, "pid"), "utf8"));
+  };
+  const said = (pid: number, host = "elsewhere", since = "2026-01-02T03:04:05Z"): string =>
+    `error: the stack is currently locked by 1 lock(s). Either wait ...\n  s3://bucket/.pulumi/locks/organization/it/dev/1.json: created by ann@${host} (pid ${pid}) at ${since}\n`;
+  const now = (): string => new Date().toISOString().replace(/\.\d+Z/, "Z");
+  const calls = (beginning: string): number =>
+    engine.calls().filter((call) => call.startsWith(beginning)).length;
+  const notes = (): string[] => readdirSync(join(dirname(embedder.kubeconfig()), "engines"));
+
+  it("removes that of an engine which it started and which is gone, and says whose it was", async () => {
+    const pid = await killed();
+    lock(pid, hostname(), new Date());
+    const heard: string[] = [];
+    await service().up("dev", { ...bare, onNote: (text) => heard.push(text) });
+    assert.match(heard.join("\n"), new RegExp(`^The lock of process ${pid} of ann`, "m"));
     assert.deepEqual(await service().unlock("dev"), []);
+    assert.deepEqual(notes(), []);
+  });
+
+  it("leaves one that such an engine cannot have taken: of another time, host or number", async () => {
+    const pid = await killed();
+    const later = new Date(Date.now() + 600_000);
+    for (const [number, host, since] of [
+      [pid, hostname(), new Date(0)],
+      [pid, hostname(), later],
+      [pid, "elsewhere", new Date()],
+      [pid + 1, hostname(), new Date()],
+    ] as const) {
+      lock(number, host, since);
+      await fails(service().up("dev", bare), "STACK_LOCKED");
+    }
+  });
+
+  describe("in a backend that is no directory", () => {
+    beforeEach(() => {
+      embedder.backend = "s3://bucket";
+    });
+
+    it("removes that of an engine which it started and which is gone, after asking whose it is", async () => {
+      const pid = await killed();
+      engine.refuses({ "stack rename": said(pid, hostname(), now()) });
+      const heard: string[] = [];
+      await service().up("dev", { ...bare, onNote: (text) => heard.push(text) });
+      assert.equal(calls("cancel"), 1);
+      assert.match(heard.join("\n"), new RegExp(`^The lock of process ${pid} of ann`, "m"));
+    });
+
+    it("refuses under anybody else's, whoever was killed here", async () => {
+      const pid = await killed();
+      for (const who of [said(pid, "elsewhere", now()), said(pid + 1, hostname(), now())]) {
+        engine.refuses({ "stack rename": who });
+        await fails(service().up("dev", bare), "STACK_LOCKED");
+      }
+      const both = said(pid, hostname(), now()) + said(1, "elsewhere", now());
+      engine.refuses({ "stack rename": both });
+      await fails(service().up("dev", bare), "STACK_LOCKED");
+      assert.equal(calls("cancel"), 0, "it would take both");
+    });
+
+    it("asks nobody where every engine came to its end, or was refused", async () => {
+      engine.state({});
+      await service().up("dev", bare);
+      engine.runs({ up: { code: 255, stderr: said(1) } });
+      await fails(service().up("dev", bare), "STACK_LOCKED");
+      assert.deepEqual(notes(), []);
+      await fails(service().up("dev", bare), "STACK_LOCKED");
+      assert.equal(calls("stack rename"), 0);
+    });
+
+    it("asks once after an engine that failed: it may have kept its lock", async () => {
+      engine.state({});
+      engine.runs({ up: { code: 255, stderr: "error: no\n" } });
+      await assert.rejects(service().up("dev", bare));
+      engine.runs({});
+      for (let time = 0; time < 2; time += 1) await service().up("dev", bare);
+      assert.deepEqual([calls("stack rename"), calls("cancel"), notes()], [1, 0, []]);
+    });
+
+    it("says that it cannot be asked, and not that somebody holds it", async () => {
+      await killed();
+      engine.refuses({ "stack rename": "error: dial tcp: connection refused\n" });
+      await assert.rejects(service().up("dev", bare), (error) => {
+        assert.match(String(error), /cannot be asked: .*dial tcp: connection refused/);
+        return true;
+      });
+    });
   });
 
   it("removes one that nobody noted only for who was shown it", async () => {
@@ -73,17 +149,14 @@ describe("the locks of stacks", function () {
     embedder.backend = "s3://bucket";
     assert.deepEqual(await service().locks("dev"), []);
     assert.deepEqual(await service().unlock("dev", { holders: [] }), []);
-    const said = (pid: number): string =>
-      `error: the stack is currently locked by 1 lock(s). Either wait ...\n  s3://bucket/.pulumi/locks/organization/it/dev/1.json: created by ann@elsewhere (pid ${pid}) at 2026-01-02T03:04:05Z\n`;
     engine.refuses({ "stack rename": said(1) });
     const holders = await service().locks("dev");
     assert.deepEqual(holders, ["process 1 of ann on elsewhere, since 2026-01-02T03:04:05Z"]);
     engine.refuses({ "stack rename": said(2) });
     await fails(service().unlock("dev", { holders }), "STACK_LOCKED");
-    const cancelled = (): boolean => engine.calls().some((call) => call.startsWith("cancel"));
-    assert.ok(!cancelled());
+    assert.equal(calls("cancel"), 0);
     engine.refuses({ "stack rename": said(1) });
     assert.deepEqual(await service().unlock("dev", { holders }), holders);
-    assert.ok(cancelled());
+    assert.equal(calls("cancel"), 1);
   });
 });
