@@ -10,6 +10,7 @@ export type {
   DestroyResult,
   LookOptions,
   MachineStatus,
+  OthersCredential,
   OutputsOptions,
   PreviewOptions,
   PreviewResult,

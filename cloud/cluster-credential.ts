@@ -1,4 +1,6 @@
 /** What of a cluster's own credential can be told before it is made, and while it lives. */
+import { CloudError } from "./cloud-error.js";
+import type { CloudClient } from "./client.js";
 import { problem, warning, type Finding } from "./finding.js";
 import type { ClusterNeeds } from "./needs.js";
 
@@ -79,4 +81,18 @@ export function credentialFindings(
         ]
       : []),
   ];
+}
+
+/** Whether an application credential is another user's: Keystone neither shows nor deletes it for anybody else, administrators apart. */
+export async function isAnothers(client: CloudClient, id: string): Promise<boolean> {
+  const path = `/users/${client.userId}/application_credentials/${encodeURIComponent(id)}`;
+  try {
+    await client.request("identity", "GET", path);
+    return false;
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error;
+    if (error.kind === "forbidden") return true;
+    if (error.kind === "not-found") return false;
+    throw error;
+  }
 }

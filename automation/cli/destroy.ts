@@ -16,11 +16,11 @@ interface Options {
 /** What is true now. */
 function outcome(
   { stack, environment: { backend } }: StackContext,
-  { clusters, held, deleted, kept }: DestroyResult,
+  { clusters, held, deleted, kept, others = [] }: DestroyResult,
 ): string {
   const named = clusters.map((name) => `'${name}'`).join(", ");
   const whose = clusters.length > 1 ? `clusters ${named}` : `cluster ${named}`;
-  const other = kept.length > 0 ? " else" : "";
+  const other = kept.length + others.length > 0 ? " else" : "";
   if (!held)
     return `There is nothing to destroy: the state at ${backend} holds nothing of stack '${stack}', and nothing${other} in the project carries the name of ${whose}.`;
   const swept = deleted.length > 0 ? `; ${deleted.length} left-over objects were deleted.` : ".";
@@ -42,14 +42,17 @@ async function destroy(context: StackContext, { abandon, yes }: Options): Promis
       ...listening,
     }),
   );
-  const { clusters, deleted, kept, held } = result;
+  const { clusters, deleted, kept, held, others } = result;
   const milliseconds = held ? Date.now() - startedAt : 0;
   const times = view.times();
   if (times.length > 0) session.print(`\n${timesTable(times, milliseconds)}\n`);
   session.print(outcome(context, result));
   if (kept.length > 0) session.print(keptLines(kept));
   const swept = deleted.length;
-  session.emit({ type: "result", ok: true, stack, clusters, swept, kept, times, milliseconds });
+  session.emit({
+    ...{ type: "result", ok: true, stack, clusters, swept, kept, others },
+    ...{ times, milliseconds },
+  });
   return 0;
 }
 

@@ -25,6 +25,7 @@ import type {
   UpOptions,
   UpResult,
 } from "./options.js";
+import { disown, passOver } from "./others-credentials.js";
 import { requireHere } from "./place.js";
 import { planRows } from "./plan-rows.js";
 import { beginFit, findingsFor } from "./preflight.js";
@@ -105,9 +106,10 @@ class Service implements ClusterService {
       const known = expectNoChanges === true ? undefined : fitting;
       run.stage("operation");
       const exists = state !== undefined;
+      const flags = known ? {} : (await disown(run, state)).flags;
       const early = state && lookEarly(run, state, options);
       const { changed } = await run
-        .engine("up", { expectNoChanges, exists, known })
+        .engine("up", { expectNoChanges, exists, known, ...flags })
         .catch(async (error: unknown) => {
           await undoUndecided(run);
           throw error;
@@ -128,8 +130,8 @@ class Service implements ClusterService {
         await run.spec({ files: true });
         run.getReady();
       }
-      await beginWith(run);
-      await run.engine("preview");
+      const state = await beginWith(run);
+      await run.engine("preview", await passOver(run, state));
       return { plan: planRows(events) };
     });
   }
@@ -140,7 +142,8 @@ class Service implements ClusterService {
       await requireFree(run);
       const state = await beginWith(run);
       tellRepair(run, state);
-      await run.engine("refresh", { exists: state !== undefined });
+      const passed = await passOver(run, state);
+      await run.engine("refresh", { exists: state !== undefined, ...passed });
       return { changed: events.filter(({ type }) => type === "finished").length };
     });
   }
@@ -168,8 +171,9 @@ class Service implements ClusterService {
       await moveEarlier(access.workspace, () => readClusters(access));
       await settleApi(run, options, requireAgreed);
       await repair(run, await readState(access), "operation");
-      await run.engine("destroy", { exists: true });
-      const swept = await sweepAfter(run, state);
+      const { flags, others } = await disown(run, state);
+      await run.engine("destroy", { exists: true, ...flags });
+      const swept = { ...(await sweepAfter(run, state)), ...(others.length > 0 && { others }) };
       removeFiles(access.workspace);
       return { clusters: namesIn(state, name), held: true, ...swept };
     });

@@ -1,10 +1,6 @@
 import { z } from "zod";
 import { endingOf } from "../../cloud/cluster-credential.js";
-import type { StateExport } from "./state.js";
-
-/** The credentials that the program makes; those that a program has besides are none of ours. */
-const made =
-  /stackadm:identity:ApplicationCredential\$openstack:identity\/applicationCredential:ApplicationCredential::/;
+import { isClusterCredential, type StateExport } from "./state.js";
 
 const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)));
 
@@ -21,7 +17,7 @@ export function credentialWarnings(
   { deployment }: StateExport,
   { stack, supplied, now }: EndingOptions,
 ): string[] {
-  const own = (deployment.resources ?? []).filter(({ urn }) => made.test(urn));
+  const own = (deployment.resources ?? []).filter(isClusterCredential);
   const ends = own.flatMap(({ inputs, outputs }) => {
     const end = moment.safeParse(outputs?.["expiresAt"] ?? inputs?.["expiresAt"]);
     return end.success ? [end.data] : [];

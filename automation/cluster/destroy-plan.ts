@@ -4,6 +4,7 @@ import { ownershipOf } from "../../cloud/ownership.js";
 import { settingsOf } from "./elsewhere.js";
 import { fatesIn, floatingIpOf, type Fates } from "./fates.js";
 import type { ClaimedVolume, DestroyPlan, DestroyPlanOptions, VolumeSnapshot } from "./options.js";
+import { othersCredentials } from "./others-credentials.js";
 import { requireHere } from "./place.js";
 import { protectionOf } from "./protection.js";
 import type { Run } from "./run.js";
@@ -81,12 +82,14 @@ export async function planDestroy(
   const [cluster = settings.name, ...others] = names;
   const fates = await fatesIn(run, state, abandon);
   const protection = protectionOf(run, settings, state);
+  const anothers = await othersCredentials(run, state);
   const { problem } = fates;
   return {
     ...{ cluster, clusters: [cluster, ...others], identities: [...components.keys()] },
     ...{ ...where, held: true },
     ...sorted(inventory, marked, { owned: ownedIds(state), fates }),
     ...(protection && { protection }),
+    ...(anothers.length > 0 && { others: anothers }),
     ...(problem !== undefined && { problem }),
   };
 }

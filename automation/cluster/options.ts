@@ -161,8 +161,19 @@ export interface DestroyPlan extends WhichCluster {
   readonly floatingIps: readonly ServiceFloatingIp[];
   /** As far as the cluster's API says: the project's inventory has none. */
   readonly snapshots: readonly VolumeSnapshot[];
+  /** Application credentials that stay, because they are another user's. Absent when there are none. */
+  readonly others?: readonly OthersCredential[];
   /** Why a cluster's API could not say what becomes of these. Absent when it did, or need not be asked. */
   readonly problem?: string;
+}
+
+/** An application credential of a cluster's that another user made, who alone can read and delete it. */
+export interface OthersCredential {
+  /** ID in Keystone. */
+  readonly id: string;
+  readonly name: string;
+  /** By which the state holds it. */
+  readonly urn: string;
 }
 
 /** A volume of a PersistentVolume. */
@@ -209,6 +220,8 @@ export interface DestroyResult {
   readonly deleted: readonly Orphan[];
   /** Volumes with their data and floating IPs of Services that stay: kept on purpose, or the cluster could not be asked. */
   readonly kept: readonly Orphan[];
+  /** Application credentials that stay, because they are another user's. Absent when there are none. */
+  readonly others?: readonly OthersCredential[];
 }
 
 /** A machine as Nova sees it. */

@@ -29,14 +29,18 @@ const answered = z.object({
   region: z.string().min(1).optional().catch(undefined),
 });
 
-/** Where what the stack made with the environment's cloud is. Pure. */
-export function placeOf(state: StateExport | undefined): Place {
+/** What the stack made with the environment's cloud. */
+export function madeHere(state: StateExport | undefined): StateResource[] {
   const resources = state?.deployment.resources ?? [];
   const providers = resources.filter(isOfEnvironment).map(({ urn }) => `${urn}::`);
-  const made = resources
+  return resources
     .filter(({ provider, external }) => provider !== undefined && external !== true)
-    .filter(({ provider = "" }) => providers.some((one) => provider.startsWith(one)))
-    .map(({ outputs }) => answered.parse(outputs ?? {}));
+    .filter(({ provider = "" }) => providers.some((one) => provider.startsWith(one)));
+}
+
+/** Where that is. Pure. */
+export function placeOf(state: StateExport | undefined): Place {
+  const made = madeHere(state).map(({ outputs }) => answered.parse(outputs ?? {}));
   return {
     projects: new Set(made.flatMap(({ tenantId = [] }) => tenantId)),
     regions: new Set(made.flatMap(({ region = [] }) => region)),

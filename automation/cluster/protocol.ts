@@ -23,6 +23,8 @@ export const requestSchema = z.object({
   /** What the program need not ask the cloud for. */
   known: z.custom<KnownFacts>().optional(),
   refresh: z.boolean().optional(),
+  /** URNs of what a refresh or a preview passes over. */
+  exclude: z.array(z.string()).optional(),
   parallel: z.number().optional(),
   expectNoChanges: z.boolean().optional(),
   /** Run the program at destroy, so that its hooks and fresh credentials apply. */

@@ -22,6 +22,12 @@ import { prepareWorkspace, programModule, readStackFile } from "./workspace.js";
  */
 const atOnce = 64;
 
+/** What one run of the engine has besides the options of its request, or instead of them. */
+export type OperationFlags = Pick<
+  OperationRequest,
+  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh"
+>;
+
 /** One request about one stack: what it works with, and whom it tells. */
 export class Run {
   readonly access: StateAccess;
@@ -164,7 +170,7 @@ export class Run {
   /** Runs the engine once; answers whether anything was not as it is to be. */
   async engine(
     operation: OperationName,
-    flags: Pick<OperationRequest, "expectNoChanges" | "exists" | "known"> = {},
+    flags: OperationFlags = {},
   ): Promise<{ readonly changed: boolean }> {
     this.requireNotStopped();
     const { onNote, signal, killSignal, refresh } = this.options;

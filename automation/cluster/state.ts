@@ -13,6 +13,8 @@ const resourceSchema = z.looseObject({
   custom: z.boolean().default(false),
   id: z.string().optional(),
   protect: z.boolean().optional(),
+  /** The engine only forgets it where it would delete it. */
+  retainOnDelete: z.boolean().optional(),
   /** Only read, as `Network.get` does: somebody else's. */
   external: z.boolean().optional(),
   provider: z.string().optional(),
@@ -100,6 +102,12 @@ export const ownedIds = (state: StateExport | undefined): Set<string> =>
       id === undefined || type === association || external === true ? [] : [id],
     ),
   );
+
+const credential =
+  /stackadm:identity:ApplicationCredential\$openstack:identity\/applicationCredential:ApplicationCredential::/;
+
+/** Whether the program made it for the controllers of a cluster; the credentials that a program has besides are none of ours. */
+export const isClusterCredential = ({ urn }: StateResource): boolean => credential.test(urn);
 
 /** Whether there is no stack, or one without a resource (the stack itself, a component and a provider are none). */
 export const holdsNothing = (state: StateExport | undefined): boolean =>

@@ -142,10 +142,10 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
       tellFound();
       return { type: "done" };
     case "preview":
-      await stack.preview({ ...options, refresh: request.refresh });
+      await stack.preview({ ...options, refresh: request.refresh, exclude: request.exclude });
       return { type: "done" };
     case "refresh":
-      await stack.refresh(options);
+      await stack.refresh({ ...options, exclude: request.exclude });
       return { type: "done" };
     case "destroy":
       await stack.destroy({

@@ -66,6 +66,13 @@ function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[]
   return tables.flatMap(([header, rows]) => (rows.length > 0 ? [table(header, rows)] : []));
 }
 
+const othersWords = (plan: DestroyPlan): string[] => {
+  const names = (plan.others ?? []).map(named);
+  return names.length === 0
+    ? []
+    : [`What another user made stays in their account: application credential ${listed(names)}.`];
+};
+
 /** What a destroy takes away and what it leaves, for whoever has to agree to it. */
 export function planTables(plan: DestroyPlan): string {
   const { problem } = plan;
@@ -74,6 +81,7 @@ export function planTables(plan: DestroyPlan): string {
     `This takes away the ${whose(plan)}:`,
     rows.length > 0 ? table(["WHAT", "COUNT", "NAMES"], rows) : "Nothing of it is in the cloud.",
     ...keepsTables(plan),
+    ...othersWords(plan),
     ...(problem === undefined ? [] : [unknown(problem)]),
   ].join("\n\n");
 }
@@ -101,7 +109,10 @@ export function planLine(plan: DestroyPlan): string {
     ...byKind(plan).map(([kind, { length }]) => counted(length, kind)),
     ...ofFate(plan, "goes"),
   ];
-  const [stays, open] = [ofFate(plan, "stays"), ofFate(plan, "unknown")];
+  const { length: others } = plan.others ?? [];
+  const ofOthers =
+    others > 0 ? [`${counted(others, "application credential")} of another user`] : [];
+  const [stays, open] = [[...ofFate(plan, "stays"), ...ofOthers], ofFate(plan, "unknown")];
   const what = [
     things.length > 0 ? things.join(", ") : "nothing of it is in the cloud",
     ...(stays.length > 0 ? [`kept: ${stays.join(", ")}`] : []),

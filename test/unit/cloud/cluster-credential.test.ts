@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { credentialFindings, endingOf, rolesOf } from "../../../cloud/cluster-credential.js";
+import { CloudError, errorForStatus } from "../../../cloud/cloud-error.js";
+import type { CloudClient } from "../../../cloud/client.js";
+import {
+  credentialFindings,
+  endingOf,
+  isAnothers,
+  rolesOf,
+} from "../../../cloud/cluster-credential.js";
 
 const now = Date.parse("2027-01-01T00:00:00Z");
 
@@ -34,5 +41,24 @@ describe("the credential of a cluster's controllers", () => {
       assert.match(asked({}, { credentialEnd: soon }, lives).join(), /^warning credential\.exp/);
       assert.match(asked({}, { credentialEnd: gone }, lives).join(), /^problem credential\.exp/);
     }
+  });
+
+  it("is another user's where Keystone refuses to show it, and nowhere else", async () => {
+    const answering = (status: number): CloudClient => {
+      const request = (_service: string, _method: string, path: string): Promise<unknown> => {
+        assert.equal(path, "/users/me/application_credentials/one");
+        return status === 200
+          ? Promise.resolve({})
+          : Promise.reject(errorForStatus("GET", status, ""));
+      };
+      return { userId: "me", request } as unknown as CloudClient;
+    };
+    for (const [status, anothers] of [
+      [200, false],
+      [403, true],
+      [404, false],
+    ] as const)
+      assert.equal(await isAnothers(answering(status), "one"), anothers, String(status));
+    await assert.rejects(isAnothers(answering(503), "one"), CloudError);
   });
 });

@@ -61,6 +61,13 @@ describe("what a destroy would take away", () => {
     );
   });
 
+  it("says what stays because another user made it", () => {
+    const others = [{ id: "theirs", name: "shop-0123456789ab", urn: "urn" }];
+    const one = plan({ goes, others });
+    assert.match(planTables(one), /stays in their account: .* credential shop-0123456789ab\.$/m);
+    assert.match(planLine(one), /; kept: 1 application credential of another user\.$/);
+  });
+
   it("counts what it does not name", () => {
     assert.match(planTables(plan({ goes })), /^server +4 +\S+, \S+, shop-general-1 and 1 more$/m);
     assert.match(planTables(plan({ goes: goes.slice(1) })), /^server +3 +\S+, \S+, \S+$/m);

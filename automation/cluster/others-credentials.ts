@@ -1,0 +1,92 @@
+import { isAnothers } from "../../cloud/cluster-credential.js";
+import type { OthersCredential } from "./options.js";
+import { madeHere } from "./place.js";
+import type { OperationFlags, Run } from "./run.js";
+import {
+  isClusterCredential,
+  readState,
+  writeState,
+  type StateExport,
+  type StateResource,
+} from "./state.js";
+
+/*
+ * An application credential is its user's: Keystone shows and deletes it for nobody else, administrators apart, and OpenStack's provider
+ * fails on what is refused. Of the one that another operator made the engine neither reads nor deletes anything.
+ */
+
+const nameOf = ({ outputs, id = "" }: StateResource): string => {
+  const name = outputs?.["name"];
+  return typeof name === "string" ? name : id;
+};
+
+/** What the program made for the controllers of its clusters with the environment's cloud. */
+const credentialsIn = (state: StateExport | undefined): StateResource[] =>
+  madeHere(state).filter(isClusterCredential);
+
+/** Those of them that are another user's. Whoever listens hears of them. */
+export async function othersCredentials(
+  run: Run,
+  state: StateExport | undefined,
+): Promise<OthersCredential[]> {
+  const held = credentialsIn(state);
+  if (held.length === 0) return [];
+  const cloud = await run.cloud();
+  const asked = held.map(async (one): Promise<OthersCredential[]> => {
+    const { urn, id = "" } = one;
+    return (await isAnothers(cloud, id)) ? [{ id, name: nameOf(one), urn }] : [];
+  });
+  const others = (await Promise.all(asked)).flat();
+  for (const { id, name } of others)
+    run.note(
+      `The application credential '${name}' (${id}) is another user's, who alone can delete it: it stays as it is. Once nothing uses it any more, have its owner run \`openstack application credential delete ${id}\`.`,
+    );
+  return others;
+}
+
+const excluding = (others: readonly OthersCredential[]): OperationFlags =>
+  others.length > 0 ? { exclude: others.map(({ urn }) => urn) } : {};
+
+/** For an operation that changes nothing in the cloud: it passes them over. */
+export const passOver = async (run: Run, state: StateExport | undefined): Promise<OperationFlags> =>
+  excluding(await othersCredentials(run, state));
+
+/** Of which the state says otherwise whether the engine only forgets them where it would delete them. */
+const wronglyHeld = (state: StateExport | undefined, others: ReadonlySet<string>) =>
+  new Set(
+    credentialsIn(state).filter(
+      ({ id = "", retainOnDelete = false }) => retainOnDelete !== others.has(id),
+    ),
+  );
+
+/** The state has the engine only forget those of others, and delete one's own, whatever an earlier run was to do. */
+async function retain(
+  { access }: Run,
+  found: StateExport | undefined,
+  others: ReadonlySet<string>,
+): Promise<void> {
+  if (wronglyHeld(found, others).size === 0) return;
+  // As it is after a repair.
+  const state = await readState(access);
+  if (!state) return;
+  const wrong = wronglyHeld(state, others);
+  const resources = (state.deployment.resources ?? []).map((one) =>
+    wrong.has(one) ? { ...one, retainOnDelete: others.has(one.id ?? "") } : one,
+  );
+  await writeState(access, { ...state, deployment: { ...state.deployment, resources } });
+}
+
+/**
+ * For an operation that may delete them: they are only forgotten. What the engine passes over it would not forget, so where it is to read
+ * first what is there, that is done here.
+ */
+export async function disown(
+  run: Run,
+  found: StateExport | undefined,
+): Promise<{ readonly others: readonly OthersCredential[]; readonly flags: OperationFlags }> {
+  const others = await othersCredentials(run, found);
+  await retain(run, found, new Set(others.map(({ id }) => id)));
+  if (others.length === 0 || run.options.refresh !== true) return { others, flags: {} };
+  await run.engine("refresh", { exists: true, ...excluding(others) });
+  return { others, flags: { refresh: false } };
+}
