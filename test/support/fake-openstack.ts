@@ -20,7 +20,7 @@ export interface FakeAnswer {
 
 type Answer = FakeAnswer | ((request: SeenRequest) => FakeAnswer);
 
-/** A small OpenStack: an identity service that knows one user, and answers by method and path. */
+/** A small OpenStack: an identity service that takes everybody for one user, and answers by method and path. */
 export interface FakeCloud {
   readonly authUrl: string;
   readonly seen: readonly SeenRequest[];
@@ -51,16 +51,28 @@ export interface FakeOptions {
   readonly services?: readonly string[];
   /** Milliseconds that a token is good for. Default: an hour. */
   readonly tokenLife?: number;
-  /** Whether its one user comes with an application credential that cannot make another. */
+  /** IDs of further users, by the names under which they sign in. Default: none. */
+  readonly users?: Readonly<Record<string, string>>;
+  /** Whether its users come with an application credential that cannot make another. */
   readonly restricted?: boolean;
   /** Key and certificate of a cloud behind TLS. */
   readonly tls?: ServerOptions;
 }
 
-function token(
-  origin: string,
-  { services = catalogTypes, tokenLife: life = 3_600_000, restricted = false }: FakeOptions,
-): FakeAnswer {
+/** With what a user works who has signed in. */
+export const tokenOf = (user: string): string => `token-of-${user}`;
+
+interface SignIn {
+  readonly auth?: {
+    readonly identity?: { readonly password?: { readonly user?: { readonly name?: string } } };
+  };
+}
+
+const userIn = (body: unknown, { users = {} }: FakeOptions): string =>
+  users[(body as SignIn | undefined)?.auth?.identity?.password?.user?.name ?? ""] ?? fakeUser;
+
+function token(origin: string, options: FakeOptions, user: string): FakeAnswer {
+  const { services = catalogTypes, tokenLife: life = 3_600_000, restricted = false } = options;
   const catalog = services.map((type) => ({
     type,
     endpoints: [
@@ -71,11 +83,11 @@ function token(
   }));
   return {
     status: 201,
-    headers: { "x-subject-token": "token-of-the-fake" },
+    headers: { "x-subject-token": tokenOf(user) },
     body: {
       token: {
         expires_at: new Date(Date.now() + life).toISOString(),
-        user: { id: fakeUser },
+        user: { id: user },
         project: { id: fakeProject, name: "demo" },
         roles: ["member", "load-balancer_member", "reader"].map((name) => ({ id: name, name })),
         ...(restricted && { application_credential: { id: "a", name: "a", restricted } }),
@@ -125,7 +137,9 @@ export async function startFakeCloud(options: FakeOptions = {}): Promise<FakeClo
   };
   const server = options.tls ? createTlsServer(options.tls, answerAll) : createServer(answerAll);
   const origin = `${options.tls ? "https" : "http"}://127.0.0.1:${await listen(server)}`;
-  routes.set("POST /identity/v3/auth/tokens", () => token(origin, options));
+  routes.set("POST /identity/v3/auth/tokens", ({ body }) =>
+    token(origin, options, userIn(body, options)),
+  );
   return {
     authUrl: `${origin}/identity`,
     seen,

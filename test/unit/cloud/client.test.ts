@@ -11,6 +11,7 @@ import {
   fakeProject,
   fakeUser,
   startFakeCloud,
+  tokenOf,
   type FakeCloud,
 } from "../../support/fake-openstack.js";
 import { refused } from "./support/refused.js";
@@ -57,7 +58,7 @@ describe("the OpenStack client", () => {
     assert.deepEqual(await client.request("compute", "GET", "/servers"), { servers: [] });
     await client.request("compute", "GET", "/servers");
     assert.equal(signIns(cloud), 1);
-    assert.equal(cloud.seen.at(-1)?.headers["x-auth-token"], "token-of-the-fake");
+    assert.equal(cloud.seen.at(-1)?.headers["x-auth-token"], tokenOf(fakeUser));
     assert.equal(client.projectId, fakeProject);
     assert.equal(client.userId, fakeUser);
     assert.equal(client.region, "one");
