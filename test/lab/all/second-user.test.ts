@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { dirname } from "node:path";
+import { z } from "zod";
+import {
+  createClusterService,
+  type ClusterService,
+} from "../../../automation/cluster/cluster-service.js";
+import { connectCloud, type CloudClient } from "../../../cloud/client.js";
+import { compareInventories, listObjects, takeInventory } from "../../../cloud/inventory.js";
+import { administrator } from "../support/administrator.js";
+import { changes } from "../support/lab-cluster.js";
+import { Stack } from "../support/stack.js";
+
+const minutes = 60_000;
+const single = { topology: "single", workers: {} };
+const rotated = { ...single, credential: { generation: 1 } };
+const made = z.object({ user: z.object({ id: z.string() }) });
+const known = z.object({ roles: z.array(z.object({ id: z.string(), name: z.string() })) });
+
+/** A user of the project who is a plain member, as an environment names them. */
+async function newUser({ projectId, projectName, authUrl, region }: CloudClient) {
+  const admin = await administrator();
+  const [name, password] = [`second-${randomUUID()}`, randomUUID()];
+  const user = { name, password, domain_id: "default" };
+  const { id } = made.parse(await admin.request("identity", "POST", "/users", { user })).user;
+  const { roles } = known.parse(await admin.request("identity", "GET", "/roles"));
+  const member = roles.find((role) => role.name === "member")?.id ?? "";
+  await admin.request("identity", "PUT", `/projects/${projectId}/users/${id}/roles/${member}`);
+  return {
+    env: {
+      ...{ OS_CLOUD: undefined, OS_CLIENT_CONFIG_FILE: undefined },
+      ...{ OS_AUTH_URL: authUrl, OS_REGION_NAME: region, OS_PROJECT_NAME: projectName },
+      ...{ OS_USERNAME: name, OS_PASSWORD: password },
+      ...{ OS_USER_DOMAIN_NAME: "Default", OS_PROJECT_DOMAIN_NAME: "Default" },
+    },
+    /** Their application credentials go with them. */
+    remove: async () => {
+      await admin.request("identity", "DELETE", `/users/${id}`);
+    },
+  };
+}
+
+describe("two operators of a cluster, each with a user of their own, on the lab", function () {
+  this.timeout(10 * minutes);
+  const stack = new Stack("second");
+  const undo: (() => Promise<void>)[] = [];
+  let second: CloudClient;
+  let service: ClusterService;
+
+  before(async () => {
+    await stack.open();
+    const { cloud, environment, stackFile } = stack.cluster;
+    undo.push(() => stack.cluster.close());
+    const user = await newUser(cloud);
+    undo.push(user.remove);
+    const env = { ...environment.env, ...user.env };
+    second = await connectCloud({ env });
+    const [backend, projectDirectory] = [environment.backend, dirname(stackFile)];
+    service = createClusterService({ env, backend, projectDirectory });
+  });
+  after(async () => {
+    for (const step of undo.reverse()) await step();
+  });
+
+  /** As the second one: what the engine did, and what was said. */
+  const up = async (changed: object, refresh = false) => {
+    const { cluster, name } = stack;
+    cluster.seen.events.length = 0;
+    cluster.seen.lines.length = 0;
+    const settings = cluster.settings({ ...changed });
+    await service.up(name, { settings, refresh, ...cluster.recording() });
+    return { changed: changes(cluster.seen.events), said: cluster.seen.lines.join("\n") };
+  };
+  /** IDs of the cluster's credentials in the account of either. */
+  const credentials = async (client: CloudClient): Promise<string[]> => {
+    const initial = new Set(stack.initially.map(({ id }) => id));
+    const all = await listObjects(client, "application credential");
+    return all.map(({ id }) => id).filter((id) => !initial.has(id));
+  };
+
+  it("is looked at and read by the second one as it was left by the first", async () => {
+    await stack.up(single);
+    const [first = ""] = await credentials(stack.cluster.cloud);
+    const { problem } = await service.status(stack.name);
+    assert.equal(problem, undefined);
+    await service.refresh(stack.name);
+    const { changed, said } = await up(single, true);
+    assert.deepEqual(changed, {});
+    assert.ok(said.includes(`(${first}) is another user's`), said);
+  });
+
+  it("gets another credential from the second one, and the first one's stays in their account", async () => {
+    const before = await credentials(stack.cluster.cloud);
+    const { said } = await up(rotated);
+    assert.match(said, /is another user's/);
+    assert.deepEqual(await credentials(stack.cluster.cloud), before);
+    assert.equal((await credentials(second)).length, 1);
+    const again = await up(rotated);
+    assert.deepEqual(again.changed, {});
+    assert.doesNotMatch(again.said, /is another user's/);
+    await stack.prove(1);
+  });
+
+  it("goes away by the first one, who leaves nothing but the second one's credential, and names it", async () => {
+    const [theirs] = await credentials(second);
+    const { others = [] } = await stack.cluster.service.destroy(stack.name);
+    assert.deepEqual(
+      others.map(({ id }) => id),
+      [theirs],
+    );
+    assert.deepEqual(await credentials(second), [theirs]);
+    const now = await takeInventory(stack.cluster.cloud);
+    assert.deepEqual(compareInventories(stack.initially, now), { added: [], removed: [] });
+  });
+});
