@@ -25,12 +25,12 @@ describe("a cluster with flannel that grows to three control planes, on the lab"
     assert.ok((await connectPods(stack.serverOf("control-plane-0"))) > 0);
   });
 
-  it("answers all the time while it grows by one number, and loses nothing", async () => {
+  it("answers all the time while it grows by one number, and keeps what was written", async () => {
     const use = useApi(stack.outputs.kubeconfig);
     await stack.up(grown);
-    const { longestGap, answered, failed } = await use.end();
-    const said = `${String(answered)} answered, ${String(failed)} failed, longest gap ${String(longestGap)} ms`;
-    assert.ok(answered > 100 && longestGap < 15_000, said);
+    const { longestGap, answered, failed, said } = await use.end();
+    // None failed as a rule. Who is asked when etcd takes another leader may have to ask again.
+    assert.ok(answered > 100 && failed <= 10 && longestGap < 15_000, said);
     await stack.prove(3);
   });
 

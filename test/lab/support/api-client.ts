@@ -7,29 +7,36 @@ export interface ApiUse {
   readonly longestGap: number;
   readonly answered: number;
   readonly failed: number;
+  /** All of it, for people. */
+  readonly said: string;
 }
 
 const path = "/api/v1/namespaces/default/configmaps";
 
-/** Reads and writes through a cluster's API every 100 ms, from now until the end is asked for. */
+/**
+ * Writes through a cluster's API and reads what it wrote every 100 ms, from now until the end is asked for. The end says how it
+ * went, also where all is well.
+ */
 export function useApi(kubeconfig: string): { end(): Promise<ApiUse> } {
   const { server, ca, cert, key } = readKubeAccess(kubeconfig);
-  const send = async (method: string, url: string, body?: string): Promise<number> => {
+  const send = async (method: string, url: string, body?: string) => {
     const headers = { "content-type": "application/json" };
     const options = { method, headers, ca, cert, key, timeout: 5_000 };
-    const { status } = await exchange(`${server}${url}`, {
-      ...options,
-      ...(body !== undefined && { body }),
-    });
-    return status;
+    return exchange(`${server}${url}`, { ...options, ...(body !== undefined && { body }) });
   };
+  const statusOf = (method: string, url: string, body: string): Promise<number> =>
+    send(method, url, body).then(
+      ({ status }) => status,
+      () => 0,
+    );
   let [longestGap, answered, failed, last, running] = [0, 0, 0, Date.now(), true];
   const turn = async (number: number): Promise<void> => {
-    const written = await send("PUT", `${path}/used`, objectOf(number)).catch(() => 0);
+    const written = await statusOf("PUT", `${path}/used`, objectOf(number));
     // The first write makes what the others replace.
-    const made = written === 404 ? await send("POST", path, objectOf(number)).catch(() => 0) : 0;
-    const read = await send("GET", `${path}/used`).catch(() => 0);
-    if (read !== 200 || (written !== 200 && made !== 201)) {
+    const made = written === 404 ? await statusOf("POST", path, objectOf(number)) : 0;
+    const read = await send("GET", `${path}/used`).catch(() => undefined);
+    const kept = read?.status === 200 && read.body.includes(`"number":"${String(number)}"`);
+    if (!kept || (written !== 200 && made !== 201)) {
       failed += 1;
       return;
     }
@@ -47,7 +54,10 @@ export function useApi(kubeconfig: string): { end(): Promise<ApiUse> } {
     end: async () => {
       running = false;
       await looping;
-      return { longestGap: Math.max(longestGap, Date.now() - last), answered, failed };
+      const gap = Math.max(longestGap, Date.now() - last);
+      const said = `${String(answered)} answered, ${String(failed)} failed, longest gap ${String(gap)} ms`;
+      process.stdout.write(`      ${said}\n`);
+      return { longestGap: gap, answered, failed, said };
     },
   };
 }

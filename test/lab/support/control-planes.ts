@@ -53,8 +53,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
     await act(serverId, "os-stop");
     await until(async () => (await stack.leader(leader).catch(() => leader)) !== leader);
     await act(serverId, "os-start");
-    const { longestGap, answered } = await use.end();
-    const said = `${String(answered)} answered, longest gap ${String(longestGap)} ms`;
+    const { longestGap, answered, said } = await use.end();
     assert.ok(answered > 50 && longestGap < 30_000, said);
     await until(async () => {
       // Until the server runs there is nothing to look into.
