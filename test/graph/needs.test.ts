@@ -1,14 +1,19 @@
 import { strict as assert } from "node:assert";
 import { needsOf } from "../../components/plan/needs.js";
-import { parseClusterSpec, type ClusterArgs } from "../../components/cluster-spec.js";
+import {
+  parseClusterSpec,
+  type ClusterArgs,
+  type ClusterSpec,
+} from "../../components/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
-import { exampleArgs, exampleNames } from "../support/examples.js";
-import { type Row } from "../support/graph.js";
+import { exampleArgs, exampleNames, programNames } from "../support/examples.js";
+import type { Row } from "../support/graph.js";
+import { programGraph } from "../support/program-graph.js";
 import { smallest } from "../support/spec.js";
 
 /** What the program registers, counted as the quotas are; with what Neutron and the cloud controller add to it. */
-function counted(rows: readonly Row[], args: Partial<ClusterArgs>) {
-  const externalNetwork = args.loadBalancer?.network?.externalNetwork ?? args.externalNetwork;
+function counted(rows: readonly Row[], spec: ClusterSpec) {
+  const externalNetwork = spec.loadBalancer.network?.externalNetwork ?? spec.externalNetwork;
   const count = (type: string): number => rows.filter((row) => row.type === type).length;
   const balanced = rows.filter(
     ({ type, inputs }) =>
@@ -145,27 +150,35 @@ describe("what a cluster asks of its cloud", () => {
     },
     ...Object.fromEntries(exampleNames().map((name) => [`the example ${name}`, exampleArgs(name)])),
   };
-  for (const [name, over] of Object.entries(sizes)) {
+  const matches = (rows: readonly Row[], spec: ClusterSpec): void => {
+    const needs = needsOf(spec);
+    assert.deepEqual(needs.counts, counted(rows, spec));
+    const machines = Object.values(needs.flavors).reduce((sum, count) => sum + count, 0);
+    const servers = rows.filter(({ type }) => type === "openstack:compute/instance:Instance");
+    assert.equal(machines, servers.length);
+    const named = (type: string): unknown[] =>
+      rows.filter((row) => row.type === type).map(({ inputs }) => inputs["name"]);
+    assert.deepEqual(
+      needs.names.map((one) => one.name).sort(),
+      [
+        ...named("openstack:compute/instance:Instance"),
+        ...named("openstack:networking/network:Network"),
+        ...named("openstack:networking/router:Router"),
+      ].sort(),
+    );
+  };
+  for (const [name, over] of Object.entries(sizes))
     it(`is what the program registers: ${name}`, async () => {
       const args = { ...smallest, ...over };
       const rows = await clusterRows(args);
       const parsed = parseClusterSpec(args);
       assert.ok("spec" in parsed);
-      const needs = needsOf(parsed.spec);
-      assert.deepEqual(needs.counts, counted(rows, args));
-      const machines = Object.values(needs.flavors).reduce((sum, count) => sum + count, 0);
-      const servers = rows.filter(({ type }) => type === "openstack:compute/instance:Instance");
-      assert.equal(machines, servers.length);
-      const named = (type: string): unknown[] =>
-        rows.filter((row) => row.type === type).map(({ inputs }) => inputs["name"]);
-      assert.deepEqual(
-        needs.names.map((one) => one.name).sort(),
-        [
-          ...named("openstack:compute/instance:Instance"),
-          ...named("openstack:networking/network:Network"),
-          ...named("openstack:networking/router:Router"),
-        ].sort(),
-      );
+      matches(rows, parsed.spec);
     });
-  }
+
+  for (const name of programNames())
+    it(`is what the program of one's own registers: the example ${name}`, async () => {
+      const { rows, spec } = await programGraph(name);
+      matches(rows, spec);
+    });
 });
