@@ -32,4 +32,5 @@ export type { StackOutputs } from "./cluster/state.js";
 export { VerificationFailed } from "./cluster/proof.js";
 export { prepareEnvironment, type OperationEnvironment } from "./setup/environment.js";
 export { parseOutputs, valuesOf, type ClusterOutputs } from "./verify/outputs.js";
-export type { Check, Verification } from "./verify/verify.js";
+export type { Check } from "./verify/check.js";
+export type { Verification } from "./verify/verify.js";

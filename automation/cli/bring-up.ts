@@ -4,13 +4,7 @@ import { timelinePath } from "../cluster/kubeconfig-file.js";
 import type { UpResult } from "../cluster/options.js";
 import { VerificationFailed } from "../cluster/proof.js";
 import { addKubeconfig } from "../cluster/redact.js";
-import {
-  checksTable,
-  nextCommands,
-  nodesTable,
-  timesTable,
-  type TimedPhase,
-} from "../render/report.js";
+import { nextCommands, tablesOf, timesTable, type TimedPhase } from "../render/report.js";
 import { timelinePage } from "../render/timeline-page.js";
 import { lookAtKubectl } from "../setup/kubectl.js";
 import { parseOutputs, valuesOf } from "../verify/outputs.js";
@@ -47,11 +41,9 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
   addKubeconfig(session.redactor, outputs.kubeconfig);
   const { kubernetes } = await service.spec(stack);
   const { advice } = await lookAtKubectl(kubernetes.version);
-  const checked = (verification?.services.length ?? 0) + (verification?.claims.length ?? 0) > 0;
   const page = keepTimeline(stack, result);
   const parts = [
-    ...(verification ? [nodesTable(verification)] : []),
-    ...(verification && checked ? [checksTable(verification)] : []),
+    ...(verification ? tablesOf(verification) : []),
     timesTable(times.phases, times.total) +
       (page === undefined ? "" : `\nIts critical path: ${page}`),
     nextCommands(stack, kubeconfigPath, { onLab: environment.onLab, advice }),

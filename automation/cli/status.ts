@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { checksTable, nodesTable } from "../render/report.js";
+import { tablesOf } from "../render/report.js";
 import { table } from "../render/table.js";
 import { clusterLine } from "../render/which-cluster.js";
 import { withStack } from "./context.js";
@@ -8,7 +8,7 @@ import { runCommand } from "./session.js";
 export function registerStatus(program: Command): void {
   program
     .command("status")
-    .description("machines, nodes and samples of a cluster as they are now; changes nothing")
+    .description("machines, nodes, etcd and samples as they are now; changes nothing")
     .action(async (_options, command: Command) => {
       const { stack } = command.optsWithGlobals<{ stack: string }>();
       await runCommand(command, (session) =>
@@ -21,8 +21,7 @@ export function registerStatus(program: Command): void {
           session.print(table(["MACHINE", "ROLE", "ZONE", "SERVER"], servers));
           if (status.problem) throw status.problem;
           const { verification } = status;
-          session.print(`\n${nodesTable(verification)}`);
-          if (verification.services.length > 0) session.print(`\n${checksTable(verification)}`);
+          session.print(`\n${tablesOf(verification).join("\n\n")}`);
           session.emit({ type: "result", stack, ...cluster, warnings, servers, ...verification });
           return verification.ok ? 0 : 1;
         }),

@@ -1,5 +1,6 @@
 import { phaseFacts, type Phase } from "../cluster/phases.js";
 import type { PhaseTime } from "../cluster/timeline.js";
+import type { Check } from "../verify/check.js";
 import type { Verification } from "../verify/verify.js";
 import { duration } from "./screen.js";
 import { table } from "./table.js";
@@ -35,16 +36,25 @@ export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
   );
 }
 
-export function checksTable({ services, claims }: Verification): string {
-  return table(
-    ["SAMPLE", "WHERE", "ANSWER"],
-    [...services, ...claims].map(({ name, where, ok, answer }) => [
-      name,
-      where,
-      ok ? answer : `FAILED: ${answer}`,
-    ]),
-  );
-}
+const rowsOf = (checks: readonly Check[]): string[][] =>
+  checks.map(({ name, where, ok, answer }) => [name, where, ok ? answer : `FAILED: ${answer}`]);
+
+/** What machines said of themselves. */
+export const machinesTable = ({ machines }: Pick<Verification, "machines">): string =>
+  table(["ASKED", "MACHINE", "ANSWER"], rowsOf(machines));
+
+export const checksTable = ({
+  services,
+  claims,
+}: Pick<Verification, "services" | "claims">): string =>
+  table(["SAMPLE", "WHERE", "ANSWER"], rowsOf([...services, ...claims]));
+
+/** All that was seen of a cluster, a table each. */
+export const tablesOf = (seen: Verification): string[] => [
+  nodesTable(seen),
+  ...(seen.machines.length > 0 ? [machinesTable(seen)] : []),
+  ...(seen.services.length + seen.claims.length > 0 ? [checksTable(seen)] : []),
+];
 
 export function timesTable(phases: readonly TimedPhase[], total: number): string {
   const rows = phases.map(({ title, milliseconds, resources }) => [

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ClusterError } from "../cluster/cluster-error.js";
 import type { StackOutputs } from "../cluster/state.js";
 import type { SshTarget } from "../../cloud/ssh.js";
+import type { AskedMachine } from "./ssh.js";
 
 const machine = z.looseObject({
   name: z.string(),
@@ -40,6 +41,7 @@ const outputsSchema = z.looseObject({
   ingress: z.looseObject({ address: z.string(), public: z.boolean() }).nullish(),
 });
 export type ClusterOutputs = z.infer<typeof outputsSchema>;
+export type MachineOutput = z.infer<typeof machine>;
 
 /** The values of a stack's outputs, secret or not. */
 export const valuesOf = (outputs: StackOutputs): Record<string, unknown> =>
@@ -66,9 +68,11 @@ export function hostKeyOf(lines: readonly string[], host: string): string | unde
   return undefined;
 }
 
-/** Every machine of the cluster: its nodes, and the bastion if there is one. */
-export const machinesOf = ({ nodes, bastion }: ClusterOutputs): ClusterOutputs["nodes"] =>
-  bastion ? [...nodes, bastion] : nodes;
+/** Every machine of the cluster: its nodes, and those that are none. */
+export const machinesOf = ({ nodes, bastion, etcd }: ClusterOutputs): MachineOutput[] => [
+  ...nodes,
+  ...[bastion, etcd].flatMap((apart) => apart ?? []),
+];
 
 /**
  * How to log in to the machine that is the way in, as the user that it names itself before that of `login`; undefined when none
@@ -83,4 +87,17 @@ export function entryTarget(
   if (host === undefined) return undefined;
   const hostKey = hostKeyOf(outputs.hostKeys, host);
   return hostKey === undefined ? undefined : { host, hostKey, ...login, user };
+}
+
+/** How to log in to a machine: at its own address for SSH, or through the one that is the way in. Undefined without a known key. */
+export function targetOf(
+  { address, sshHost, sshUser }: MachineOutput,
+  { hostKeys }: Pick<ClusterOutputs, "hostKeys">,
+  entry: SshTarget,
+): AskedMachine | undefined {
+  const host = sshHost ?? address;
+  const hostKey = hostKeyOf(hostKeys, host);
+  if (hostKey === undefined) return undefined;
+  const through = sshHost === undefined && { through: entry };
+  return { ...entry, host, hostKey, user: sshUser ?? entry.user, ...through };
 }

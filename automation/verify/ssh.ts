@@ -5,9 +5,15 @@ import { forward, HostKeyMismatch, logIn, type SshTarget } from "../../cloud/ssh
 import { Failure } from "../../base/failure.js";
 import { UserError } from "../../base/user-error.js";
 
-async function connect(target: SshTarget): Promise<Client> {
+/** A machine that is asked something. */
+export interface AskedMachine extends SshTarget {
+  /** The machine through which it is reached. Absent: from here. */
+  readonly through?: SshTarget | undefined;
+}
+
+async function connect(target: SshTarget, stream?: Duplex): Promise<Client> {
   try {
-    return await logIn(target);
+    return await logIn(target, stream);
   } catch (error) {
     if (error instanceof HostKeyMismatch) throw new Failure("HOST_KEY_MISMATCH", error.message);
     throw new Failure(
@@ -33,9 +39,12 @@ export interface Fetched {
   readonly body: string;
 }
 
-async function get(channel: Duplex, host: string, port: number): Promise<Fetched> {
-  return new Promise<Fetched>((resolve, reject) => {
-    const call = request({ host, port, path: "/", createConnection: () => channel }, (answer) => {
+const get = (
+  createConnection: () => Duplex,
+  to: { readonly host: string; readonly port: number; readonly path: string },
+): Promise<Fetched> =>
+  new Promise((resolve, reject) => {
+    const call = request({ ...to, createConnection }, (answer) => {
       let body = "";
       answer.setEncoding("utf8");
       answer.on("data", (part: string) => (body += part));
@@ -47,39 +56,77 @@ async function get(channel: Duplex, host: string, port: number): Promise<Fetched
     call.once("error", reject);
     call.end();
   });
-}
 
-/** How long one fetch may take, the log-in included, in milliseconds. */
-const fetchTimeout = 15_000;
+/** How long one question may take, the log-in included, in milliseconds. */
+const patience = 15_000;
 
 /** What is asked for besides the address. */
 export interface FetchOptions {
   /** @default 80 */
   readonly port?: number;
+  /** @default / */
+  readonly path?: string;
   /** Milliseconds. @default 15 000 */
   readonly timeout?: number;
   /** Name that the request is for. @default the address */
   readonly host?: string | undefined;
 }
 
-/** GETs `http://<address>:<port>/` from the machine: the connection begins there, the answer is read here. */
-export async function fetchThrough(
-  target: SshTarget,
-  address: string,
-  { port = 80, timeout = fetchTimeout, host = address }: FetchOptions = {},
-): Promise<Fetched> {
-  const client = await connect(target);
+/** Machines that are asked: each is logged in to once, however much it is asked. */
+export class Sessions {
+  readonly #clients = new Map<string, Promise<Client>>();
+
+  /** GETs `http://<address>:<port><path>` from the machine: the connection begins there, the answer is read here. */
+  async fetch(target: AskedMachine, address: string, options: FetchOptions = {}): Promise<Fetched> {
+    const { port = 80, path = "/", timeout = patience, host = address } = options;
+    const work = async (): Promise<Fetched> => {
+      const channel = await open(await this.#client(target), address, port);
+      return get(() => channel, { host, port, path });
+    };
+    return within(timeout, work(), `${address}:${port} does not answer to ${target.host}.`);
+  }
+
+  /** Logs in to the machine, if that is not done yet. */
+  async logIn(target: AskedMachine): Promise<void> {
+    await within(patience, this.#client(target), `${target.host} lets nobody in.`);
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.then((one) => one.destroy(), ignored);
+  }
+
+  #client(target: AskedMachine): Promise<Client> {
+    // No two machines have the same.
+    const { hostKey } = target;
+    const known = this.#clients.get(hostKey);
+    if (known) return known;
+    const client = this.#connect(target);
+    this.#clients.set(hostKey, client);
+    const forget = (): void => void this.#clients.delete(hostKey);
+    client.then((one) => one.on("error", ignored).once("close", forget), forget);
+    return client;
+  }
+
+  async #connect({ through, ...target }: AskedMachine): Promise<Client> {
+    if (!through) return connect(target);
+    const way = await this.#client(through);
+    return connect(target, await open(way, target.host, target.port ?? 22));
+  }
+}
+
+/** It is told where it is waited for, or closes the connection. */
+const ignored = (): void => undefined;
+
+async function within<T>(timeout: number, work: Promise<T>, sentence: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new UserError(`${address}:${port} does not answer to ${target.host}.`));
+      reject(new UserError(sentence));
     }, timeout);
   });
   try {
-    const work = open(client, address, port).then((channel) => get(channel, host, port));
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-    client.destroy();
   }
 }

@@ -10,6 +10,9 @@ export const poolLabel = "stackadm.io/pool";
 /** What a leaving machine's survivors do for it, before its server is deleted. */
 export type Leave = "drain" | "remove-etcd-member";
 
+/** What a machine is asked when the cluster is proved, besides whether its node is Ready (automation/verify/machines.ts). */
+export type Proof = "etcd-health" | "login";
+
 /** Everything that depends on what a machine is. There is no other place that asks for a role. */
 export interface RoleRow {
   /** The role in the security group's description. */
@@ -27,6 +30,7 @@ export interface RoleRow {
   /** What a machine that joins is given (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh). */
   readonly grant: "token" | "certificates" | "membership" | "nothing";
   readonly leaves: readonly Leave[];
+  readonly proofs: readonly Proof[];
   /**
    * Whether its machines keep their host key when they are replaced. Whoever had root on a control plane or in etcd had the
    * cluster, so another key would protect nothing; but those that leave go by the key that was there when they were made, and
@@ -51,6 +55,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "certificates",
     leaves: ["drain", "remove-etcd-member"],
+    proofs: ["etcd-health"],
     keepsHostKey: true,
     taints: ["node-role.kubernetes.io/control-plane=:NoSchedule"],
   },
@@ -63,6 +68,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: true,
     grant: "token",
     leaves: ["drain"],
+    proofs: [],
     keepsHostKey: false,
     taints: [],
   },
@@ -75,6 +81,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "nothing",
     leaves: [],
+    proofs: ["login"],
     keepsHostKey: false,
     taints: [],
   },
@@ -87,6 +94,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "membership",
     leaves: [],
+    proofs: ["etcd-health"],
     keepsHostKey: true,
     taints: [],
   },
@@ -101,6 +109,7 @@ const withoutEtcd: RoleRow = {
   runsEtcd: false,
   kubeadmImages: ["kube-[a-z-]+", "coredns", "pause"],
   leaves: ["drain"],
+  proofs: [],
 };
 
 /** The rows of a cluster. */

@@ -47,6 +47,7 @@ export interface FakeCluster {
   close(): Promise<void>;
 }
 
+/** Their roles are none that the program has: nothing but their nodes is to be proved, so that nobody logs in anywhere. */
 const nodes = [
   { name: "dev-control-plane-0", role: "control plane", zone: "zone-a", address: "10.0.0.10" },
   { name: "dev-general-0", role: "general", zone: "zone-b", address: "10.0.0.11" },

@@ -25,6 +25,8 @@ export interface SshServerOptions {
   readonly hostKeys?: readonly string[];
   /** This many connections are closed right after they were accepted. */
   readonly dropFirst?: number;
+  /** Ports that others stand for when a connection is forwarded. */
+  readonly ports?: Readonly<Record<number, number>>;
 }
 
 export interface KeyPair {
@@ -118,7 +120,7 @@ export class SshServer {
         this.serveSession(acceptSession());
       });
       client.on("tcpip", (acceptChannel, reject, info) => {
-        const target = connect(info.destPort, info.destIP);
+        const target = connect(this.options.ports?.[info.destPort] ?? info.destPort, info.destIP);
         target.once("error", reject);
         target.once("connect", () => {
           target.off("error", reject);

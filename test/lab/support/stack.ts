@@ -70,8 +70,17 @@ export class Stack {
       const ready = await inServer(serverId, `curl -sk https://${address}:6443/readyz`);
       assert.equal(ready.trim(), "ok", name);
     }
-    const { problem } = await this.cluster.service.status(this.name);
+    const { problem, verification } = await this.cluster.service.status(this.name);
     assert.equal(problem, undefined);
+    const members = verification.machines.filter(({ name }) => name === "etcd member");
+    assert.deepEqual(
+      members
+        .filter(({ ok }) => ok)
+        .map(({ where }) => where)
+        .sort(),
+      names,
+      JSON.stringify(members),
+    );
   }
 
   /** Which control plane leads, as another one than `except` sees it: the holder of the controller managers' lease. */

@@ -4,7 +4,7 @@ import { phaseFacts, type Phase } from "../../../../automation/cluster/phases.js
 import {
   checksTable,
   nextCommands,
-  nodesTable,
+  tablesOf,
   timedPhases,
   timesTable,
 } from "../../../../automation/render/report.js";
@@ -38,13 +38,16 @@ describe("the report at the end of `up`", () => {
       },
       { name: "claim", where: "samples/data", ok: false, answer: "writer-0 has not read anything" },
     ];
+    const machines = [
+      { name: "etcd member", where: "dev-etcd-0", ok: true, answer: "HTTP 200: healthy" },
+      { name: "etcd member", where: "dev-etcd-1", ok: false, answer: "dev-etcd-1 is silent" },
+    ];
     const times = [
       { title: "Lab", milliseconds: 61_000 },
       { title: "Servers", milliseconds: 34_600, resources: 3 },
     ];
     const parts = [
-      nodesTable({ nodes }),
-      checksTable({ nodes, services: [seen], claims: [failed], ok: false }),
+      ...tablesOf({ nodes, machines, services: [seen], claims: [failed], ok: false }),
       timesTable(times, 95_600),
       nextCommands("dev", "/state/kubeconfig-dev", { onLab: true }),
       nextCommands("prod", "/state/kubeconfig-prod", {
@@ -59,7 +62,7 @@ describe("the report at the end of `up`", () => {
     fc.assert(
       fc.property(fc.string(), fc.boolean(), (answer, ok) => {
         const check = { name: "n", where: "w", ok, answer };
-        const text = checksTable({ nodes: [], services: [check], claims: [], ok });
+        const text = checksTable({ services: [check], claims: [] });
         return text.includes("FAILED:") === (!ok || answer.includes("FAILED:"));
       }),
     );

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import ssh2, { type Connection } from "ssh2";
 import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
 import { entryTarget, hostKeyOf, parseOutputs } from "../../../../automation/verify/outputs.js";
-import { fetchThrough } from "../../../../automation/verify/ssh.js";
+import { Sessions, type FetchOptions } from "../../../../automation/verify/ssh.js";
+import type { SshTarget } from "../../../../cloud/ssh.js";
 import { Failure } from "../../../../base/failure.js";
 import { keyPair } from "../../../engine/support/ssh-server.js";
 
@@ -69,6 +70,12 @@ describe("a fetch through a machine", () => {
   afterEach(() => {
     for (const server of servers.splice(0)) server.close();
   });
+  const fetchThrough = async (target: SshTarget, address: string, options?: FetchOptions) => {
+    const sessions = new Sessions();
+    return sessions.fetch(target, address, options).finally(() => {
+      sessions.close();
+    });
+  };
   const asked: (string | undefined)[] = [];
   const webPort = (): number => (web.address() as AddressInfo).port;
   const start = async (silent = false) => {

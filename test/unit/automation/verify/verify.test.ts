@@ -179,6 +179,14 @@ describe("the look at a finished cluster", () => {
     assert.deepEqual(shortcomings(refused, outputs(false)), ["node c: not Ready: kubelet stopped"]);
   });
 
+  it("is not content with a member of etcd that could not be asked, and names it", async () => {
+    const member = { name: "e", role: "etcd", zone: "", address: "10.0.0.9", serverId: "" };
+    const apart = { ...outputs(false), etcd: [member] };
+    const seen = await verifyCluster({ outputs: apart, timeout: 50 });
+    assert.equal(seen.ok, false);
+    assert.match(shortcomings(seen, apart).join(), /^etcd member e: it cannot be reached by SSH/);
+  });
+
   it("names each thing that does not work, and nothing when all is well", async () => {
     assert.deepEqual(shortcomings(await look(false), outputs(false)), []);
     answers["/api/v1/nodes"] = { items: [node("w", false)] };

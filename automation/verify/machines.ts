@@ -1,0 +1,53 @@
+import { rolesOf, type Proof, type RoleRow } from "../../components/plan/roles.js";
+import { accepted, check, type Check, type Look } from "./check.js";
+import { machinesOf, targetOf, type ClusterOutputs, type MachineOutput } from "./outputs.js";
+import type { AskedMachine, Sessions } from "./ssh.js";
+
+interface Question {
+  /** What is asked, for people. */
+  readonly name: string;
+  readonly ask: (sessions: Sessions, target: AskedMachine) => Promise<string>;
+}
+
+/** Where kubeadm lets etcd say how it is, to those on the machine. */
+const health = { port: 2381, path: "/health" } as const;
+
+const questions: Readonly<Record<Proof, Question>> = {
+  "etcd-health": {
+    name: "etcd member",
+    ask: async (sessions, target) => accepted(await sessions.fetch(target, "127.0.0.1", health)),
+  },
+  login: {
+    name: "way in",
+    ask: async (sessions, target) => {
+      await sessions.logIn(target);
+      return `lets ${target.user} in`;
+    },
+  },
+};
+
+/** What a machine is asked. Of a role that this release does not know: nothing. */
+const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonly Question[] => {
+  const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
+    etcd: etcd && etcd.length > 0 ? etcd : undefined,
+  });
+  return (rows[role]?.proofs ?? []).map((proof) => questions[proof]);
+};
+
+/** Asks machines what their nodes do not say, by what their role's row has to be proved. */
+export const checkMachines = (look: Look): Promise<Check[]> =>
+  Promise.all(
+    machinesOf(look.outputs).flatMap((machine) =>
+      questionsTo(machine, look.outputs).map(({ name, ask }) =>
+        check(name, machine.name, {
+          options: look,
+          attempt: async () => {
+            const { entry, outputs, sessions } = look;
+            const target = entry && targetOf(machine, outputs, entry);
+            if (!target) throw new Error("it cannot be reached by SSH: no way or no key is known");
+            return ask(sessions, target);
+          },
+        }),
+      ),
+    ),
+  );
