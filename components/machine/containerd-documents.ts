@@ -8,12 +8,16 @@ export interface ContainerdSettings {
 /** Replaced on the machine by the pause image that kubeadm of the installed version names. */
 export const pausePlaceholder = "@PAUSE@";
 
+/** Where users put parts of their own. Laid over this one key by key, in the order of their names; there may be none. */
+const ownParts = "/etc/containerd/conf.d/*.toml";
+
 /** config.toml of containerd 2 (version 3 of its format): the difference to its defaults. */
 export function containerdConfig({
   cgroupDriver,
   pause = pausePlaceholder,
 }: ContainerdSettings): string {
   return `version = 3
+imports = ["${ownParts}"]
 
 [plugins."io.containerd.cri.v1.images".pinned_images]
   sandbox = "${pause}"

@@ -106,4 +106,11 @@ describe("containerd's documents", () => {
   it("leave the pause image to kubeadm's list", () => {
     assert.ok(containerdConfig({ cgroupDriver: "systemd" }).includes(`"${pausePlaceholder}"`));
   });
+
+  it("name, before any table of TOML, where parts of the user's own are", () => {
+    const [version, imports, ...others] = containerdConfig({ cgroupDriver: "systemd" }).split("\n");
+    assert.equal(version, "version = 3");
+    assert.equal(imports, 'imports = ["/etc/containerd/conf.d/*.toml"]');
+    assert.ok(others.find((line) => line !== "")?.startsWith("["));
+  });
 });
