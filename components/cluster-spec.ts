@@ -138,15 +138,21 @@ const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$Zod
       ];
 };
 
-/** The groups of machines, as they are written. */
-const groupsOf = ({ topology: chosen, controlPlane: first, workers: pools }: Checked) => [
+/** The groups of machines that become nodes, as they are written. */
+const nodeGroupsOf = ({ topology: chosen, controlPlane: first, workers: pools }: Checked) => [
   { path: ["controlPlane"], group: { ...first, count: first.count ?? presetOf(chosen).count } },
   ...Object.entries(pools).map(([pool, group]) => ({ path: ["workers", pool], group })),
 ];
 
+/** Those of several machines, nodes or not. */
+const groupsOf = (value: Checked) => [
+  ...nodeGroupsOf(value),
+  ...(value.etcd ? [{ path: ["etcd"], group: value.etcd }] : []),
+];
+
 /** How many machines become nodes. */
 const machinesOf = (value: Checked): number =>
-  groupsOf(value).reduce((sum, { group }) => sum + group.count, 0);
+  nodeGroupsOf(value).reduce((sum, { group }) => sum + group.count, 0);
 
 const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) => {
   const { count, schedulable } = presetOf(chosen);
@@ -170,7 +176,8 @@ const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "sa
 
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
-const placed = ["network", "endpoint", "topology", "controlPlane", "workers"] as const;
+const several = ["topology", "controlPlane", "workers", "etcd"] as const;
+const placed = ["network", "endpoint", ...several] as const;
 const dual = [...routed, "topology", "controlPlane", "workers", "kubernetes"] as const;
 const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
 
@@ -182,7 +189,7 @@ const comparisons: readonly Comparison[] = [
   { of: ["topology", "controlPlane", "workers"], find: contradictions },
   { of: ["etcd", "topology", "workers"], find: besideEtcd },
   { of: ["etcd", "kubernetes"], find: etcdElsewhere },
-  { of: ["topology", "controlPlane", "workers"], find: (value) => missingNodes(groupsOf(value)) },
+  { of: several, find: (value) => missingNodes(groupsOf(value)) },
   { of: ["network", "endpoint"], find: foreignAddress },
   { of: placed, find: (value) => wrongAddresses({ ...value, groups: groupsOf(value) }) },
   { of: grouped, find: unfiltered },

@@ -89,7 +89,7 @@ export class Etcd extends MachineGroup {
     const { plan, machine } = member;
     const earlier = before?.id ?? pulumi.output("");
     const prepare = this.prepare(member, access, {
-      ...preparation(spec, plan.role),
+      ...preparation(spec, plan.role, this.plan),
       ...runtimeValues(spec, (text) => this.#turns.inTurn(plan.name, text, earlier)),
     });
     const settings = {
@@ -113,6 +113,7 @@ export class Etcd extends MachineGroup {
         MINT_SCRIPT: etcdMintScript,
         NODE_RANGE: spec.network.nodes,
         KUBELET: prepare.result("kubelet"),
+        AFTER_KUBEADM: this.plan.steps.afterKubeadm,
         ...(before && { AFTER: before.result("member") }),
       },
     });

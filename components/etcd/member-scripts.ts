@@ -29,6 +29,7 @@ export const memberValues = [
   "MINT_SCRIPT",
   "NODE_RANGE",
   "KUBELET",
+  "AFTER_KUBEADM",
 ] as const;
 /** What scripts/leave.sh reads. */
 export const leaveValues = ["NODE_NAME", "LEAVING_ADDRESS"] as const;

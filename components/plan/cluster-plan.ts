@@ -109,7 +109,7 @@ export const bastionPool = "bastion";
 export const etcdPool = "etcd";
 
 /** What single machines have otherwise than their group. */
-interface Override {
+interface Override extends WrittenVolumes {
   readonly flavor?: string | undefined;
   readonly image?: string | undefined;
   readonly zone?: string | undefined;
@@ -141,8 +141,7 @@ type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
   readonly controlPlane: WrittenGroup;
   readonly workers: Readonly<Record<string, WrittenGroup>>;
   readonly bastion?: ClusterSpec["bastion"];
-  readonly etcd?:
-    Pick<WrittenGroup, "flavor" | "count" | "generation" | "securityGroups"> | undefined;
+  readonly etcd?: Omit<WrittenGroup, keyof typeof noNode> | undefined;
   readonly network?: Partial<
     Pick<ClusterSpec["network"], "portSecurity" | "securityGroups" | "admin">
   >;
@@ -166,7 +165,7 @@ function group(
       image: own.image ?? written.image ?? image,
       generation: own.generation ?? written.generation ?? 0,
       ...{ tags, metadata, schedulerHints, cloudInit },
-      volumes: volumesOf(machine, written),
+      volumes: volumesOf(machine, own, written),
       ...(zone !== undefined && { zone }),
       ...(own.address !== undefined && { address: own.address }),
     };
@@ -181,22 +180,23 @@ function group(
   };
 }
 
-/** A group in which nothing is chosen. */
-const plain = {
-  ...{ labels: {}, taints: [], tags: [], metadata: {}, schedulerHints: {}, nodes: {} },
-  ...{ cloudInit: [], steps: { beforeKubeadm: "", afterKubeadm: "" } },
-  securityGroups: [],
+/** What machines do not have that are no nodes. */
+const noNode = { labels: {}, taints: [] } as const;
+
+/** What one machine does not have: others of its group, and a part in the cluster. */
+const alone = {
+  ...{ ...noNode, nodes: {}, count: 1 },
   spread: "soft",
+  steps: { beforeKubeadm: "", afterKubeadm: "" },
 } as const;
 
 const bastionOf = (
   spec: Common,
-  { zone, ...size }: NonNullable<Planned["bastion"]>,
+  { zone, ...written }: NonNullable<Planned["bastion"]>,
 ): PlannedGroup =>
   group({ ...spec, zones: zone === undefined ? spec.zones : [zone] }, "bastion", bastionPool, {
-    ...plain,
-    ...size,
-    count: 1,
+    ...alone,
+    ...written,
   });
 
 /** The plan of a cluster. Pure: the same specification has the same plan. */
@@ -206,7 +206,7 @@ export function planCluster(
 ): ClusterPlan {
   const { name, controlPlane, workers } = spec;
   const bastion = spec.bastion && bastionOf(spec, spec.bastion);
-  const etcd = spec.etcd && group(spec, "etcd", etcdPool, { ...plain, ...spec.etcd });
+  const etcd = spec.etcd && group(spec, "etcd", etcdPool, { ...noNode, ...spec.etcd });
   const apart = [bastion, etcd].flatMap((one) => one ?? []);
   const groups = [
     group(spec, "control-plane", controlPlanePool, controlPlane),
@@ -224,7 +224,9 @@ export function planCluster(
       ...(spec.network?.portSecurity === false ? [] : groupsFor(name, roles, apart)),
       ...(spec.network?.admin ? [adminGroup(name)] : []),
     ],
-    addresses: groups.flatMap((one) => one.machines.flatMap(({ address }) => address ?? [])),
+    addresses: [...groups, ...apart].flatMap(({ machines }) =>
+      machines.flatMap(({ address }) => address ?? []),
+    ),
   };
 }
 

@@ -33,36 +33,62 @@ export function replacementProblems(spec: ClusterSpec, existing: Existing): Prob
   const plan = planCluster(spec);
   return [
     ...ofControlPlanes(spec, plan, existing),
-    ...ofEtcd(plan, existing),
+    ...ofEtcd(spec, plan, existing),
     ...ofBastion(plan, existing),
   ];
 }
 
+/** Why a machine must not be replaced, and what to write instead of its generation: that in which it was made. */
+type Reason = ((made: string) => string) | undefined;
+
+/** Machines that are replaced in the order of their positions, and what is written of them. */
+interface Ordered {
+  readonly path: "controlPlane" | "etcd";
+  readonly nodes: Readonly<Record<string, { readonly generation?: number | undefined }>>;
+  readonly machines: readonly PlannedMachine[];
+}
+
 /** What is written below a group's path, by machine where they are not all of one generation. */
-function ofControlPlanes(spec: ClusterSpec, plan: ClusterPlan, existing: Existing): Problem[] {
-  const machines = controlPlanesOf(plan);
+function ofGroup(
+  { path, nodes, machines }: Ordered,
+  existing: Existing,
+  against: (machine: PlannedMachine) => Reason,
+): Problem[] {
   const wrong = replacedOf(machines, existing).flatMap(({ machine, made }) => {
-    const reason = against(machine, plan, existing);
-    return reason === undefined ? [] : [{ machine, made, reason }];
+    const reason = against(machine);
+    return reason === undefined ? [] : [{ machine, sentence: reason(made) }];
   });
   const [first] = wrong;
   if (!first) return [];
-  const alike = new Set(machines.flatMap(({ name }) => existing.get(name) ?? [])).size === 1;
-  const problem = ({ machine, made, reason }: typeof first, path: string): Problem => ({
-    path: `cluster.controlPlane.${path}`,
-    message: `${String(machine.generation)} would replace ${machine.name}, ${reason(made)}`,
+  const problem = ({ machine, sentence }: typeof first, below: string): Problem => ({
+    path: `cluster.${path}.${below}`,
+    message: `${String(machine.generation)} would replace ${machine.name}, ${sentence}`,
   });
-  if (alike && Object.values(spec.controlPlane.nodes).every((one) => one.generation === undefined))
+  const alike = new Set(machines.flatMap(({ name }) => existing.get(name) ?? [])).size === 1;
+  if (alike && Object.values(nodes).every((one) => one.generation === undefined))
     return [problem(first, "generation")];
   return wrong.map((one) => problem(one, `nodes.${String(one.machine.position)}.generation`));
 }
 
-/** Why a control plane must not be replaced, and what to write instead of its generation. */
-function against(
+const ofControlPlanes = (spec: ClusterSpec, plan: ClusterPlan, existing: Existing): Problem[] =>
+  ofGroup(
+    { path: "controlPlane", nodes: spec.controlPlane.nodes, machines: controlPlanesOf(plan) },
+    existing,
+    (machine) => againstControlPlane(machine, plan, existing),
+  );
+
+const ofEtcd = (spec: ClusterSpec, plan: ClusterPlan, existing: Existing): Problem[] =>
+  ofGroup(
+    { path: "etcd", nodes: spec.etcd?.nodes ?? {}, machines: plan.etcd?.machines ?? [] },
+    existing,
+    (machine) => againstMember(machine, plan, existing),
+  );
+
+function againstControlPlane(
   { position }: PlannedMachine,
   plan: ClusterPlan,
   existing: Existing,
-): ((made: string) => string) | undefined {
+): Reason {
   const machines = controlPlanesOf(plan);
   const leaving = [...existing.keys()].filter((name) => leaves(name, plan));
   if (leaving.length > 0) {
@@ -81,36 +107,19 @@ function missingBehind(
   position: number,
   machines: readonly PlannedMachine[],
   existing: Existing,
-): ((made: string) => string) | undefined {
+): Reason {
   const missing = machines.filter((one) => one.position > position && !existing.has(one.name));
   if (missing.length === 0) return undefined;
   return (made) =>
     `while there is no ${named(missing.map(({ name }) => name))}; write ${made} again, run \`up --refresh\`, and raise it again afterwards`;
 }
 
-/** Of etcd's own machines, all of which are of one generation. */
-function ofEtcd(plan: ClusterPlan, existing: Existing): Problem[] {
-  const machines = plan.etcd?.machines ?? [];
-  const [first] = replacedOf(machines, existing).flatMap(({ machine, made }) => {
-    const reason = againstMember(machine, machines, { plan, existing });
-    return reason ? [{ machine, sentence: reason(made) }] : [];
-  });
-  if (!first) return [];
-  const { machine, sentence } = first;
-  return [
-    {
-      path: "cluster.etcd.generation",
-      message: `${String(machine.generation)} would replace ${machine.name}, ${sentence}`,
-    },
-  ];
-}
-
-/** Why a member must not be replaced, and what to write instead of its generation. */
 function againstMember(
   { position }: PlannedMachine,
-  machines: readonly PlannedMachine[],
-  { plan, existing }: { readonly plan: ClusterPlan; readonly existing: Existing },
-): ((made: string) => string) | undefined {
+  plan: ClusterPlan,
+  existing: Existing,
+): Reason {
+  const machines = plan.etcd?.machines ?? [];
   if (machines.length < 3)
     return (made) =>
       `the only machine of etcd, and the cluster's data would go with it; write ${made} again`;

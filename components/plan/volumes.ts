@@ -23,17 +23,21 @@ export interface PlannedVolume extends WrittenVolume {
   readonly name: string;
 }
 
-/** The volumes of a group, as they are written. */
+/** The volumes of a group or of one machine, as they are written. */
 export interface WrittenVolumes {
   readonly rootVolume?: WrittenVolume | undefined;
   readonly runtimeVolume?: WrittenVolume | undefined;
   readonly etcdVolume?: WrittenVolume | undefined;
 }
 
-/** The volumes of one machine; the one that it boots from first. */
-export const volumesOf = (machine: string, written: WrittenVolumes): readonly PlannedVolume[] =>
+/** The volumes of one machine; the one that it boots from first. What is written for it alone comes before what is for its group. */
+export const volumesOf = (
+  machine: string,
+  own: WrittenVolumes,
+  group: WrittenVolumes,
+): readonly PlannedVolume[] =>
   (Object.keys(volumePurposes) as VolumePurpose[]).flatMap((purpose) => {
-    const volume = written[`${purpose}Volume`];
+    const volume = own[`${purpose}Volume`] ?? group[`${purpose}Volume`];
     return volume ? [{ ...volume, purpose, name: `${machine}-${purpose}` }] : [];
   });
 

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { machineOptions } from "./group-options.js";
 import { generation } from "./machines.js";
-import { doc, present, record, securityGroups, shown } from "./values.js";
+import { doc, present, record, shown } from "./values.js";
+import { bastionVolumes } from "./volumes.js";
 
 const ways = ["control-plane", "bastion", "direct", "admin"] as const;
 
@@ -35,8 +37,9 @@ export const bastion = record({
         "the first of `zones`",
       ),
     ),
-  generation: generation,
-  securityGroups: securityGroups("the bastion's port"),
+  generation,
+  ...machineOptions,
+  ...bastionVolumes,
 }).optional();
 
 interface Written {

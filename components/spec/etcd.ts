@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { doc, present, record, securityGroups, shown, whole } from "./values.js";
+import { groupOptions, nodesOf } from "./group-options.js";
+import { doc, present, record, shown, whole } from "./values.js";
+import { etcdVolumes } from "./volumes.js";
 
 /** Numbers of members that can lose none, one or two and go on; an even number would be worse than one less. */
 const counts = [1, 3, 5];
@@ -40,7 +42,9 @@ export const etcd = record({
         "Raise it to replace etcd's machines, of which there are 3 or 5, by new ones with the present image, flavor, zone, user data and login key. Until then those are frozen. They are replaced one at a time in the order of their positions, each only where etcd goes on without it, and a member again before the next; control planes in a run of their own.",
       ),
     ),
-  securityGroups: securityGroups("the ports of etcd's machines"),
+  ...groupOptions,
+  ...etcdVolumes.all,
+  nodes: nodesOf(etcdVolumes.one),
 }).optional();
 
 interface Written {

@@ -137,27 +137,32 @@ const gained: Frozen = {
   "loadBalancer.network.externalNetwork": nothing,
 };
 
+/** The groups of machines that are replaced one after another, in runs of their own. */
+interface Kept {
+  readonly count: number;
+  readonly generation: number;
+  readonly nodes: Readonly<Record<string, { readonly generation?: number | undefined }>>;
+}
+
+const generationsOf = ({ count, generation, nodes }: Kept): number[] =>
+  Array.from({ length: count }, (_, position) => nodes[String(position)]?.generation ?? generation);
+
 /**
  * Generations that may change while a cluster lives, but not with everything else (plan/replacements.ts): written down, so that a
  * change of them is looked into, unless all are 0.
  */
 export const keptGenerations = ({
-  controlPlane: { count, generation, nodes },
+  controlPlane,
   bastion,
   etcd,
-}: Pick<ClusterSpec, "controlPlane" | "bastion" | "etcd">): Frozen => {
-  const all = Array.from(
-    { length: count },
-    (_, position) => nodes[String(position)]?.generation ?? generation,
-  );
-  return Object.fromEntries(
+}: Pick<ClusterSpec, "controlPlane" | "bastion" | "etcd">): Frozen =>
+  Object.fromEntries(
     [
-      [generations[0], all] as const,
+      [generations[0], generationsOf(controlPlane)] as const,
       [generations[1], bastion ? [bastion.generation] : []] as const,
-      [generations[2], etcd ? [etcd.generation] : []] as const,
+      [generations[2], etcd ? generationsOf(etcd) : []] as const,
     ].flatMap(([path, made]) => (made.some((one) => one > 0) ? [[path, made.join(" ")]] : [])),
   );
-};
 
 const generations = ["controlPlane.generation", "bastion.generation", "etcd.generation"] as const;
 const isGeneration = (path: string): boolean => generations.some((one) => one === path);
@@ -190,7 +195,7 @@ export function frozenValues(spec: ClusterSpec): Frozen {
  * `workers.gpu.rootVolume.size`, `workers.gpu.nodes.0` of `workers.gpu.nodes.0.address`.
  */
 export const groupOf = (path: string): string | undefined =>
-  /^(?:cluster\.)?((?:controlPlane|workers\.[^.]+)(?:(?=\.[a-z]+Volume\.)|\.nodes\.\d+(?=\.address$)))/.exec(
+  /^(?:cluster\.)?((?:controlPlane|etcd|bastion|workers\.[^.]+)(?:\.nodes\.\d+)?)\.(?:[a-z]+Volume\.|address$)/.exec(
     path,
   )?.[1];
 
@@ -228,15 +233,23 @@ export function compareFrozen(
   });
 }
 
+interface Counted {
+  readonly count: number;
+}
+
 /** The components that make the groups of machines (cluster.ts), by the path of the group, and the servers by the machine's. */
 export const groupNames = ({
   controlPlane,
   workers,
+  etcd,
+  bastion,
 }: {
-  readonly controlPlane: { readonly count: number };
-  readonly workers: Readonly<Record<string, { readonly count: number }>>;
+  readonly controlPlane: Counted;
+  readonly workers: Readonly<Record<string, Counted>>;
+  readonly etcd?: Counted | undefined;
+  readonly bastion?: object | undefined;
 }): Readonly<Record<string, string>> => {
-  const namesOf = (path: string, component: string, count: number): [string, string][] => [
+  const namesOf = (path: string, component: string, { count }: Counted): [string, string][] => [
     [path, component],
     ...Array.from({ length: count }, (_, position): [string, string] => [
       `${path}.nodes.${String(position)}`,
@@ -244,10 +257,12 @@ export const groupNames = ({
     ]),
   ];
   return Object.fromEntries([
-    ...namesOf("controlPlane", "control-plane", controlPlane.count),
-    ...Object.entries(workers).flatMap(([pool, { count }]) =>
-      namesOf(`workers.${pool}`, `workers-${pool}`, count),
+    ...namesOf("controlPlane", "control-plane", controlPlane),
+    ...Object.entries(workers).flatMap(([pool, group]) =>
+      namesOf(`workers.${pool}`, `workers-${pool}`, group),
     ),
+    ...(etcd ? namesOf("etcd", "etcd", etcd) : []),
+    ...(bastion ? namesOf("bastion", "bastion", { count: 1 }) : []),
   ]);
 };
 
@@ -261,16 +276,18 @@ export const compareGroups = (
 ): { readonly path: string; readonly message: string }[] => {
   const oneSided = (some: Frozen, others: Frozen): string[] =>
     Object.keys(some).filter((path) => groupOf(path) !== undefined && !(path in others));
-  const another =
-    "or make another pool, move the pods there and remove this one; control planes keep what they were made with";
+  const otherwise = (path: string): string =>
+    path.startsWith("workers.")
+      ? ", or make another pool, move the pods there and remove this one"
+      : "; these keep what they were made with";
   return [
     ...oneSided(before, now).map((path) => ({
       path: `cluster.${path}`,
-      message: `${before[path] ?? ""} cannot be taken from machines that live; write it again, ${another}`,
+      message: `${before[path] ?? ""} cannot be taken from machines that live; write it again${otherwise(path)}`,
     })),
     ...oneSided(now, before).map((path) => ({
       path: `cluster.${path}`,
-      message: `${now[path] ?? ""} cannot be given to machines that live; leave it out, ${another}`,
+      message: `${now[path] ?? ""} cannot be given to machines that live; leave it out${otherwise(path)}`,
     })),
   ];
 };

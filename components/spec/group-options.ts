@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ownParts } from "./own-parts.js";
+import { ownCloudInit, ownSteps } from "./own-parts.js";
 import {
   address4,
   doc,
@@ -74,11 +74,34 @@ const zone = present("an availability zone").optional();
 export const spreads = ["soft", "hard", "none"] as const;
 export type Spread = (typeof spreads)[number];
 
-/** What every group of machines has, control planes and workers alike. */
-export const groupOptions = {
+/** What every machine has of its group, whatever runs there. */
+export const machineOptions = {
   image: image.meta(
     doc("replaces nodes", "Image of these machines, by name or ID.", "the cluster's `image`"),
   ),
+  tags: list(
+    text(
+      (one) => /^[^,/]{1,60}$/.test(one),
+      "is not a tag; use at most 60 characters without comma and slash",
+    ),
+    0,
+    "a list of tags",
+  )
+    .default([])
+    .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
+  metadata: texts("metadata", /^stackadm-/, "choose one that does not begin with stackadm-").meta(
+    doc("replaces nodes", "Metadata of the servers in Nova, besides the cluster's marks."),
+  ),
+  schedulerHints: texts("hints", /^group$/, "write `spread` instead").meta(
+    doc("replaces nodes", "Hints for Nova's scheduler, besides the server group."),
+  ),
+  cloudInit: ownCloudInit,
+  securityGroups: securityGroups("these machines' ports"),
+} as const;
+
+/** What every group of several machines has. */
+export const groupOptions = {
+  ...machineOptions,
   zones: list(present("an availability zone"), 0, "a list of availability zones")
     .optional()
     .meta(
@@ -88,6 +111,22 @@ export const groupOptions = {
         "the cluster's `zones`",
       ),
     ),
+  steps: ownSteps,
+  spread: z
+    .enum(spreads, {
+      error: ({ input }) => `${shown(input)} is not a way to spread; write ${spreads.join(", ")}`,
+    })
+    .default("soft")
+    .meta(
+      doc(
+        "replaces nodes",
+        "Whether the machines are kept on different hosts: `soft`, as far as possible; `hard`, or not made at all; `none`, no server group.",
+      ),
+    ),
+} as const;
+
+/** What groups of machines have that are nodes of the cluster. */
+export const nodeOptions = {
   labels: z
     .record(key, value, {
       error: ({ code, input }) =>
@@ -107,41 +146,12 @@ export const groupOptions = {
       error: "has one key twice with the same effect; leave one of them out",
     })
     .default([]),
-  tags: list(
-    text(
-      (one) => /^[^,/]{1,60}$/.test(one),
-      "is not a tag; use at most 60 characters without comma and slash",
-    ),
-    0,
-    "a list of tags",
-  )
-    .default([])
-    .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
-  metadata: texts("metadata", /^stackadm-/, "choose one that does not begin with stackadm-").meta(
-    doc("replaces nodes", "Metadata of the servers in Nova, besides the cluster's marks."),
-  ),
-  schedulerHints: texts("hints", /^group$/, "write `spread` instead").meta(
-    doc("replaces nodes", "Hints for Nova's scheduler, besides the server group."),
-  ),
-  ...ownParts,
-  securityGroups: securityGroups("these machines' ports"),
-  spread: z
-    .enum(spreads, {
-      error: ({ input }) => `${shown(input)} is not a way to spread; write ${spreads.join(", ")}`,
-    })
-    .default("soft")
-    .meta(
-      doc(
-        "replaces nodes",
-        "Whether the machines are kept on different hosts: `soft`, as far as possible; `hard`, or not made at all; `none`, no server group.",
-      ),
-    ),
 } as const;
 
 const position = z.string().regex(/^(0|[1-9]\d{0,3})$/);
 
-/** What single machines of a group have otherwise, by their position. `more`: what only some groups let them have. */
-export const nodesOf = <Shape extends z.core.$ZodLooseShape>(more: Shape) =>
+/** What single machines of a group have otherwise, by their position. `volumes`: those that it can have. */
+export const nodesOf = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes) =>
   z
     .record(
       position,
@@ -162,7 +172,16 @@ export const nodesOf = <Shape extends z.core.$ZodLooseShape>(more: Shape) =>
         zone: zone.meta(
           doc("replaces nodes", "Availability zone of this machine.", "the group's, in turn"),
         ),
-        ...more,
+        generation: whole(0, "a generation")
+          .optional()
+          .meta(
+            doc(
+              "replaces nodes",
+              "Raise it to replace this machine only.",
+              "the group's `generation`",
+            ),
+          ),
+        ...volumes,
       }),
       {
         error: ({ code, input }) =>
@@ -173,13 +192,6 @@ export const nodesOf = <Shape extends z.core.$ZodLooseShape>(more: Shape) =>
     )
     .default({})
     .meta({ entries: "position" });
-
-/** The generation of one machine. */
-export const nodeGeneration = whole(0, "a generation")
-  .optional()
-  .meta(
-    doc("replaces nodes", "Raise it to replace this machine only.", "the group's `generation`"),
-  );
 
 interface Counted {
   readonly count?: number | undefined;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { groupOptions, nodeGeneration, nodesOf } from "./group-options.js";
+import { groupOptions, nodeOptions, nodesOf } from "./group-options.js";
 import { doc, label, list, present, record, shown, text, truth, whole } from "./values.js";
-import { controlPlaneVolumes, machineVolumes } from "./volumes.js";
+import { etcdVolumes, workerVolumes } from "./volumes.js";
 
 export const generation = whole(0, "a generation")
   .default(0)
@@ -62,8 +62,9 @@ export const controlPlane = record({
       ),
     ),
   ...groupOptions,
-  ...controlPlaneVolumes,
-  nodes: nodesOf({ generation: nodeGeneration }),
+  ...nodeOptions,
+  ...etcdVolumes.all,
+  nodes: nodesOf(etcdVolumes.one),
 });
 
 /** Groups of equal workers by name; the name is part of the machines' names. */
@@ -79,8 +80,9 @@ const pools = z.record(
     ),
     generation,
     ...groupOptions,
-    ...machineVolumes,
-    nodes: nodesOf({ generation: nodeGeneration }),
+    ...nodeOptions,
+    ...workerVolumes.all,
+    nodes: nodesOf(workerVolumes.one),
   }),
   {
     error: ({ code }) =>

@@ -36,21 +36,21 @@ const step = (when: string) =>
       ),
     );
 
-/** What users add to their machines. */
-export const ownParts = {
-  cloudInit: list(part, 0, "a list of parts for cloud-init")
-    .refine((all) => all.join("").length <= most, {
-      error: `is more than Nova takes; use at most ${String(most)} characters in all`,
-    })
-    .default([])
-    .meta(
-      doc(
-        "replaces nodes",
-        "More parts for cloud-init, each beginning with `#cloud-config`, `#!` or `#cloud-boothook`. Lists of a cloud-config are appended to the program's own; a key that the program sets keeps its value. They are no secret: whoever may see the server can read them.",
-      ),
+/** What users add to the user data of their machines. */
+export const ownCloudInit = list(part, 0, "a list of parts for cloud-init")
+  .refine((all) => all.join("").length <= most, {
+    error: `is more than Nova takes; use at most ${String(most)} characters in all`,
+  })
+  .default([])
+  .meta(
+    doc(
+      "replaces nodes",
+      "More parts for cloud-init, each beginning with `#cloud-config`, `#!` or `#cloud-boothook`. Lists of a cloud-config are appended to the program's own; a key that the program sets keeps its value. They are no secret: whoever may see the server can read them.",
     ),
-  steps: record({
-    beforeKubeadm: step("before kubeadm does, when containerd runs and all packages are there"),
-    afterKubeadm: step("when the machine is in the cluster"),
-  }).prefault({}),
-} as const;
+  );
+
+/** What users run on their machines. */
+export const ownSteps = record({
+  beforeKubeadm: step("before kubeadm does, when containerd runs and all packages are there"),
+  afterKubeadm: step("when the machine is in the cluster, or a member of etcd"),
+}).prefault({});

@@ -1,14 +1,14 @@
 import { doc, present, record, whole } from "./values.js";
 
-const refused = (text: string, otherwise?: string) =>
-  doc(
-    "refused",
-    `${text} For another one, make another pool, move the pods there and remove this one.`,
-    otherwise,
-  );
+/** What a pool can have in place of another volume; other groups cannot be made a second time. */
+const anotherPool = "For another one, make another pool, move the pods there and remove this one.";
+/** What is said for one machine of a group. */
+const ofOne = "For this machine alone, in place of the group's, type and zone too.";
 
-const volume = (what: string, least: number) =>
-  record({
+const volume = (what: string, least: number, more: string) => {
+  const refused = (text: string, otherwise?: string) =>
+    doc("refused", [text, more].filter(Boolean).join(" "), otherwise);
+  return record({
     size: whole(least, "a size in GiB").meta(refused(`Size of ${what} in GiB.`)),
     type: present("a volume type")
       .optional()
@@ -17,18 +17,31 @@ const volume = (what: string, least: number) =>
       .optional()
       .meta(refused(`Cinder availability zone of ${what}.`, "Cinder's default zone")),
   }).optional();
+};
 
-/** Volumes that every machine of a group has; they come and go with its server. */
-export const machineVolumes = {
-  rootVolume: volume("the volume that the machine boots from, instead of a disk of its host", 4),
-  runtimeVolume: volume("a volume of its own for /var/lib/containerd: images and containers", 1),
-} as const;
+const root = (more = "") =>
+  volume("the volume that the machine boots from, instead of a disk of its host", 4, more);
+const machineVolumes = (more = "") => ({
+  rootVolume: root(more),
+  runtimeVolume: volume(
+    "a volume of its own for /var/lib/containerd: images and containers",
+    1,
+    more,
+  ),
+});
+const withEtcd = (more = "") => ({
+  ...machineVolumes(more),
+  etcdVolume: volume("a volume of its own for /var/lib/etcd", 1, more),
+});
 
-/** Volumes of control planes. */
-export const controlPlaneVolumes = {
-  ...machineVolumes,
-  etcdVolume: volume("a volume of its own for /var/lib/etcd", 1),
-} as const;
+/** Volumes of every machine of a group, and of one of them alone. They come and go with the server. */
+export const workerVolumes = { all: machineVolumes(anotherPool), one: machineVolumes(ofOne) };
+
+/** The same for machines that run etcd, or may. */
+export const etcdVolumes = { all: withEtcd(), one: withEtcd(ofOne) };
+
+/** The same for a machine that runs no containers. */
+export const bastionVolumes = { rootVolume: root() };
 
 /** As it is written. */
 export interface WrittenVolume {

@@ -61,6 +61,25 @@ describe("a bastion", () => {
     assert.deepEqual(port["allowedAddressPairs"], []);
   });
 
+  it("has the image, the volume and the marks that are written for it", async () => {
+    const { rows } = await build({
+      bastion: {
+        ...{ flavor: "tiny", image: "debian-12", rootVolume: { size: 8, type: "fast" } },
+        ...{ tags: ["way-in"], metadata: { owner: "me" } },
+      },
+    });
+    const volume = named(rows, "dev-bastion-0-root-volume").inputs;
+    assert.deepEqual(
+      [volume["name"], volume["size"], volume["volumeType"], volume["imageId"]],
+      ["dev-bastion-0-root", 8, "fast", "image-id"],
+    );
+    const { imageId, blockDevices, tags, metadata } = named(rows, "dev-bastion-0-server").inputs;
+    assert.equal(imageId, undefined);
+    assert.equal((blockDevices as { uuid: string }[])[0]?.uuid, "dev-bastion-0-root-volume-id");
+    assert.deepEqual(tags, ["way-in"]);
+    assert.equal((metadata as Record<string, string>)["owner"], "me");
+  });
+
   it("installs security updates as the other machines do: it is the one that everybody outside reaches", async () => {
     for (const securityUpdates of [true, false]) {
       const { rows } = await build({ securityUpdates });

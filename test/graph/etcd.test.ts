@@ -66,6 +66,43 @@ describe("the graph with machines of etcd's own", () => {
     assert.match(input(rows, "dev-etcd-0-prepare"), /^EXTRA_IMAGES=('')?$/m);
   });
 
+  it("gives them what is written for them: images, zones, volumes, tags, own parts and steps, one of them otherwise", async () => {
+    const steps = { beforeKubeadm: "touch /before", afterKubeadm: "touch /after" };
+    const chosen = await graph(
+      () =>
+        new Cluster("dev", {
+          ...args,
+          etcd: {
+            ...{ kind: "dedicated", flavor: "medium", zones: ["zone-c"], tags: ["store"] },
+            ...{ metadata: { owner: "me" }, cloudInit: ["#!/bin/sh\ntrue\n"], steps },
+            ...{ rootVolume: { size: 20 }, etcdVolume: { size: 5 } },
+            nodes: { 1: { etcdVolume: { size: 9, type: "fast" }, address: "10.0.0.99" } },
+          },
+        }),
+      cloudAnswers,
+    );
+    const server = named(chosen, "dev-etcd-0-server").inputs;
+    assert.equal(server["availabilityZone"], "zone-c");
+    assert.deepEqual(server["tags"], ["store"]);
+    assert.equal((server["metadata"] as Record<string, string>)["owner"], "me");
+    assert.match(plain(server["userData"]), /#!\/bin\/sh\ntrue\n/);
+    assert.deepEqual(
+      (server["blockDevices"] as { uuid: string }[]).map(({ uuid }) => uuid),
+      ["dev-etcd-0-root-volume-id", "dev-etcd-0-etcd-volume-id"],
+    );
+    const volume = (position: number) => named(chosen, `dev-etcd-${String(position)}-etcd-volume`);
+    assert.deepEqual(
+      [0, 1, 2].map((position) => volume(position).inputs["size"]),
+      [5, 9, 5],
+    );
+    const port = named(chosen, "dev-etcd-1-port").inputs["fixedIps"] as { ipAddress: string }[];
+    assert.equal(port[0]?.ipAddress, "10.0.0.99");
+    const prepare = input(chosen, "dev-etcd-0-prepare");
+    assert.match(prepare, /^etcd dev-etcd-0-etcd-volume-id \/var\/lib\/etcd 0700 kubelet'$/m);
+    assert.match(prepare, /^BEFORE_KUBEADM='touch \/before'$/m);
+    assert.match(input(chosen, "dev-etcd-0-member"), /^AFTER_KUBEADM='touch \/after'$/m);
+  });
+
   it("is the same in a preview, where nothing is known", async () => {
     const preview = await clusterRows(args, { preview: true });
     assert.deepEqual(

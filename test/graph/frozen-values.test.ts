@@ -43,7 +43,10 @@ async function update(
   };
   const args = {
     ...{ cluster: "dev", values: {}, replacements },
-    groups: groupNames({ controlPlane: { count: 1 }, workers: { gpu: { count: 2 } } }),
+    groups: groupNames({
+      ...{ controlPlane: { count: 1 }, workers: { gpu: { count: 2 } } },
+      ...{ etcd: { count: 3 }, bastion: {} },
+    }),
   };
   const lookups = { "pulumi:pulumi:readStackResourceOutputs": lookup };
   await graph(
@@ -116,6 +119,21 @@ describe("frozen values", () => {
         await update(before, now, { ...living, ...others });
     });
 
+    it("are those of etcd's machines and of the bastion too, which nobody makes a second time", async () => {
+      for (const [path, name] of [
+        ["etcd.etcdVolume.size", "dev-etcd-2-server"],
+        ["bastion.rootVolume.size", "dev-bastion-0-server"],
+      ] as const) {
+        await update({}, { [path]: "9" }, { ...living, ...made });
+        await assert.rejects(
+          update({}, { [path]: "9" }, { [name]: server }),
+          new RegExp(
+            `cluster\\.${path}: 9 cannot be given to machines that live; leave it out; these keep`,
+          ),
+        );
+      }
+    });
+
     it("go with the group", async () => {
       const gone = { "workers.former.runtimeVolume.size": "25" };
       await update(gone, {}, { ...living, "dev-workers-former-0-server": server });
@@ -138,6 +156,17 @@ describe("frozen values", () => {
         [at(0, "10.0.0.50"), at(0, "10.0.0.51")] as const,
       ])
         await assert.rejects(update(before, now, state), /workers\.gpu\.nodes\.0\.address: 10/);
+    });
+
+    it("are its volumes as well", async () => {
+      const volume = (position: number): Values => ({
+        [`workers.gpu.nodes.${String(position)}.runtimeVolume.size`]: "50",
+      });
+      await update({}, volume(1), state);
+      await assert.rejects(
+        update({}, volume(0), state),
+        /workers\.gpu\.nodes\.0\.runtimeVolume\.size: 50 cannot be given/,
+      );
     });
 
     it("come with one that is new, and go with one that goes", async () => {

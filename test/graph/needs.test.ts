@@ -84,6 +84,15 @@ describe("what a cluster asks of its cloud", () => {
       topology: "ha",
       etcd: { kind: "dedicated", flavor: "large", count: 5 },
     },
+    "etcd apart, with volumes of its own, and behind a bastion with one": {
+      etcd: {
+        ...{ kind: "dedicated", flavor: "large", rootVolume: { size: 20 } },
+        etcdVolume: { size: 5 },
+        ...{ spread: "none", nodes: { 1: { etcdVolume: { size: 9 } } } },
+      },
+      access: "bastion",
+      bastion: { flavor: "tiny", rootVolume: { size: 8 } },
+    },
     "three control planes with a virtual IP": { topology: "ha", endpoint: { kind: "virtual-ip" } },
     "machines with volumes": {
       controlPlane: { flavor: "medium", rootVolume: { size: 20 }, etcdVolume: { size: 5 } },

@@ -14,6 +14,7 @@ const values = {
   MINT_SCRIPT: etcdMintScript,
   NODE_RANGE: "10.0.0.0/24",
   KUBELET: "1.36.3",
+  AFTER_KUBEADM: "",
 };
 const cluster = "dev-etcd-1=https://10.0.0.7:2380,dev-etcd-0=https://10.0.0.5:2380";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -64,6 +65,16 @@ describe("member.sh", () => {
     );
     assert.deepEqual(wishes(calls), []);
     assert.match(machine.file("usr/local/sbin/stackadm-mint") ?? "", /WORDS "member"/);
+  });
+
+  it("does what its user wants of a member, when it is one", () => {
+    const { code, stderr, calls } = run({ AFTER_KUBEADM: "crictl own step" });
+    assert.equal(code, 0, stderr);
+    const own = calls.indexOf("crictl own step");
+    assert.ok(own > calls.findIndex((call) => call.startsWith("kubeadm init phase etcd local")));
+    const failed = run({ AFTER_KUBEADM: "exit 3" }, "update");
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /reason: .*steps\.afterKubeadm ended with code 3 on /);
   });
 
   it("does nothing to a member: no phase of kubeadm, no kubelet that starts again", () => {

@@ -23,10 +23,14 @@ export const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
   return result.spec;
 };
 
+/** A machine of which nothing is chosen. */
+export const plainMachine = {
+  ...{ tags: [], metadata: {}, schedulerHints: {}, cloudInit: [], securityGroups: [] },
+};
+
 /** A group of machines in which nothing is chosen. */
 export const plainGroup = {
-  ...{ labels: {}, taints: [], tags: [], metadata: {}, schedulerHints: {}, nodes: {} },
-  ...{ cloudInit: [], steps: { beforeKubeadm: "", afterKubeadm: "" } },
-  securityGroups: [],
+  ...plainMachine,
+  ...{ labels: {}, taints: [], nodes: {}, steps: { beforeKubeadm: "", afterKubeadm: "" } },
   spread: "soft",
 } as const;

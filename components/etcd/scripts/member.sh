@@ -21,6 +21,7 @@ member() {
   touch "$membership"
   close_etcd_data
   let_machines_ask
+  own_step afterKubeadm "$AFTER_KUBEADM"
   printf '{"member": "%s"}\n' "$NODE_NAME" >&4
 }
 

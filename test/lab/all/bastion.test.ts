@@ -20,7 +20,7 @@ describe("a cluster behind a bastion, in a network that was there before, on the
       existing: { network: beside.name, router: beside.name },
     },
     access: "bastion",
-    bastion: { flavor: "small" },
+    bastion: { flavor: "small", rootVolume: { size: 5 } },
     workers: { general: { flavor: "k8s-worker", count: 1 } },
   });
   const login = () => ({
@@ -48,6 +48,14 @@ describe("a cluster behind a bastion, in a network that was there before, on the
     assert.equal(stack.outputs.bastion?.role, "bastion");
     assert.ok(stack.outputs.nodes.every(({ sshHost }) => sshHost === undefined));
     assert.ok(stack.outputs.nodes.every(({ address }) => address.startsWith("10.77.0.")));
+  });
+
+  it("boots its bastion from a volume", async () => {
+    const objects = await takeInventory(stack.cluster.cloud);
+    const volume = objects.find(
+      ({ kind, name }) => kind === "volume" && name === "bastion-bastion-0-root",
+    );
+    assert.equal(volume?.gigabytes, 5);
   });
 
   it("lets SSH in from outside at the bastion alone", async () => {

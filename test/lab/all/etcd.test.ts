@@ -13,7 +13,10 @@ describe("etcd on machines of its own, on the lab", function () {
   const stack = new Stack("apart");
   const of = (generation: number): Record<string, unknown> => ({
     controlPlane: { flavor: "k8s-control-plane", count: 1 },
-    etcd: { kind: "dedicated", flavor: "k8s-worker", generation },
+    etcd: {
+      ...{ kind: "dedicated", flavor: "k8s-worker", generation, etcdVolume: { size: 1 } },
+      steps: { afterKubeadm: "hostname >/etc/after" },
+    },
     workers: { general: { flavor: "k8s-worker", count: 1 } },
     samples: false,
   });
@@ -33,6 +36,8 @@ describe("etcd on machines of its own, on the lab", function () {
       const members = await etcdMembers(serverId);
       assert.deepEqual(members.map((member) => member.name).sort(), names, name);
       assert.ok(members.every(({ started, learner }) => started && !learner));
+      const own = await inServer(serverId, "findmnt -n -o FSTYPE /var/lib/etcd; cat /etc/after");
+      assert.equal(own, `ext4\n${name}\n`);
     }
     assert.deepEqual(machines.map(({ name }) => name).sort(), names);
     assert.deepEqual(await unwell(), []);

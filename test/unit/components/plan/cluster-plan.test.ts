@@ -8,7 +8,7 @@ import {
   securityGroupsOf,
 } from "../../../../components/plan/cluster-plan.js";
 import { roleTable } from "../../../../components/plan/roles.js";
-import { plainGroup } from "../../../support/spec.js";
+import { plainGroup, plainMachine } from "../../../support/spec.js";
 
 const spec = {
   name: "dev",
@@ -27,6 +27,7 @@ const override = fc.record(
     image: fc.constant("debian-13"),
     zone: fc.constant("z"),
     generation: fc.nat(3),
+    runtimeVolume: fc.record({ size: fc.integer({ min: 1, max: 50 }) }),
   },
   { requiredKeys: [] },
 );
@@ -133,6 +134,34 @@ describe("the plan of a cluster", () => {
     );
   });
 
+  it("gives a machine the volume that is written for it as a whole, and the group's others", () => {
+    const { groups } = planCluster({
+      ...spec,
+      workers: {
+        gpu: {
+          ...{ ...plainGroup, flavor: "small", count: 2 },
+          ...{ rootVolume: { size: 20 }, runtimeVolume: { size: 25, type: "fast" } },
+          nodes: { "1": { runtimeVolume: { size: 50 } } },
+        },
+      },
+    });
+    assert.deepEqual(
+      groups[1]?.machines.map(({ volumes }) =>
+        volumes.map(({ purpose, size, type }) => [purpose, size, type]),
+      ),
+      [
+        [
+          ["root", 20, undefined],
+          ["runtime", 25, "fast"],
+        ],
+        [
+          ["root", 20, undefined],
+          ["runtime", 50, undefined],
+        ],
+      ],
+    );
+  });
+
   it("changes no other machine when one gets something of its own", () => {
     fc.assert(
       fc.property(specs, override, fc.nat(4), (one, own, position) => {
@@ -172,7 +201,7 @@ describe("the plan of a cluster", () => {
   });
 
   it("has a bastion that is none of the nodes, in its zone and its own security group", () => {
-    const bastion = { flavor: "tiny", zone: "c", generation: 2, securityGroups: [] };
+    const bastion = { ...plainMachine, flavor: "tiny", zone: "c", generation: 2 };
     const plan = planCluster({ ...spec, bastion });
     assert.deepEqual(plan.bastion?.machines, [
       {
@@ -188,8 +217,27 @@ describe("the plan of a cluster", () => {
     assert.deepEqual(securityGroupsOf("bastion"), ["bastion"]);
   });
 
+  it("gives a bastion an image, a volume to boot from and what else is written for it", () => {
+    const chosen = { image: "debian-13", tags: ["way-in"], metadata: { owner: "me" } };
+    const more = { cloudInit: ["#!/bin/sh\n"], schedulerHints: { query: "[]" } };
+    const plan = planCluster({
+      ...spec,
+      bastion: {
+        ...{ ...plainMachine, flavor: "tiny", generation: 0, ...chosen, ...more },
+        rootVolume: { size: 8, type: "fast" },
+      },
+    });
+    const [machine = assert.fail()] = plan.bastion?.machines ?? [];
+    const { image, tags, metadata, cloudInit, schedulerHints, volumes, zone } = machine;
+    assert.deepEqual({ image, tags, metadata, cloudInit, schedulerHints }, { ...chosen, ...more });
+    assert.deepEqual(volumes, [
+      { purpose: "root", name: "dev-bastion-0-root", size: 8, type: "fast" },
+    ]);
+    assert.equal(zone, "zone-a");
+  });
+
   it("has etcd's own machines, which are no nodes, in a security group of their own", () => {
-    const plan = planCluster({ ...spec, etcd: { flavor: "fast", count: 3, securityGroups: [] } });
+    const plan = planCluster({ ...spec, etcd: { ...plainGroup, flavor: "fast", count: 3 } });
     assert.deepEqual(
       plan.etcd?.machines.map(({ name, zone, flavor }) => [name, zone, flavor]),
       [
@@ -202,6 +250,37 @@ describe("the plan of a cluster", () => {
     assert.equal(machinesOf(plan).length, 8);
     assert.equal(plan.securityGroups.at(-1)?.name, "dev-etcd");
     assert.deepEqual(securityGroupsOf("etcd"), ["etcd"]);
+  });
+
+  it("gives etcd's machines what any group has, and one of them what is written for it alone", () => {
+    const plan = planCluster({
+      ...spec,
+      etcd: {
+        ...{ ...plainGroup, flavor: "fast", count: 2, image: "debian-13", zones: ["zone-c"] },
+        ...{ spread: "hard", steps: { beforeKubeadm: "", afterKubeadm: "exit 0" } },
+        ...{ rootVolume: { size: 20 }, etcdVolume: { size: 5, type: "fast" } },
+        nodes: { "1": { zone: "zone-d", address: "10.0.0.9", etcdVolume: { size: 9 } } },
+      },
+    });
+    const { policy, labels, steps, machines } = plan.etcd ?? assert.fail();
+    assert.deepEqual([policy, labels, steps.afterKubeadm], ["anti-affinity", {}, "exit 0"]);
+    assert.deepEqual(
+      machines.map(({ image, zone, volumes }) => [
+        ...[image, zone],
+        ...volumes.map(({ name, size, type }) => [name, size, type]),
+      ]),
+      [
+        [
+          ...["debian-13", "zone-c", ["dev-etcd-0-root", 20, undefined]],
+          ["dev-etcd-0-etcd", 5, "fast"],
+        ],
+        [
+          ...["debian-13", "zone-d", ["dev-etcd-1-root", 20, undefined]],
+          ["dev-etcd-1-etcd", 9, undefined],
+        ],
+      ],
+    );
+    assert.deepEqual(plan.addresses, ["10.0.0.9"]);
   });
 
   it("knows a role that is added to the table, and only by its row", () => {

@@ -88,8 +88,9 @@ describe("control planes of another generation", () => {
 });
 
 describe("machines of etcd of another generation", () => {
-  const etcd = (generation: number, count = 3): Partial<ClusterArgs> => ({
-    etcd: { kind: "dedicated", flavor: "medium", count, generation },
+  type Nodes = NonNullable<ClusterArgs["etcd"]>["nodes"];
+  const etcd = (generation: number, count = 3, nodes: Nodes = {}): Partial<ClusterArgs> => ({
+    etcd: { kind: "dedicated", flavor: "medium", count, generation, nodes },
   });
   const members = (...made: readonly (string | undefined)[]): Record<string, string> =>
     Object.fromEntries(
@@ -107,6 +108,16 @@ describe("machines of etcd of another generation", () => {
     assert.deepEqual(said({}, ["0"], { ...etcd(1), workers: raised }, old), []);
   });
 
+  it("are replaced one alone too, and held back alone where one behind it is missing", () => {
+    const one = etcd(0, 3, { "1": { generation: 1 } });
+    assert.deepEqual(said({}, ["0"], one, three), []);
+    const [found, ...more] = said({}, ["0"], one, members("0", "0", undefined));
+    assert.match(found ?? "", /^cluster\.etcd\.nodes\.1\.generation: 1 would replace dev-etcd-1, /);
+    assert.deepEqual(more, []);
+    const held = etcd(1, 3, { "1": { generation: 0 } });
+    assert.deepEqual(said({}, ["0"], held, members("1", "0", undefined)), []);
+  });
+
   it("are not the only one: the data would go with it", () => {
     assert.deepEqual(said({}, ["0"], etcd(1, 1), members("0")), [
       "cluster.etcd.generation: 1 would replace dev-etcd-0, the only machine of etcd, and the cluster's data would go with it; write 0 again",
@@ -121,7 +132,7 @@ describe("machines of etcd of another generation", () => {
 
   it("are not while one behind them is missing, and follow one that is missing before them", () => {
     assert.deepEqual(said({}, ["0"], etcd(1), members("1", "0", undefined)), [
-      "cluster.etcd.generation: 1 would replace dev-etcd-1, while there is no dev-etcd-2; write 0 again, run `up --refresh`, and raise it again afterwards",
+      "cluster.etcd.nodes.1.generation: 1 would replace dev-etcd-1, while there is no dev-etcd-2; write 0 again, run `up --refresh`, and raise it again afterwards",
     ]);
     assert.deepEqual(said({}, ["0"], etcd(1), members(undefined, "0", "0")), []);
   });

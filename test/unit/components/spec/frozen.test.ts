@@ -22,18 +22,26 @@ describe("what a living cluster keeps", () => {
     const admin = { network: "ops", subnet: "ops", allowedCidrs: ["10.9.0.0/24"] };
     const disk = { size: 20, type: "fast", zone: "store" };
     const volumes = { rootVolume: disk, runtimeVolume: disk };
+    const all = { ...volumes, etcdVolume: disk };
     const said = specOf({
       ...{ network: { existing, admin, portSecurity: false }, cloudController: { enabled: false } },
       ...{ loadBalancer: { enabled: false }, blockStorage: { snapshots: true } },
       controlPlane: {
-        ...{ ...smallest.controlPlane, ...volumes, etcdVolume: disk },
-        nodes: { "0": { address: "10.0.0.49" } },
+        ...{ ...smallest.controlPlane, ...all },
+        nodes: { "0": { address: "10.0.0.49", ...all } },
       },
       workers: {
-        pool: { flavor: "medium", count: 1, ...volumes, nodes: { "0": { address: "10.0.0.50" } } },
+        pool: {
+          ...{ flavor: "medium", count: 1, ...volumes },
+          nodes: { "0": { address: "10.0.0.50", ...volumes } },
+        },
       },
+      ...{ access: "bastion", bastion: { flavor: "tiny", rootVolume: disk } },
       endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
-      etcd: { kind: "dedicated", flavor: "medium" },
+      etcd: {
+        ...{ kind: "dedicated", flavor: "medium", ...all },
+        nodes: { "0": { address: "10.0.0.51", ...all } },
+      },
       kubernetes: {
         certificates: { authorityValidity: "43800h" },
         images: { etcd: "r.example/etcd:1" },

@@ -20,9 +20,14 @@ describe("generations that a living cluster remembers", () => {
     const bastion = (generation: number) =>
       keptGenerations(specOf({ access: "bastion", bastion: { flavor: "tiny", generation } }));
     assert.deepEqual([bastion(0), bastion(3)], [{}, { "bastion.generation": "3" }]);
-    const etcd = (generation: number) =>
-      keptGenerations(specOf({ etcd: { kind: "dedicated", flavor: "medium", generation } }));
-    assert.deepEqual([etcd(0), etcd(3)], [{}, { "etcd.generation": "3" }]);
+    const etcd = (generation: number, over: object = {}) =>
+      keptGenerations(
+        specOf({ etcd: { kind: "dedicated", flavor: "medium", generation, ...over } }),
+      );
+    assert.deepEqual([etcd(0), etcd(3)], [{}, { "etcd.generation": "3 3 3" }]);
+    assert.deepEqual(etcd(0, { nodes: { "2": { generation: 1 } } }), {
+      "etcd.generation": "0 0 1",
+    });
   });
 
   it("are looked into when one changes, comes or goes, and when control planes do", () => {

@@ -47,6 +47,8 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["nodes.first", { nodes: { first: { flavor: "huge" } } }],
   ["nodes.2", { nodes: { "2": { flavor: "huge" } } }],
   ["nodes.0", { nodes: { "0": { count: 3 } } }],
+  ["nodes.0", { nodes: { "0": { etcdVolume: { size: 5 } } } }],
+  ["nodes.0.rootVolume.size", { nodes: { "0": { rootVolume: { size: 1 } } } }],
 ];
 
 describe("what a group of machines may have", () => {
@@ -67,6 +69,35 @@ describe("what a group of machines may have", () => {
   it("is taken for workers and for control planes, the generation of one machine too", () => {
     assert.ok("spec" in parse(accepted));
     assert.ok("spec" in parse({}, { ...accepted, count: 3 }));
+  });
+
+  it("is taken for etcd's machines, but what only a node has, and for a bastion, but what only several machines have", () => {
+    const { labels, taints, ...group } = accepted;
+    const { spread, zones, steps, nodes, ...machine } = group;
+    const disk = { size: 8, type: "fast" };
+    const of = (etcd: object, bastion: object) =>
+      parseClusterSpec({
+        ...{ ...smallest, access: "bastion", bastion: { flavor: "tiny", ...bastion } },
+        etcd: { kind: "dedicated", flavor: "medium", ...etcd },
+      });
+    const volumes = { rootVolume: disk, runtimeVolume: disk, etcdVolume: disk };
+    const one = { "1": { ...nodes["1"], ...volumes } };
+    const result = of({ ...group, ...volumes, nodes: one }, { ...machine, rootVolume: disk });
+    assert.ok("spec" in result, JSON.stringify(result));
+    const problems = (some: ReturnType<typeof of>): string[] =>
+      "problems" in some ? some.problems.map(({ path, message }) => `${path}: ${message}`) : [];
+    const refused = problems(of({ labels, taints }, { spread, zones, steps }));
+    assert.equal(refused.length, 2);
+    assert.match(refused[0] ?? "", /^cluster\.etcd: does not know \["labels","taints"\]/);
+    assert.match(refused[1] ?? "", /^cluster\.bastion: does not know \["spread","zones","steps"\]/);
+    assert.deepEqual(problems(of({ nodes: { "3": {} } }, {})), [
+      "cluster.etcd.nodes.3: is not one of the 3 machines, which count from 0; raise count, or leave it out",
+    ]);
+    const outside = problems(of({ nodes: { "0": { address: "192.0.2.1" } } }, {}));
+    assert.match(
+      outside[0] ?? "",
+      /^cluster\.etcd\.nodes\.0\.address: 192\.0\.2\.1 is no machine's/,
+    );
   });
 
   it("counts the control planes of a topology that nobody counted", () => {

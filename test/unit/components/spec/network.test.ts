@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec, type ClusterSpec } from "../../../../components/cluster-spec.js";
 import { golden } from "../../../support/golden.js";
-import { smallest } from "../../../support/spec.js";
+import { plainMachine, smallest } from "../../../support/spec.js";
 
 const problems = (over: object): string[] => {
   const result = parseClusterSpec({ ...smallest, ...over });
@@ -145,7 +145,7 @@ describe("what a specification says of the network and the way in", () => {
   it("takes a bastion, whose machine is made anew by its generation", () => {
     assert.deepEqual(spec({ access: "bastion", bastion }).bastion, {
       ...bastion,
-      ...{ generation: 0, securityGroups: [] },
+      ...{ generation: 0, ...plainMachine },
     });
     assert.deepEqual(problems({ workers: { bastion: { flavor: "m", count: 1 } } }), []);
   });
