@@ -27,6 +27,12 @@ export async function answerOf(stack: Stack, name: string): Promise<string> {
 export const field = (stack: Stack, what: string, path: string): Promise<string> =>
   ask(stack, `get ${what} -o jsonpath='${path}'`);
 
+/** What the cloud's controllers are told. */
+export async function cloudConf(stack: Stack): Promise<string> {
+  const data = await field(stack, "-n kube-system secret cloud-config", "{.data.cloud\\.conf}");
+  return Buffer.from(data, "base64").toString("utf8");
+}
+
 export const linesOf = (text: string): string[] => text.split("\n").filter(Boolean);
 
 const system = "-n kube-system";
@@ -57,6 +63,24 @@ export const onEveryMachine = (
     return `${daemonSet} ${found}`;
   },
 });
+
+const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
+
+/** A DaemonSet whose pods nothing keeps off a node that the cloud controller has not seen yet: it has no address until then. */
+export async function bearsUninitialized(stack: Stack, daemonSet: string): Promise<void> {
+  const tolerations = ".spec.template.spec.tolerations[*]";
+  const path = `{range ${tolerations}}{.key}:{.operator}:{.value}:{.effect}{"\\n"}{end}`;
+  const found = linesOf(await field(stack, `${system} daemonset ${daemonSet}`, path));
+  const bears = [
+    ":Exists::",
+    `${uninitialized}:Exists::NoSchedule`,
+    `${uninitialized}:Equal:true:NoSchedule`,
+  ];
+  assert.ok(
+    found.some((line) => bears.includes(line)),
+    `${daemonSet}\n${found.join("\n")}`,
+  );
+}
 
 export const allReady: Point = {
   text: "all nodes Ready with the cloud's addresses and IDs, named like their servers",

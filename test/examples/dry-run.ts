@@ -8,7 +8,13 @@ import { inServer } from "../lab/support/machines.js";
 import type { Stack } from "../lab/support/stack.js";
 
 const apply =
-  "KUBECONFIG=/etc/kubernetes/admin.conf kubectl apply --server-side --force-conflicts --dry-run=server -o name -f -";
+  "KUBECONFIG=/etc/kubernetes/admin.conf kubectl apply --server-side --force-conflicts --dry-run=server -f -";
+
+/** Gives objects to a living API server, as a dry run; answers what it shows of those that it would make. */
+const dryRun = async (stack: Stack, objects: unknown, shown: string): Promise<string> => {
+  const server = stack.serverOf("control-plane-0");
+  return (await inServer(server, `${apply} -o ${shown}`, JSON.stringify(objects))).trim();
+};
 
 /**
  * Applies the objects of a pod network that the lab's kernel cannot run to a living API server, as a dry run: whether it takes
@@ -23,10 +29,23 @@ export async function podNetworkDryRun(
   const items = rows
     .filter(({ type, name }) => type.startsWith("kubernetes:") && name.includes("-network-"))
     .map(({ inputs }) => inputs);
-  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
-  const answer = await inServer(stack.serverOf("control-plane-0"), apply, list);
+  const answer = await dryRun(stack, { apiVersion: "v1", kind: "List", items }, "name");
   const accepted = answer.split("\n").filter(Boolean);
   assert.equal(accepted.length, items.length);
   assert.ok(accepted.some((line) => line.startsWith("daemonset")));
   return accepted.length;
+}
+
+/** The address that the API server would note for the external sample service, were it told like this. */
+export async function serviceDryRun(
+  stack: Stack,
+  sampleServices: NonNullable<ClusterArgs["sampleServices"]>,
+): Promise<string> {
+  const args = { ...exampleArgs("external-and-internal-lb"), sampleServices };
+  const rows = await graph(() => new Cluster(stack.name, args), cloudAnswers);
+  const service = rows.find(
+    ({ type, name }) => type === "kubernetes:core/v1:Service" && name.endsWith("-web-external"),
+  );
+  assert.ok(service);
+  return dryRun(stack, service.inputs, "jsonpath={.spec.loadBalancerIP}");
 }

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { listObjects } from "../../cloud/inventory.js";
+import { serviceDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
 import { inServer } from "../lab/support/machines.js";
 import {
   allReady,
   answerOf,
   ask,
+  cloudConf,
   field,
   linesOf,
   onEveryMachine,
@@ -32,12 +34,7 @@ export const externalAndInternalLb: Example = {
     {
       text: "the Secret cloud-config holds what the cloud's controllers are told, and no password",
       see: async (stack) => {
-        const data = await field(
-          stack,
-          "-n kube-system secret cloud-config",
-          "{.data.cloud\\.conf}",
-        );
-        const conf = Buffer.from(data, "base64").toString("utf8");
+        const conf = await cloudConf(stack);
         assert.match(conf, /^application-credential-id = /m);
         assert.doesNotMatch(conf, /^(user-name|username|password) = /m);
         return `${String(linesOf(conf).length)} lines`;
@@ -93,6 +90,14 @@ export const externalAndInternalLb: Example = {
         // One leads to the control plane, one to the external service.
         assert.equal(floating.length, 2);
         return answer;
+      },
+    },
+    {
+      text: "a service can be told its address (dry run: here the cloud chooses it)",
+      see: async (stack) => {
+        const address = "203.0.113.9";
+        assert.equal(await serviceDryRun(stack, { address }), address);
+        return address;
       },
     },
     {

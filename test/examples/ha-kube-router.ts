@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
+import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-api.js";
+import { listObjects } from "../../cloud/inventory.js";
 import { listAll } from "../../cloud/listing.js";
 import { etcdMembers } from "../lab/support/etcd.js";
 import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
 import { ProgramStack } from "./program-stack.js";
 import { inServer, scriptRuns } from "../lab/support/machines.js";
+import { operatorPassword, revealed } from "../lab/support/secrets.js";
 import type { Stack } from "../lab/support/stack.js";
 import {
   allReady,
+  bearsUninitialized,
+  cloudConf,
   field,
   onEveryMachine,
   podsConnect,
@@ -21,17 +26,33 @@ const portSchema = z.object({
   security_groups: z.array(z.string()),
   allowed_address_pairs: z.array(z.object({ ip_address: z.string() })),
 });
+const credentialSchema = z.object({
+  application_credential: z.object({
+    unrestricted: z.boolean(),
+    roles: z.array(z.object({ name: z.string() })),
+  }),
+});
+interface Hop extends Readonly<Record<string, unknown>> {
+  readonly proxy?: Hop;
+}
 const sharedFiles = "ca.crt ca.key sa.key sa.pub front-proxy-ca.crt";
 
-/** Everything of a cluster that must not stand in the state in clear. */
+/** Everything of a cluster that must neither stand in the state in clear nor be shown. */
 async function secretsOf(stack: Stack): Promise<string[]> {
-  const conf = await field(stack, "-n kube-system secret cloud-config", "{.data.cloud\\.conf}");
   const [, credential = ""] =
-    /application-credential-secret = "(.*)"/.exec(Buffer.from(conf, "base64").toString("utf8")) ??
-    [];
+    /application-credential-secret = "(.*)"/.exec(await cloudConf(stack)) ?? [];
   const [, clientKey = ""] = /client-key-data: (\S+)/.exec(stack.outputs.kubeconfig) ?? [];
-  assert.ok(credential.length > 8 && clientKey.length > 100);
-  return [credential, clientKey];
+  const password = operatorPassword();
+  assert.ok(credential.length > 8 && clientKey.length > 100 && password !== "");
+  return [credential, clientKey, password];
+}
+
+/** Over which connections the program's scripts run. */
+async function connectionsOf(stack: Stack): Promise<Hop[]> {
+  const resources = await stack.opened();
+  return resources
+    .filter(({ type }) => type === "command:remote:Command")
+    .map(({ inputs }) => revealed(inputs?.["connection"]) as Hop);
 }
 
 /** Several control planes with etcd apart, kube-router without encapsulation, and no secret anywhere. */
@@ -41,6 +62,20 @@ export const haKubeRouter: Example = {
   sources: ["components/etcd", "components/pod-network/kube-router", "examples/ha-kube-router"],
   points: [
     {
+      text: "cloud-init had really finished on every machine before anything else was done there",
+      see: async (stack) => {
+        const machines = [...stack.outputs.nodes, ...(stack.outputs.etcd ?? [])];
+        // The first thing that the program writes, and the last one of cloud-init.
+        const order =
+          "test /etc/modules-load.d/stackadm.conf -nt /var/lib/cloud/instance/boot-finished";
+        for (const { serverId, name } of machines) {
+          const seen = await inServer(serverId, `cloud-init status; ${order} && echo later || :`);
+          assert.match(seen, /status: done[\s\S]*later/, name);
+        }
+        return `${String(machines.length)} machines`;
+      },
+    },
+    {
       text: "a load balancer for the API inside the cluster's network, and nothing else on the way",
       see: async (stack) => {
         const worker = stack.serverOf("general-0");
@@ -49,6 +84,26 @@ export const haKubeRouter: Example = {
         assert.match(address, /^10\.0\.0\./);
         assert.ok(!stack.outputs.nodes.some((node) => node.address === address), hosts);
         return `${address} for all workers`;
+      },
+    },
+    {
+      text: "the API has a public address besides, which its certificate names",
+      see: async (stack) => {
+        const { apiEndpoint, kubeconfig } = stack.outputs;
+        const { hostname } = new URL(apiEndpoint);
+        const floating = await listObjects(stack.cluster.cloud, "floating IP");
+        assert.ok(
+          floating.some(({ name }) => name === hostname),
+          hostname,
+        );
+        for (const { serverId, name } of stack.controlPlanes) {
+          const line =
+            "openssl x509 -noout -ext subjectAltName -in /etc/kubernetes/pki/apiserver.crt";
+          const names = (await inServer(serverId, line)).split(/,|\n/).map((one) => one.trim());
+          assert.ok(names.includes(`IP Address:${hostname}`), `${name}\n${names.join("\n")}`);
+        }
+        assert.equal(await new KubernetesApi(readKubeAccess(kubeconfig)).text("/readyz"), "ok");
+        return `${hostname} in ${String(stack.controlPlanes.length)} certificates`;
       },
     },
     {
@@ -104,6 +159,18 @@ export const haKubeRouter: Example = {
     },
     onEveryMachine("kube-router on every machine", "kube-router", 5),
     {
+      text: "kube-router and the cloud controller run on nodes that have no address yet, the latter without a pod network",
+      see: async (stack) => {
+        const controller = "openstack-cloud-controller-manager";
+        for (const daemonSet of ["kube-router", controller])
+          await bearsUninitialized(stack, daemonSet);
+        const path = "{.spec.template.spec.hostNetwork} {.spec.template.spec.dnsPolicy}";
+        const place = await field(stack, `-n kube-system daemonset ${controller}`, path);
+        assert.equal(place, "true Default");
+        return "both tolerate uninitialized; the controller is on the machines' network";
+      },
+    },
+    {
       text: "pods' packets are routed to the other machines as they are",
       see: async (stack) => {
         const worker = stack.outputs.nodes.find(({ name }) => name.endsWith("general-0"));
@@ -116,12 +183,45 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "no secret in the state in clear, and the controllers' credential is not the operator's",
+      text: "no secret in the state in clear, nor on the screen",
       see: async (stack) => {
+        assert.ok(stack instanceof ProgramStack && stack.screen.includes("kubeconfig"));
         const state = JSON.stringify(await stack.cluster.service.state(stack.name));
-        for (const secret of await secretsOf(stack)) assert.ok(!state.includes(secret));
-        assert.doesNotMatch(state, /BEGIN [A-Z ]*PRIVATE KEY/);
-        return `${String(Math.round(state.length / 1024))} KiB looked through`;
+        for (const text of [state, stack.screen]) {
+          for (const secret of await secretsOf(stack)) assert.ok(!text.includes(secret));
+          assert.doesNotMatch(text, /BEGIN [A-Z ]*PRIVATE KEY/);
+        }
+        return `${String(Math.round((state.length + stack.screen.length) / 1024))} KiB looked through`;
+      },
+    },
+    {
+      text: "the ssh-agent logs in: no connection of the program has a key or a password",
+      see: async (stack) => {
+        const connections = await connectionsOf(stack);
+        assert.ok(connections.length > 10);
+        for (const hop of connections.flatMap((one) => [one, ...(one.proxy ? [one.proxy] : [])])) {
+          assert.ok("hostKey" in hop);
+          assert.ok(!("privateKey" in hop) && !("password" in hop));
+        }
+        return `${String(connections.length)} connections`;
+      },
+    },
+    {
+      text: "the controllers' credential is one of their own, which can make no other, and not the operator's",
+      see: async (stack) => {
+        const conf = await cloudConf(stack);
+        assert.ok(!conf.includes(operatorPassword()));
+        assert.doesNotMatch(conf, /^(user-id|username|password) = /m);
+        const [, id = ""] = /^application-credential-id = "(.*)"$/m.exec(conf) ?? [];
+        const { cloud } = stack.cluster;
+        const path = `/users/${cloud.userId}/application_credentials/${id}`;
+        const { application_credential: found } = credentialSchema.parse(
+          await cloud.request("identity", "GET", path),
+        );
+        const roles = found.roles.map(({ name }) => name).sort();
+        assert.equal(found.unrestricted, false);
+        assert.ok(roles.includes("member") && !roles.includes("admin"), roles.join());
+        return `restricted, with ${roles.join(", ")}`;
       },
     },
     allReady,

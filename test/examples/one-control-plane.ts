@@ -5,7 +5,9 @@ import { labAdd } from "../../lab/lab.js";
 import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
 import { inServer } from "../lab/support/machines.js";
+import { revealed } from "../lab/support/secrets.js";
 import { openings } from "../lab/support/security-groups.js";
+import type { Stack } from "../lab/support/stack.js";
 import {
   allReady,
   ask,
@@ -17,8 +19,17 @@ import {
   systemRuns,
 } from "./common.js";
 
-const caHash = "openssl x509 -in /etc/kubernetes/pki/ca.crt -outform der | sha256sum";
+const caHash =
+  "openssl x509 -pubkey -noout -in /etc/kubernetes/pki/ca.crt | openssl pkey -pubin -outform der | sha256sum";
 const secretsOfPods = `-n kube-system get pods -o jsonpath='{range .items[*]}{.metadata.name}{" "}{.spec.volumes[*].secret.secretName}{"\\n"}{end}'`;
+
+/** What the workers' scripts for joining are given: values and kubeadm's document among them. */
+async function joinsOf(stack: Stack): Promise<string[]> {
+  const resources = await stack.opened();
+  return resources
+    .filter(({ urn }) => /::[^:]*-workers-[^:]*-join$/.test(urn))
+    .map(({ inputs }) => String(revealed(inputs?.["stdin"])));
+}
 
 /** One control plane and workers made with kubeadm, Calico, and the cloud's controllers. */
 export const oneControlPlane: Example = {
@@ -26,10 +37,10 @@ export const oneControlPlane: Example = {
   sources: ["components/pod-network/calico", "components/kubeadm", "examples/one-control-plane"],
   points: [
     {
-      text: "a security group per role, with exactly the ports that the role needs",
+      text: "a security group per role and one of all nodes, with exactly the ports that they need",
       see: async ({ cluster: { cloud }, name }) => {
-        const [first, worker] = await Promise.all(
-          ["control-plane", "worker"].map((role) => openings(cloud, `${name}-${role}`)),
+        const [first, worker, node] = await Promise.all(
+          ["control-plane", "worker", "node"].map((role) => openings(cloud, `${name}-${role}`)),
         );
         assert.deepEqual(first, [
           "tcp 22 from 172.29.0.0/16",
@@ -40,7 +51,18 @@ export const oneControlPlane: Example = {
           "tcp 6443 from node",
         ]);
         assert.deepEqual(worker, ["tcp 22 from control-plane"]);
-        return `control plane ${String(first.length)} openings, worker ${String(worker.length)}`;
+        assert.deepEqual(node, [
+          "icmp from node",
+          "tcp 10256 from 10.0.0.0/24",
+          "tcp 2381-65535 from node",
+          "tcp 30000-32767 from 10.0.0.0/24",
+          "tcp 53-2378 from node",
+          "udp 30000-32767 from 10.0.0.0/24",
+          "udp 4789 from node",
+          "udp from node",
+        ]);
+        const counts = [first, worker, node].map((one) => String(one.length));
+        return `openings: ${counts.join(", ")}`;
       },
     },
     podRange("192.168.0.0/16"),
@@ -60,9 +82,18 @@ export const oneControlPlane: Example = {
           stack.outputs.nodes.map(({ serverId }) => inServer(serverId, caHash)),
         );
         assert.equal(new Set(hashes).size, 1);
+        // kubeadm refuses a document without the hash, unless that says that it may be left out.
+        const [hash = ""] = hashes[0]?.split(" ") ?? [];
+        const joins = await joinsOf(stack);
+        assert.equal(joins.length, 3);
+        for (const text of joins) {
+          assert.ok(text.includes(`CA_CERT_HASH='sha256:${hash}'\n`));
+          assert.match(text, /caCertHashes:\s+- "@CA_CERT_HASH@"\n/);
+          assert.doesNotMatch(text, /unsafeSkipCAVerification/);
+        }
         const tokens = "KUBECONFIG=/etc/kubernetes/admin.conf kubeadm token list -o json";
         assert.equal((await inServer(stack.serverOf("control-plane-0"), tokens)).trim(), "");
-        return `sha256:${hashes[0]?.slice(0, 8) ?? ""}... on ${String(hashes.length)} machines`;
+        return `sha256:${hash.slice(0, 8)}... told ${String(joins.length)} workers`;
       },
     },
     {

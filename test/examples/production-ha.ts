@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { z } from "zod";
 import { entryTarget, hostKeyOf } from "../../automation/verify/outputs.js";
 import { exchange } from "../../cloud/http.js";
 import { takeInventory } from "../../cloud/inventory.js";
+import { listAll } from "../../cloud/listing.js";
 import { whoAnswers } from "../../cloud/ssh.js";
 import type { Example } from "./example.js";
 import { until } from "../lab/support/foreign.js";
@@ -19,6 +21,10 @@ import {
   systemRuns,
 } from "./common.js";
 
+const serverSchema = z.looseObject({
+  name: z.string(),
+  flavor: z.looseObject({ original_name: z.string() }),
+});
 const workers = (count: number) => ({
   workers: { general: { flavor: "k8s-worker", count, runtimeVolume: { size: 50 } } },
 });
@@ -52,6 +58,22 @@ export const productionHa: Example = {
         assert.equal(subnet?.["cidr"], "10.0.0.0/16");
         assert.ok(router?.["external_gateway_info"]);
         return "10.0.0.0/16, gateway outside";
+      },
+    },
+    {
+      text: "flavors by role: control planes, workers and the bastion have each their own",
+      see: async ({ cluster: { cloud }, name }) => {
+        const wanted = { key: "servers", schema: serverSchema };
+        const servers = await listAll(cloud, "compute", "/servers/detail", wanted);
+        const made = servers
+          .filter((server) => server.name.startsWith(`${name}-`))
+          .map((server) => `${server.name.slice(name.length + 1)} ${server.flavor.original_name}`);
+        assert.deepEqual(made.sort(), [
+          "bastion-0 small",
+          ...[0, 1, 2].map((position) => `control-plane-${String(position)} k8s-control-plane`),
+          ...[0, 1].map((position) => `general-${String(position)} k8s-worker`),
+        ]);
+        return `${String(made.length)} machines of 3 flavors`;
       },
     },
     {

@@ -7,6 +7,7 @@ import { parseOutputs } from "../../automation/verify/outputs.js";
 import { packageRoot } from "../../base/paths.js";
 import { run, type RunResult } from "../../base/run.js";
 import { labCluster, type LabCluster } from "../lab/support/lab-cluster.js";
+import { resourcesIn, type OpenedResource } from "../lab/support/secrets.js";
 import { Stack, type Changes } from "../lab/support/stack.js";
 
 const versioned = z.object({ version: z.string() });
@@ -26,6 +27,8 @@ async function install(example: string, directory: string): Promise<void> {
 
 /** An example that is a program with the package as a library: plain `pulumi` brings it up and takes it down. */
 export class ProgramStack extends Stack {
+  /** All that `pulumi up` showed so far. */
+  screen = "";
   private directory = "";
   private env: NodeJS.ProcessEnv = {};
 
@@ -58,11 +61,16 @@ export class ProgramStack extends Stack {
     await this.#update(changed, "--expect-no-changes");
   }
 
+  override async opened(): Promise<OpenedResource[]> {
+    return resourcesIn((await this.pulumi("stack", "export", "--show-secrets")).stdout);
+  }
+
   async #update(changed: Changes, ...options: string[]): Promise<void> {
     await this.pulumi("config", "rm", "workers");
     for (const [key, value] of Object.entries(changed))
       await this.pulumi("config", "set", key, String(value));
-    await this.pulumi("up", "--yes", "--skip-preview", ...options);
+    const { stdout, stderr } = await this.pulumi("up", "--yes", "--skip-preview", ...options);
+    this.screen += stdout + stderr;
   }
 
   protected override async destroy(): Promise<void> {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { listAll } from "../../cloud/listing.js";
 import { listObjects } from "../../cloud/inventory.js";
 import type { Example } from "./example.js";
+import { declaredKeys, knownKeys, keysOf } from "../support/cloud-conf-keys.js";
 import { until } from "../lab/support/foreign.js";
 import { inServer } from "../lab/support/machines.js";
 import type { Stack } from "../lab/support/stack.js";
@@ -10,6 +11,7 @@ import {
   allReady,
   answerOf,
   ask,
+  cloudConf,
   field,
   linesOf,
   onEveryMachine,
@@ -176,12 +178,7 @@ export const zonesAndRoutes: Example = {
         const balancers = await listObjects(stack.cluster.cloud, "load balancer");
         const ofServices = balancers.filter(({ name }) => name.startsWith("kube_service_"));
         assert.deepEqual([balancers.length, ofServices.length], [3, 2]);
-        const data = await field(
-          stack,
-          "-n kube-system secret cloud-config",
-          "{.data.cloud\\.conf}",
-        );
-        const conf = Buffer.from(data, "base64").toString("utf8");
+        const conf = await cloudConf(stack);
         assert.doesNotMatch(conf, /^internal-lb/m);
         assert.match(conf, /^\[Route\]\nrouter-id = /m);
         const { verification } = await stack.cluster.service.status(stack.name);
@@ -203,6 +200,28 @@ export const zonesAndRoutes: Example = {
           "web-internal": stack.name,
         });
         return await answerOf(stack, "external service");
+      },
+    },
+    {
+      text: "every key of cloud.conf that this release of the controller knows can be said, or is known and refused",
+      see: async (stack) => {
+        const daemonSet = "-n kube-system daemonset openstack-cloud-controller-manager";
+        const image = await field(stack, daemonSet, "{.spec.template.spec.containers[0].image}");
+        assert.ok(image.includes(`:v${keysOf}.`), image);
+        assert.deepEqual(knownKeys().sort(), declaredKeys().sort());
+        return `${String(declaredKeys().length)} keys of ${keysOf}`;
+      },
+    },
+    {
+      text: "Keystone is asked who a user of the API is only where that is wanted: not here",
+      see: async (stack) => {
+        const server = stack.serverOf("control-plane-0");
+        const pod = await inServer(server, "cat /etc/kubernetes/manifests/kube-apiserver.yaml");
+        assert.match(pod, /--client-ca-file=/);
+        assert.doesNotMatch(pod, /webhook-config/);
+        const pods = await ask(stack, "get pods -A -o name");
+        assert.ok(pods.includes("kube-apiserver") && !/keystone/.test(pods), pods);
+        return "no webhook, no pod of one";
       },
     },
     {

@@ -9,9 +9,11 @@ interface CloudsFile {
   readonly clouds: Readonly<Record<string, { readonly auth: { readonly password: string } }>>;
 }
 
-interface Resource {
+/** A resource as the state has it, with its secrets in clear. */
+export interface OpenedResource {
   readonly type: string;
   readonly urn: string;
+  readonly inputs?: Readonly<Record<string, unknown>>;
   readonly outputs?: Readonly<Record<string, unknown>>;
 }
 
@@ -20,25 +22,30 @@ interface Opened {
   readonly plaintext?: string;
 }
 
+/** With what the operator is known to the lab's cloud. */
+export function operatorPassword(): string {
+  const clouds = parse(readFileSync(stateDirectory("lab", "clouds.yaml"), "utf8")) as CloudsFile;
+  return clouds.clouds["stackadm-lab"]?.auth.password ?? "";
+}
+
 /** Everything secret that the cluster knows, by a name for people. */
 export async function secretsOf(
   cluster: LabCluster,
   more: Readonly<Record<string, string>>,
 ): Promise<Record<string, string>> {
-  const clouds = parse(readFileSync(stateDirectory("lab", "clouds.yaml"), "utf8")) as CloudsFile;
   const outputs = await cluster.service.outputs(cluster.name);
   const kubeconfig = String(outputs["kubeconfig"]);
   const inState = (await openedState(cluster)).flatMap(secretsOfResource);
   return {
     ...more,
-    "the cloud's password": clouds.clouds["stackadm-lab"]?.auth.password ?? "",
+    "the cloud's password": operatorPassword(),
     "the administrator's client key": /client-key-data: (\S+)/.exec(kubeconfig)?.[1] ?? "",
     ...Object.fromEntries(inState),
   };
 }
 
 /** The stack's resources with the secrets in clear: only in this process. */
-async function openedState(cluster: LabCluster): Promise<Resource[]> {
+export async function openedState(cluster: LabCluster): Promise<OpenedResource[]> {
   const { env, backend } = cluster.environment;
   const workspace = prepareWorkspace({
     stack: cluster.name,
@@ -53,10 +60,20 @@ async function openedState(cluster: LabCluster): Promise<Resource[]> {
       env,
     },
   );
-  return (JSON.parse(stdout) as { deployment: { resources: Resource[] } }).deployment.resources;
+  return resourcesIn(stdout);
 }
 
-function secretsOfResource({ type, urn, outputs = {} }: Resource): [string, string][] {
+/** The resources of a state that was exported. */
+export const resourcesIn = (exported: string): OpenedResource[] =>
+  (JSON.parse(exported) as { deployment: { resources: OpenedResource[] } }).deployment.resources;
+
+/** A secret of such a resource; what is none is as it is. */
+export function revealed(value: unknown): unknown {
+  const { plaintext } = (value ?? {}) as Opened;
+  return plaintext === undefined ? value : JSON.parse(plaintext);
+}
+
+function secretsOfResource({ type, urn, outputs = {} }: OpenedResource): [string, string][] {
   const name = urn.split("::").at(-1) ?? urn;
   const reveal = (key: string): string => {
     const plaintext = (outputs[key] as Opened | undefined)?.plaintext;

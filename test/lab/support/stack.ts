@@ -6,6 +6,7 @@ import { until } from "./foreign.js";
 import { kubectlOn } from "./kubectl.js";
 import { changes, labCluster, type LabCluster } from "./lab-cluster.js";
 import { inServer } from "./machines.js";
+import { openedState, type OpenedResource } from "./secrets.js";
 
 const lease = "-n kube-system get lease kube-controller-manager -o jsonpath={.spec.holderIdentity}";
 
@@ -52,6 +53,11 @@ export class Stack {
     );
     assert.ok(found, machine);
     return found.serverId;
+  }
+
+  /** What its state holds, with the secrets in clear: only in this process. */
+  opened(): Promise<OpenedResource[]> {
+    return openedState(this.cluster);
   }
 
   get controlPlanes(): ClusterOutputs["nodes"] {

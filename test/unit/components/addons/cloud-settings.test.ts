@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   cloudSettings,
   renderCloudConf,
@@ -8,42 +6,10 @@ import {
   type CloudConf,
 } from "../../../../components/addons/cloud-conf.js";
 import { parseClusterSpec } from "../../../../components/cluster-spec.js";
-import {
-  confKey,
-  loadBalancerClasses,
-  loadBalancerKeys,
-  otherSections,
-  owned,
-} from "../../../../components/spec/cloud-conf.js";
+import { declaredKeys, knownKeys } from "../../../support/cloud-conf-keys.js";
 import { smallest } from "../../../support/spec.js";
 import { parseGcfg } from "./gcfg.js";
 import { exampleCloud } from "./objects.js";
-
-const fixture = readFileSync(
-  join(__dirname, "..", "..", "..", "fixtures", "cloud-conf-keys-1.36.txt"),
-  "utf8",
-);
-/** Section and key, as cloud-provider-openstack declares them. */
-const declared = fixture
-  .split("\n")
-  .filter((line) => line !== "" && !line.startsWith("#"))
-  .map((line) => line.split(" ").slice(0, 2).join(" "));
-
-const places = Object.keys(loadBalancerClasses.unwrap().valueType.shape);
-const sections: Readonly<Record<string, readonly string[]>> = {
-  Global: [...Object.keys(otherSections.global), ...Object.keys(owned.global)],
-  LoadBalancer: [
-    ...["enabled", "provider"],
-    ...Object.keys(loadBalancerKeys),
-    ...Object.keys(owned.loadBalancer),
-  ],
-  LoadBalancerClass: [...places, "memberSubnetId"],
-  Networking: Object.keys(otherSections.networking),
-  Route: Object.keys(owned.route),
-  Metadata: Object.keys(otherSections.metadata),
-  BlockStorage: Object.keys(otherSections.blockStorage),
-  KeyManager: Object.keys(otherSections.keyManager),
-};
 
 const conf = (written: object): CloudConf => {
   const result = parseClusterSpec({ ...smallest, ...written });
@@ -60,10 +26,7 @@ const problems = (written: object): readonly string[] => {
 
 describe("what can be said in cloud.conf", () => {
   it("is every key of the release, each offered or refused, and no other", () => {
-    const known = Object.entries(sections).flatMap(([section, keys]) =>
-      keys.map((key) => `${section} ${confKey(key)}`),
-    );
-    assert.deepEqual(known.sort(), declared.sort());
+    assert.deepEqual(knownKeys().sort(), declaredKeys().sort());
   });
 
   it("is nothing by default: a cluster's file stays what it was", () => {
