@@ -68,19 +68,15 @@ describe("the graph with machines of etcd's own", () => {
 
   it("gives them what is written for them: images, zones, volumes, tags, own parts and steps, one of them otherwise", async () => {
     const steps = { beforeKubeadm: "touch /before", afterKubeadm: "touch /after" };
-    const chosen = await graph(
-      () =>
-        new Cluster("dev", {
-          ...args,
-          etcd: {
-            ...{ kind: "dedicated", flavor: "medium", zones: ["zone-c"], tags: ["store"] },
-            ...{ metadata: { owner: "me" }, cloudInit: ["#!/bin/sh\ntrue\n"], steps },
-            ...{ rootVolume: { size: 20 }, etcdVolume: { size: 5 } },
-            nodes: { 1: { etcdVolume: { size: 9, type: "fast" }, address: "10.0.0.99" } },
-          },
-        }),
-      cloudAnswers,
-    );
+    const chosen = await clusterRows({
+      ...args,
+      etcd: {
+        ...{ kind: "dedicated", flavor: "medium", zones: ["zone-c"], tags: ["store"] },
+        ...{ metadata: { owner: "me" }, cloudInit: ["#!/bin/sh\ntrue\n"], steps },
+        ...{ rootVolume: { size: 20 }, etcdVolume: { size: 5 } },
+        nodes: { 1: { etcdVolume: { size: 9, type: "fast" }, address: "10.0.0.99" } },
+      },
+    });
     const server = named(chosen, "dev-etcd-0-server").inputs;
     assert.equal(server["availabilityZone"], "zone-c");
     assert.deepEqual(server["tags"], ["store"]);

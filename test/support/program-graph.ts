@@ -32,7 +32,7 @@ async function run(name: string): Promise<ProgramGraph> {
   const cluster = Cluster.prototype as unknown as Checking;
   const { check } = cluster;
   cluster.check = function (this: unknown, ...given) {
-    const spec = Reflect.apply(check, this, given);
+    const spec = check.call(this, ...given);
     specs.push(spec);
     return spec;
   };
