@@ -17,6 +17,7 @@ export const controlPlaneScripts = [
   read("scripts/frozen.sh"),
   read("scripts/certificate.sh"),
   read("scripts/encryption.sh"),
+  read("scripts/static-pods.sh"),
   read("scripts/configuration.sh"),
   read("scripts/dns.sh"),
   read("scripts/cluster-kubelet.sh"),

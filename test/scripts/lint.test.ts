@@ -65,6 +65,7 @@ describe("scripts for machines", () => {
     "kubeadm/scripts/frozen.sh",
     "kubeadm/scripts/certificate.sh",
     "kubeadm/scripts/encryption.sh",
+    "kubeadm/scripts/static-pods.sh",
     "kubeadm/scripts/configuration.sh",
     "kubeadm/scripts/dns.sh",
     "kubeadm/scripts/cluster-kubelet.sh",

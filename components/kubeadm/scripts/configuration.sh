@@ -6,7 +6,7 @@
 # "NAME BASE64" each.
 
 # Former manifests lie beside the others, not among them: kubelet runs what it finds there.
-readonly manifests=/etc/kubernetes/manifests former_manifests=/etc/kubernetes/stackadm-former own_files=/etc/kubernetes/stackadm
+readonly former_manifests=/etc/kubernetes/stackadm-former own_files=/etc/kubernetes/stackadm
 readonly own_patches=/etc/kubernetes/stackadm-patches
 
 # Before kubeadm writes a manifest that names them.
@@ -144,30 +144,6 @@ component_back() {
     die_as CONFIGURATION_UNDONE "$1 on $NODE_NAME does not come up with its new $(asked_for) and runs with its former ones again${said:+; it said: $said}"
   fi
   die "$1 on $NODE_NAME does not come up, neither with its new $(asked_for) nor with its former ones; crictl logs there says why${said:+; it said: $said}"
-}
-
-# serves NAME CONTAINER: another container than that one runs and is well.
-serves() {
-  local now
-  now=$(container_of "$1") && [[ -n $now && $now != "$2" ]] || return 1
-  case $1 in
-    kube-apiserver) answers ;;
-    kube-controller-manager) well "$1" 10257 ;;
-    kube-scheduler) well "$1" 10259 ;;
-  esac
-}
-
-# Where kubelet asks, too.
-well() {
-  local host
-  host=$(awk '/^ *host: / { print $2; exit }' "$manifests/$1.yaml")
-  [[ $(curl --silent --insecure --max-time 3 "https://${host:-127.0.0.1}:$2/healthz") == ok ]]
-}
-
-container_of() {
-  local all
-  all=$(timeout 20 crictl ps --quiet --state running --name "^$1\$") || return 1
-  printf '%s' "${all%%$'\n'*}"
 }
 
 # Why kubeadm waited in vain, when it may be a flag's fault.

@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# Whether a component of the control plane runs and is well. Read by the scripts that come after this one.
+
+readonly manifests=/etc/kubernetes/manifests
+
+# serves NAME CONTAINER: another container than that one runs and is well.
+serves() {
+  local now
+  now=$(container_of "$1") && [[ -n $now && $now != "$2" ]] || return 1
+  case $1 in
+    kube-apiserver) answers ;;
+    kube-controller-manager) well "$1" 10257 ;;
+    kube-scheduler) well "$1" 10259 ;;
+  esac
+}
+
+# Where kubelet asks, too.
+well() {
+  local host
+  host=$(awk '/^ *host: / { print $2; exit }' "$manifests/$1.yaml")
+  [[ $(curl --silent --insecure --max-time 3 "https://${host:-127.0.0.1}:$2/healthz") == ok ]]
+}
+
+container_of() {
+  local all
+  all=$(timeout 20 crictl ps --quiet --state running --name "^$1\$") || return 1
+  printf '%s' "${all%%$'\n'*}"
+}
