@@ -8,7 +8,9 @@ const read = (path: string): string => readFileSync(join(__dirname, path), "utf8
 const common = read("../support/scripts/common.sh");
 const joining = [common, read("scripts/peers.sh"), read("scripts/api-name.sh")];
 
-const kubelet = [read("scripts/converge.sh"), read("scripts/kubelet.sh"), read("scripts/modes.sh")];
+const converge = read("scripts/converge.sh");
+const staticPods = read("scripts/static-pods.sh");
+const kubelet = [converge, read("scripts/kubelet.sh"), read("scripts/modes.sh")];
 const webhooks = read("scripts/webhooks.sh");
 
 export const controlPlaneScripts = [
@@ -16,8 +18,9 @@ export const controlPlaneScripts = [
   ...kubelet,
   read("scripts/frozen.sh"),
   read("scripts/certificate.sh"),
+  read("scripts/renewal.sh"),
   read("scripts/encryption.sh"),
-  read("scripts/static-pods.sh"),
+  staticPods,
   read("scripts/configuration.sh"),
   read("scripts/dns.sh"),
   read("scripts/cluster-kubelet.sh"),
@@ -57,6 +60,14 @@ export const encryptionScript = read("scripts/encrypt.sh");
 /** Installed on control planes by signed-kubelets.sh; approves the certificates that kubelets serve with. */
 export const servingScript = read("scripts/serving.sh");
 
+/** Installed on control planes by renewal.sh; signs kubeadm's certificates anew before they end. */
+export const renewScript = ["#!/bin/bash", converge, staticPods, read("scripts/renew.sh")].join(
+  "\n",
+);
+
+/** When each hour the control plane at this position does that: there are five at most, and no two are to begin together. */
+export const renewalMinute = (position: number): string => String(12 * position).padStart(2, "0");
+
 /** What whoever joins reads (scripts/peers.sh, scripts/api-name.sh). */
 const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
 
@@ -70,6 +81,8 @@ export const controlPlaneValues = [
   "CA_CERT_HASH",
   "FROZEN",
   "CERTIFICATE_NAMES",
+  "RENEW_SCRIPT",
+  "RENEWAL_MINUTE",
   "JOIN_SIGNER",
   "MINT_SCRIPT",
   "NODE_RANGE",

@@ -102,7 +102,7 @@ export const certificates = record({
   validity: hours.meta(
     doc(
       "in place",
-      "How long a certificate is good that kubeadm signs, in hours. Holds for those that are signed from now on: of machines that come, of changed names and by `kubeadm certs renew`. Certificates that exist keep their end.",
+      "How long a certificate is good that kubeadm signs, in hours. Holds for those that are signed from now on: of machines that come, of changed names, and when a control plane has less than a third of a certificate's life left and signs its own anew. Certificates that exist keep their end until then.",
       "kubeadm's: `8760h`, a year",
     ),
   ),

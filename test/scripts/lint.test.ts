@@ -64,6 +64,7 @@ describe("scripts for machines", () => {
   const controlPlane = [
     "kubeadm/scripts/frozen.sh",
     "kubeadm/scripts/certificate.sh",
+    "kubeadm/scripts/renewal.sh",
     "kubeadm/scripts/encryption.sh",
     "kubeadm/scripts/static-pods.sh",
     "kubeadm/scripts/configuration.sh",

@@ -18,6 +18,9 @@ export const controlPlaneValues = {
   KUBEADM_JOIN: "token: '@TOKEN@'\nhash: '@CA_CERT_HASH@'\nkey: '@CERTIFICATE_KEY@'\n",
   CA_CERT_HASH: "",
   CERTIFICATE_NAMES: "api.dev.internal\n203.0.113.7",
+  // Its files are the real machine's.
+  RENEW_SCRIPT: "#!/bin/bash\nkubectl renewed $1\n",
+  RENEWAL_MINUTE: "12",
   FROZEN: "kubernetes.version 1.36.3\nnetwork.pods 10.244.0.0/16",
   JOIN_SIGNER: "ssh-ed25519 AAAASIGNER",
   MINT_SCRIPT: mintScript,

@@ -22,6 +22,8 @@ control_plane() {
   if is_member; then write_encryption plain; else become_member; fi
   keep_frozen
   resolve_api "$ADDRESS"
+  # Before the API is asked for anything: it may have ended with them.
+  keep_certificates
   await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   converge_certificate
   converge_configuration
@@ -77,7 +79,7 @@ clean_up_after() {
   half_done || return 0
   say "$NODE_NAME: starting again after an interrupted kubeadm $1"
   timeout 120 kubeadm reset -f
-  rm -rf /etc/kubernetes/pki /var/lib/etcd/member
+  rm -rf /etc/kubernetes/{pki,stackadm-former-certificates} /var/lib/etcd/member
 }
 
 begin_cluster() {

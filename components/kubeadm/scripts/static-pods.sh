@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Whether a component of the control plane runs and is well. Read by the scripts that come after this one.
+# Whether a component of the control plane runs and is well. Read by the scripts that come after this one, and by renew.sh.
 
 readonly manifests=/etc/kubernetes/manifests
 
