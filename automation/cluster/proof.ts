@@ -1,5 +1,6 @@
 import { entryTarget, parseOutputs, valuesOf, type ClusterOutputs } from "../verify/outputs.js";
 import { shortcomings, verifyCluster, type Verification } from "../verify/verify.js";
+import { certificateWarnings } from "./certificate-end.js";
 import { ClusterError } from "./cluster-error.js";
 import { timelineOf } from "./critical-path.js";
 import type { UpOptions, UpResult } from "./options.js";
@@ -90,11 +91,15 @@ export async function prove(
 ): Promise<UpResult> {
   if (!verify) return made;
   run.stage("verification");
-  if (made.verification?.ok === true) return made;
   const outputs = parseOutputs(valuesOf(made.outputs));
-  const verification = await look(run, outputs, patience, (text) => {
-    run.stage("verification", text);
-  });
+  const seen = made.verification?.ok === true ? made.verification : undefined;
+  const verification =
+    seen ??
+    (await look(run, outputs, patience, (text) => {
+      run.stage("verification", text);
+    }));
+  for (const text of certificateWarnings({ ...outputs, ...verification }, run))
+    run.note(`! ${text}`);
   const result = { ...made, verification };
   if (verification.ok) return result;
   throw new VerificationFailed(shortcomings(verification, outputs), result);

@@ -1,5 +1,7 @@
 import { listObjects } from "../../cloud/inventory.js";
 import { machinesOf, type ClusterOutputs } from "../verify/outputs.js";
+import type { Verification } from "../verify/verify.js";
+import { certificateWarnings } from "./certificate-end.js";
 import { ClusterError } from "./cluster-error.js";
 import { credentialWarnings } from "./credential-end.js";
 import type { MachineStatus, StatusResult } from "./options.js";
@@ -38,12 +40,19 @@ export async function lookAt(
     whichCluster(run, state),
     serversOf(run, outputs),
   ]);
-  const seen = { cluster, warnings: await warningsOf(run, state), machines };
+  const others = await warningsOf(run, state);
+  const warnings = ({ nodes }: Pick<Verification, "nodes">): string[] => [
+    ...others,
+    ...certificateWarnings({ ...outputs, nodes }, run),
+  ];
+  const seen = { cluster, machines };
   try {
-    return { ...seen, verification: await look(run, outputs, patience) };
+    const verification = await look(run, outputs, patience);
+    return { ...seen, warnings: warnings(verification), verification };
   } catch (problem) {
     const stopped = run.options.signal?.aborted === true;
-    if (!stopped && problem instanceof ClusterError) return { ...seen, problem };
+    if (!stopped && problem instanceof ClusterError)
+      return { ...seen, warnings: warnings({ nodes: [] }), problem };
     throw problem;
   }
 }

@@ -1,3 +1,4 @@
+import { firstToEnd } from "../cluster/certificate-end.js";
 import { phaseFacts, type Phase } from "../cluster/phases.js";
 import type { PhaseTime } from "../cluster/timeline.js";
 import type { Check } from "../verify/check.js";
@@ -21,8 +22,10 @@ export const timedPhases = (times: readonly PhaseTime[]): TimedPhase[] =>
 
 const dash = (text: string): string => (text === "" ? "-" : text);
 
+/** The nodes, and which of their certificates ends first. */
 export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
-  return table(
+  const first = firstToEnd(nodes);
+  const lines = table(
     ["NODE", "ROLE", "VERSION", "ADDRESS", "EXTERNAL", "ZONE", "READY"],
     nodes.map((node) => [
       node.name,
@@ -34,6 +37,7 @@ export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
       node.ready ? "yes" : `no: ${node.reason}`,
     ]),
   );
+  return first === undefined ? lines : `${lines}\n${first}`;
 }
 
 const rowsOf = (checks: readonly Check[]): string[][] =>

@@ -1,6 +1,15 @@
 import { z } from "zod";
 import type { KubernetesApi } from "./kubernetes-api.js";
 
+/** What a control plane says of the certificate of kubeadm's that it has to see to next (components/kubeadm/scripts/renew.sh). */
+export interface NextCertificate {
+  /** Below /etc/kubernetes there. */
+  readonly file: string;
+  /** Until when it ought to have been signed anew. */
+  readonly by: string;
+  readonly end: string;
+}
+
 /** A node as the Kubernetes API shows it. */
 export interface NodeReport {
   readonly name: string;
@@ -14,6 +23,8 @@ export interface NodeReport {
   readonly ready: boolean;
   /** Empty when ready. */
   readonly reason: string;
+  /** Absent for workers, and control planes that have not said so yet. */
+  readonly certificate?: NextCertificate;
 }
 
 const listSchema = z.looseObject({
@@ -22,6 +33,7 @@ const listSchema = z.looseObject({
       metadata: z.looseObject({
         name: z.string(),
         labels: z.record(z.string(), z.string()).default({}),
+        annotations: z.record(z.string(), z.string()).default({}),
       }),
       spec: z.looseObject({
         providerID: z.string().default(""),
@@ -56,6 +68,14 @@ function complaintOf(conditions: readonly Condition[]): string | undefined {
   return network.message ?? "the cloud has no route to its pods";
 }
 
+function nextCertificate(said = ""): Pick<NodeReport, "certificate"> {
+  const moment = String.raw`(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)`;
+  const [, by, end, file] = new RegExp(`^${moment} ${moment} ([a-z./-]+)$`).exec(said) ?? [];
+  return by === undefined || end === undefined || file === undefined
+    ? {}
+    : { certificate: { file, by, end } };
+}
+
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 
 /** The cluster's nodes, the control plane first. */
@@ -79,6 +99,8 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
       providerId: spec.providerID,
       ready: reason === undefined,
       reason: reason ?? "",
+      // What a worker says of itself is nobody's business.
+      ...(controlPlane && nextCertificate(metadata.annotations["stackadm.io/certificates"])),
     };
   });
   const rank = (role: string): number => (role === "control plane" ? 0 : 1);

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { parse } from "yaml";
 import { z } from "zod";
 import { toYaml } from "../../base/yaml.js";
@@ -12,6 +13,24 @@ const adminConf = z.object({
     }),
   ]),
 });
+
+/** How long what a kubeconfig signs in with is good, as moments of RFC 3339. */
+export interface Validity {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Of the administrator's certificate in a kubeconfig; undefined where there is none that can be read. */
+export function validityOf(kubeconfig: string): Validity | undefined {
+  try {
+    const { users } = adminConf.parse(parse(kubeconfig));
+    const encoded = users[0].user["client-certificate-data"];
+    const { validFrom, validTo } = new X509Certificate(Buffer.from(encoded, "base64"));
+    return { from: new Date(validFrom).toISOString(), to: new Date(validTo).toISOString() };
+  } catch {
+    return undefined;
+  }
+}
 
 export interface KubeconfigNames {
   readonly cluster: string;

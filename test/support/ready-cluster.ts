@@ -39,6 +39,8 @@ export const clientKey = Buffer.from("CANARY-client-key").toString("base64");
 export interface FakeCluster {
   /** Whether the worker has joined and is Ready. */
   ready: boolean;
+  /** What the control plane says of the certificate that is next. */
+  certificate?: string;
   /** How often it was asked for its nodes. */
   looks: number;
   readonly kubeconfig: string;
@@ -53,9 +55,12 @@ const nodes = [
   { name: "dev-general-0", role: "general", zone: "zone-b", address: "10.0.0.11" },
 ];
 
-const nodeObject = (node: (typeof nodes)[number], ready: boolean) => ({
+const nodeObject = (node: (typeof nodes)[number], ready: boolean, certificate?: string) => ({
   metadata: {
     name: node.name,
+    ...(certificate !== undefined && {
+      annotations: { "stackadm.io/certificates": certificate },
+    }),
     labels: {
       "topology.kubernetes.io/zone": node.zone,
       ...(node.role === "control plane"
@@ -79,7 +84,9 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     const found = request.url === "/api/v1/nodes";
     if (found) cluster.looks += 1;
     response.writeHead(found ? 200 : 404, { "content-type": "application/json" });
-    const items = nodes.map((node, index) => nodeObject(node, index === 0 || cluster.ready));
+    const items = nodes.map((node, index) =>
+      nodeObject(node, index === 0 || cluster.ready, cluster.certificate),
+    );
     response.end(JSON.stringify(found ? { items } : {}));
   });
   await new Promise<void>((listening) => {

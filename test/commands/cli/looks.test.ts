@@ -86,6 +86,23 @@ describe("a command that only looks", function () {
       assert.deepEqual(warnings, [warning.slice(2)]);
     });
 
+    it("says which certificate ends first, and warns when it was not signed anew in time", async () => {
+      serversAre("ACTIVE");
+      const at = (days: number): string =>
+        new Date(Date.now() + days * 86_400_000).toISOString().replace(/\.\d+/, "");
+      const end = at(50);
+      cluster.certificate = `${at(10)} ${end} pki/apiserver.crt`;
+      const first = `First certificate to end: pki/apiserver.crt of dev-control-plane-0, at ${end}.`;
+      const { out } = await operator.run("status");
+      assert.ok(out.includes(`\n${first}\n`), out);
+      assert.doesNotMatch(out, /^!/m);
+      cluster.certificate = `${at(-1)} ${end} pki/apiserver.crt`;
+      assert.match(
+        (await operator.run("status")).out,
+        /^! pki\/apiserver\.crt of dev-control-plane-0 ends at .* `journalctl -u stackadm-certificates`/m,
+      );
+    });
+
     it("still shows the machines when the Kubernetes API does not answer, and says that it does not", async () => {
       serversAre("SHUTOFF");
       await cluster.close();

@@ -28,6 +28,15 @@ describe("the proof of a cluster that a program of one's own makes", function ()
     assert.deepEqual([await reads(), cluster.looks], [2, 1]);
   });
 
+  it("warns of a certificate that was not signed anew in time", async () => {
+    embedder.engine.outputs(cluster.outputs);
+    embedder.engine.state({ resources: [stackWith(cluster.outputs)] });
+    cluster.certificate = "2026-01-01T00:00:00Z 2026-03-01T00:00:00Z pki/apiserver.crt";
+    const notes: string[] = [];
+    await embedder.service().up("dev", { onNote: (text) => notes.push(text) });
+    assert.match(notes.join("\n"), /^! pki\/apiserver\.crt of dev-control-plane-0 ended at /m);
+  });
+
   it("is over with the engine where nothing is secret and nothing changed", async () => {
     const open: Record<string, EngineOutput> = {};
     for (const [name, { value }] of Object.entries(cluster.outputs)) open[name] = { value };

@@ -10,12 +10,13 @@ const ready = { type: "Ready", status: "True" };
 
 interface Made {
   readonly labels?: Record<string, string>;
+  readonly annotations?: Record<string, string>;
   readonly taints?: { key: string }[];
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-const node = (name: string, { labels = {}, taints, status }: Made = {}) => ({
-  metadata: { name, labels, creationTimestamp: "2026-01-01T00:00:00Z" },
+const node = (name: string, { labels = {}, annotations, taints, status }: Made = {}) => ({
+  metadata: { name, labels, annotations, creationTimestamp: "2026-01-01T00:00:00Z" },
   spec: { taints },
   status: { nodeInfo: { kubeletVersion: "v1.36.3" }, conditions: [ready], ...status },
 });
@@ -45,6 +46,20 @@ describe("the nodes of a cluster", () => {
     assert.ok(found);
     return found;
   };
+
+  it("say which certificate is next, control planes only, in their own words only", async () => {
+    const said = "2027-09-24T03:31:14Z 2027-11-24T03:31:14Z pki/etcd/server.crt";
+    const of = async (text: string, labels: Record<string, string> = { [role]: "" }) =>
+      (await only({ labels, annotations: { "stackadm.io/certificates": text } })).certificate;
+    assert.deepEqual(await of(said), {
+      file: "pki/etcd/server.crt",
+      by: "2027-09-24T03:31:14Z",
+      end: "2027-11-24T03:31:14Z",
+    });
+    assert.equal(await of(said, {}), undefined);
+    for (const other of ["", `${said}\u001b[2J`, said.slice(1), `x ${said}`])
+      assert.equal(await of(other), undefined, other);
+  });
 
   it("come in the same order whatever order the API has: control plane, then by name", async () => {
     const all = [

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { parse, stringify } from "yaml";
-import { kubeconfigFor } from "../../../../components/identity/kubeconfig.js";
+import { kubeconfigFor, validityOf } from "../../../../components/identity/kubeconfig.js";
+import { serverCertificate } from "../../../../components/identity/webhook-certificate.js";
 
 const admin = stringify({
   apiVersion: "v1",
@@ -65,6 +66,16 @@ describe("kubeconfig", () => {
   it("is the same text for the same input", () => {
     const names = { cluster: "dev", endpoint: "203.0.113.7:6443" };
     assert.equal(kubeconfigFor(admin, names), kubeconfigFor(admin, names));
+  });
+
+  it("is good as long as the administrator's certificate; what is none says nothing", () => {
+    const { certificate } = serverCertificate("seed", { purpose: "x", address: "192.0.2.1" });
+    const data = Buffer.from(certificate).toString("base64");
+    assert.deepEqual(validityOf(admin.replace("Q0VSVA==", data)), {
+      from: "2020-01-01T00:00:00.000Z",
+      to: "9999-12-31T23:59:59.000Z",
+    });
+    for (const other of [admin, "{}", ""]) assert.equal(validityOf(other), undefined);
   });
 
   it("is not made from something else than kubeadm's file", () => {

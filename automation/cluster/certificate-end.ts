@@ -1,0 +1,52 @@
+import { validityOf, type Validity } from "../../components/identity/kubeconfig.js";
+import type { NodeReport } from "../verify/nodes.js";
+
+/*
+ * What is to be said of certificates. Control planes sign theirs anew by themselves; the kubeconfig is fetched by `up`. Pure.
+ */
+
+/** Whether the control plane that handed it out has another one by now, or makes one when its script runs: at a third it does. */
+export const isOld = ({ from, to }: Validity, now: number): boolean =>
+  now > Date.parse(to) - 0.3 * (Date.parse(to) - Date.parse(from));
+
+type Nodes = readonly Pick<NodeReport, "name" | "certificate">[];
+
+interface Asked {
+  readonly stack: string;
+  /** Milliseconds. Default: the clock's. */
+  readonly now?: number;
+}
+
+const moment = (end: string, now: number): string =>
+  `${Date.parse(end) <= now ? "ended" : "ends"} at ${end}`;
+
+/** What is to be done about certificates that nothing has signed anew in time; empty as long as all are looked after. */
+export function certificateWarnings(
+  { nodes, kubeconfig }: { readonly nodes: Nodes; readonly kubeconfig: string },
+  { stack, now = Date.now() }: Asked,
+): string[] {
+  const late = nodes.flatMap(({ name, certificate }) => {
+    if (!certificate || Date.parse(certificate.by) > now) return [];
+    const { file, end } = certificate;
+    const what = `${file} of ${name} ${moment(end, now)}`;
+    return file.endsWith("ca.crt")
+      ? [
+          `${what}, and with it all that it signed; nothing renews an authority: see "When certificates end" in docs/operations.md`,
+        ]
+      : [
+          `${what} and was not signed anew in time; \`journalctl -u stackadm-certificates\` there says why`,
+        ];
+  });
+  const validity = validityOf(kubeconfig);
+  if (!validity || !isOld(validity, now)) return late;
+  const what = `the certificate of the stack's kubeconfig ${moment(validity.to, now)}`;
+  return [...late, `${what}; run \`npx stackadm up --stack ${stack}\` for another`];
+}
+
+/** The certificate that has to be seen to before all others. */
+export const firstToEnd = (nodes: Nodes): string | undefined => {
+  const [first] = nodes
+    .flatMap(({ name, certificate }) => (certificate ? [{ name, ...certificate }] : []))
+    .sort((a, b) => Date.parse(a.by) - Date.parse(b.by));
+  return first && `First certificate to end: ${first.file} of ${first.name}, at ${first.end}.`;
+};
