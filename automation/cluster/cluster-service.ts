@@ -4,8 +4,9 @@ import { parseOutputs } from "../verify/outputs.js";
 import { ClusterError } from "./cluster-error.js";
 import { planDestroy } from "./destroy-plan.js";
 import { requireNotElsewhere, settingsOf } from "./elsewhere.js";
-import type { ClusterEvent } from "./events.js";
+import { collecting } from "./events.js";
 import { rememberFitted } from "./fitted.js";
+import { fetchKubeconfig, tellOld } from "./fresh-kubeconfig.js";
 import { settleApi } from "./teardown.js";
 import { keepKubeconfig, moveEarlier, removeFiles, writeKubeconfig } from "./kubeconfig-file.js";
 import type {
@@ -104,6 +105,7 @@ class Service implements ClusterService {
       const fitting = await requireFit(state, { repaired });
       // Who asks whether anything is not as it is to be wants it looked at.
       const known = expectNoChanges === true ? undefined : fitting;
+      if (expectNoChanges !== true) await fetchKubeconfig(run, state);
       run.stage("operation");
       const exists = state !== undefined;
       const flags = known ? {} : (await disown(run, state)).flags;
@@ -131,6 +133,7 @@ class Service implements ClusterService {
         run.getReady();
       }
       const state = await beginWith(run);
+      tellOld(run, state);
       await run.engine("preview", await passOver(run, state));
       return { plan: planRows(events) };
     });
@@ -262,21 +265,6 @@ class Service implements ClusterService {
     this.#turns.set(stack, mine);
     return mine;
   }
-}
-
-/** Options that keep the events for a result, and pass them on. */
-function collecting({ onEvent }: RunOptions): {
-  readonly events: ClusterEvent[];
-  readonly onEvent: (event: ClusterEvent) => void;
-} {
-  const events: ClusterEvent[] = [];
-  return {
-    events,
-    onEvent: (event) => {
-      events.push(event);
-      onEvent?.(event);
-    },
-  };
 }
 
 /** The state of a stack that is there. */

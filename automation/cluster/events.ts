@@ -215,3 +215,18 @@ function decodeMessage(
   const said = unmarked(text.replaceAll(signsOfLife, "").trimEnd());
   return { type: "message", at, urn, severity, ...said };
 }
+
+/** Options that keep the events for a result, and pass them on. */
+export function collecting({ onEvent }: { readonly onEvent?: (event: ClusterEvent) => void }): {
+  readonly events: ClusterEvent[];
+  readonly onEvent: (event: ClusterEvent) => void;
+} {
+  const events: ClusterEvent[] = [];
+  return {
+    events,
+    onEvent: (event) => {
+      events.push(event);
+      onEvent?.(event);
+    },
+  };
+}

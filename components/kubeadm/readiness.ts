@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { kubeconfigFor } from "../identity/kubeconfig.js";
+import { kubeconfigFor, validityOf } from "../identity/kubeconfig.js";
 import { Component } from "../support/component.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import { apiPort } from "./documents.js";
@@ -32,6 +32,8 @@ export class Readiness extends Component {
     );
     // order: known only after the API answered, like the kubeconfig.
     this.apiEndpoint = pulumi.all([reached, facts.uid]).apply(([address]) => `https://${address}`);
-    this.registerOutputs({ apiEndpoint: this.apiEndpoint });
+    // Read in the state, where the kubeconfig itself is a secret (automation/cluster/certificate-end.ts).
+    const validity = pulumi.unsecret(facts.adminConf.apply(validityOf));
+    this.registerOutputs({ apiEndpoint: this.apiEndpoint, kubeconfigValidity: validity });
   }
 }
