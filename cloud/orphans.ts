@@ -9,8 +9,11 @@ import { isIdentity, ownershipOf, type Claim, type Ownership } from "./ownership
 export interface Orphan extends CloudObject, Ownership {}
 
 /** Everything in the project that carries a cluster's mark, or that the cluster's own controllers made. */
-export async function findMarked(client: CloudClient): Promise<Orphan[]> {
-  const all = await takeInventory(client);
+export const findMarked = async (client: CloudClient): Promise<Orphan[]> =>
+  markedIn(await takeInventory(client));
+
+/** The same of what the project has. */
+function markedIn(all: readonly CloudObject[]): Orphan[] {
   const found = all.flatMap((object): Orphan[] => {
     const ownership = ownershipOf(object);
     return ownership === undefined ? [] : [{ ...object, ...ownership }];
@@ -31,9 +34,17 @@ export async function findOrphans(
   client: CloudClient,
   identities: ReadonlySet<string>,
 ): Promise<Orphan[]> {
-  const marked = await findMarked(client);
-  return marked.filter(({ mark }) => isIdentity(mark.identity) && identities.has(mark.identity));
+  return orphansIn(await takeInventory(client), identities);
 }
+
+/** The same of what the project has. */
+export const orphansIn = (
+  inventory: readonly CloudObject[],
+  identities: ReadonlySet<string>,
+): Orphan[] =>
+  markedIn(inventory).filter(
+    ({ mark }) => isIdentity(mark.identity) && identities.has(mark.identity),
+  );
 
 const kept: ReadonlySet<Claim> = new Set([
   "volume of a PersistentVolume",

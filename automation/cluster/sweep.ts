@@ -1,6 +1,6 @@
 import type { CloudClient } from "../../cloud/client.js";
 import { takeInventory, type CloudObject } from "../../cloud/inventory.js";
-import { deleteOrphans, findOrphans, irreplaceable, type Orphan } from "../../cloud/orphans.js";
+import { deleteOrphans, irreplaceable, orphansIn, type Orphan } from "../../cloud/orphans.js";
 import { ClusterError } from "./cluster-error.js";
 import { orphansCommand } from "./orphans.js";
 import type { Run } from "./run.js";
@@ -28,18 +28,19 @@ const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
 
 /**
- * Deletes what still carries the clusters' identities, except what cannot be made again, then looks at the whole project again.
+ * Deletes what still carries the clusters' identities, except what cannot be made again, and then looks at the whole project again.
  * Returns only when nothing else of them and nothing that the stack held is left: what is said afterwards is true.
  */
 export async function sweep(options: SweepOptions): Promise<Swept> {
   const { cloud, identities, owned, signal, onDelete, interval } = options;
-  const find = async () => findOrphans(cloud, identities);
-  const found = await find();
+  const before = await takeInventory(cloud);
+  const found = orphansIn(before, identities);
   const kept = found.filter(irreplaceable);
   const deleted = found.filter((orphan) => !irreplaceable(orphan));
   await deleteOrphans(cloud, deleted, { signal, onDelete, interval });
-  const marked = deleted.length === 0 ? [] : (await find()).filter((one) => !irreplaceable(one));
-  const held = (await takeInventory(cloud)).filter(({ id }) => owned.has(id));
+  const after = deleted.length === 0 ? before : await takeInventory(cloud);
+  const marked = orphansIn(after, identities).filter((one) => !irreplaceable(one));
+  const held = after.filter(({ id }) => owned.has(id));
   const left = [...marked, ...held.filter(({ id }) => !marked.some((one) => one.id === id))];
   if (left.length > 0)
     throw new ClusterError(

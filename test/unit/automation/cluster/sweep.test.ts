@@ -24,6 +24,8 @@ describe("the sweep at the end", () => {
 
   it("has nothing to do after a clean destroy", async () => {
     assert.deepEqual(await run(["gone"]), { deleted: [], kept: [] });
+    const asked = cloud.seen.map(({ path }) => path).filter((path) => !path.endsWith("/tokens"));
+    assert.equal(asked.length, new Set(asked).size, "each is asked once");
     assert.ok(cloud.seen.every(({ method, path }) => method === "GET" || path.endsWith("/tokens")));
   });
 
@@ -40,6 +42,11 @@ describe("the sweep at the end", () => {
       (await run()).deleted.map(({ id }) => id),
       ["l"],
     );
+    // Before, whether it is gone, and after.
+    const looks = cloud.seen.filter(({ method, path }) =>
+      `${method} ${path}`.startsWith("GET /load-balancer"),
+    );
+    assert.equal(looks.length, 3);
   });
 
   it("does not say that nothing is left while something of the stack is", async () => {
