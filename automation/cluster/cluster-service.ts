@@ -156,7 +156,7 @@ class Service implements ClusterService {
       await requireFree(run);
       const [settings, state] = await Promise.all([settingsOf(run), beginWith(run)]);
       const { name } = settings;
-      if (holdsNothing(state)) {
+      if (state === undefined || holdsNothing(state)) {
         const kept = await requireNotElsewhere(run, name);
         // The empty stack itself goes.
         if (state !== undefined) await run.engine("destroy", { exists: true });
@@ -172,8 +172,7 @@ class Service implements ClusterService {
       const { access } = run;
       // As long as the state says where the cluster is.
       await moveEarlier(access.workspace, () => readClusters(access));
-      await settleApi(run, options, requireAgreed);
-      await repair(run, await readState(access), "operation");
+      await repair(run, await settleApi(run, state, { ...options, requireAgreed }), "operation");
       const { flags, others } = await disown(run, state);
       await run.engine("destroy", { exists: true, ...flags });
       const swept = { ...(await sweepAfter(run, state)), ...(others.length > 0 && { others }) };

@@ -63,15 +63,17 @@ export async function planDestroy(
   run: Run,
   { abandon = false }: DestroyPlanOptions,
 ): Promise<DestroyPlan> {
-  const reading = readState(run.access);
-  const [settings, state, place, inventory] = await Promise.all([
+  const [settings, [state, fates], place, inventory] = await Promise.all([
     settingsOf(run),
-    reading.then((state) => requireHere(run, state)).then(() => reading),
+    readState(run.access).then(async (state) => {
+      await requireHere(run, state);
+      return [state, state && (await fatesIn(run, state, abandon))] as const;
+    }),
     run.cloud().then(placeIn),
     run.cloud().then(takeInventory),
   ]);
   const where = { place, backend: run.service.backend };
-  if (state === undefined || holdsNothing(state)) {
+  if (!state || !fates || holdsNothing(state)) {
     const nothing = { goes: [], volumes: [], floatingIps: [], snapshots: [] };
     const whose = { cluster: settings.name, clusters: [settings.name], identities: [] };
     return { ...whose, ...where, held: false, ...nothing };
@@ -80,7 +82,6 @@ export async function planDestroy(
   const marked = markedIn(inventory, new Set(components.keys()));
   const names = namesOf(components, marked);
   const [cluster = settings.name, ...others] = names;
-  const fates = await fatesIn(run, state, abandon);
   const protection = protectionOf(run, settings, state);
   const anothers = await othersCredentials(run, state);
   const { problem } = fates;

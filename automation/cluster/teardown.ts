@@ -76,26 +76,26 @@ async function requireMachines(run: Run, state: StateExport): Promise<void> {
   }
 }
 
-/**
- * Before a destroy: the API of each of the clusters answers, or nothing needs it any more.
- *
- * @param requireAgreed refuses a state that nobody agreed to destroy
- */
+type SettleOptions = Pick<DestroyOptions, "abandon" | "signal"> & {
+  /** Refuses a state that nobody agreed to destroy. */
+  readonly requireAgreed: (state: StateExport | undefined) => void;
+};
+
+/** Before a destroy of what the state holds: the API of each of the clusters answers, or nothing needs it any more. Answers the state after it. */
 export async function settleApi(
   run: Run,
-  options: DestroyOptions,
-  requireAgreed: (state: StateExport | undefined) => void,
-): Promise<void> {
-  if (options.abandon === true) {
+  state: StateExport,
+  { abandon: abandons, requireAgreed, signal }: SettleOptions,
+): Promise<StateExport | undefined> {
+  if (abandons === true) {
     await abandon(run, requireAgreed);
-    return;
+    return readState(run.access);
   }
-  const state = await readState(run.access);
-  if (!state?.deployment.resources?.some(needsApi(providersOf(state)))) return;
-  await requireMachines(run, state);
-  const clusters = await readClusters(run.access);
+  if (state.deployment.resources?.some(needsApi(providersOf(state))) !== true) return state;
+  const [clusters] = await Promise.all([readClusters(run.access), requireMachines(run, state)]);
   for (const { name, kubeconfig } of clusters) {
     const whose = clusters.length > 1 ? `The API of the cluster '${name}'` : "The cluster's API";
-    await requireApi(whose, kubeconfig, options.signal);
+    await requireApi(whose, kubeconfig, signal);
   }
+  return state;
 }

@@ -54,6 +54,16 @@ describe("what a destroy begins with", function () {
     assert.deepEqual(engine.operations(), []);
   });
 
+  it("reads the state once, and its secrets once", async () => {
+    nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "ACTIVE" });
+    await destroy();
+    const reads = engine.calls().filter((call) => call.startsWith("stack export"));
+    assert.deepEqual(
+      reads.map((call) => call.includes("--show-secrets")),
+      [false, true],
+    );
+  });
+
   it("says what to do about one that was deleted", async () => {
     nova({ "dev-control-plane-0": undefined, "dev-general-0": "ACTIVE" });
     const { hint } = await fails(destroy(), "SERVER_STOPPED");
