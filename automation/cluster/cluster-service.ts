@@ -155,6 +155,7 @@ class Service implements ClusterService {
     return this.inTurn(stack, options, async (run) => {
       await requireFree(run);
       const [settings, state] = await Promise.all([settingsOf(run), beginWith(run)]);
+      run.getReady({ program: false });
       const { name } = settings;
       if (state === undefined || holdsNothing(state)) {
         const kept = await requireNotElsewhere(run, name);

@@ -49,9 +49,9 @@ function workerModule(): { readonly file: string; readonly execArgv: string[] } 
   return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
 }
 
-/** A process for one operation, which loads the program before anybody knows whether there will be one. */
+/** A process for one operation, which loads what that needs, the program if one is named, before anybody knows whether there will be one. */
 export function prepareWorker(
-  program: string,
+  program: string | undefined,
   options: Pick<OperationOptions, "cwd" | "env">,
 ): ChildProcess {
   const child = startWorker(options);

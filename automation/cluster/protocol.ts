@@ -5,8 +5,12 @@ import type { ClusterEvent } from "./events.js";
 /** Operations that run in a child process of their own. */
 export type OperationName = "up" | "preview" | "refresh" | "destroy";
 
-/** What the parent may send before it knows whether there will be an operation: the child loads the program meanwhile. */
-export const loadSchema = z.object({ type: z.literal("load"), program: z.string() });
+/** What the parent may send before it knows whether there will be an operation: the child loads what it needs for one meanwhile. */
+export const loadSchema = z.object({
+  type: z.literal("load"),
+  /** Absent: none will be run. */
+  program: z.string().optional(),
+});
 
 /** What the parent sends to the child to begin. To hold: the engine has the lock until it is cancelled, and changes nothing. */
 export const requestSchema = z.object({
@@ -27,8 +31,6 @@ export const requestSchema = z.object({
   exclude: z.array(z.string()).optional(),
   parallel: z.number().optional(),
   expectNoChanges: z.boolean().optional(),
-  /** Run the program at destroy, so that its hooks and fresh credentials apply. */
-  runProgram: z.boolean().optional(),
 });
 export type OperationRequest = z.infer<typeof requestSchema>;
 

@@ -78,9 +78,9 @@ export class Run {
   }
 
   /** Begins what the engine and the questions to the cloud need, while the state is read. Who needs it hears of an error. */
-  getReady(): void {
+  getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
     const { env, program = programModule() } = this.service;
-    this.#worker = prepareWorker(program, { env, cwd: this.directory });
+    this.#worker = prepareWorker(runs ? program : undefined, { env, cwd: this.directory });
     this.cloud().catch(() => undefined);
   }
 

@@ -46,6 +46,9 @@ async function loadProgram(path: string): Promise<PulumiFn> {
   return exported as PulumiFn;
 }
 
+/** What the SDK wants for an operation that only needs the state: the engine does not run it. */
+const none: PulumiFn = () => Promise.reject(new Error("This operation runs no program."));
+
 /** The engine that the path leads to, asked for its version once. */
 let command: Promise<PulumiCommand> | undefined;
 const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
@@ -118,9 +121,11 @@ function tellFound(): void {
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   if (request.operation === "hold") return hold(request, signal);
   // In this order: what is wrong with the program is said without an engine.
-  const program = await loadProgram(request.program);
+  const program = runs ? await loadProgram(request.program) : none;
   giveFacts(request.known);
   const stack = await openStack(request, program, await pulumiCommand());
+  const { operation } = request;
+  const runs = operation === "up" || operation === "preview";
   // The SDK notices only what comes while the engine runs: a stop that was asked for earlier would be lost.
   signal.throwIfAborted();
   const options = {
@@ -132,7 +137,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
       send({ type: "event", event: decodeEvent(event) });
     },
   };
-  switch (request.operation) {
+  switch (operation) {
     case "up":
       await stack.up({
         ...options,
@@ -148,12 +153,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
       await stack.refresh({ ...options, exclude: request.exclude });
       return { type: "done" };
     case "destroy":
-      await stack.destroy({
-        ...options,
-        refresh: request.refresh,
-        runProgram: request.runProgram,
-        remove: true,
-      });
+      await stack.destroy({ ...options, refresh: request.refresh, remove: true });
       return { type: "done" };
   }
 }
@@ -205,6 +205,6 @@ process.once("message", (message) => {
     void serve(requestSchema.parse(request));
   });
   // What is wrong with the program is said when it is wanted.
-  void loadProgram(early.data.program).catch(() => undefined);
+  if (early.data.program !== undefined) void loadProgram(early.data.program).catch(() => undefined);
   void pulumiCommand().catch(() => undefined);
 });

@@ -61,6 +61,16 @@ describe("a process that is made before its operation is known", function () {
     assert.deepEqual(engine.operations(), []);
   });
 
+  it("needs no program for an operation that only needs the state", async () => {
+    const file = program("throw new Error('no such thing');");
+    engine.state({});
+    for (const operation of ["refresh", "destroy"] as const) {
+      const child = prepareWorker(undefined, options());
+      await runOperation({ ...request(file), operation }, options(), child);
+    }
+    assert.deepEqual(engine.operations(), ["refresh", "destroy"]);
+  });
+
   it("says what is wrong with the program when it is wanted", async () => {
     const file = program("throw new Error('no such thing');");
     const child = prepareWorker(file, options());
