@@ -22,7 +22,7 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** The module whose export is the program. */
   program: z.string(),
-  /** The stack was seen a moment ago: the engine need not be asked for it. */
+  /** Whether there was such a stack a moment ago. Absent: the engine is asked. */
   exists: z.boolean().optional(),
   /** What the program need not ask the cloud for. */
   known: z.custom<KnownFacts>().optional(),

@@ -65,9 +65,13 @@ async function openStack(
   });
   // Selecting is a process of its own, and writes into a file that all stacks of a user share; every command names its stack.
   if (request.exists === true) workspace.selectStack = () => Promise.resolve();
-  const stack = await (request.operation === "destroy"
-    ? Stack.select(request.stack, workspace)
-    : Stack.createOrSelect(request.stack, workspace));
+  const make =
+    request.operation === "destroy"
+      ? "select"
+      : request.exists === false
+        ? "create"
+        : "createOrSelect";
+  const stack = await Stack[make](request.stack, workspace);
   // The SDK asks for the history after each operation, by a process of its own; nobody here reads it.
   stack.info = () => Promise.resolve(undefined);
   // And for the outputs, by two: who wants them reads them.
@@ -120,12 +124,12 @@ function tellFound(): void {
 
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   if (request.operation === "hold") return hold(request, signal);
+  const { operation } = request;
+  const runs = operation === "up" || operation === "preview";
   // In this order: what is wrong with the program is said without an engine.
   const program = runs ? await loadProgram(request.program) : none;
   giveFacts(request.known);
   const stack = await openStack(request, program, await pulumiCommand());
-  const { operation } = request;
-  const runs = operation === "up" || operation === "preview";
   // The SDK notices only what comes while the engine runs: a stop that was asked for earlier would be lost.
   signal.throwIfAborted();
   const options = {

@@ -71,6 +71,15 @@ describe("a process that is made before its operation is known", function () {
     assert.deepEqual(engine.operations(), ["refresh", "destroy"]);
   });
 
+  it("makes a stack that was not there without looking for it again", async () => {
+    await runOperation({ ...request(noting()), exists: false }, options());
+    const stacks = engine.calls().filter((call) => call.startsWith("stack "));
+    assert.deepEqual(
+      stacks.map((call) => call.split(" ")[1]),
+      ["init"],
+    );
+  });
+
   it("says what is wrong with the program when it is wanted", async () => {
     const file = program("throw new Error('no such thing');");
     const child = prepareWorker(file, options());
