@@ -41,8 +41,10 @@ export function logIn(
       .once("ready", () => {
         resolve(client);
       })
-      .once("error", (error) => {
+      // It may say more than one, the last when its patience ends. After the login, "close" tells it.
+      .on("error", (error) => {
         reject(refused ? new HostKeyMismatch(target.host) : error);
+        client.destroy();
       })
       // A machine that hangs up before it said anything is no error to ssh2.
       .once("close", () => {

@@ -103,7 +103,7 @@ export class Sessions {
     const client = this.#connect(target);
     this.#clients.set(hostKey, client);
     const forget = (): void => void this.#clients.delete(hostKey);
-    client.then((one) => one.on("error", ignored).once("close", forget), forget);
+    client.then((one) => one.once("close", forget), forget);
     return client;
   }
 
@@ -114,7 +114,7 @@ export class Sessions {
   }
 }
 
-/** It is told where it is waited for, or closes the connection. */
+/** It is told where it is waited for. */
 const ignored = (): void => undefined;
 
 async function within<T>(timeout: number, work: Promise<T>, sentence: string): Promise<T> {

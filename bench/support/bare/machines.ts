@@ -101,9 +101,7 @@ export class BareMachines {
         const stream = proxy
           ? await soon(forward(await this.#client(proxy), host, port))
           : await dial(host, port);
-        const client = await logIn({ host, port, user, hostKey, agentSocket }, stream);
-        // What breaks is told by the script that runs.
-        return client.on("error", () => undefined);
+        return await logIn({ host, port, user, hostKey, agentSocket }, stream);
       } catch (error) {
         if (Date.now() > end) throw error;
         await pause(times.pause);

@@ -60,6 +60,14 @@ describe("a login to look", () => {
     }
   });
 
+  it("says once what is wrong where more than one thing is", async () => {
+    // Neither does the agent answer, nor does the machine let in whoever has no key.
+    const agentSocket = join(directory, "nobody");
+    await assert.rejects(logIn(at(machine, { agentSocket })), /agent/);
+    // An error that nobody listens to fails the test.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  });
+
   it("says at once that the machine hangs up", async () => {
     const busy = await SshServer.start({ dropFirst: 1 });
     try {
