@@ -92,12 +92,15 @@ export interface Refusal {
   (error: Error): void;
 }
 
+/** Milliseconds. The official plugin bounds the connection alone, and a machine with much to do takes its time. */
+const handshakeTimeout = 20_000;
+
 /** The library's settings for one attempt. */
 export function connectConfig(who: Credentials, refuse: Refusal): ConnectConfig {
   const { endpoint, hostKey } = who;
   return {
     username: endpoint.user,
-    readyTimeout: endpoint.perDialTimeout * 1000,
+    readyTimeout: handshakeTimeout,
     authHandler: authHandler(who, refuse),
     hostVerifier: (key: Buffer) => {
       if (!hostKey || key.equals(hostKey.blob)) return true;

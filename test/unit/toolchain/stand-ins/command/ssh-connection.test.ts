@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { utils } from "ssh2";
 import type { JsonObject } from "../../../../../toolchain/stand-ins/plugin/values.js";
@@ -163,6 +163,23 @@ describe("reaching an SSH server", () => {
       });
       assert.equal(outputs["stdout"], "third");
       assert.equal(server.connections, 3);
+    });
+
+    it("bounds the connection, not the handshake with a machine that has much to do", async () => {
+      const server = await bench.serve();
+      const slow = createServer((socket) => {
+        setTimeout(() => {
+          const on = connect(server.port, "127.0.0.1");
+          socket.pipe(on).pipe(socket);
+        }, 1_200);
+      });
+      await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
+      const { port } = slow.address() as AddressInfo;
+      const once = bench.connection(server, { dialErrorLimit: 0, perDialTimeout: 1 });
+      const outputs = await bench
+        .create({ connection: { ...once, port }, create: "echo slow" })
+        .finally(() => slow.close());
+      assert.equal(outputs["stdout"], "slow");
     });
 
     it("is bounded by the resource's time limit", async () => {
