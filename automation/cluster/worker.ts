@@ -8,6 +8,7 @@ import {
   LocalWorkspace,
   PulumiCommand,
   Stack,
+  StackAlreadyExistsError,
   StackNotFoundError,
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
@@ -53,6 +54,20 @@ const none: PulumiFn = () => Promise.reject(new Error("This operation runs no pr
 let command: Promise<PulumiCommand> | undefined;
 const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
 
+type Open = (name: string, workspace: LocalWorkspace) => Promise<Stack>;
+
+/** Where there was no such stack a moment ago. Somebody else may have made it since. */
+const create: Open = (name, workspace) =>
+  Stack.create(name, workspace).catch((error: unknown) => {
+    if (error instanceof StackAlreadyExistsError) return Stack.select(name, workspace);
+    throw error;
+  });
+
+function opening({ operation, exists }: OperationRequest): Open {
+  if (operation === "destroy") return (...of) => Stack.select(...of);
+  return exists === false ? create : (...of) => Stack.createOrSelect(...of);
+}
+
 async function openStack(
   request: OperationRequest,
   program: PulumiFn,
@@ -65,13 +80,7 @@ async function openStack(
   });
   // Selecting is a process of its own, and writes into a file that all stacks of a user share; every command names its stack.
   if (request.exists === true) workspace.selectStack = () => Promise.resolve();
-  const make =
-    request.operation === "destroy"
-      ? "select"
-      : request.exists === false
-        ? "create"
-        : "createOrSelect";
-  const stack = await Stack[make](request.stack, workspace);
+  const stack = await opening(request)(request.stack, workspace);
   // The SDK asks for the history after each operation, by a process of its own; nobody here reads it.
   stack.info = () => Promise.resolve(undefined);
   // And for the outputs, by two: who wants them reads them.

@@ -11,7 +11,13 @@ stack() {
     exit 1
   fi
   case $1 in
-    init) echo '{"version":3,"deployment":{}}' >"$here/state.json" ;;
+    init)
+      if [ -e "$here/state.json" ]; then
+        echo "error: stack 'dev' already exists" >&2
+        exit 255
+      fi
+      echo '{"version":3,"deployment":{}}' >"$here/state.json"
+      ;;
     import) cat >"$here/state.json" ;;
     history) cat "$here/history.json" ;;
     *)

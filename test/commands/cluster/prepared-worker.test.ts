@@ -80,6 +80,12 @@ describe("a process that is made before its operation is known", function () {
     );
   });
 
+  it("takes the stack that somebody else made meanwhile", async () => {
+    engine.state({});
+    await runOperation({ ...request(noting()), exists: false }, options());
+    assert.deepEqual(engine.operations(), ["up"]);
+  });
+
   it("says what is wrong with the program when it is wanted", async () => {
     const file = program("throw new Error('no such thing');");
     const child = prepareWorker(file, options());
