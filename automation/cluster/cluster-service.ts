@@ -154,8 +154,8 @@ class Service implements ClusterService {
   destroy(stack: string, options: DestroyOptions = {}): Promise<DestroyResult> {
     return this.inTurn(stack, options, async (run) => {
       await requireFree(run);
-      const [settings, state] = await Promise.all([settingsOf(run), beginWith(run)]);
       run.getReady({ program: false });
+      const [settings, state] = await Promise.all([settingsOf(run), beginWith(run)]);
       const { name } = settings;
       if (state === undefined || holdsNothing(state)) {
         const kept = await requireNotElsewhere(run, name);
