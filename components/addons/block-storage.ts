@@ -85,7 +85,7 @@ export class BlockStorage extends Addon {
           ...[...access, driver, args.cloudConfig.secret],
           ...snapshots.flatMap(({ kinds }) => kinds),
         ],
-        // Its pod waits for the pod network and for the cloud controller to know its node.
+        // Its pod waits for the pod network.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );

@@ -18,7 +18,14 @@ import {
   socketMount,
   type BlockStorageImages,
 } from "./csi.js";
-import { appLabel, container, controlPlaneSelector, onControlPlane, readyWithPods } from "./pod.js";
+import {
+  appLabel,
+  beforeItIsInitialized,
+  container,
+  controlPlaneSelector,
+  onControlPlane,
+  readyWithPods,
+} from "./pod.js";
 import { snapshotterRules } from "./snapshots.js";
 import type { Access } from "./access.js";
 import type { Container, Deployment, Late } from "../../support/kubernetes-types.js";
@@ -85,7 +92,8 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
           serviceAccountName: controllerName,
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
-          tolerations: [onControlPlane],
+          // It asks Cinder and Nova itself, and what a node is in them its own half says.
+          tolerations: [beforeItIsInitialized, onControlPlane],
           containers: [
             controllerPlugin(settings),
             ...sidecars(settings),

@@ -9,7 +9,14 @@ import {
   systemNamespace,
   writingEvents,
 } from "./access.js";
-import { appLabel, container, controlPlaneSelector, fromField, onControlPlane } from "./pod.js";
+import {
+  appLabel,
+  beforeItIsInitialized,
+  container,
+  controlPlaneSelector,
+  fromField,
+  onControlPlane,
+} from "./pod.js";
 import type { Access } from "./access.js";
 import type { DaemonSet, Late, Secret, Toleration } from "../../support/kubernetes-types.js";
 
@@ -74,12 +81,7 @@ export function cloudControllerAccess(): Access {
 
 /** What runs before the pod network and before any node has its address. */
 export const beforeNodesAreReady: Toleration[] = [
-  {
-    key: "node.cloudprovider.kubernetes.io/uninitialized",
-    operator: "Equal",
-    value: "true",
-    effect: "NoSchedule",
-  },
+  beforeItIsInitialized,
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoSchedule" },
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
   onControlPlane,

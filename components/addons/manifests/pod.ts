@@ -39,6 +39,14 @@ export const onControlPlane: Toleration = {
   effect: "NoSchedule",
 };
 
+/** Runs before the cloud controller has seen the node. */
+export const beforeItIsInitialized: Toleration = {
+  key: "node.cloudprovider.kubernetes.io/uninitialized",
+  operator: "Equal",
+  value: "true",
+  effect: "NoSchedule",
+};
+
 /** Label of control planes (kubeadm). */
 export const controlPlaneSelector = { "node-role.kubernetes.io/control-plane": "" };
 

@@ -31,8 +31,14 @@ describe("addons/manifests/block-storage", () => {
     }
   });
 
-  it("works on a control plane when there is no worker yet", () => {
+  it("works on a control plane when there is no worker yet, nor a cloud controller that has seen it", () => {
     assert.deepEqual(podOf(storageController).tolerations, [
+      {
+        key: "node.cloudprovider.kubernetes.io/uninitialized",
+        operator: "Equal",
+        value: "true",
+        effect: "NoSchedule",
+      },
       {
         key: "node-role.kubernetes.io/control-plane",
         operator: "Exists",
