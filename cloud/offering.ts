@@ -19,8 +19,31 @@ const imageSchema = z.looseObject({
   name: z.string().nullable(),
   status: z.string(),
 });
-type Image = z.infer<typeof imageSchema>;
+export type Image = z.infer<typeof imageSchema>;
 const namedSchema = z.looseObject({ id: z.string(), name: z.string() });
+
+/** What a cluster can name of the cloud, as the cloud lists it; external networks only where it names one. */
+export interface Offer {
+  readonly flavors: readonly Flavor[];
+  readonly images: readonly Image[];
+  readonly externalNetworks: readonly z.infer<typeof namedSchema>[];
+}
+
+export async function listOffer(
+  client: CloudClient,
+  { externalNetworks: wanted }: Pick<ClusterNeeds, "externalNetworks">,
+): Promise<Offer> {
+  const [flavors, images, externalNetworks] = await Promise.all([
+    listAll(client, "compute", "/flavors/detail", { key: "flavors", schema: flavorSchema }),
+    listAll(client, "image", "/images?limit=500", { key: "images", schema: imageSchema }),
+    Object.keys(wanted).length === 0
+      ? []
+      : listAll(client, "network", "/networks?router:external=true", {
+          ...{ key: "networks", schema: namedSchema },
+        }),
+  ]);
+  return { flavors, images, externalNetworks };
+}
 
 const known = (names: readonly (string | null)[]): string =>
   names.length === 0 ? "there are none" : `there are: ${names.slice(0, 12).join(", ")}`;
@@ -58,11 +81,11 @@ async function checkImage(
   ];
 }
 
-async function checkImages(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
-  const images = await listAll(client, "image", "/images?limit=500", {
-    key: "images",
-    schema: imageSchema,
-  });
+async function checkImages(
+  client: CloudClient,
+  needs: ClusterNeeds,
+  { images }: Offer,
+): Promise<Finding[]> {
   const found = needs.images.map((wanted) => checkImage(client, wanted, images));
   return (await Promise.all(found)).flat();
 }
@@ -70,10 +93,7 @@ async function checkImages(client: CloudClient, needs: ClusterNeeds): Promise<Fi
 /** The smallest machine kubeadm accepts as a control plane. */
 const smallest = { vcpus: 2, ram: 1700 };
 
-export const listFlavors = (client: CloudClient): Promise<Flavor[]> =>
-  listAll(client, "compute", "/flavors/detail", { key: "flavors", schema: flavorSchema });
-
-function checkFlavors(flavors: readonly Flavor[], needs: ClusterNeeds): Finding[] {
+function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
   return Object.keys(needs.flavors).flatMap((wanted) => {
     const [found] = meantBy(wanted, flavors);
     if (!found)
@@ -89,17 +109,11 @@ function checkFlavors(flavors: readonly Flavor[], needs: ClusterNeeds): Finding[
   });
 }
 
-async function checkExternalNetworks(
-  client: CloudClient,
+function checkExternalNetworks(
+  { externalNetworks: networks }: Offer,
   { externalNetworks }: ClusterNeeds,
-): Promise<Finding[]> {
-  const all = Object.entries(externalNetworks);
-  if (all.length === 0) return [];
-  const networks = await listAll(client, "network", "/networks?router:external=true", {
-    key: "networks",
-    schema: namedSchema,
-  });
-  return all.flatMap(([path, wanted]) => {
+): Finding[] {
+  return Object.entries(externalNetworks).flatMap(([path, wanted]) => {
     const found = meantBy(wanted, networks);
     if (found.length === 1) return [];
     return [
@@ -268,14 +282,14 @@ const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Fi
 export async function checkOffering(
   client: CloudClient,
   needs: ClusterNeeds,
-  flavors: readonly Flavor[],
+  offer: Offer,
 ): Promise<Finding[]> {
   const findings = await Promise.all([
     checkLoadBalancers(client, needs),
     Promise.resolve(checkKeyManager(client, needs)),
-    checkImages(client, needs),
-    Promise.resolve(checkFlavors(flavors, needs)),
-    checkExternalNetworks(client, needs),
+    checkImages(client, needs, offer),
+    Promise.resolve(checkFlavors(offer, needs)),
+    Promise.resolve(checkExternalNetworks(offer, needs)),
     checkNetwork(client, needs),
     checkRoutes(client, needs),
     checkZones(client, needs),

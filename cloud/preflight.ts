@@ -4,7 +4,7 @@ import { connectionFindings } from "./connection.js";
 import { problem, warning, type Finding } from "./finding.js";
 import { listObjects, takeInventory, type CloudObject } from "./inventory.js";
 import { countedResources, type ClusterNeeds } from "./needs.js";
-import { checkOffering, listFlavors, type Flavor } from "./offering.js";
+import { checkOffering, listOffer, type Flavor, type Offer } from "./offering.js";
 import { ownershipOf } from "./ownership.js";
 import { quotaProblems, readQuotas, type QuotaName } from "./quotas.js";
 import { meantBy } from "./reference.js";
@@ -103,8 +103,7 @@ function stillWanted(
 }
 
 /** What the cloud has and allows, as far as it matters to a cluster. */
-export interface Survey {
-  readonly flavors: readonly Flavor[];
+export interface Survey extends Offer {
   readonly objects: readonly CloudObject[];
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
   /** What it does not offer. */
@@ -113,14 +112,14 @@ export interface Survey {
 
 /** Asks the cloud everything at once. Whose the objects are is not known here. */
 export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
-  const listed = listFlavors(client);
-  const [flavors, missing, objects, quotas] = await Promise.all([
+  const listed = listOffer(client, needs);
+  const [offer, missing, objects, quotas] = await Promise.all([
     listed,
     listed.then((all) => checkOffering(client, needs, all)),
     takeInventory(client),
     readQuotas(client),
   ]);
-  return { flavors, objects, quotas, missing };
+  return { ...offer, objects, quotas, missing };
 }
 
 /**

@@ -1,9 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { z } from "zod";
 import type { CloudClient, Service } from "../../../cloud/client.js";
 import { CloudError } from "../../../cloud/cloud-error.js";
-import { listAll } from "../../../cloud/listing.js";
-import { listFlavors } from "../../../cloud/offering.js";
+import { listOffer } from "../../../cloud/offering.js";
 import { meantBy } from "../../../cloud/reference.js";
 import type { CloudFacts, Wanted } from "../../../components/support/catalog.js";
 import type { Fields, Made } from "../../../test/support/graph.js";
@@ -19,8 +17,6 @@ interface Creation {
   readonly beside?: Fields;
   readonly outputs?: (made: Fields) => Fields;
 }
-
-const named = z.looseObject({ id: z.string(), name: z.string().nullable() });
 
 /** Inputs of the provider's own, which no API knows by these words. */
 const texts = (inputs: Fields, key: string): readonly string[] =>
@@ -256,22 +252,17 @@ const idOf = (
   return found.id;
 };
 
-/** What the specification names, by three calls. */
+/** What the specification names. */
 export async function factsFor(client: CloudClient, wanted: Wanted): Promise<CloudFacts> {
   const { externalNetwork = "" } = wanted;
-  const [images, flavors, networks] = await Promise.all([
-    listAll(client, "image", "/images", { key: "images", schema: named }),
-    listFlavors(client),
-    listAll(client, "network", "/networks?router:external=true", {
-      ...{ key: "networks", schema: named },
-    }),
-  ]);
+  const offer = await listOffer(client, { externalNetworks: { externalNetwork } });
+  const { images, flavors, externalNetworks } = offer;
   const { scope } = client;
   if (!scope) throw new Error("The cloud's catalog has no public identity endpoint.");
   return {
     imageIds: Object.fromEntries(wanted.images.map((one) => [one, idOf("image", one, images)])),
     flavorIds: Object.fromEntries(wanted.flavors.map((one) => [one, idOf("flavor", one, flavors)])),
-    externalNetworkId: idOf("external network", externalNetwork, networks),
+    externalNetworkId: idOf("external network", externalNetwork, externalNetworks),
     externalNetworkName: externalNetwork,
     scope,
   };

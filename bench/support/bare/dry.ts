@@ -13,7 +13,7 @@ const flavor = (name: string) => ({ id: name, name, vcpus: 2, ram: 2048, disk: 2
 
 /** What the lab offers of what a cluster of a benchmark asks for. */
 const lists: Readonly<Record<string, object>> = {
-  "/images": { images: [{ id: "i", name: "debian-12" }] },
+  "/images": { images: [{ id: "i", name: "debian-12", status: "active" }] },
   "/flavors/detail": { flavors: [flavor("k8s-control-plane"), flavor("k8s-worker")] },
   "/networks": { networks: [{ id: "e", name: "public" }] },
 };
