@@ -108,7 +108,7 @@ class Service implements ClusterService {
       if (expectNoChanges !== true) await fetchKubeconfig(run, state);
       run.stage("operation");
       const exists = state !== undefined;
-      const flags = known ? {} : (await disown(run, state)).flags;
+      const flags = known?.asBefore === true ? {} : (await disown(run, state)).flags;
       const early = state && lookEarly(run, state, options);
       const { changed } = await run
         .engine("up", { expectNoChanges, exists, known, ...flags })

@@ -94,7 +94,7 @@ export async function foundThen(
   const { scope, network, admin, securityGroupIds } = found.facts;
   if (network || admin || securityGroupIds) return undefined;
   if (!isDeepStrictEqual(scope, (await run.cloud()).scope)) return undefined;
-  return { ...found, facts: { ...found.facts, servers } };
+  return { ...found, asBefore: true, facts: { ...found.facts, servers } };
 }
 
 /** Remembers what came up well. Whoever cannot asks again. */

@@ -97,6 +97,12 @@ export class Installation {
     return { wall, output, processes };
   }
 
+  /** Forgets how the cluster came up, as another machine would not know it: the next run asks the cloud. */
+  forget(): void {
+    const work = join(this.home, "state", "stackadm", "work");
+    for (const stack of readdirSync(work)) rmSync(join(work, stack, "fitted"), { force: true });
+  }
+
   remove(): void {
     rmSync(this.home, { recursive: true, force: true });
   }

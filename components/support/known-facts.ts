@@ -1,14 +1,16 @@
 import type { CloudFacts, Wanted } from "./catalog.js";
 
 /*
- * What a program looks up in the cloud decides what it makes. Where settings and objects are those with which the last run ended well,
- * the cluster service, which runs the program in a process of its own, gives it what was found then.
+ * What a program looks up in the cloud decides what it makes. The cluster service, which runs the program in a process of its own, gives it
+ * what its survey of the cloud found, and where settings and objects are those with which the last run ended well, what was found then.
  */
 
 /** What was wanted, as JSON, and what was found. */
 export interface KnownFacts {
   readonly wanted: string;
   readonly facts: CloudFacts;
+  /** Whether settings and objects are those with which the last run ended well. @default no */
+  readonly asBefore?: boolean;
 }
 
 let given: KnownFacts | undefined;
@@ -20,7 +22,7 @@ export const giveFacts = (known: KnownFacts | undefined): void => {
 };
 
 /** Whether the service knows that settings and objects are the same as when a run ended well. */
-export const isAsBefore = (): boolean => given !== undefined;
+export const isAsBefore = (): boolean => given?.asBefore === true;
 
 /** What the cloud need not be asked for. */
 export const knownFacts = (wanted: Wanted): CloudFacts | undefined =>

@@ -30,6 +30,10 @@ const serverSchema = z.looseObject({
   metadata: z.record(z.string(), z.string()).default({}),
 });
 
+type ListedServer = Readonly<
+  Pick<z.infer<typeof serverSchema>, "id" | "name" | "status" | "metadata">
+>;
+
 /** The servers that carry the cluster's name, and what their marks say. */
 export async function existingServers(
   client: CloudClient,
@@ -37,8 +41,15 @@ export async function existingServers(
 ): Promise<ExistingServers> {
   const path = `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`;
   const servers = await listAll(client, "compute", path, { key: "servers", schema: serverSchema });
+  return marksOn(servers, cluster);
+}
+
+/** The same of servers that were listed. */
+export function marksOn(servers: readonly ListedServer[], cluster: string): ExistingServers {
   // By the name: a server of a release without identities waits for its turn too, and another cluster's costs only a turn.
-  const mine = servers.filter(({ metadata }) => metadata[clusterNameKey] === cluster);
+  const mine = servers.filter(
+    ({ name, metadata }) => metadata[clusterNameKey] === cluster && name.startsWith(`${cluster}-`),
+  );
   const found: Record<string, ExistingServer> = {};
   for (const { id, name, status, metadata } of mine) {
     const generation = metadata[generationMark] ?? "";

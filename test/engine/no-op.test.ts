@@ -41,6 +41,16 @@ describe("an up that has nothing to do", function () {
     ]);
   });
 
+  it("has the program ask nothing that the preflight has asked where it is not known to be as it was", async () => {
+    place.forget();
+    const [, unknown] = await run();
+    assert.equal(unknown.filter((call) => call.startsWith("POST")).length, 1, "signs in once");
+    assert.equal(unknown.filter((call) => call === "GET /image/v2/images").length, 0);
+    assert.ok(unknown.length > 10);
+    // What it was given is what it would have found: nothing is another.
+    assert.equal((await run())[1].length, 2);
+  });
+
   it("asks what the program's names stand for when a server is marked", async () => {
     const lookUps = ["GET /image/v2/images", "GET /network/v2.0/networks"];
     const servers = "GET /compute/servers/detail";

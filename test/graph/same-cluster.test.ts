@@ -2,6 +2,8 @@ import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import program from "../../index.js";
 import { requireSameCluster } from "../../components/same-cluster.js";
+import type { CloudFacts } from "../../components/support/catalog.js";
+import { giveFacts } from "../../components/support/known-facts.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
@@ -37,6 +39,18 @@ describe("the name of the stack's cluster", () => {
         "  cluster.name: old cannot become new while the cluster lives, which would be deleted with its data for one called new; write old again, or use another stack for another cluster",
       ].join("\n"),
     });
+  });
+
+  it("is looked at also where the cloud was asked already, but not where nothing is another", async () => {
+    const facts = {} as CloudFacts;
+    after(() => {
+      giveFacts(undefined);
+    });
+    giveFacts({ wanted: "", facts });
+    await assert.rejects(renamed("new", living), /old cannot become new/);
+    giveFacts({ wanted: "", facts, asBefore: true });
+    await renamed("new", living);
+    giveFacts(undefined);
   });
 
   it("stays, and is anything where nothing lives", async () => {

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { factsIn } from "../../../../automation/cluster/surveyed-facts.js";
+import { connectCloud } from "../../../../cloud/client.js";
+import { survey } from "../../../../cloud/preflight.js";
+import type { ClusterArgs } from "../../../../components/cluster-spec.js";
+import { needsOf, wantedOf } from "../../../../components/plan/needs.js";
+import type { CloudFacts } from "../../../../components/support/catalog.js";
+import { fakeProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
+import { equip } from "../../../support/ready-cluster.js";
+import { smallest, specOf } from "../../../support/spec.js";
+
+describe("what a survey of the cloud knows for the program", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    const services = ["compute", "network", "image", "volumev3", "load-balancer", "identity"];
+    cloud = await startFakeCloud({ services });
+    equip(cloud);
+  });
+  afterEach(() => cloud.close());
+  const facts = async (changes: Partial<ClusterArgs> = {}): Promise<CloudFacts | undefined> => {
+    const spec = specOf({
+      ...smallest,
+      controlPlane: { flavor: "k8s-control-plane" },
+      workers: { general: { flavor: "k8s-worker", count: 1 } },
+      ...changes,
+    });
+    const client = await connectCloud({ env: cloud.environment() });
+    return factsIn(await survey(client, needsOf(spec)), wantedOf(spec), client.scope);
+  };
+  const server = (name: string, metadata: Readonly<Record<string, string>>): void => {
+    const servers = [{ id: "s", name, status: "ACTIVE", metadata }];
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+  };
+
+  // With the plugin's own answers: test/engine/no-op.test.ts.
+  it("is everything that it would look up", async () => {
+    server("dev-general-0", { "stackadm-cluster": "dev", "stackadm-generation": "2" });
+    assert.deepEqual(await facts(), {
+      imageIds: { "debian-12": "i" },
+      externalNetworkId: "e",
+      externalNetworkName: "public",
+      flavorIds: { "k8s-control-plane": "k8s-control-plane", "k8s-worker": "k8s-worker" },
+      scope: {
+        authUrl: `${cloud.authUrl}/v9/v3`,
+        region: "one",
+        projectId: fakeProject,
+        roles: ["load-balancer_member", "member", "reader"],
+      },
+      servers: { "dev-general-0": { id: "s", generation: "2", failed: false } },
+    });
+  });
+
+  it("is the external network of the services besides, where they have a network of their own", async () => {
+    const found = await facts({ loadBalancer: { network: { externalNetwork: "public" } } });
+    assert.deepEqual(found?.servicesExternalNetwork, { id: "e", name: "public" });
+  });
+
+  it("is nothing where the cluster uses what exists, which only the program looks up", async () => {
+    for (const changes of [
+      { network: { existing: { network: "public" } } },
+      { network: { securityGroups: ["office"] } },
+      { endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" } },
+    ] satisfies Partial<ClusterArgs>[])
+      assert.equal(await facts(changes), undefined, JSON.stringify(changes));
+  });
+
+  it("is nothing where something is missing", async () => {
+    assert.equal(await facts({ image: "debian-13" }), undefined);
+    assert.equal(await facts({ externalNetwork: "private" }), undefined);
+  });
+
+  it("is nothing while a server is marked, because the program judges that", async () => {
+    server("dev-general-0", { "stackadm-cluster": "dev", "stackadm-never-answered": "s" });
+    assert.equal(await facts(), undefined);
+  });
+});
