@@ -88,7 +88,7 @@ export class Network extends Component {
       ...(args.mtu !== undefined && { mtu: args.mtu }),
       ...marks,
     });
-    const subnet = this.make(openstack.networking.Subnet, "subnet", {
+    const subnet = this.makeSubnet("subnet", network, {
       name: args.name,
       networkId: network.id,
       cidr: args.nodes,
@@ -120,6 +120,19 @@ export class Network extends Component {
     };
   }
 
+  /**
+   * Neutron deletes the subnets of a network with it; the plugin waits 8 s for each that it deletes itself, and on, while somebody else's
+   * port is in it, for which a network is refused at once. One that is replaced or taken out alone is deleted as ever. A destroy that
+   * ends before the network went leaves a subnet that the state has forgotten: the next one takes both.
+   */
+  private makeSubnet(
+    role: string,
+    network: openstack.networking.Network,
+    args: openstack.networking.SubnetArgs,
+  ): openstack.networking.Subnet {
+    return this.make(openstack.networking.Subnet, role, args, { deletedWith: network });
+  }
+
   /** The ID from the router's interface: a machine that boots asks the router for its address. */
   private createIpv6(
     args: NetworkArgs,
@@ -128,9 +141,11 @@ export class Network extends Component {
       network,
       router,
       routerInterface,
-    }: Readonly<Record<"network" | "router" | "routerInterface", pulumi.CustomResource>>,
+    }: Readonly<Record<"router" | "routerInterface", pulumi.CustomResource>> & {
+      readonly network: openstack.networking.Network;
+    },
   ): MachinesIpv6 {
-    const subnet = this.make(openstack.networking.Subnet, "ipv6-subnet", {
+    const subnet = this.makeSubnet("ipv6-subnet", network, {
       name: `${args.name}-ipv6`,
       networkId: network.id,
       cidr: nodes,

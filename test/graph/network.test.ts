@@ -25,6 +25,26 @@ describe("the network of a cluster", () => {
     }
   });
 
+  it("takes its subnets with it when it goes, and none that is taken out alone", async () => {
+    const rows = await build(
+      { ipv6: { nodes: "fd00:10::/64" } },
+      { loadBalancer: { network: { externalNetwork: "public" } } },
+    );
+    const goesWith = (type: string): unknown =>
+      ofType(rows, type).map(({ name, deletedWith }) => [name, deletedWith.split("::").at(-1)]);
+    assert.deepEqual(goesWith("/subnet:Subnet"), [
+      ["dev-network-ipv6-subnet", "dev-network-network"],
+      ["dev-network-services-subnet", "dev-network-services-network"],
+      ["dev-network-subnet", "dev-network-network"],
+    ]);
+    // Neutron refuses to delete a network over one.
+    const interfaces = ofType(rows, ":RouterInterface");
+    assert.deepEqual(
+      interfaces.map(({ deletedWith }) => deletedWith),
+      ["", "", ""],
+    );
+  });
+
   it("filters nothing where its ports have no security: no groups, no rules, no address pairs", async () => {
     const rows = await build(
       { portSecurity: false },
