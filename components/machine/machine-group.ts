@@ -2,6 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { Access } from "../access/access.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
+import { livesByMajority } from "../plan/roles.js";
 import { securityGroupIn } from "../support/catalog.js";
 import { Component } from "../support/component.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
@@ -67,17 +68,34 @@ export abstract class MachineGroup extends Component {
       ...plan.securityGroups.map((one) => found.apply((facts) => securityGroupIn(facts, one))),
     ];
     const serverGroupId = this.serverGroup(plan);
-    this.members = plan.machines.map((planned) => ({
-      plan: planned,
-      machine: this.make(Machine, String(planned.position), {
-        ...args.machines,
+    const made: Member[] = [];
+    for (const planned of plan.machines)
+      made.push({
         plan: planned,
-        securityGroupIds,
-        allowedAddresses: args.allowedAddresses ?? [],
-        ...(serverGroupId !== undefined && { serverGroupId }),
-        generation: args.generationOf?.(planned) ?? planned.generation,
-      }),
-    }));
+        machine: this.make(Machine, String(planned.position), {
+          ...args.machines,
+          plan: planned,
+          securityGroupIds,
+          allowedAddresses: args.allowedAddresses ?? [],
+          ...(serverGroupId !== undefined && { serverGroupId }),
+          placedAfter: this.placedBefore(planned, made),
+          generation: args.generationOf?.(planned) ?? planned.generation,
+        }),
+      });
+    this.members = made;
+  }
+
+  /**
+   * The server that Nova has to have placed before: its scheduler keeps apart only from those that are there, and would put servers
+   * that it is asked for at once on one host. Where most of the machines have to live that is worth the seconds, in which the
+   * first one is prepared; zones keep apart anyhow.
+   */
+  private placedBefore(
+    { role, zone }: PlannedMachine,
+    made: readonly Member[],
+  ): pulumi.Output<string> | undefined {
+    if (this.plan.policy === undefined || !livesByMajority(role)) return undefined;
+    return made.findLast((one) => one.plan.zone === zone)?.machine.serverId;
   }
 
   private serverGroup({ name, policy }: PlannedGroup): pulumi.Output<string> | undefined {

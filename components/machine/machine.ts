@@ -11,6 +11,7 @@ import type { CloudFacts } from "../support/catalog.js";
 import { Component } from "../support/component.js";
 import { generationMark } from "../support/server-marks.js";
 import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
+import { knownAfter } from "../support/settled.js";
 import type { Connection, SshHop } from "../support/remote-script.js";
 import type { MachinesIpv6 } from "./ipv6.js";
 import type { SecondInterface } from "./second-interface.js";
@@ -51,6 +52,8 @@ export interface MachineArgs extends MachineSettings {
   readonly allowedAddresses: readonly pulumi.Input<string>[];
   /** @default none: nothing keeps it away from others */
   readonly serverGroupId?: pulumi.Input<string>;
+  /** Server that Nova has to have placed before this one. @default none */
+  readonly placedAfter?: pulumi.Output<string> | undefined;
   /**
    * Another one replaces the machine; only then does change what the plan says of its server, user data and login key. Known
    * when it is the machine's turn: until then its server stays as it is.
@@ -195,7 +198,7 @@ export class Machine extends Component {
         name: machine,
         ...(!boots && { imageId }),
         ...(volumes.length > 0 && { blockDevices: blockDevices(imageId, volumes) }),
-        flavorId: idOf(args, "flavorIds", plan.flavor),
+        flavorId: knownAfter(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
         // The first one is where the default route leads.
         networks: [port, ...(adminPort ? [adminPort] : [])].map(({ id }) => ({ port: id })),
         configDrive: true,

@@ -100,6 +100,10 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   },
 };
 
+/** Whether most of the machines of a role, by its name, have to live. */
+export const livesByMajority = (role: string): boolean =>
+  roles.some((one) => one === role && roleTable[one].runsEtcd);
+
 /** The roles whose machines join the cluster. */
 export const nodeRoles = roles.filter((role) => roleTable[role].node);
 

@@ -11,3 +11,15 @@ export async function settled<T extends string | number>(output: pulumi.Output<T
     throw new ProgramError("FAILED", "Something that others wait for failed.");
   return value as T;
 }
+
+/**
+ * An input that is known when `other` is, without depending on its resource: in that order they are made, and deleted at once. A
+ * preview waits for nobody.
+ */
+export const knownAfter = (
+  other: pulumi.Output<string> | undefined,
+  input: pulumi.Output<string>,
+): pulumi.Output<string> =>
+  other === undefined || pulumi.runtime.isDryRun()
+    ? input
+    : pulumi.all([input, settled(other)]).apply(([known]) => known);

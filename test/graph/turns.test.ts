@@ -217,7 +217,7 @@ describe("machines whose generation was raised", () => {
     it("do not wait when they do not exist yet, nor in a preview", async () => {
       exists();
       await build(none, { over: { controlPlane: three } });
-      assert.ok(precedes(step(2, "server"), step(0, "init")));
+      assert.ok(precedes(step(2, "server"), step(1, "join")));
       exists(...of("0"));
       made.length = 0;
       await build(none, { over: { controlPlane: three }, preview: true });
