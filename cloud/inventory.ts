@@ -36,6 +36,8 @@ export interface CloudObject {
   readonly gigabytes: number;
   /** Who holds a port or network: `compute:...`, `network:dhcp`. Empty for the others. */
   readonly owner: string;
+  /** Which host a server is on, by a text that only this project has for it. Empty for the others. */
+  readonly host: string;
   /** ID of the network that a subnet, a port or a load balancer's address is in. Empty for the others. */
   readonly network: string;
   /** When it was made, in UTC, as `2026-01-02T03:04:05Z`. Empty where the cloud does not say. */
@@ -63,6 +65,7 @@ const objectSchema = z
     status: text,
     provisioning_status: text,
     device_owner: text,
+    hostId: text,
     size: z.number().nullish(),
     vip_network_id: text,
     network_id: text,
@@ -81,6 +84,7 @@ const objectSchema = z
     status: first(raw.provisioning_status, raw.status),
     gigabytes: raw.size ?? 0,
     owner: raw.device_owner,
+    host: raw.hostId,
     network: first(raw.vip_network_id, raw.network_id),
     created: inUtc(first(raw.created_at, raw.created)),
     members: raw.members ?? [],

@@ -5,6 +5,7 @@ import { ClusterError } from "./cluster-error.js";
 import { timelineOf } from "./critical-path.js";
 import type { UpOptions, UpResult } from "./options.js";
 import type { Run } from "./run.js";
+import { tellSharedHosts } from "./shared-hosts.js";
 import { readStackOutputs, readState, type StackOutputs, type StateExport } from "./state.js";
 
 /** The cluster was made, but not everything in it works. What `up` would have answered is in `result`. */
@@ -92,12 +93,17 @@ export async function prove(
   if (!verify) return made;
   run.stage("verification");
   const outputs = parseOutputs(valuesOf(made.outputs));
+  const looked = async (): Promise<Verification> => {
+    const [found] = await Promise.all([
+      look(run, outputs, patience, (text) => {
+        run.stage("verification", text);
+      }),
+      tellSharedHosts(run, outputs),
+    ]);
+    return found;
+  };
   const seen = made.verification?.ok === true ? made.verification : undefined;
-  const verification =
-    seen ??
-    (await look(run, outputs, patience, (text) => {
-      run.stage("verification", text);
-    }));
+  const verification = seen ?? (await looked());
   for (const text of certificateWarnings({ ...outputs, ...verification }, run))
     run.note(`! ${text}`);
   const result = { ...made, verification };

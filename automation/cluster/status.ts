@@ -6,6 +6,7 @@ import { ClusterError } from "./cluster-error.js";
 import { credentialWarnings } from "./credential-end.js";
 import type { MachineStatus, StatusResult } from "./options.js";
 import { look } from "./proof.js";
+import { sharedHostWarnings } from "./shared-hosts.js";
 import type { Run } from "./run.js";
 import type { StateExport } from "./state.js";
 import { whichCluster } from "./which-cluster.js";
@@ -13,14 +14,19 @@ import { whichCluster } from "./which-cluster.js";
 /** How long a look may take when something does not answer, in milliseconds. */
 const patience = 5_000;
 
-async function serversOf(run: Run, outputs: ClusterOutputs): Promise<MachineStatus[]> {
+/** Machines as the cloud has them, and what is to be said of where they are. */
+async function serversOf(
+  run: Run,
+  outputs: ClusterOutputs,
+): Promise<{ readonly machines: MachineStatus[]; readonly warnings: readonly string[] }> {
   const servers = await listObjects(await run.cloud(), "server");
-  return machinesOf(outputs).map(({ name, role, zone, serverId }) => ({
+  const machines = machinesOf(outputs).map(({ name, role, zone, serverId }) => ({
     name,
     role,
     zone,
     server: servers.find(({ id }) => id === serverId)?.status ?? "GONE",
   }));
+  return { machines, warnings: sharedHostWarnings(outputs, servers) };
 }
 
 /** The settings of a program of one's own say nothing of it, and wrong ones keep nobody from looking. */
@@ -36,11 +42,11 @@ export async function lookAt(
   state: StateExport,
   outputs: ClusterOutputs,
 ): Promise<StatusResult> {
-  const [cluster, machines] = await Promise.all([
+  const [cluster, { machines, warnings: sharing }] = await Promise.all([
     whichCluster(run, state),
     serversOf(run, outputs),
   ]);
-  const others = await warningsOf(run, state);
+  const others = [...(await warningsOf(run, state)), ...sharing];
   const warnings = ({ nodes }: Pick<Verification, "nodes">): string[] => [
     ...others,
     ...certificateWarnings({ ...outputs, nodes }, run),

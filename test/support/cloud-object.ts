@@ -10,6 +10,7 @@ export const object = (fields: Partial<CloudObject>): CloudObject => ({
   metadata: {},
   status: "",
   owner: "",
+  host: "",
   network: "",
   created: "",
   members: [],

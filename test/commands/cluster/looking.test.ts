@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { Embedder } from "../../support/embedder.js";
-import { networkType, stepEvent, type Engine } from "../../support/engine.js";
+import { networkType, sameOutputs, stepEvent, type Engine } from "../../support/engine.js";
 import { startFakeCluster, type FakeCluster } from "../../support/ready-cluster.js";
 
 describe("a program that looks through the cluster service", function () {
@@ -48,6 +48,27 @@ describe("a program that looks through the cluster service", function () {
       ],
     );
     assert.equal(verification?.ok, true);
+  });
+
+  it("hears that machines of etcd are on one host", async () => {
+    // Of a role that nobody has, so that none of them is logged in to.
+    const etcd = [0, 1].map((position) => ({
+      ...{ name: `dev-etcd-${String(position)}`, role: "of etcd", zone: "", address: "10.0.0.20" },
+      serverId: String(position),
+    }));
+    engine.outputs({ ...cluster.outputs, etcd: { value: etcd } });
+    const servers = etcd.map(({ serverId: id }) => ({ id, hostId: "h" }));
+    embedder.cloud.on("GET /compute/servers/detail", { body: { servers } });
+    const { warnings } = await embedder.service().status("dev");
+    assert.match(warnings.join(), /^dev-etcd-0 and dev-etcd-1 are on one host, /);
+    const notes: string[] = [];
+    engine.runs({ up: { events: [sameOutputs] } });
+    engine.state({ resources: [] });
+    await embedder.service().up("dev", { preflight: false, onNote: (line) => notes.push(line) });
+    assert.deepEqual(
+      notes.filter((line) => line.includes("one host")),
+      warnings.map((text) => `! ${text}`),
+    );
   });
 
   it("gets the machines also when the API does not answer, and why it does not", async () => {

@@ -31,7 +31,9 @@ describe("the inventory of a project", () => {
   it("brings every service's words into one shape", async () => {
     cloud.on("GET /compute/servers/detail", {
       body: {
-        servers: [{ id: "s", name: "a", status: "ACTIVE", metadata: { k: "v" }, tags: ["t"] }],
+        servers: [
+          { id: "s", name: "a", status: "ACTIVE", hostId: "h", metadata: { k: "v" }, tags: ["t"] },
+        ],
       },
     });
     cloud.on("GET /load-balancer/lbaas/loadbalancers", {
@@ -48,7 +50,14 @@ describe("the inventory of a project", () => {
     });
     assert.deepEqual(await takeInventory(await connect()), [
       object({ kind: "load balancer", id: "l", name: "b", description: "d", status: "ERROR" }),
-      object({ id: "s", name: "a", status: "ACTIVE", metadata: { k: "v" }, tags: ["t"] }),
+      object({
+        id: "s",
+        name: "a",
+        status: "ACTIVE",
+        host: "h",
+        metadata: { k: "v" },
+        tags: ["t"],
+      }),
       object({ kind: "floating IP", id: "f", name: "192.0.2.1", status: "DOWN" }),
       object({ kind: "port", id: "p", status: "ACTIVE", owner: "network:dhcp" }),
       object({ kind: "key pair", id: "key", name: "key" }),

@@ -1,0 +1,53 @@
+import { listObjects, type CloudObject } from "../../cloud/inventory.js";
+import { livesByMajority } from "../../components/plan/roles.js";
+import type { ClusterOutputs } from "../verify/outputs.js";
+import type { Run } from "./run.js";
+
+/** Machines that are to fail one by one, by where they are written; most of those that run etcd have to live. */
+const groups = ({ nodes, etcd }: ClusterOutputs) =>
+  [
+    {
+      path: "controlPlane",
+      machines: nodes.filter(({ role }) => livesByMajority(role)),
+      voting: (etcd ?? []).length === 0,
+    },
+    { path: "etcd", machines: etcd ?? [], voting: true },
+  ] as const;
+
+/**
+ * Which control planes, or machines of etcd, are on one host and fail together: with the policy `soft` Nova may put them there,
+ * and so does who moves them.
+ */
+export function sharedHostWarnings(
+  outputs: ClusterOutputs,
+  servers: readonly Pick<CloudObject, "id" | "host">[],
+): string[] {
+  const hostOf = new Map(servers.map(({ id, host }) => [id, host]));
+  return groups(outputs).flatMap(({ path, machines, voting }) => {
+    const hosts = new Set(machines.map(({ serverId }) => hostOf.get(serverId) ?? ""));
+    return [...hosts].flatMap((host) => {
+      const names = machines.flatMap(({ name, serverId }) =>
+        hostOf.get(serverId) === host ? [name] : [],
+      );
+      const last = names.pop();
+      if (host === "" || last === undefined || names.length === 0) return [];
+      const left = machines.length - names.length - 1;
+      const lost = voting && 2 * left <= machines.length;
+      const loss = lost ? "take the majority with them if it fails" : "fail with it";
+      const generation = `${path}.nodes.${last.split("-").at(-1) ?? ""}.generation`;
+      return [
+        `${names.join(", ")} and ${last} are on one host, and ${loss}; where its zone has another, or with another zone, raise \`${generation}\`: it is made anew beside those that are there`,
+      ];
+    });
+  });
+}
+
+/** The same of a cluster that was just made. A cloud that does not answer keeps nobody from having it. */
+export async function tellSharedHosts(run: Run, outputs: ClusterOutputs): Promise<void> {
+  if (groups(outputs).every(({ machines }) => machines.length < 2)) return;
+  const servers = await run
+    .cloud()
+    .then((cloud) => listObjects(cloud, "server"))
+    .catch(() => []);
+  for (const text of sharedHostWarnings(outputs, servers)) run.note(`! ${text}`);
+}
