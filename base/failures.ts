@@ -260,7 +260,7 @@ export const failures = {
   VERIFY_FAILED: {
     exitCode: 5,
     sentence: "the cluster was made, but not everything in it works",
-    hint: "`npx stackadm status` looks again; `kubectl -n kube-system get pods` shows the system's pods.",
+    hint: "`npx stackadm status` looks again; `kubectl -n kube-system get pods` shows the system's pods. A service that does not answer lets in `serviceCidrs` only.",
   },
   ENGINE_KILLED: {
     exitCode: 1,

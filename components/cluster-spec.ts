@@ -212,7 +212,10 @@ export const clusterSchema = clusterShape
     const sound = comparisons.filter(({ of }) => !of.some((key) => wrong.has(key)));
     issues.push(...sound.flatMap(({ find }) => find(value)));
   })
-  .transform((value) => ({ ...value, ...controlPlaneOf(value), ...withDefaults(value) }));
+  .transform((value) => ({
+    ...{ ...value, ...controlPlaneOf(value), ...withDefaults(value) },
+    serviceCidrs: value.serviceCidrs ?? value.allowedCidrs,
+  }));
 
 type Written = z.input<typeof clusterSchema>;
 /** What a user writes. Without a name, the component's own is taken. */

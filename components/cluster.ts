@@ -235,16 +235,16 @@ export class Cluster extends Component {
 
   /** What leads to the ingress controller, before the machines of its pool. */
   private balancer(
-    { spec: { ingress, loadBalancer }, plan, network, operator }: Ground,
+    { spec, plan, network, operator }: Ground,
     members: readonly Member[],
     opts: pulumi.ComponentResourceOptions,
   ): IngressBalancer | undefined {
+    const { ingress } = spec;
     if (ingress?.kind !== "workers") return undefined;
+    const { outside, subnetId, routerAddresses } = network;
     const machines = members.filter((member) => member.plan.pool === ingress.pool);
-    const { outside, subnetId } = network;
-    const given = { ...outside, name: plan.ingressName, subnetId, operator, machines };
-    const kind = { provider: loadBalancer.provider, public: ingress.public };
-    return this.make(IngressBalancer, "ingress", { ...given, ...kind }, opts);
+    const given = { ...outside, name: plan.ingressName, spec, ingress, operator, machines };
+    return this.make(IngressBalancer, "ingress", { ...given, subnetId, routerAddresses }, opts);
   }
 
   private machineSettings(ground: Ground): MachineSettings {

@@ -66,6 +66,8 @@ export interface AddonsArgs {
   readonly keystone?: KeystoneAuthSpec;
   /** The ingress controller, and the address of the load balancer before it, if it is none of a Service. Change: in place. @default none */
   readonly ingress?: Pick<IngressControllerArgs, "spec" | "taints" | "address">;
+  /** Whom the load balancers of Services let in. Change: in place. @default everybody */
+  readonly serviceRanges?: readonly string[];
   /** Sample services and a sample claim. Change: in place. */
   readonly samples: boolean;
   /** How the sample services reach their clients. Change: in place. @default one has a floating IP */
@@ -142,11 +144,12 @@ export class Addons extends Component {
     this.#served(args, images, network !== undefined);
     const teardown = args.teardown?.({ provider: this.provider, workloads });
     const stored = teardown === undefined ? workloads : [...workloads, teardown];
-    const internalClass = args.cloud.machines && machinesClass;
+    const { serviceRanges: clients, cloud } = args;
+    const balancing = { internalClass: cloud.machines && machinesClass, clients };
     if (args.ingress) {
       const { traefik: image } = images;
       const awaited = network !== undefined;
-      const given = { ...args.ingress, image, awaited, deletedWith, internalClass };
+      const given = { ...args.ingress, image, awaited, deletedWith, balancing };
       const controller = { ...given, after: balanced };
       this.ingress = this.make(IngressController, "ingress", controller, inside);
     }
@@ -156,7 +159,7 @@ export class Addons extends Component {
         "samples",
         {
           ...{ image: images.agnhost, services: args.sampleServices, deletedWith },
-          ...{ ingress: this.ingress?.parts, internalClass, balanced, stored },
+          ...{ ingress: this.ingress?.parts, balancing, balanced, stored },
         },
         inside,
       );

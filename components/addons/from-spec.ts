@@ -3,6 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { cloudSettings } from "./cloud-conf.js";
 import { metricsServerOf } from "./manifests/metrics-server.js";
 import type { ClusterSpec } from "../cluster-spec.js";
+import { serviceRanges } from "../endpoint/endpoint-plan.js";
 import type { ClusterFacts } from "../kubeadm/joining.js";
 import type { Network } from "../network/network.js";
 import { routedByCloud } from "../pod-network/kinds.js";
@@ -41,6 +42,7 @@ export const addonsOf = (
     taints: taintsOf(spec),
     address: balancer,
   },
+  serviceRanges: serviceRanges(spec),
   samples: spec.samples,
   sampleServices: withoutTls(spec.sampleServices, spec),
 });

@@ -13,13 +13,14 @@ import {
   type TraefikSettings,
 } from "./manifests/traefik.js";
 import type { AddonArgs } from "./addon.js";
+import type { Balancing } from "./manifests/balanced.js";
 
 /** Arguments of {@link IngressController}. Change: in place. */
 export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, "shown"> {
   /** Address of the load balancer before its machines. Absent: the Service has one. */
   readonly address?: pulumi.Input<string>;
-  /** Class of its Service if that is internal, so that it is in the network of the nodes. @default none, it is there anyway */
-  readonly internalClass?: string | undefined;
+  /** What is said of its Service, where that has a load balancer. @default nothing */
+  readonly balancing?: Balancing;
   /** What must work before it begins, and stay until its Service is gone. */
   readonly after: readonly pulumi.Resource[];
 }
@@ -35,7 +36,7 @@ export class IngressController extends Addon {
 
   constructor(name: string, args: IngressControllerArgs, opts?: pulumi.ComponentResourceOptions) {
     super(IngressController.type, name, args, opts);
-    const { address, after, spec, awaited, internalClass } = args;
+    const { address, after, spec, awaited, balancing } = args;
     const namespace = this.object(
       kubernetes.core.v1.Namespace,
       "namespace",
@@ -58,7 +59,7 @@ export class IngressController extends Addon {
     const service = this.make(
       kubernetes.core.v1.Service,
       "service",
-      traefikService(spec, awaited, internalClass),
+      traefikService(spec, awaited, balancing),
       {
         // order: objects need their namespace, and no load balancer is without what makes it. Not after its pods: the cloud makes
         // it while they start, and it is ready when both are: it may take as long as both.

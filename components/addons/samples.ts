@@ -18,6 +18,7 @@ import {
 } from "./manifests/samples.js";
 import type { SampleServices } from "../spec/sample-services.js";
 import type { AddonArgs } from "./addon.js";
+import type { Balancing } from "./manifests/balanced.js";
 
 /** Arguments of {@link Samples}. */
 export interface SamplesArgs extends AddonArgs {
@@ -25,8 +26,8 @@ export interface SamplesArgs extends AddonArgs {
   readonly image: string;
   /** How the services reach their clients. Change: in place. @default one has a floating IP, one has none */
   readonly services?: SampleServices;
-  /** Class of the internal one, so that it is in the network of the nodes. Change: in place. @default none, it is there anyway */
-  readonly internalClass?: string | undefined;
+  /** What is said of both. Change: in place. @default nothing */
+  readonly balancing?: Balancing;
   /** What serves an Ingress for the web server. Change: in place. @default there is none */
   readonly ingress?: readonly pulumi.Resource[];
   /** What must work before a load balancer begins, and stay until it is gone. */
@@ -62,7 +63,7 @@ export class Samples extends Addon {
     // order: objects need their namespace, and nothing of them begins without what serves them.
     const after = [namespace, ...args.balanced];
     this.#createWeb(args, after);
-    const services = { ...args.services, internalClass: args.internalClass };
+    const services = { ...args.services, ...args.balancing };
     if (services.external !== false)
       this.externalAddress = this.#createService("external", after, services);
     this.internalAddress = this.#createService("internal", after, services);

@@ -25,17 +25,19 @@ export interface EndpointTraits {
 export const isOvn = (provider: string): boolean => provider === "ovn";
 
 /**
- * The ranges that a load balancer lets in: clients and machines. Octavia refuses those of the other IP version and gives
+ * Ranges as a load balancer takes them that lets in nobody else. Octavia refuses those of the other IP version and gives
  * them back in the order of their text.
  */
-export const listenerRanges = ({
-  allowedCidrs,
+export const listenerRanges = (ranges: readonly string[]): string[] =>
+  [...new Set(ranges)].filter((one) => Address4.isValid(one)).sort();
+
+/** Whom the load balancers of Services let in: their clients, and those inside, who come with the addresses of machines or pods. */
+export const serviceRanges = ({
+  serviceCidrs,
   network,
-}: {
-  readonly allowedCidrs: readonly string[];
-  readonly network: Pick<ClusterSpec["network"], "nodes">;
-}): string[] =>
-  [...new Set([...allowedCidrs, network.nodes])].filter((one) => Address4.isValid(one)).sort();
+}: Pick<ClusterSpec, "serviceCidrs"> & {
+  readonly network: Pick<ClusterSpec["network"], "nodes" | "pods">;
+}): string[] => listenerRanges([...serviceCidrs, network.nodes, network.pods]);
 
 const apiFrom = (from: readonly Source[]): FirewallRow => ({
   name: "api",

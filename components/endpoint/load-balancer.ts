@@ -134,7 +134,7 @@ export class LoadBalancerEndpoint extends Endpoint {
         protocol: "TCP",
         protocolPort: apiPort,
         ...(!isOvn(spec.provider) && {
-          allowedCidrs: listenerRanges({ allowedCidrs, network: { nodes } }),
+          allowedCidrs: listenerRanges([...allowedCidrs, nodes]),
           timeoutClientData: silence,
           timeoutMemberData: silence,
         }),

@@ -1,7 +1,8 @@
 import * as openstack from "@pulumi/openstack";
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
+import type { ClusterSpec } from "../cluster-spec.js";
 import { balancerOptions, customTimeouts, monitoring } from "../endpoint/octavia.js";
-import { isOvn } from "../endpoint/endpoint-plan.js";
+import { isOvn, listenerRanges, serviceRanges } from "../endpoint/endpoint-plan.js";
 import { tagsOf } from "../identity/cluster-mark.js";
 import {
   floatingAddress,
@@ -9,9 +10,14 @@ import {
   type Outside,
 } from "../network/floating-address.js";
 import type { Member } from "../machine/machine-group.js";
+import type { IngressSpec } from "../spec/ingress.js";
 import { Component } from "../support/component.js";
+import type { RouterAddress } from "../support/existing-network.js";
 import type { Operator } from "../support/operator.js";
 import { entrances, type Entrance } from "./ingress-plan.js";
+
+/** The range of one address. */
+const alone = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;
 
 /** Arguments of {@link IngressBalancer}. */
 export interface IngressBalancerArgs extends Outside {
@@ -19,10 +25,11 @@ export interface IngressBalancerArgs extends Outside {
   readonly name: string;
   /** Subnet of the machines. Change: refused. */
   readonly subnetId: pulumi.Input<string>;
-  /** Octavia provider. Change: replaces the load balancer; its floating IP stays. */
-  readonly provider: string;
-  /** Whether it has a floating IP. Change: in place. */
-  readonly public: boolean;
+  readonly ingress: Extract<IngressSpec, { kind: "workers" }>;
+  /** The Octavia provider, another one of which replaces the load balancer; its floating IP stays. And its clients. */
+  readonly spec: Pick<ClusterSpec, "loadBalancer" | "serviceCidrs" | "network">;
+  /** Where machines and pods come from that go by its floating IP: the addresses of the router. Change: in place. */
+  readonly routerAddresses: pulumi.Input<readonly RouterAddress[] | undefined>;
   /** All machines of the pool. Change: in place. */
   readonly machines: readonly Member[];
   /** Who may clear away what the cloud could not make. */
@@ -44,7 +51,7 @@ export class IngressBalancer extends Component {
   constructor(name: string, args: IngressBalancerArgs, opts?: pulumi.ComponentResourceOptions) {
     super(IngressBalancer.type, name, opts);
     this.#args = args;
-    const { mark, subnetId, provider, operator } = args;
+    const { mark, subnetId, operator, ingress } = args;
     const balancer = this.make(
       openstack.loadbalancer.LoadBalancer,
       "load-balancer",
@@ -52,14 +59,14 @@ export class IngressBalancer extends Component {
         name: args.name,
         description: `Ingress of cluster ${mark.name}`,
         vipSubnetId: subnetId,
-        loadbalancerProvider: provider,
+        loadbalancerProvider: this.#provider,
         tags: tagsOf(mark),
       },
       balancerOptions(mark, args.name, operator),
     );
     this.#last = balancer;
     for (const entrance of entrances) this.open(entrance, balancer.id);
-    this.address = args.public ? this.floatingIp(balancer.vipPortId) : balancer.vipAddress;
+    this.address = ingress.public ? this.floatingIp(balancer.vipPortId) : balancer.vipAddress;
     this.registerOutputs({ address: this.address });
   }
 
@@ -72,17 +79,32 @@ export class IngressBalancer extends Component {
     ).address;
   }
 
+  get #provider(): string {
+    return this.#args.spec.loadBalancer.provider;
+  }
+
+  private allowed(): pulumi.Output<string[]> {
+    const { spec, routerAddresses } = this.#args;
+    const clients = serviceRanges(spec);
+    return pulumi
+      .output(routerAddresses)
+      .apply((all = []) => listenerRanges([...clients, ...all.map(alone)]));
+  }
+
   private open(entrance: Entrance, loadbalancerId: pulumi.Input<string>): void {
     const { name, port, nodePort } = entrance;
-    const { mark, machines, subnetId, provider } = this.#args;
+    const { mark, machines, subnetId } = this.#args;
+    const ovn = isOvn(this.#provider);
     const called = `${this.#args.name}-${name}`;
     const protocol = "TCP";
     const listener = this.part(openstack.loadbalancer.Listener, `listener-${name}`, {
       ...{ name: called, loadbalancerId, protocol, protocolPort: port, tags: tagsOf(mark) },
+      // With OVN machines see who asks, and the firewall does it.
+      ...(!ovn && { allowedCidrs: this.allowed() }),
     });
     const pool = this.part(openstack.loadbalancer.Pool, `pool-${name}`, {
       ...{ name: called, listenerId: listener.id, protocol },
-      lbMethod: isOvn(provider) ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS",
+      lbMethod: ovn ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS",
     });
     this.part(openstack.loadbalancer.Monitor, `monitor-${name}`, {
       ...{ name: called, poolId: pool.id, type: protocol, ...monitoring },

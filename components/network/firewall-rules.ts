@@ -274,7 +274,7 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     reached: reachedRoles(spec, entry),
     dedicatedEtcd: spec.etcd !== undefined,
     loadBalancerProvider: spec.loadBalancer.provider,
-    serviceCidrs: spec.serviceCidrs ?? spec.allowedCidrs,
+    serviceCidrs: spec.serviceCidrs,
     nodePorts: spec.network.nodePorts,
     adminCidrs: spec.network.admin?.allowedCidrs ?? [],
     more: endpointTraits(spec).firewall,

@@ -5,7 +5,7 @@ import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluste
 import { Component } from "../support/component.js";
 import type { MachinesIpv6 } from "../machine/ipv6.js";
 import type { Ipv6Spec } from "../spec/ipv6.js";
-import type { FoundNetwork } from "../support/existing-network.js";
+import type { FoundNetwork, RouterAddress } from "../support/existing-network.js";
 import { stretchesWithout } from "./address-plan.js";
 import type { Outside } from "./floating-address.js";
 
@@ -49,6 +49,8 @@ export class Network extends Component {
   readonly ipv6: MachinesIpv6 | undefined;
   /** Absent in a network that exists, unless its router was named. */
   readonly routerId: pulumi.Output<string | undefined>;
+  /** Its addresses outside, by which machines without a floating IP leave. Absent where it was not named. */
+  readonly routerAddresses: pulumi.Output<readonly RouterAddress[] | undefined>;
   /** MTU of the network in bytes, as Neutron found it. */
   readonly mtu: pulumi.Output<number>;
   readonly outside: Outside;
@@ -68,6 +70,7 @@ export class Network extends Component {
     this.subnetId = found.subnetId;
     this.ipv6 = found.ipv6;
     this.routerId = found.routerId;
+    this.routerAddresses = found.routerAddresses;
     this.mtu = found.mtu;
     const { routerInterface } = found;
     this.routedSubnetId = routerInterface?.subnetId ?? found.subnetId;
@@ -113,7 +116,7 @@ export class Network extends Component {
     });
     return {
       ...{ networkId: network.id, subnetId: subnet.id, routerId: router.id },
-      ...{ mtu: network.mtu, routerInterface },
+      ...{ routerAddresses: router.externalFixedIps, mtu: network.mtu, routerInterface },
       ...(args.ipv6 && {
         ipv6: this.createIpv6(args, args.ipv6, { network, router, routerInterface }),
       }),
@@ -169,6 +172,7 @@ export class Network extends Component {
 
 type Place = { readonly [Key in "networkId" | "subnetId"]: pulumi.Output<string> } & {
   readonly routerId: pulumi.Output<string | undefined>;
+  readonly routerAddresses: pulumi.Output<readonly RouterAddress[] | undefined>;
   readonly mtu: pulumi.Output<number>;
   readonly ipv6?: MachinesIpv6;
   readonly routerInterface?: openstack.networking.RouterInterface;
@@ -188,6 +192,7 @@ function adopt(found: pulumi.Output<FoundNetwork>): Place {
     networkId: found.networkId,
     subnetId: found.subnetId,
     routerId: found.apply(({ routerId }) => routerId),
+    routerAddresses: found.apply(({ routerAddresses }) => routerAddresses),
     mtu: found.mtu,
   };
 }

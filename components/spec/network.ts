@@ -224,7 +224,7 @@ export const serviceCidrs = list(
   .meta(
     doc(
       "in place",
-      "Ranges from which load balancers of Services may be used, where these keep their clients' addresses (`ovn`). Elsewhere a Service says it itself, by `loadBalancerSourceRanges`.",
+      "Ranges from which the load balancers of the ingress controller and of the samples may be used, internal ones too; the machines and the pods always may. `up` asks from where it runs whether they answer. A Service of your own says it itself, by `loadBalancerSourceRanges`; where load balancers keep their clients' addresses (`ovn`), no other range reaches it anyway.",
       "`allowedCidrs`",
     ),
   );

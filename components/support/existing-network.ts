@@ -27,10 +27,16 @@ export interface WantedNetwork {
   readonly addresses?: readonly string[];
 }
 
+/** One of a router's addresses outside. */
+export interface RouterAddress {
+  readonly ipAddress?: string;
+}
+
 export interface FoundNetwork {
   readonly networkId: string;
   readonly subnetId: string;
   readonly routerId?: string;
+  readonly routerAddresses?: readonly RouterAddress[];
   /** Bytes. */
   readonly mtu: number;
 }
@@ -73,6 +79,7 @@ interface Subnet {
 }
 interface Router extends Thing {
   readonly outside: string;
+  readonly addresses: readonly RouterAddress[];
 }
 
 /** Neutron's own default, where it does not say. */
@@ -94,7 +101,8 @@ export async function findNetwork(
   const found = { networkId: network.id, subnetId: subnet.id, mtu: network.mtu };
   if (wanted.router === undefined) return found;
   const router = await findRouter(wanted.router, { networkId: network.id, subnet }, looking);
-  return "problem" in router ? router : { ...found, routerId: router.id };
+  if ("problem" in router) return router;
+  return { ...found, routerId: router.id, routerAddresses: router.addresses };
 }
 
 function networkLookups(reference: string, { opts }: Looking): readonly Lookup<Network>[] {
@@ -212,8 +220,12 @@ async function findRouter(
   { outside, opts }: Looking,
 ): Promise<Found<Router>> {
   const look = async (by: openstack.networking.GetRouterArgs): Promise<readonly Router[]> => {
-    const { id, externalNetworkId } = await openstack.networking.getRouter(by, opts);
-    return [{ id, outside: externalNetworkId }];
+    const { id, externalNetworkId, externalFixedIps } = await openstack.networking.getRouter(
+      by,
+      opts,
+    );
+    const addresses = externalFixedIps.map(({ ipAddress }) => ({ ipAddress }));
+    return [{ id, outside: externalNetworkId, addresses }];
   };
   const lookups = inOrder(reference, {
     byId: () => look({ routerId: reference }),

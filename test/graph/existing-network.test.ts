@@ -19,6 +19,8 @@ const subnets: Readonly<Record<string, Fields>> = {
   other: { id: "other", name: "others", cidr: "10.9.0.0/24", ipVersion: 4 },
   s6: { id: "s6", name: "machines6", cidr: "fd00::/64", ipVersion: 6 },
 };
+const outside = [{ ipAddress: "203.0.113.2", subnetId: "s0" }];
+const beside = { id: "r", externalNetworkId: "", externalFixedIps: [] };
 const lookups: Lookups = {
   ...cloudAnswers.lookups,
   "openstack:networking/getNetwork:getNetwork": ({ name, external }) => {
@@ -28,7 +30,7 @@ const lookups: Lookups = {
   "openstack:networking/getSubnet:getSubnet": ({ subnetId }) => subnets[String(subnetId)] ?? {},
   "openstack:networking/getRouter:getRouter": ({ name }) =>
     name === "gateway"
-      ? { id: "r", externalNetworkId: "external-network-id" }
+      ? { id: "r", externalNetworkId: "external-network-id", externalFixedIps: outside }
       : refuse("No Router found")(),
   "openstack:networking/getPort:getPort": ({ networkId, deviceId }) =>
     networkId === "n" && deviceId === "r"
@@ -171,19 +173,21 @@ describe("the look-up of a network that exists", () => {
       "a router beside it",
       { router: "gateway" },
       'the router "gateway" has no interface in the network of the subnet "machines"; add one, or write the router that has one',
-      { "openstack:networking/getRouter:getRouter": () => ({ id: "r2", externalNetworkId: "" }) },
+      { "openstack:networking/getRouter:getRouter": () => ({ ...beside, id: "r2" }) },
     ],
     [
       "a router to somewhere else",
       { router: "gateway" },
       'the router "gateway" leads to the external network e2, not to externalNetwork (external-network-id); write the one that it leads to',
-      { "openstack:networking/getRouter:getRouter": () => ({ id: "r", externalNetworkId: "e2" }) },
+      {
+        "openstack:networking/getRouter:getRouter": () => ({ ...beside, externalNetworkId: "e2" }),
+      },
     ],
     [
       "a router to nowhere",
       { router: "gateway" },
       'the router "gateway" leads to no external network; give it a gateway in externalNetwork (external-network-id)',
-      { "openstack:networking/getRouter:getRouter": () => ({ id: "r", externalNetworkId: "" }) },
+      { "openstack:networking/getRouter:getRouter": () => beside },
     ],
   ];
   for (const [what, network, sentence, changes] of refused)
@@ -202,7 +206,7 @@ describe("the look-up of a network that exists", () => {
     const found = { networkId: "n", subnetId: "s4", mtu: 1400 };
     for (const by of [{}, { subnet: "s4" }, { subnet: "machines" }])
       assert.deepEqual((await look(by)).network, found);
-    const routed = { ...found, routerId: "r" };
+    const routed = { ...found, routerId: "r", routerAddresses: [{ ipAddress: "203.0.113.2" }] };
     assert.deepEqual((await look({ router: "gateway" })).network, routed);
     const several = refuse("More than one openstack_networking_port_v2 found (2)");
     const twice = { "openstack:networking/getPort:getPort": several };

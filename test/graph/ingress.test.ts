@@ -103,6 +103,21 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     assert.equal(shown(inside.rows), "ingressEndpoint.ip=10.0.0.200");
   });
 
+  it("lets in its clients, and those inside, who come by the router where they ask outside", async () => {
+    const allowed = async (over: Partial<ClusterArgs>): Promise<unknown[]> => {
+      const { rows } = await build({ ingress: edge, ...over });
+      return ["http", "https"].map((name) => own(rows, `listener-${name}`).inputs["allowedCidrs"]);
+    };
+    const inside = ["10.0.0.0/24", "10.244.0.0/16"];
+    const usual = [...inside, "203.0.113.0/24", "203.0.113.2/32"];
+    assert.deepEqual(await allowed({}), [usual, usual]);
+    const others = [...inside, "198.51.100.0/24", "203.0.113.2/32"];
+    assert.deepEqual(await allowed({ serviceCidrs: ["198.51.100.0/24"] }), [others, others]);
+    // It knows no ranges.
+    const ovn = await allowed({ loadBalancer: { provider: "ovn" } });
+    assert.deepEqual(ovn, [undefined, undefined]);
+  });
+
   it("takes its address after one that was chosen", async () => {
     const endpoint = { kind: "virtual-ip", address: "10.0.0.100" } as const;
     const { rows } = await build({ ingress: edge, endpoint });
@@ -166,20 +181,43 @@ describe("graph: an ingress controller and the samples", () => {
   });
 });
 
+interface BalancedService {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+  readonly spec: { readonly type?: string; readonly loadBalancerSourceRanges?: readonly string[] };
+}
+
+/** Traefik's and the samples'. */
+async function balancedServices(
+  over: Partial<ClusterArgs> = {},
+): Promise<readonly BalancedService[]> {
+  const { rows } = await build({ ingress: { kind: "service" }, samples: true, ...over });
+  return rows
+    .filter(({ type }) => type === "kubernetes:core/v1:Service")
+    .map(({ inputs }) => inputs as unknown as BalancedService)
+    .filter(({ spec }) => spec.type === "LoadBalancer");
+}
+
+describe("graph: Services that have load balancers", () => {
+  const allowed = async (over?: Partial<ClusterArgs>) =>
+    (await balancedServices(over)).map(({ spec }) => spec.loadBalancerSourceRanges);
+
+  it("let in whom `serviceCidrs` names and those inside, wherever they are reached", async () => {
+    const of = (clients: string) => ["10.0.0.0/24", "10.244.0.0/16", clients];
+    const usual = of("203.0.113.0/24");
+    assert.deepEqual(await allowed(), [usual, usual, usual]);
+    const serviceCidrs = ["198.51.100.0/24", "2001:db8::/32"];
+    const others = of("198.51.100.0/24");
+    assert.deepEqual(await allowed({ serviceCidrs }), [others, others, others]);
+  });
+});
+
 describe("graph: where load balancers end TLS by default", () => {
   const loadBalancer = { defaultTlsContainerRef: "https://barbican.test/v1/secrets/1" };
-  const told = async (over: Partial<ClusterArgs>): Promise<unknown[]> => {
-    const { rows } = await build({ ingress: { kind: "service" }, samples: true, ...over });
-    return rows
-      .filter(({ type, inputs }) => {
-        const { type: kind } = (inputs["spec"] ?? {}) as { type?: string };
-        return type === "kubernetes:core/v1:Service" && kind === "LoadBalancer";
-      })
-      .map(({ inputs }) => {
-        const { annotations } = inputs["metadata"] as { annotations?: Record<string, string> };
-        return annotations?.["loadbalancer.openstack.org/default-tls-container-ref"];
-      });
-  };
+  const told = async (over: Partial<ClusterArgs>): Promise<unknown[]> =>
+    (await balancedServices(over)).map(
+      ({ metadata }) =>
+        metadata.annotations?.["loadbalancer.openstack.org/default-tls-container-ref"],
+    );
 
   it("those before Traefik and the samples do not", async () => {
     assert.deepEqual(await told({}), [undefined, undefined, undefined]);

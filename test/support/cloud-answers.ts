@@ -75,6 +75,9 @@ export const cloudAnswers: GraphOptions = {
   },
   outputs: {
     "openstack:networking/network:Network": () => ({ mtu: 1450 }),
+    "openstack:networking/router:Router": ({ externalNetworkId }) => ({
+      externalFixedIps: externalNetworkId === undefined ? [] : [{ ipAddress: "203.0.113.2" }],
+    }),
     "openstack:networking/port:Port": (_inputs, name) => ({
       ...{ allFixedIps: [addressOf(name)], macAddress: "fa:16:3e:00:00:01" },
     }),

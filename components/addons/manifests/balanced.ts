@@ -2,10 +2,15 @@
 import { confKey } from "../../spec/cloud-conf.js";
 import type { SampleServices } from "../../spec/sample-services.js";
 
-type Settings = Pick<SampleServices, "address" | "annotations"> & {
-  /** The class of those that are reached from the network of the nodes only. @default none */
+/** What is said of all such Services of the program's. */
+export interface Balancing {
+  /** Class of those that are internal, so that they are in the network of the nodes. @default none, they are there anyway */
   readonly internalClass?: string | undefined;
-};
+  /** Ranges of clients, those inside among them. @default everybody is one */
+  readonly clients?: readonly string[] | undefined;
+}
+
+type Settings = Pick<SampleServices, "address" | "annotations"> & Balancing;
 
 /** Annotations and fields of such a Service: with a floating IP, or reached from the network of the nodes only. */
 export function balanced(reach: "external" | "internal", settings: Settings) {
@@ -27,6 +32,7 @@ export function balanced(reach: "external" | "internal", settings: Settings) {
       type: "LoadBalancer" as const,
       ...(reach === "external" &&
         settings.address !== undefined && { loadBalancerIP: settings.address }),
+      ...(settings.clients && { loadBalancerSourceRanges: [...settings.clients] }),
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Sample workloads that show load balancers and volumes at work (pure). */
-import { balanced } from "./balanced.js";
+import { balanced, type Balancing } from "./balanced.js";
 import { appLabel, container, fromField, spreadOverNodes } from "./pod.js";
 import { ingressClassName } from "./traefik.js";
 import type { SampleServices } from "../../spec/sample-services.js";
@@ -103,7 +103,7 @@ function webServer(image: string) {
  */
 export function webService(
   reach: "external" | "internal",
-  settings: SampleServices & { readonly internalClass?: string | undefined } = {},
+  settings: SampleServices & Balancing = {},
 ): Service {
   const { metadata, spec } = balanced(reach, settings);
   return {

@@ -14,7 +14,7 @@ import type {
   Toleration,
 } from "../../support/kubernetes-types.js";
 import { access, rule, type Access } from "./access.js";
-import { balanced } from "./balanced.js";
+import { balanced, type Balancing } from "./balanced.js";
 import { confined, deployment } from "./deployment.js";
 import { appLabel, container, readyWithPods, spreadOverNodes } from "./pod.js";
 
@@ -164,9 +164,9 @@ function proxy({ image, shown }: TraefikSettings): Container {
 /** What leads to it: a load balancer of the cloud controller's, or the node ports of the machines that have a pod. */
 export function traefikService(
   spec: IngressSpec,
-  ...[awaited, internalClass]: [awaited?: boolean, internalClass?: string]
+  ...[awaited, balancing]: [awaited?: boolean, balancing?: Balancing]
 ): Service {
-  const { metadata, spec: way } = wayOf(spec, internalClass);
+  const { metadata, spec: way } = wayOf(spec, balancing);
   return {
     apiVersion: "v1",
     kind: "Service",
@@ -185,9 +185,9 @@ export function traefikService(
   };
 }
 
-const wayOf = (spec: IngressSpec, internalClass: string | undefined) =>
+const wayOf = (spec: IngressSpec, balancing: Balancing | undefined) =>
   spec.kind === "service"
-    ? balanced(spec.public ? "external" : "internal", { ...spec, internalClass })
+    ? balanced(spec.public ? "external" : "internal", { ...spec, ...balancing })
     : { metadata: {}, spec: { type: "NodePort", externalTrafficPolicy: "Local" } };
 
 /** Whoever drains machines leaves all pods but one. */

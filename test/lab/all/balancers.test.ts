@@ -39,6 +39,7 @@ interface Part {
   readonly type?: string;
   readonly protocol?: string;
   readonly operating_status?: string;
+  readonly allowed_cidrs?: readonly string[];
 }
 
 /** What is wrong with the certificate of whoever answers at a URL, as its client sees it. */
@@ -100,6 +101,12 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     };
     const own = answer.application_credentials.find(({ name }) => name.startsWith(stack.name));
     assert.deepEqual(own?.roles.map(({ name }) => name).sort(), roles);
+  });
+
+  it("let in the cluster's clients, and those inside, where the program asks for them", async () => {
+    const allowed = (await parts("listeners")).map((one) => one.allowed_cidrs?.toSorted());
+    const ranges = ["10.0.0.0/24", "10.244.0.0/16", "172.29.0.0/16"];
+    assert.deepEqual(allowed, [ranges, ranges]);
   });
 
   it("answer by UDP and TCP at one port, from outside", async () => {

@@ -4,6 +4,7 @@ import { parseClusterSpec, type ClusterSpec } from "../../../../components/clust
 import {
   endpointTraits,
   listenerRanges,
+  serviceRanges,
   type EndpointTraits,
 } from "../../../../components/endpoint/endpoint-plan.js";
 import { smallest } from "../../../support/spec.js";
@@ -67,19 +68,23 @@ describe("what an endpoint takes", () => {
 
 describe("the ranges that a load balancer lets in", () => {
   it("are the clients' and the machines', without those of the other IP version", () => {
-    const allowedCidrs = ["2001:db8::/32", "203.0.113.0/24", "10.0.0.0/24", "192.0.2.0/24"];
-    assert.deepEqual(listenerRanges({ allowedCidrs, network: { nodes } }), [
+    const clients = ["2001:db8::/32", "203.0.113.0/24", "10.0.0.0/24", "192.0.2.0/24"];
+    assert.deepEqual(listenerRanges([...clients, nodes]), [
       ...["10.0.0.0/24", "192.0.2.0/24", "203.0.113.0/24"],
+    ]);
+  });
+
+  it("are the pods', too, where it leads to Services", () => {
+    const network = { nodes, pods: "10.244.0.0/16" };
+    assert.deepEqual(serviceRanges({ serviceCidrs: ["203.0.113.0/24"], network }), [
+      ...["10.0.0.0/24", "10.244.0.0/16", "203.0.113.0/24"],
     ]);
   });
 
   it("do not depend on the order in which they are written", () => {
     const ranges = fc.uniqueArray(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 6 });
     const of = (octets: readonly number[]): string[] =>
-      listenerRanges({
-        allowedCidrs: octets.map((octet) => `198.51.${String(octet)}.0/24`),
-        network: { nodes },
-      });
+      listenerRanges([...octets.map((octet) => `198.51.${String(octet)}.0/24`), nodes]);
     fc.assert(
       fc.property(ranges, (octets) => {
         assert.deepEqual(of(octets), of([...octets].reverse()));
