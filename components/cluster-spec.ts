@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isHostOf } from "./network/address-plan.js";
 import { access, bastion, wayIn } from "./spec/access.js";
 import { besideEtcd, etcd } from "./spec/etcd.js";
-import { apiName, dnsNameOf, endpoint, unusedAddress, withDefaults } from "./spec/endpoint.js";
+import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
 import {
   besideServicesNetwork,
   cloudController,
@@ -13,6 +13,7 @@ import {
 import { ingress, wrongIngress } from "./spec/ingress.js";
 import { missingNodes } from "./spec/group-options.js";
 import { wrongAddresses } from "./spec/fixed-addresses.js";
+import { wrongFloatingIps } from "./spec/floating-ips.js";
 import { besideIpv6 } from "./spec/ipv6.js";
 import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
 import { etcdElsewhere } from "./spec/kubernetes-patches.js";
@@ -174,6 +175,7 @@ interface Comparison {
 const outside = ["network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer"] as const;
 const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "samples"] as const;
 
+const reached = [...outside, "topology", "access", "ssh", "ingress"] as const;
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
 const several = ["topology", "controlPlane", "workers", "etcd"] as const;
@@ -195,7 +197,7 @@ const comparisons: readonly Comparison[] = [
   { of: grouped, find: unfiltered },
   { of: ["samples", "podNetwork"], find: samplesAlone },
   { of: outside, find: (value) => outOfPlace({ ...value, ...withDefaults(value) }) },
-  { of: ["endpoint"], find: unusedAddress },
+  { of: reached, find: (value) => wrongFloatingIps({ ...value, ...withDefaults(value) }) },
   { of: ["endpoint", "apiName"], find: unknownName },
   { of: ["ingress", "workers", ...around], find: wrongIngress },
   { of: balanced, find: withoutLoadBalancers },

@@ -28,7 +28,8 @@ import { Network } from "./network/network.js";
 import * as outputs from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
 import { routedByCloud, routedRangesOf } from "./pod-network/kinds.js";
-import { entryAddresses, wantedOf } from "./plan/needs.js";
+import { wantedOf } from "./plan/needs.js";
+import { entryAddresses } from "./spec/floating-ips.js";
 import { lookUpCloud, networksFound, type CloudFacts } from "./support/catalog.js";
 import { Component } from "./support/component.js";
 import { ArgumentError } from "./support/errors.js";
@@ -271,7 +272,8 @@ export class Cluster extends Component {
     const { machine } = bastion?.member ?? first;
     if (!bastion && endpoint instanceof FloatingIpEndpoint)
       return through(machine, endpoint.outside);
-    const wanted = { ...network.outside, portId: machine.portId, after: endpoint.madeBefore };
+    const given = { given: spec.ssh.floatingIp, after: endpoint.madeBefore };
+    const wanted = { ...network.outside, ...given, portId: machine.portId };
     // Without an external network, who reaches the machines' network reaches their addresses.
     // A name for each: machines that leave when the way changes go by the old one, which ends after them.
     const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];

@@ -28,8 +28,8 @@ function idsOf(
 }
 
 /** Whether the cluster uses something that exists, which is more than a name to look up. */
-const usesExisting = ({ network, admin, floatingIp, securityGroups = [] }: Wanted): boolean =>
-  [network, admin, floatingIp, ...securityGroups].some((one) => one !== undefined);
+const usesExisting = ({ network, admin, floatingIps = [], securityGroups = [] }: Wanted): boolean =>
+  [network, admin, ...floatingIps, ...securityGroups].some((one) => one !== undefined);
 
 /** External networks by what they were called: none where none was wanted; undefined where it is not one thing each. */
 function externalIn(

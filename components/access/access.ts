@@ -1,12 +1,6 @@
-import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { Machine } from "../machine/machine.js";
-import {
-  floatingAddress,
-  floatingAddressOptions,
-  type Outside,
-} from "../network/floating-address.js";
-import { Component } from "../support/component.js";
+import { Addressed, type Outside } from "../network/floating-address.js";
 import type { Connection } from "../support/remote-script.js";
 
 /** The way to a machine over SSH. Nothing else knows through which machines it leads. */
@@ -48,12 +42,14 @@ export const through = (entry: Machine, host: pulumi.Output<string>): Access => 
 export interface EntryAddressArgs extends Outside {
   /** Port of the machine that is the way in. */
   readonly portId: pulumi.Input<string>;
+  /** The floating IP, if the project has it already. @default one is made */
+  readonly given?: string | undefined;
   /** What is made first: a port has one floating IP, and this one may have had the API's. */
   readonly after: readonly pulumi.Resource[];
 }
 
 /** A floating IP on the machine that is the way in, where the API's endpoint is none. */
-export class EntryAddress extends Component {
+export class EntryAddress extends Addressed {
   static readonly type = "stackadm:access:EntryAddress";
   readonly address: pulumi.Output<string>;
 
@@ -68,16 +64,17 @@ export class EntryAddress extends Component {
     const renamed = former !== name;
     super(EntryAddress.type, name, pulumi.mergeOptions(opts, { aliases: renamed ? [before] : [] }));
     const itself = { name: pulumi.interpolate`${former}-floating-ip`, parent: before };
-    this.address = this.make(
-      openstack.networking.FloatingIp,
-      "floating-ip",
-      floatingAddress(args, args.portId, "SSH"),
-      pulumi.mergeOptions(floatingAddressOptions(args), {
-        dependsOn: [...args.after],
+    const { portId, given, after } = args;
+    const entry = this.addressOutside(
+      args,
+      { portId, what: "SSH", given },
+      {
+        dependsOn: [...after],
         // Also where an earlier run came no further than the component.
         aliases: renamed ? [itself] : [],
-      }),
-    ).address;
+      },
+    );
+    this.address = entry.address;
     this.registerOutputs({ address: this.address });
   }
 }

@@ -1,13 +1,7 @@
-import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import {
-  floatingAddress,
-  floatingAddressOptions,
-  type Outside,
-} from "../network/floating-address.js";
+import { Addressed, type Outside } from "../network/floating-address.js";
 import { existingFloatingIp, type EndpointSpec } from "../spec/endpoint.js";
 import type { Operator } from "../support/operator.js";
-import { Component } from "../support/component.js";
 import { keepalivedConfig, noVirtualIp, type virtualIpValues } from "./keepalived-documents.js";
 
 /** What scripts/virtual-ip.sh is told. */
@@ -45,7 +39,7 @@ export interface EndpointArgs<
 }
 
 /** How the Kubernetes API is reached; there before any machine is. */
-export abstract class Endpoint extends Component {
+export abstract class Endpoint extends Addressed {
   /** One type for every kind: another kind takes over the floating IP, so that the address outside stays. */
   static readonly type = "stackadm:endpoint:Endpoint";
   /** Host of the API from outside; known only when the first control plane is behind it. */
@@ -105,42 +99,13 @@ export abstract class Endpoint extends Component {
     outside: Outside & { readonly spec: EndpointSpec },
     portId: pulumi.Input<string>,
   ): pulumi.Output<string> {
-    const given = existingFloatingIp(outside.spec);
-    if (given !== undefined) return this.putThere(given, outside, portId);
-    const made = this.make(
-      openstack.networking.FloatingIp,
-      "floating-ip",
-      floatingAddress(outside, portId, "Kubernetes API"),
-      pulumi.mergeOptions(floatingAddressOptions(outside), {
-        aliases: [{ name: `${formerName(outside.mark.name)}-floating-ip`, parent: this.#former }],
-      }),
+    const { address, holder } = this.addressOutside(
+      outside,
+      { portId, what: "Kubernetes API", given: existingFloatingIp(outside.spec) },
+      { aliases: [{ name: `${formerName(outside.mark.name)}-floating-ip`, parent: this.#former }] },
     );
-    this.#floatingIp = made;
-    return made.address;
-  }
-
-  /** The address is the project's own: it carries no mark of the cluster, so that nothing here ever deletes it. */
-  private putThere(
-    floatingIp: string,
-    { routerInterface }: Outside,
-    portId: pulumi.Input<string>,
-  ): pulumi.Output<string> {
-    const there = this.make(
-      openstack.networking.FloatingIpAssociate,
-      "floating-ip-association",
-      { floatingIp, portId },
-      {
-        // order: Neutron refuses the association until the router has an interface in the port's subnet.
-        ...(routerInterface && { dependsOn: [routerInterface] }),
-        // A port has one.
-        deleteBeforeReplace: true,
-        // It comes off when its port goes. The provider would take it from whatever port it is on by then: it may have been
-        // given to another cluster.
-        retainOnDelete: true,
-      },
-    );
-    this.#floatingIp = there;
-    return there.floatingIp;
+    this.#floatingIp = holder;
+    return address;
   }
 }
 

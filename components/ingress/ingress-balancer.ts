@@ -4,14 +4,9 @@ import type { ClusterSpec } from "../cluster-spec.js";
 import { balancerOptions, customTimeouts, monitoring } from "../endpoint/octavia.js";
 import { isOvn, listenerRanges, serviceRanges } from "../endpoint/endpoint-plan.js";
 import { tagsOf } from "../identity/cluster-mark.js";
-import {
-  floatingAddress,
-  floatingAddressOptions,
-  type Outside,
-} from "../network/floating-address.js";
+import { Addressed, type Outside } from "../network/floating-address.js";
 import type { Member } from "../machine/machine-group.js";
 import type { IngressSpec } from "../spec/ingress.js";
-import { Component } from "../support/component.js";
 import type { RouterAddress } from "../support/existing-network.js";
 import type { Operator } from "../support/operator.js";
 import { entrances, type Entrance } from "./ingress-plan.js";
@@ -40,7 +35,7 @@ export interface IngressBalancerArgs extends Outside {
  * A load balancer of Octavia in front of the node ports of the ingress controller. Whatever changes in it locks all of it until
  * it is done, so its parts are made one after the other. A machine without a pod of Traefik answers nobody: the monitor keeps it out.
  */
-export class IngressBalancer extends Component {
+export class IngressBalancer extends Addressed {
   static readonly type = "stackadm:ingress:IngressBalancer";
   /** Where clients reach it: the floating IP, or the address in the machines' network. */
   readonly address: pulumi.Output<string>;
@@ -71,12 +66,8 @@ export class IngressBalancer extends Component {
   }
 
   private floatingIp(portId: pulumi.Input<string>): pulumi.Output<string> {
-    return this.make(
-      openstack.networking.FloatingIp,
-      "floating-ip",
-      floatingAddress(this.#args, portId, "Ingress"),
-      floatingAddressOptions(this.#args),
-    ).address;
+    const given = this.#args.ingress.floatingIp;
+    return this.addressOutside(this.#args, { portId, what: "Ingress", given }).address;
   }
 
   get #provider(): string {

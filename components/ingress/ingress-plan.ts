@@ -45,7 +45,9 @@ export function ingressTraits({ ingress }: IngressPlanned): IngressTraits {
       const given = ingress.address !== undefined;
       return { ...one, floatingIps: given ? 0 : floatingIps, securityGroups: 1 };
     }
-    case "workers":
-      return { ...one, floatingIps, securityGroups: 0 };
+    case "workers": {
+      const given = ingress.floatingIp !== undefined;
+      return { ...one, floatingIps: given ? 0 : floatingIps, securityGroups: 0 };
+    }
   }
 }

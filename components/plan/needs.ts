@@ -1,7 +1,7 @@
 import type { ClusterNeeds, CountedResource } from "../../cloud/needs.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { certificateIn } from "../spec/certificates.js";
-import { existingFloatingIp } from "../spec/endpoint.js";
+import { entryAddresses, existingFloatingIps } from "../spec/floating-ips.js";
 import type { Wanted } from "../support/catalog.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { ingressTraits } from "../ingress/ingress-plan.js";
@@ -23,7 +23,9 @@ const namesIn = (names: readonly (string | undefined)[]): string[] => [
 export const wantedOf = (spec: ClusterSpec): Wanted => {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
-  const floatingIp = existingFloatingIp(spec.endpoint);
+  const floatingIps = Object.entries(existingFloatingIps(spec)).map(([path, address]) => ({
+    ...{ address, path, cluster: spec.name },
+  }));
   return {
     cluster: spec.name,
     securityGroups: namesIn(groupsOf(plan).flatMap(({ securityGroups }) => securityGroups)),
@@ -45,7 +47,7 @@ export const wantedOf = (spec: ClusterSpec): Wanted => {
         },
       },
     }),
-    ...(floatingIp !== undefined && { floatingIp: { address: floatingIp, cluster: spec.name } }),
+    ...(floatingIps.length > 0 && { floatingIps }),
     flavors: namesIn(machines.map(({ flavor }) => flavor)),
     ...(spec.loadBalancer.network && {
       servicesExternalNetwork: spec.loadBalancer.network.externalNetwork,
@@ -55,12 +57,9 @@ export const wantedOf = (spec: ClusterSpec): Wanted => {
 
 type Counts = Readonly<Record<CountedResource, number>>;
 
-/** Whether the way in has a floating IP of its own: it shares the API's where that is on the same machine. */
-export const entryAddresses = ({ access, endpoint, externalNetwork }: ClusterSpec): 0 | 1 => {
-  const shared = access === "control-plane" && endpoint.kind === "floating-ip";
-  const alone = access === "direct" || access === "admin";
-  return externalNetwork === undefined || alone || shared ? 0 : 1;
-};
+/** Those that are made for the way in. */
+const entryAddressesMade = (spec: ClusterSpec): number =>
+  spec.ssh.floatingIp === undefined ? entryAddresses(spec) : 0;
 
 const usesOctavia = ({ loadBalancer, cloudController, endpoint, ingress }: ClusterSpec): boolean =>
   endpoint.kind === "load-balancer" ||
@@ -94,7 +93,8 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     ports:
       machinesOf(plan).length * (spec.network.admin ? 2 : 1) +
       (endpoint.ports + ingress.ports + 2 * made + dual + services),
-    "floating IPs": endpoint.floatingIps + ingress.floatingIps + entryAddresses(spec) + floatingIps,
+    "floating IPs":
+      endpoint.floatingIps + ingress.floatingIps + entryAddressesMade(spec) + floatingIps,
     "security groups": plan.securityGroups.length + ingress.securityGroups + services,
     volumes: one + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),

@@ -127,21 +127,6 @@ export type EndpointSpec =
 export const dnsNameOf = (spec: Written | undefined): string | undefined =>
   spec?.kind === "existing" && isDnsName(spec.host) ? spec.host : undefined;
 
-/** A floating IP that exists, for an address that nobody outside is to reach. */
-export const unusedAddress = ({
-  endpoint: written,
-}: {
-  readonly endpoint?: Written | undefined;
-}): z.core.$ZodRawIssue[] =>
-  written && "public" in written && !written.public && written.floatingIp !== undefined
-    ? [
-        {
-          ...{ code: "custom", path: ["endpoint", "floatingIp"], input: written.floatingIp },
-          message: "leads nowhere with `public: false`; leave one of them out",
-        },
-      ]
-    : [];
-
 /** The floating IP that exists, if one was written. */
 export const existingFloatingIp = (endpoint: EndpointSpec): string | undefined =>
   "floatingIp" in endpoint ? endpoint.floatingIp : undefined;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { clusterShape, type ClusterSpec } from "../cluster-spec.js";
 import { isFields } from "./defaults.js";
+import { floatingIpsOfWays, isOfWay } from "./floating-ips.js";
 
 /** Values by the path at which they are written, each as one line of text: `network.pods` to `10.244.0.0/16`. */
 export type Frozen = Readonly<Record<string, string>>;
@@ -184,6 +185,7 @@ export function frozenValues(spec: ClusterSpec): Frozen {
     ...frozenIn(schemaOfClusters, spec, ""),
     ...keptOfFields("kubernetes.kubelet", spec.kubernetes.kubelet),
     ...keptOfFields("kubernetes.kubeProxy", spec.kubernetes.kubeProxy),
+    ...floatingIpsOfWays(spec).map(([path, given]): [string, string] => [path, given ?? nothing]),
   ];
   return Object.fromEntries(
     found.filter(([path, value]) => ({ ...unwritten, ...gained })[path] !== value),
@@ -201,13 +203,12 @@ export const groupOf = (path: string): string | undefined =>
 
 /**
  * The same for kubeadm/scripts/frozen.sh, a line each: `path value`, in an order that no schema changes: no script runs again for
- * it. Without what a group keeps, which may go and come again otherwise, and without what is no argument.
+ * it. Without what a group or a way in keeps, which may go and come again otherwise, and without what is no argument.
  */
 export const frozenLines = (values: Frozen): string =>
   Object.entries(values)
-    .filter(
-      ([path]) => groupOf(path) === undefined && path !== authorityPath && !isGeneration(path),
-    )
+    .filter(([path]) => groupOf(path) === undefined && path !== authorityPath)
+    .filter(([path]) => !isGeneration(path) && !isOfWay(path))
     .map(([path, value]) => `${path} ${value}`)
     .sort()
     .join("\n");

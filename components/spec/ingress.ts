@@ -60,6 +60,15 @@ const workers = record({
       "**required** for `workers`",
     ),
   ),
+  floatingIp: address4
+    .optional()
+    .meta(
+      doc(
+        "refused",
+        "With `workers`: a floating IP that the project has already. It is only put there, and neither changed nor deleted. A load balancer that has another one keeps it until it goes, with `ingress`.",
+        "one is made",
+      ),
+    ),
 });
 
 /** How clients reach the ingress controller. A closed union. */
@@ -126,7 +135,7 @@ export function wrongIngress(chosen: Chosen): z.core.$ZodRawIssue[] {
   const { ingress: of, externalNetwork, loadBalancer } = chosen;
   const outside = externalNetwork !== undefined || (of?.kind === "service" && loadBalancer.network);
   const nowhere: Found =
-    of?.public === true && !outside
+    of?.public === true && !outside && !("floatingIp" in of && of.floatingIp !== undefined)
       ? [
           [
             ["public"],

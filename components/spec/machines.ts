@@ -1,6 +1,17 @@
 import { z } from "zod";
 import { groupOptions, nodeOptions, nodesOf } from "./group-options.js";
-import { doc, label, list, present, record, shown, text, truth, whole } from "./values.js";
+import {
+  address4,
+  doc,
+  label,
+  list,
+  present,
+  record,
+  shown,
+  text,
+  truth,
+  whole,
+} from "./values.js";
 import { etcdVolumes, workerVolumes } from "./volumes.js";
 
 export const generation = whole(0, "a generation")
@@ -135,6 +146,15 @@ export const ssh = record({
       "the first ed25519 key of the ssh-agent, else its first key",
     ),
   ),
+  floatingIp: address4
+    .optional()
+    .meta(
+      doc(
+        "refused",
+        "A floating IP that the project has already, for the way in by SSH: on the bastion, or on the first control plane where the API's is not. It is only put there, and neither changed nor deleted. A way in that has another one keeps it until it goes.",
+        "one is made",
+      ),
+    ),
   loginKeys: list(
     text(
       (value) => publicKey.test(value),

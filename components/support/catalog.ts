@@ -36,8 +36,8 @@ export interface Wanted {
   readonly admin?: WantedAdminNetwork;
   /** That exist, besides those that are made. @default none */
   readonly securityGroups?: readonly string[];
-  /** Absent: one is made, or none. */
-  readonly floatingIp?: WantedFloatingIp;
+  /** That exist, besides those that are made. @default none */
+  readonly floatingIps?: readonly WantedFloatingIp[];
   /** External network of the services, where they have a network of their own. */
   readonly servicesExternalNetwork?: string;
 }
@@ -181,7 +181,7 @@ async function ask(
   opts: pulumi.InvokeOptions,
   operator: Operator | undefined,
 ): Promise<CloudFacts> {
-  const { externalNetwork, network, securityGroups = [] } = wanted;
+  const { externalNetwork, network, securityGroups = [], floatingIps = [] } = wanted;
   const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
   // Whatever is wrong with the credential is told once, by the lookup that everybody may make.
@@ -199,7 +199,7 @@ async function ask(
     outside ?? none,
     ...flavors.map((flavor) => find("flavor", flavor, flavorLookups(flavor, opts))),
     ...securityGroups.map((one) => find("security group", one, securityGroupLookups(one, opts))),
-    ...(wanted.floatingIp ? [findFloatingIp(wanted.floatingIp, opts)] : []),
+    ...floatingIps.map((one) => findFloatingIp(one, opts)),
   ]);
   const places = [await inside, await beside, await services] as const;
   const found = requireAll(things, ...places);

@@ -7,13 +7,15 @@ import { ownState } from "./own-state.js";
 /** A floating IP that the project has already. */
 export interface WantedFloatingIp {
   readonly address: string;
+  /** Where it is written, like `endpoint.floatingIp`. */
+  readonly path: string;
   /** Name of the cluster, which may have it already. */
   readonly cluster: string;
 }
 
 /** The floating IP, unless the project does not have it or somebody else uses it: Neutron would take it away from there. */
 export async function findFloatingIp(
-  { address, cluster }: WantedFloatingIp,
+  { address, path, cluster }: WantedFloatingIp,
   opts: pulumi.InvokeOptions,
 ): Promise<Found> {
   try {
@@ -24,13 +26,13 @@ export async function findFloatingIp(
     return ours
       ? { id }
       : misnamed(
-          `the floating IP ${address} of endpoint.floatingIp is in use on the port "${name}"; write another one, or free it`,
+          `the floating IP ${address} of ${path} is in use on the port "${name}"; write another one, or free it`,
         );
   } catch (error) {
     const reason = reasonOf(error);
     return noneFound.test(reason)
       ? misnamed(
-          `the floating IP ${address} of endpoint.floatingIp is none of this project's; allocate it, or leave it out`,
+          `the floating IP ${address} of ${path} is none of this project's; allocate it, or leave it out`,
         )
       : { problem: reason, named: false };
   }

@@ -112,6 +112,22 @@ describe("a bastion", () => {
     );
   });
 
+  it("takes a floating IP that exists, as a control plane does that is the way in", async () => {
+    const ssh = { ...smallest.ssh, floatingIp: "203.0.113.9" };
+    for (const [over, name, portId] of [
+      [{}, "dev-bastion-access", "dev-bastion-0-port-id"],
+      [without, "dev-access", "dev-control-plane-0-port-id"],
+    ] as const) {
+      const { rows, cluster } = await build({ ...over, ssh });
+      const row = named(rows, `${name}-floating-ip-association`);
+      assert.deepEqual(row.inputs, { floatingIp: ssh.floatingIp, portId });
+      assert.ok(row.retainOnDelete);
+      assert.ok(!rows.some((one) => one.name === `${name}-floating-ip`));
+      const hosts = [await value(cluster.bastion), ...(await value(cluster.nodes))];
+      assert.ok(hosts.some((machine) => machine?.sshHost === ssh.floatingIp));
+    }
+  });
+
   describe("whose address has the name that an earlier release gave it", () => {
     /** The aliases of the bastion's address over a state in which the floating IP of that name leads to `fixedIp`. */
     const aliases = async (fixedIp: string | undefined): Promise<readonly string[]> => {

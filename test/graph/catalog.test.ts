@@ -104,7 +104,8 @@ describe("the catalog", () => {
         "openstack:networking/getPort:getPort",
       ],
     ] as const;
-    const wanted = { floatingIp: { address: "203.0.113.9", cluster: "dev" } };
+    const one = { address: "203.0.113.9", path: "ingress.floatingIp", cluster: "dev" };
+    const wanted = { floatingIps: [one] };
     const used = { [address]: () => ({ id: "f", portId: "p" }) };
     const on = (name: string, ...allTags: readonly string[]) => ({
       ...used,
@@ -128,11 +129,11 @@ describe("the catalog", () => {
     ])
       await assert.rejects(
         look(other, wanted),
-        /the floating IP 203\.0\.113\.9 of endpoint\.floatingIp is in use on the port ".*"; write another one, or free it$/,
+        /the floating IP 203\.0\.113\.9 of ingress\.floatingIp is in use on the port ".*"; write another one, or free it$/,
       );
     await assert.rejects(
       look({ [address]: refuse("No openstack_networking_floatingip_v2 found") }, wanted),
-      /203\.0\.113\.9 of endpoint\.floatingIp is none of this project's; allocate it, or leave it out$/,
+      /203\.0\.113\.9 of ingress\.floatingIp is none of this project's; allocate it, or leave it out$/,
     );
   });
 

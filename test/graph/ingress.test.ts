@@ -118,6 +118,15 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     assert.deepEqual(ovn, [undefined, undefined]);
   });
 
+  it("takes a floating IP that exists", async () => {
+    const { rows, cluster } = await build({ ingress: { ...edge, floatingIp: "203.0.113.9" } });
+    const { inputs, retainOnDelete } = own(rows, "floating-ip-association");
+    assert.deepEqual(inputs, { floatingIp: "203.0.113.9", portId: "vip-port" });
+    assert.ok(retainOnDelete);
+    assert.ok(!rows.some(({ name }) => name === "dev-ingress-floating-ip"));
+    assert.equal((await value(cluster.ingress))?.address, "203.0.113.9");
+  });
+
   it("takes its address after one that was chosen", async () => {
     const endpoint = { kind: "virtual-ip", address: "10.0.0.100" } as const;
     const { rows } = await build({ ingress: edge, endpoint });

@@ -113,6 +113,12 @@ describe("what a cluster asks of its cloud", () => {
     "one whose floating IP exists": {
       endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
     },
+    "one all of whose floating IPs exist": {
+      ...{ access: "bastion", bastion: { flavor: "tiny" } },
+      endpoint: { kind: "load-balancer", floatingIp: "203.0.113.9" },
+      ssh: { ...smallest.ssh, floatingIp: "203.0.113.10" },
+      ingress: { kind: "workers", pool: "general", replicas: 1, floatingIp: "203.0.113.11" },
+    },
     "one whose machines have a second interface": {
       network: { nodes: "10.1.0.0/24", admin: { network: "ops", allowedCidrs: ["10.9.0.0/24"] } },
     },

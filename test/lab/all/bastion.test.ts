@@ -3,6 +3,7 @@ import { whoAnswers, type SshTarget } from "../../../cloud/ssh.js";
 import { entryTarget, hostKeyOf } from "../../../automation/verify/outputs.js";
 import { takeInventory } from "../../../cloud/inventory.js";
 import { networkBeside, type NetworkBeside } from "../support/beside.js";
+import { givenObjects, type GivenObjects } from "../support/given.js";
 import { changes } from "../support/lab-cluster.js";
 import { answers } from "../support/reach.js";
 import { Stack } from "../support/stack.js";
@@ -13,6 +14,7 @@ describe("a cluster behind a bastion, in a network that was there before, on the
   this.timeout(10 * minutes);
   const stack = new Stack("bastion");
   let beside: NetworkBeside;
+  let given: GivenObjects;
   let untouched: unknown;
   const changed = (): Readonly<Record<string, unknown>> => ({
     network: {
@@ -21,6 +23,7 @@ describe("a cluster behind a bastion, in a network that was there before, on the
     },
     access: "bastion",
     bastion: { flavor: "small", rootVolume: { size: 5 } },
+    ssh: { floatingIp: given.floatingIp },
     workers: { general: { flavor: "k8s-worker", count: 1 } },
   });
   const login = () => ({
@@ -34,10 +37,12 @@ describe("a cluster behind a bastion, in a network that was there before, on the
   before(async () => {
     await stack.open();
     beside = await networkBeside(stack.cluster.cloud, "office");
+    given = await givenObjects(stack.cluster.cloud, "bastion-before");
     stack.initially = await takeInventory(stack.cluster.cloud);
-    untouched = await beside.state();
+    untouched = [await beside.state(), await given.state()];
   });
   after(async () => {
+    await given.remove();
     await beside.remove();
     await stack.cluster.close();
   });
@@ -46,6 +51,7 @@ describe("a cluster behind a bastion, in a network that was there before, on the
     await stack.up(changed());
     await stack.prove(1);
     assert.equal(stack.outputs.bastion?.role, "bastion");
+    assert.equal(stack.outputs.bastion.sshHost, given.floatingIp);
     assert.ok(stack.outputs.nodes.every(({ sshHost }) => sshHost === undefined));
     assert.ok(stack.outputs.nodes.every(({ address }) => address.startsWith("10.77.0.")));
   });
@@ -80,7 +86,7 @@ describe("a cluster behind a bastion, in a network that was there before, on the
   });
 
   it("gives its bastion away and works on: the first control plane is the way in", async () => {
-    await stack.up({ ...changed(), access: "control-plane", bastion: undefined });
+    await stack.up({ ...changed(), access: "control-plane", bastion: undefined, ssh: {} });
     assert.equal(stack.outputs.bastion, undefined);
     const { hostname } = new URL(stack.outputs.apiEndpoint);
     assert.equal(await answers(hostname, 22), true);
@@ -88,8 +94,8 @@ describe("a cluster behind a bastion, in a network that was there before, on the
     assert.equal(await answers(hostname, 22), false);
   });
 
-  it("goes away and leaves nothing but the network, as it was", async () => {
+  it("goes away and leaves nothing but the network and the floating IP, as they were", async () => {
     await stack.destroyAndLookAround();
-    assert.deepEqual(await beside.state(), untouched);
+    assert.deepEqual([await beside.state(), await given.state()], untouched);
   });
 });

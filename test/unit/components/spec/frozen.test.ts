@@ -51,6 +51,8 @@ describe("what a living cluster keeps", () => {
       ...{ network: { ipv6: { nodes: "fd00:10::/64" } }, podNetwork: "none" },
       loadBalancer: { network: { externalNetwork: "services" } },
       kubernetes: { patches: { etcd: [{ patch: {} }] } },
+      endpoint: { kind: "load-balancer" },
+      ingress: { kind: "workers", pool: "general" },
     });
     assert.deepEqual(
       [...new Set([said, services].flatMap((spec) => Object.keys(frozenValues(spec))))].sort(),
@@ -123,6 +125,29 @@ describe("what a living cluster keeps", () => {
       [of("203.0.113.9"), of("203.0.113.10")],
     ] as const)
       assert.equal(compareFrozen(before, now)[0]?.path, "cluster.endpoint.floatingIp");
+  });
+
+  it("includes those of other ways in while they are there; they may go and come again", () => {
+    const balanced = { endpoint: { kind: "load-balancer" } } as const;
+    const edge = { kind: "workers", pool: "general" } as const;
+    const ways = {
+      ssh: (floatingIp?: string) =>
+        frozenValues(specOf({ ...balanced, ssh: { ...smallest.ssh, floatingIp } })),
+      ingress: (floatingIp?: string) => frozenValues(specOf({ ingress: { ...edge, floatingIp } })),
+    };
+    const without = frozenValues(specOf());
+    for (const [way, of] of Object.entries(ways)) {
+      const [one, other, none] = [of("203.0.113.9"), of("203.0.113.10"), of()];
+      for (const [before, now] of [
+        [one, other],
+        [one, none],
+        [none, one],
+      ] as const)
+        assert.equal(compareFrozen(before, now)[0]?.path, `cluster.${way}.floatingIp`);
+      for (const some of [one, none])
+        assert.deepEqual([compareFrozen(some, without), compareFrozen(without, some)], [[], []]);
+      assert.equal(frozenLines(one), frozenLines(without), "a machine would remember it");
+    }
   });
 
   it("includes what a cluster can get and not lose", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseClusterSpec } from "../../../../components/cluster-spec.js";
-import { frozenValues } from "../../../../components/spec/frozen.js";
+import { compareFrozen, frozenValues } from "../../../../components/spec/frozen.js";
 import { golden } from "../../../support/golden.js";
 import { smallest } from "../../../support/spec.js";
 
@@ -71,7 +71,9 @@ describe("the ingress controller of a specification", () => {
       assert.ok("spec" in result);
       return frozenValues(result.spec);
     };
-    assert.deepEqual(frozen({ ingress: of({}) }), frozen({}));
+    const [having, without] = [frozen({ ingress: of({}) }), frozen({})];
+    assert.deepEqual([compareFrozen(having, without), compareFrozen(without, having)], [[], []]);
+    assert.deepEqual(compareFrozen(having, frozen({ ingress: of({ public: false }) })), []);
   });
 
   it("does without a cloud controller and without floating IPs", () => {

@@ -28,6 +28,10 @@ const apart = (over: object = {}, more: object = {}) => ({
 
 const placed = (address: string) => ({ flavor: "m", nodes: { "0": { address } } });
 
+const given = { ...smallest.ssh, floatingIp: "203.0.113.9" };
+const edge = { kind: "workers", pool: "general", floatingIp: "203.0.113.9" };
+const balancedAt = (floatingIp: string) => ({ endpoint: { kind: "load-balancer", floatingIp } });
+
 /** One wrong value each, and where it is. */
 const mistakes: readonly (readonly [string, object])[] = [
   ["bastion", { access: "bastion" }],
@@ -79,6 +83,12 @@ const mistakes: readonly (readonly [string, object])[] = [
     { endpoint: { kind: "virtual-ip", public: false, floatingIp: "203.0.113.9" } },
   ],
   ["endpoint.floatingIp", { endpoint: { kind: "floating-ip", floatingIp: "dns.example" } }],
+  ["ssh.floatingIp", { ssh: given }],
+  ["ssh.floatingIp", { ssh: given, access: "direct" }],
+  ["ssh.floatingIp", { ssh: given, ...balancedAt("203.0.113.9") }],
+  ["ingress.floatingIp", { ingress: { ...edge, public: false } }],
+  ["ingress.floatingIp", { ingress: edge, ...balancedAt("203.0.113.9") }],
+  ["ingress.floatingIp", { ingress: edge, ssh: given, ...balancedAt("203.0.113.8") }],
   ["serviceCidrs", { serviceCidrs: [] }],
   ["endpoint", { network: office, ...unrouted }],
   ["endpoint", { network: office, ...unrouted, topology: "ha" }],

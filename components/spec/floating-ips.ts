@@ -1,0 +1,82 @@
+/** Floating IPs that the project has already (pure): a port has one, and one is on one port. */
+import { z } from "zod";
+import { existingFloatingIp, type EndpointSpec } from "./endpoint.js";
+import type { IngressSpec } from "./ingress.js";
+
+interface Written {
+  readonly access: string;
+  readonly endpoint: EndpointSpec;
+  readonly externalNetwork?: string | undefined;
+  readonly ssh: { readonly floatingIp?: string | undefined };
+  readonly ingress?: IngressSpec | undefined;
+}
+
+/** That of the load balancer before the ingress controller's machines. */
+const ofIngress = (ingress: IngressSpec | undefined): string | undefined =>
+  ingress?.kind === "workers" ? ingress.floatingIp : undefined;
+
+/** Those that are written, by their paths. */
+export const existingFloatingIps = ({
+  endpoint,
+  ssh,
+  ingress,
+}: Pick<Written, "endpoint" | "ssh" | "ingress">): Readonly<Record<string, string>> => {
+  const all = {
+    "endpoint.floatingIp": existingFloatingIp(endpoint),
+    "ssh.floatingIp": ssh.floatingIp,
+    "ingress.floatingIp": ofIngress(ingress),
+  };
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([path, address]) =>
+      address === undefined ? [] : [[path, address]],
+    ),
+  );
+};
+
+/** Whether the way in has a floating IP of its own: it shares the API's where that is on the same machine. */
+export const entryAddresses = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
+  const shared = access === "control-plane" && endpoint.kind === "floating-ip";
+  const alone = access === "direct" || access === "admin";
+  const nowhere = externalNetwork === undefined && ssh.floatingIp === undefined;
+  return nowhere || alone || shared ? 0 : 1;
+};
+
+const ways = ["ssh.floatingIp", "ingress.floatingIp"] as const;
+
+/** Whether it is that of a way which may go while the cluster lives, and come again with another. */
+export const isOfWay = (path: string): boolean => ways.some((one) => one === path);
+
+/** The floating IPs of such ways that are there. Without a value: one is made, or there is none. */
+export function floatingIpsOfWays(of: Written): [path: string, given: string | undefined][] {
+  const given = { [ways[0]]: of.ssh.floatingIp, [ways[1]]: ofIngress(of.ingress) };
+  const there = { [ways[0]]: entryAddresses(of) === 1, [ways[1]]: of.ingress?.kind === "workers" };
+  return ways.filter((way) => there[way]).map((way) => [way, given[way]]);
+}
+
+const closed = "leads nowhere with `public: false`; leave one of them out";
+
+/** Why nobody would come by one, by its path. */
+const unused = (of: Written): Readonly<Record<string, string>> => ({
+  ...("public" in of.endpoint && !of.endpoint.public && { "endpoint.floatingIp": closed }),
+  ...(of.ingress?.public === false && { "ingress.floatingIp": closed }),
+  ...(entryAddresses(of) === 0 && {
+    "ssh.floatingIp":
+      of.access === "control-plane"
+        ? "is not used where SSH goes by the API's floating IP; write `endpoint.floatingIp`"
+        : `is not used with access ${of.access}; leave it out`,
+  }),
+});
+
+/** Floating IPs that lead nowhere, or to two places. */
+export function wrongFloatingIps(of: Written): z.core.$ZodRawIssue[] {
+  const given = Object.entries(existingFloatingIps(of));
+  const wrong = unused(of);
+  return given.flatMap(([path, address], index) => {
+    const before = given.slice(0, index).find(([, other]) => other === address);
+    const twice = before && `is \`${before[0]}\` already, and leads to one port; write another`;
+    const message = wrong[path] ?? twice;
+    return message === undefined
+      ? []
+      : [{ code: "custom" as const, path: path.split("."), input: address, message }];
+  });
+}
