@@ -8,6 +8,7 @@ import {
   cloudController,
   credential,
   loadBalancer,
+  nowhereToPlace,
   withoutLoadBalancers,
 } from "./spec/cloud.js";
 import { ingress, wrongIngress } from "./spec/ingress.js";
@@ -175,6 +176,7 @@ interface Comparison {
 const outside = ["network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer"] as const;
 const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "samples"] as const;
 
+const made = ["endpoint", "topology", "loadBalancer", "ingress"] as const;
 const reached = [...outside, "topology", "access", "ssh", "ingress"] as const;
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
@@ -197,6 +199,7 @@ const comparisons: readonly Comparison[] = [
   { of: grouped, find: unfiltered },
   { of: ["samples", "podNetwork"], find: samplesAlone },
   { of: outside, find: (value) => outOfPlace({ ...value, ...withDefaults(value) }) },
+  { of: made, find: (value) => nowhereToPlace({ ...value, ...withDefaults(value) }) },
   { of: reached, find: (value) => wrongFloatingIps({ ...value, ...withDefaults(value) }) },
   { of: ["endpoint", "apiName"], find: unknownName },
   { of: ["ingress", "workers", ...around], find: wrongIngress },

@@ -5,7 +5,7 @@ import { apiPort } from "../kubeadm/documents.js";
 import { addressOf } from "../network/address-plan.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 import { isOvn, listenerRanges } from "./endpoint-plan.js";
-import { balancerOptions, customTimeouts, monitoring } from "./octavia.js";
+import { balancerOptions, customTimeouts, monitoring, placed } from "./octavia.js";
 
 type Args = EndpointArgs<"load-balancer">;
 
@@ -117,6 +117,7 @@ export class LoadBalancerEndpoint extends Endpoint {
         name,
         description: `Kubernetes API of cluster ${mark.name}`,
         loadbalancerProvider: spec.provider,
+        ...placed(spec),
         tags: tagsOf(mark),
       },
       balancerOptions(mark, name, operator),

@@ -8,6 +8,18 @@ export const monitoring = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown:
 /** Octavia takes one change of a load balancer at a time, and an amphora takes minutes to boot. */
 export const customTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
+/** The size and the place that were chosen for a load balancer; another one makes it anew. */
+export const placed = ({
+  flavorId,
+  zone,
+}: {
+  readonly flavorId?: string | undefined;
+  readonly zone?: string | undefined;
+}): { readonly flavorId?: string; readonly availabilityZone?: string } => ({
+  ...(flavorId !== undefined && { flavorId }),
+  ...(zone !== undefined && { availabilityZone: zone }),
+});
+
 /** Options of a load balancer of that name. */
 export const balancerOptions = (
   mark: ClusterMarkInput,

@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../cluster-spec.js";
-import { balancerOptions, customTimeouts, monitoring } from "../endpoint/octavia.js";
+import { balancerOptions, customTimeouts, monitoring, placed } from "../endpoint/octavia.js";
 import { isOvn, listenerRanges, serviceRanges } from "../endpoint/endpoint-plan.js";
 import { tagsOf } from "../identity/cluster-mark.js";
 import { Addressed, type Outside } from "../network/floating-address.js";
@@ -55,6 +55,7 @@ export class IngressBalancer extends Addressed {
         description: `Ingress of cluster ${mark.name}`,
         vipSubnetId: subnetId,
         loadbalancerProvider: this.#provider,
+        ...placed(ingress),
         tags: tagsOf(mark),
       },
       balancerOptions(mark, args.name, operator),

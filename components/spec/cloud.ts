@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { EndpointSpec } from "./endpoint.js";
+import type { IngressSpec } from "./ingress.js";
 import { secret } from "./secrets.js";
 import { presetOf, type Topology } from "./topology.js";
 import {
@@ -263,4 +264,32 @@ export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
       ? [issue("samples", true, `the sample services are load balancers, and ${off}; write false`)]
       : []),
   ];
+}
+
+interface Made {
+  readonly endpoint: EndpointSpec;
+  readonly ingress?: IngressSpec | undefined;
+  readonly loadBalancer: { readonly provider: string };
+}
+
+/** A size or a place of load balancers that are part of the network itself. */
+export function nowhereToPlace({ endpoint, ingress, loadBalancer }: Made): z.core.$ZodRawIssue[] {
+  const found: Readonly<
+    Record<string, { readonly flavorId?: string | undefined; readonly zone?: string | undefined }>
+  > = {
+    ...(endpoint.kind === "load-balancer" && isOvn(endpoint.provider) && { endpoint }),
+    ...(ingress?.kind === "workers" && isOvn(loadBalancer.provider) && { ingress }),
+  };
+  return Object.entries(found).flatMap(([path, chosen]) =>
+    (["flavorId", "zone"] as const).flatMap((key) =>
+      chosen[key] === undefined
+        ? []
+        : [
+            {
+              ...{ code: "custom" as const, path: [path, key], input: chosen[key] },
+              message: "is nothing that load balancers of ovn have; leave it out",
+            },
+          ],
+    ),
+  );
 }

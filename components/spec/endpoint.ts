@@ -1,5 +1,6 @@
 import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
+import { octaviaChoices } from "./octavia.js";
 import { presetOf, type Topology } from "./topology.js";
 import { address4, doc, noKind, present, record, text, truth } from "./values.js";
 
@@ -52,6 +53,10 @@ const loadBalancer = record({
         "that of `loadBalancer`",
       ),
     ),
+  ...octaviaChoices(
+    "load-balancer",
+    "Another one makes it anew; the API cannot be reached from outside meanwhile.",
+  ),
   public: open,
   floatingIp: floating,
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { IngressPlanned } from "../ingress/ingress-plan.js";
+import { octaviaChoices } from "./octavia.js";
 import { memberSubnetId, unknowing } from "./sample-services.js";
 import { address4, doc, noKind, present, record, truth, whole } from "./values.js";
 
@@ -60,6 +61,7 @@ const workers = record({
       "**required** for `workers`",
     ),
   ),
+  ...octaviaChoices("workers", "Another one makes it anew; nobody reaches Traefik meanwhile."),
   floatingIp: address4
     .optional()
     .meta(

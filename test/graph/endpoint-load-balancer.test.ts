@@ -106,6 +106,14 @@ describe("an endpoint that is a load balancer", () => {
     assert.deepEqual(await value(endpoint.certificateNames), ["10.0.0.100"]);
   });
 
+  it("has the size and the place that are chosen", async () => {
+    const { rows } = await build({ ...amphora, flavorId: "f", zone: "az1" });
+    const { flavorId, availabilityZone } = named(rows, "load-balancer").inputs;
+    assert.deepEqual([flavorId, availabilityZone], ["f", "az1"]);
+    const usual = named((await build(amphora)).rows, "load-balancer").inputs;
+    assert.ok(!("flavorId" in usual || "availabilityZone" in usual));
+  });
+
   it("gives up its address before another one gets it, and clears away what failed", async () => {
     const row = named((await build(amphora)).rows, "load-balancer");
     assert.ok(row.deleteBeforeReplace);

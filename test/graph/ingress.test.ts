@@ -118,6 +118,14 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     assert.deepEqual(ovn, [undefined, undefined]);
   });
 
+  it("has the size and the place that are chosen", async () => {
+    const { rows } = await build({ ingress: { ...edge, flavorId: "f", zone: "az1" } });
+    const { flavorId, availabilityZone } = own(rows, "load-balancer").inputs;
+    assert.deepEqual([flavorId, availabilityZone], ["f", "az1"]);
+    const usual = own((await build({ ingress: edge })).rows, "load-balancer").inputs;
+    assert.ok(!("flavorId" in usual || "availabilityZone" in usual));
+  });
+
   it("takes a floating IP that exists", async () => {
     const { rows, cluster } = await build({ ingress: { ...edge, floatingIp: "203.0.113.9" } });
     const { inputs, retainOnDelete } = own(rows, "floating-ip-association");

@@ -89,6 +89,15 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["ingress.floatingIp", { ingress: { ...edge, public: false } }],
   ["ingress.floatingIp", { ingress: edge, ...balancedAt("203.0.113.9") }],
   ["ingress.floatingIp", { ingress: edge, ssh: given, ...balancedAt("203.0.113.8") }],
+  ["endpoint.zone", { endpoint: { kind: "load-balancer", provider: "ovn", zone: "az1" } }],
+  ["endpoint.flavorId", { endpoint: { kind: "load-balancer", flavorId: "" } }],
+  [
+    "ingress.flavorId",
+    {
+      loadBalancer: { provider: "ovn" },
+      ingress: { kind: "workers", pool: "general", flavorId: "f" },
+    },
+  ],
   ["serviceCidrs", { serviceCidrs: [] }],
   ["endpoint", { network: office, ...unrouted }],
   ["endpoint", { network: office, ...unrouted, topology: "ha" }],
