@@ -143,6 +143,10 @@ describe("control-plane.sh", () => {
       started.map((call) => call.replace(/ --?kubeconfig \S+/, "").replace(/ -o .*/, "")),
       [
         "kubectl -n kube-system delete secret --field-selector type=bootstrap.kubernetes.io/token --wait=false",
+        "systemctl daemon-reload",
+        "systemctl enable stackadm-certificates-back.service",
+        "systemctl enable --now stackadm-certificates.timer",
+        "kubectl renewed renew",
         "kubectl get --raw /readyz",
         "kubectl annotate node dev-control-plane-0 --overwrite stackadm.io/encryption=0123456789ab",
         "kubectl delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found",

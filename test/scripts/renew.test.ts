@@ -173,7 +173,7 @@ describe("renew.sh", () => {
     assert.equal(machine.file("var/lib/stackadm/certificates.failed"), undefined);
     machine.put("var/lib/stackadm/certificates.failed");
     assert.ok(isSigned(run("now")));
-  });
+  }).timeout(180_000);
 
   it("goes on where the former ones have ended: etcd may need another machine's first", () => {
     machine = controlPlane(-1);

@@ -164,7 +164,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     assert.deepEqual(words(), there);
     operator.engine.forget();
     assert.equal((await operator.run("up")).code, 0);
-    const made = ["stack export", "stack init dev", "stack select"];
+    const made = ["stack export", "stack init dev"];
     assert.deepEqual(words(), [...there, ...there, ...made].sort());
   });
 
