@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { SshTarget } from "../../cloud/ssh.js";
+import type { KubernetesApi } from "./kubernetes-api.js";
 import type { ClusterOutputs } from "./outputs.js";
 import type { Fetched, Sessions } from "./ssh.js";
 
@@ -26,6 +27,7 @@ export interface VerifyOptions {
 
 /** A look that has begun. */
 export interface Look extends VerifyOptions {
+  readonly api: KubernetesApi;
   readonly sessions: Sessions;
 }
 

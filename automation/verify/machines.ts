@@ -1,28 +1,48 @@
 import { rolesOf, type Proof, type RoleRow } from "../../components/plan/roles.js";
 import { accepted, check, type Check, type Look } from "./check.js";
 import { machinesOf, targetOf, type ClusterOutputs, type MachineOutput } from "./outputs.js";
+import { podComplaint } from "./pods.js";
 import type { AskedMachine, Sessions } from "./ssh.js";
 
 interface Question {
   /** What is asked, for people. */
   readonly name: string;
-  readonly ask: (sessions: Sessions, target: AskedMachine) => Promise<string>;
+  readonly ask: (look: Look, machine: MachineOutput) => Promise<string>;
 }
 
 /** Where kubeadm lets etcd say how it is, to those on the machine. */
 const health = { port: 2381, path: "/health" } as const;
 
+/** Asked by SSH: of machines of which the cluster's API knows nothing. */
+const onMachine =
+  (ask: (sessions: Sessions, target: AskedMachine) => Promise<string>): Question["ask"] =>
+  async ({ entry, outputs, sessions }, machine) => {
+    const target = entry && targetOf(machine, outputs, entry);
+    if (!target) throw new Error("it cannot be reached by SSH: no way or no key is known");
+    return ask(sessions, target);
+  };
+
 const questions: Readonly<Record<Proof, Question>> = {
+  "etcd-pod": {
+    name: "etcd member",
+    ask: async ({ api }, { name }) => {
+      const complaint = await podComplaint(api, "kube-system", `etcd-${name}`);
+      if (complaint !== undefined) throw new Error(complaint);
+      return "its pod is Ready";
+    },
+  },
   "etcd-health": {
     name: "etcd member",
-    ask: async (sessions, target) => accepted(await sessions.fetch(target, "127.0.0.1", health)),
+    ask: onMachine(async (sessions, target) =>
+      accepted(await sessions.fetch(target, "127.0.0.1", health)),
+    ),
   },
   login: {
     name: "way in",
-    ask: async (sessions, target) => {
+    ask: onMachine(async (sessions, target) => {
       await sessions.logIn(target);
       return `lets ${target.user} in`;
-    },
+    }),
   },
 };
 
@@ -41,12 +61,7 @@ export const checkMachines = (look: Look): Promise<Check[]> =>
       questionsTo(machine, look.outputs).map(({ name, ask }) =>
         check(name, machine.name, {
           options: look,
-          attempt: async () => {
-            const { entry, outputs, sessions } = look;
-            const target = entry && targetOf(machine, outputs, entry);
-            if (!target) throw new Error("it cannot be reached by SSH: no way or no key is known");
-            return ask(sessions, target);
-          },
+          attempt: () => ask(look, machine),
         }),
       ),
     ),

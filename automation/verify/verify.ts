@@ -115,7 +115,7 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
   const [sessions, over] = [new Sessions(), new AbortController()];
   const signal = AbortSignal.any([over.signal, ...(options.signal ? [options.signal] : [])]);
-  const look = { ...options, signal, sessions };
+  const look = { ...options, api, signal, sessions };
   const [nodes, machines, services, claims] = await Promise.all([
     checkNodes(api, look),
     checkMachines(look),

@@ -47,6 +47,8 @@ const nodeOf = (name: string, pool?: string) => ({
   },
 });
 
+const readyPod = { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
+
 const base64 = (file: string): string => readFileSync(file).toString("base64");
 
 /** The API of a cluster with three nodes. */
@@ -65,12 +67,16 @@ async function startApi(
     nodeOf("dev-control-plane-0"),
     ...["dev-general-0", "dev-general-1"].map((name) => nodeOf(name, "general")),
   ];
+  const answers: Readonly<Record<string, object>> = {
+    "/api/v1/nodes": { items },
+    "/api/v1/namespaces/kube-system/pods/etcd-dev-control-plane-0": readyPod,
+  };
   const server = createServer(
     { key: readFileSync(key), cert: readFileSync(cert) },
     (request, response) => {
-      const found = request.url === "/api/v1/nodes";
+      const found = answers[request.url ?? ""];
       response.writeHead(found ? 200 : 404, { "content-type": "application/json" });
-      response.end(JSON.stringify(found ? { items } : {}));
+      response.end(JSON.stringify(found ?? {}));
     },
   );
   await new Promise<void>((listening) => {

@@ -11,7 +11,7 @@ export const poolLabel = "stackadm.io/pool";
 export type Leave = "drain" | "remove-etcd-member";
 
 /** What a machine is asked when the cluster is proved, besides whether its node is Ready (automation/verify/machines.ts). */
-export type Proof = "etcd-health" | "login";
+export type Proof = "etcd-pod" | "etcd-health" | "login";
 
 /** Everything that depends on what a machine is. There is no other place that asks for a role. */
 export interface RoleRow {
@@ -55,7 +55,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     labelled: false,
     grant: "certificates",
     leaves: ["drain", "remove-etcd-member"],
-    proofs: ["etcd-health"],
+    proofs: ["etcd-pod"],
     keepsHostKey: true,
     taints: ["node-role.kubernetes.io/control-plane=:NoSchedule"],
   },

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
+import { KubernetesApi } from "../../../../automation/verify/kubernetes-api.js";
 import { checkMachines } from "../../../../automation/verify/machines.js";
 import { entryTarget, parseOutputs } from "../../../../automation/verify/outputs.js";
 import { Sessions } from "../../../../automation/verify/ssh.js";
@@ -17,10 +18,22 @@ describe("what machines say of themselves", () => {
   let member: Server;
   let status: number;
   let servers: SshServer[];
+  const pod = (ready: string, message?: string) => ({
+    status: { phase: "Running", conditions: [{ type: "Ready", status: ready, message }] },
+  });
+  const pods: Readonly<Record<string, object>> = {
+    "c-0": pod("True"),
+    "c-1": pod("False", "containers with unready status: [etcd]"),
+  };
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), "machines-"));
     agent = await ensureAgent({}, join(directory, "id_ed25519"));
-    member = createServer(({ url }, response) => {
+    member = createServer(({ url = "" }, response) => {
+      const pod = url.includes("/pods/") ? pods[url.split("/etcd-")[1] ?? ""] : undefined;
+      if (pod) {
+        response.end(JSON.stringify(pod));
+        return;
+      }
       response.writeHead(url === "/health" ? status : 404);
       response.end(status === 200 ? well : '{"health":"false","reason":"RAFT NO LEADER"}');
     });
@@ -64,6 +77,11 @@ describe("what machines say of themselves", () => {
   const stacked = () => ({
     nodes: [0, 1, 2].map((index) => machine(`c-${index}`, "control-plane", index)),
   });
+  /** The cluster's API, which has the pods of two of them. */
+  const api = () => {
+    const { port } = member.address() as AddressInfo;
+    return new KubernetesApi({ server: `http://127.0.0.1:${port}` });
+  };
   const keys = () => servers.map(({ hostKey }, index) => `127.0.0.${index + 1} ${hostKey}`);
   const look = async (machines: object, hostKeys = keys()) => {
     const outputs = parseOutputs({
@@ -72,7 +90,9 @@ describe("what machines say of themselves", () => {
     const found = entryTarget(outputs, { user: "debian", agentSocket: agent.socket });
     const entry = found && { ...found, port: serverAt(0).port };
     const sessions = new Sessions();
-    const checks = await checkMachines({ outputs, entry, sessions, timeout: 0 }).finally(() => {
+    const checks = await checkMachines({
+      ...{ outputs, entry, sessions, api: api(), timeout: 0 },
+    }).finally(() => {
       sessions.close();
     });
     return checks.map(({ name, where, ok, answer }) => [`${name} ${where}`, ok ? "" : answer]);
@@ -86,16 +106,19 @@ describe("what machines say of themselves", () => {
     ]);
   });
 
-  it("is asked of each control plane where etcd is there, and not elsewhere", async () => {
-    assert.deepEqual(await look(stacked()), [
-      ["etcd member c-0", ""],
-      ["etcd member c-1", ""],
-      ["etcd member c-2", ""],
+  it("is what kubelet says of each control plane where etcd is there: nobody logs in", async () => {
+    const [well, unwell, unknown] = await look(stacked());
+    assert.deepEqual(well, ["etcd member c-0", ""]);
+    assert.deepEqual(unwell, [
+      "etcd member c-1",
+      "pod etcd-c-1 is Running, not Ready: containers with unready status: [etcd]",
     ]);
+    assert.deepEqual(unknown, ["etcd member c-2", "there is no pod kube-system/etcd-c-2"]);
+    assert.ok(servers.every(({ logins }) => logins === 0));
   });
 
   it("takes one log-in for each machine", async () => {
-    await look(stacked());
+    await look(apart());
     assert.deepEqual(
       servers.map(({ logins }) => logins),
       [1, 1, 1, 0],
@@ -112,7 +135,7 @@ describe("what machines say of themselves", () => {
 
   it("says what a member says that is not well", async () => {
     status = 503;
-    const [[, answer = ""] = []] = await look(stacked());
+    const [, [, answer = ""] = []] = await look(apart());
     assert.match(answer, /^HTTP 503: .*RAFT NO LEADER/);
   });
 

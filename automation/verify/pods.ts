@@ -1,0 +1,27 @@
+import { z } from "zod";
+import type { KubernetesApi } from "./kubernetes-api.js";
+
+const podSchema = z.looseObject({
+  status: z.looseObject({
+    phase: z.string().default("Unknown"),
+    conditions: z
+      .array(
+        z.looseObject({ type: z.string(), status: z.string(), message: z.string().optional() }),
+      )
+      .default([]),
+  }),
+});
+
+/** Why a pod is not Ready, in kubelet's own words where it says any; undefined when it is. */
+export async function podComplaint(
+  api: KubernetesApi,
+  namespace: string,
+  name: string,
+): Promise<string | undefined> {
+  const found = await api.get(`/api/v1/namespaces/${namespace}/pods/${name}`);
+  if (found === undefined) return `there is no pod ${namespace}/${name}`;
+  const { phase, conditions } = podSchema.parse(found).status;
+  const ready = conditions.find(({ type }) => type === "Ready");
+  if (ready?.status === "True") return undefined;
+  return `pod ${name} is ${phase}, not Ready: ${ready?.message ?? "nothing is said of why"}`;
+}
