@@ -8,8 +8,12 @@ import { parseUrn } from "./urn.js";
  * What a killed engine leaves pending is the same, so the same repair decides it.
  */
 
-/** The cloud said no: it made nothing. A conflict may be with what a reply was lost of. */
-const refusal = /\bbut got 4(?!08|09)\d\d\b/;
+/**
+ * The cloud said no to the create itself: it made nothing. What is asked afterwards (whether it is ready, its tags) may be refused of
+ * something that was made. A conflict may be with what a reply was lost of.
+ */
+const refusal =
+  /(?:Bad request with|Request forbidden|Resource not found): \[POST |\[POST \S+\], but got 4(?!08|09)\d\d\b/;
 
 const isOfCloud = (urn: string): boolean => parseUrn(urn).type.startsWith("openstack:");
 
