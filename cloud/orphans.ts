@@ -19,9 +19,9 @@ function markedIn(all: readonly CloudObject[]): Orphan[] {
     return ownership === undefined ? [] : [{ ...object, ...ownership }];
   });
   const marks = new Map(found.map(({ id, mark }) => [id, mark]));
-  // Nova keeps nothing on a server group that could be a mark, so its members speak for it.
+  // Those of earlier releases have no identity in their names: their members speak for them.
   const serverGroups = all.flatMap((group): Orphan[] => {
-    if (group.kind !== "server group") return [];
+    if (group.kind !== "server group" || marks.has(group.id)) return [];
     const [mark, ...others] = group.members.map((id) => marks.get(id));
     const same = others.every((other) => other?.identity === mark?.identity);
     return mark && same ? [{ ...group, mark, claim: "server group of marked servers" }] : [];

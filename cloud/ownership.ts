@@ -57,13 +57,33 @@ const credentialPrefix = "Cloud controller manager and Cinder CSI of cluster ";
 export const credentialDescription = (mark: ClusterMark): string =>
   `${credentialPrefix}${nameInCloud(mark)}`;
 
-const partPrefix = "Part of cluster ";
+/** The description of what has tags in Neutron: it is there from the first moment on, they come by a second request. */
+export const clusterDescription = (mark: ClusterMark, what?: string): string =>
+  `${what === undefined ? "" : `${what}. `}Part of cluster ${nameInCloud(mark)}`;
 
-/** The description of networks, subnets and routers: they have it from their first moment on, their tags by a second request. */
-export const clusterDescription = (mark: ClusterMark): string =>
-  `${partPrefix}${nameInCloud(mark)}`;
+/** The name of a server group, of which Nova keeps nothing else. Neither part of it has a dot. */
+export const serverGroupName = (mark: ClusterMark, pool: string): string =>
+  `${nameInCloud(mark)}.${pool}`;
 
-const described: ReadonlySet<CloudObject["kind"]> = new Set(["network", "subnet", "router"]);
+const described = ({ description }: CloudObject): string | undefined =>
+  /^(?:.+\. )?Part of cluster (\S+)$/.exec(description)?.[1];
+
+/** Where an object says whose it is that cannot have tags, or has none yet. */
+const inFirstMoment: Readonly<
+  Partial<Record<CloudObject["kind"], (object: CloudObject) => string | undefined>>
+> = {
+  network: described,
+  subnet: described,
+  router: described,
+  port: described,
+  "floating IP": described,
+  "security group": described,
+  "server group": ({ name }) => /^([^.]+)\.[^.]+$/.exec(name)?.[1],
+  "application credential": ({ description }) =>
+    description.startsWith(credentialPrefix)
+      ? description.slice(credentialPrefix.length)
+      : undefined,
+};
 
 /** {@link nameInCloud} read back; undefined for a name that no cluster of ours has there. */
 function readNameInCloud(text: string | undefined): ClusterMark | undefined {
@@ -72,19 +92,13 @@ function readNameInCloud(text: string | undefined): ClusterMark | undefined {
 }
 
 /** The mark that the program itself put on an object. */
-function ownMark({ kind, tags, metadata, description }: CloudObject): ClusterMark | undefined {
-  if (kind === "application credential")
-    return description.startsWith(credentialPrefix)
-      ? readNameInCloud(description.slice(credentialPrefix.length))
-      : undefined;
+function ownMark(object: CloudObject): ClusterMark | undefined {
+  const { kind, tags, metadata } = object;
   const tagged = (key: string): string | undefined =>
     tags.find((tag) => tag.startsWith(`${key}=`))?.slice(key.length + 1);
   const name = tagged(clusterNameKey) ?? metadata[clusterNameKey];
   const identity = tagged(identityKey) ?? metadata[identityKey] ?? "";
-  if (name !== undefined) return { name, identity };
-  return described.has(kind) && description.startsWith(partPrefix)
-    ? readNameInCloud(description.slice(partPrefix.length))
-    : undefined;
+  return name === undefined ? readNameInCloud(inFirstMoment[kind]?.(object)) : { name, identity };
 }
 
 /** The metadata that Cinder CSI puts on volumes and snapshots: the cluster as it was told that it is called. */

@@ -8,7 +8,7 @@ import { parseUrn, shortType } from "./urn.js";
  */
 
 /** OpenStack resources that are found again by their name, and where. */
-const kindOfType: Readonly<Record<string, Kind>> = {
+export const kindOfType: Readonly<Partial<Record<string, Kind>>> = {
   "openstack:networking/network:Network": "network",
   "openstack:networking/subnet:Subnet": "subnet",
   "openstack:networking/router:Router": "router",

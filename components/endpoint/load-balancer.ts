@@ -1,6 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { tagsOf } from "../identity/cluster-mark.js";
+import { descriptionOf, tagsOf } from "../identity/cluster-mark.js";
 import { apiPort } from "../kubeadm/documents.js";
 import { addressOf } from "../network/address-plan.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
@@ -82,7 +82,7 @@ export class LoadBalancerEndpoint extends Endpoint {
     const { name, mark, networkId, subnetId, ipv6 } = this.#args;
     const port = this.make(openstack.networking.Port, "port", {
       name,
-      description: `Load balancer of the Kubernetes API of cluster ${mark.name}`,
+      description: descriptionOf(mark, "Load balancer of the Kubernetes API"),
       networkId,
       adminStateUp: true,
       // Octavia brings its own.

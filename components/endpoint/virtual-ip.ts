@@ -1,6 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { tagsOf } from "../identity/cluster-mark.js";
+import { descriptionOf, tagsOf } from "../identity/cluster-mark.js";
 import { addressOf } from "../network/address-plan.js";
 import { Endpoint, type EndpointArgs } from "./endpoint.js";
 
@@ -46,7 +46,7 @@ export class VirtualIpEndpoint extends Endpoint {
     const { address } = args.spec;
     return this.make(openstack.networking.Port, "port", {
       name: args.name,
-      description: `Virtual IP of the Kubernetes API of cluster ${args.mark.name}`,
+      description: descriptionOf(args.mark, "Virtual IP of the Kubernetes API"),
       networkId: args.networkId,
       adminStateUp: true,
       noSecurityGroups: true,

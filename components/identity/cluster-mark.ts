@@ -3,6 +3,7 @@ import {
   clusterDescription,
   clusterMetadata,
   clusterTags,
+  serverGroupName,
   type ClusterMark,
 } from "../../cloud/ownership.js";
 
@@ -15,9 +16,13 @@ export interface ClusterMarkInput extends Pick<ClusterMark, "name"> {
 export const tagsOf = (mark: ClusterMarkInput): pulumi.Output<string[]> =>
   pulumi.output(mark).apply(clusterTags);
 
-/** The description of a network, a subnet or a router. */
-export const descriptionOf = (mark: ClusterMarkInput): pulumi.Output<string> =>
-  pulumi.output(mark).apply(clusterDescription);
+/** The description of an object in Neutron, for people what it is, where that is no part of its name. */
+export const descriptionOf = (mark: ClusterMarkInput, what?: string): pulumi.Output<string> =>
+  pulumi.output(mark).apply((known) => clusterDescription(known, what));
+
+/** The name of the server group of a pool of machines. */
+export const serverGroupNameOf = (mark: ClusterMarkInput, pool: string): pulumi.Output<string> =>
+  pulumi.output(mark).apply((known) => serverGroupName(known, pool));
 
 /** The metadata of a server. */
 export const metadataOf = (mark: ClusterMarkInput): pulumi.Output<Record<string, string>> =>

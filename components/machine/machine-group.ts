@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Access } from "../access/access.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
 import { livesByMajority } from "../plan/roles.js";
+import { serverGroupNameOf } from "../identity/cluster-mark.js";
 import { securityGroupIn } from "../support/catalog.js";
 import { Component } from "../support/component.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
@@ -67,7 +68,7 @@ export abstract class MachineGroup extends Component {
       ...args.securityGroupIds,
       ...plan.securityGroups.map((one) => found.apply((facts) => securityGroupIn(facts, one))),
     ];
-    const serverGroupId = this.serverGroup(plan);
+    const serverGroupId = this.serverGroup(args);
     const made: Member[] = [];
     for (const planned of plan.machines)
       made.push({
@@ -98,10 +99,17 @@ export abstract class MachineGroup extends Component {
     return made.findLast((one) => one.plan.zone === zone)?.machine.serverId;
   }
 
-  private serverGroup({ name, policy }: PlannedGroup): pulumi.Output<string> | undefined {
+  private serverGroup({ plan, machines }: MachineGroupArgs): pulumi.Output<string> | undefined {
+    const { pool, policy } = plan;
     if (policy === undefined) return undefined;
-    return this.make(openstack.compute.ServerGroup, "server-group", { name, policies: [policy] })
-      .id;
+    const name = serverGroupNameOf(machines.mark, pool);
+    return this.make(
+      openstack.compute.ServerGroup,
+      "server-group",
+      { name, policies: [policy] },
+      // Another one would replace it: a group of an earlier release keeps its name.
+      { ignoreChanges: ["name"] },
+    ).id;
   }
 
   /** Makes a machine ready for kubeadm. */

@@ -1,6 +1,11 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { metadataOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
+import {
+  descriptionOf,
+  metadataOf,
+  tagsOf,
+  type ClusterMarkInput,
+} from "../identity/cluster-mark.js";
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
 import { addressOf } from "../network/address-plan.js";
 import type { AdminNetwork } from "../network/admin-network.js";
@@ -123,6 +128,7 @@ export class Machine extends Component {
       "port",
       {
         name: args.plan.name,
+        description: descriptionOf(args.mark),
         networkId: args.networkId,
         adminStateUp: true,
         fixedIps: [
@@ -153,7 +159,8 @@ export class Machine extends Component {
     { found, securityGroupIds }: AdminNetwork,
   ): openstack.networking.Port {
     return this.make(openstack.networking.Port, "admin-port", {
-      ...{ name: `${plan.name}-admin`, networkId: found.networkId, adminStateUp: true },
+      ...{ name: `${plan.name}-admin`, description: descriptionOf(mark) },
+      ...{ networkId: found.networkId, adminStateUp: true },
       fixedIps: [{ subnetId: found.subnetId }],
       securityGroupIds: [...securityGroupIds],
       tags: tagsOf(mark),

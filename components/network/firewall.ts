@@ -1,6 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
+import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 import {
   securityGroupsOf,
@@ -28,7 +28,7 @@ export class Firewall extends Component {
         planned.group,
         this.make(openstack.networking.SecGroup, planned.group, {
           name: planned.name,
-          description: planned.description,
+          description: descriptionOf(args.mark, planned.what),
           tags: tagsOf(args.mark),
           // Replies leave by the rule that let the question in; nothing else does.
           ...(planned.group === "admin" && { deleteDefaultRules: true }),

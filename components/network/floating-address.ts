@@ -1,6 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
+import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 
 /** What leads from the machines' network to the external one. */
@@ -57,7 +57,7 @@ export abstract class Addressed extends Component {
         // The provider takes any network of that name; Neutron is told which one is meant.
         valueSpecs: { floating_network_id: externalNetwork.id },
         portId,
-        description: `${what} of cluster ${mark.name}`,
+        description: descriptionOf(mark, what),
         tags: tagsOf(mark),
       },
       pulumi.mergeOptions(opts, {

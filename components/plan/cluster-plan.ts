@@ -54,7 +54,7 @@ type Texts = Readonly<Record<string, string>>;
 export interface PlannedGroup {
   readonly pool: string;
   readonly role: Role;
-  /** Name of the server group; with a dash and the position, of each machine. */
+  /** With a dash and the position, the name of each machine. */
   readonly name: string;
   /** Policy of the server group; absent: there is none. */
   readonly policy?: "soft-anti-affinity" | "anti-affinity";
@@ -91,7 +91,8 @@ export interface PlannedSecurityGroup {
   /** `node` is the group of all nodes, `admin` that of all second interfaces; the others are those of one role. */
   readonly group: SecurityGroup;
   readonly name: string;
-  readonly description: string;
+  /** Whose it is, for people. */
+  readonly what: string;
 }
 
 /** One group per role, one that all nodes are in, so that no rule is written once per role, and one of second interfaces. */
@@ -235,7 +236,7 @@ export const servicesNetworkName = (cluster: string): string => `${cluster}-serv
 
 const adminGroup = (cluster: string): PlannedSecurityGroup => ({
   ...{ group: "admin", name: `${cluster}-admin` },
-  description: `Second interfaces of the machines of cluster ${cluster}`,
+  what: "Second interfaces of the machines",
 });
 
 /** One per role that a cluster can have, and that of all nodes. */
@@ -244,13 +245,13 @@ const groupsFor = (
   roles: Readonly<Partial<Record<string, RoleRow>>>,
   apart: readonly PlannedGroup[],
 ): readonly PlannedSecurityGroup[] => [
-  { group: "node", name: `${cluster}-node`, description: `All machines of cluster ${cluster}` },
+  { group: "node", name: `${cluster}-node`, what: "All machines" },
   ...Object.entries(roles)
     .filter(([role, row]) => row?.node === true || apart.some((one) => one.role === role))
     .map(([role, row]) => ({
       group: role as Role,
       name: `${cluster}-${role}`,
-      description: `Machines of cluster ${cluster} with the role ${row?.title ?? role}`,
+      what: `Machines with the role ${row?.title ?? role}`,
     })),
 ];
 

@@ -10,19 +10,32 @@ import { ServiceProject } from "./support/service-project.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
 const description = "Part of cluster dev-0123456789ab";
-const program = `
+/** A cluster that makes this after its identity. */
+const programOf = (made: string): string => `
 const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
 const command = require(${JSON.stringify(join(modules, "@pulumi/command"))});
 const openstack = require(${JSON.stringify(join(modules, "@pulumi/openstack"))});
 module.exports = async () => {
   const cluster = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
   const identity = new command.local.Command("dev-identity", { create: "printf 0123456789ab" }, { parent: cluster });
-  const network = new openstack.networking.Network("dev", {
-    name: "dev", description: ${JSON.stringify(description)},
-  }, { parent: cluster, dependsOn: [identity], deleteBeforeReplace: true, replacementTrigger: process.env.GENERATION ?? "1" });
-  return { network: network.id };
+  const options = { parent: cluster, dependsOn: [identity], deleteBeforeReplace: true, replacementTrigger: process.env.GENERATION ?? "1" };
+  const made = ${made};
+  return { made: made.id };
 };
 `;
+const network = `new openstack.networking.Network("dev", {
+    name: "dev", description: ${JSON.stringify(description)},
+  }, options)`;
+const floatingIp = `new openstack.networking.FloatingIp("dev", {
+    pool: "public", portId: "port-of-the-api", description: "Kubernetes API. ${description}",
+    tags: ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"],
+  }, options)`;
+const bare = { preflight: false, verify: false };
+
+const environmentOf = (cloud: FakeCloud): NodeJS.ProcessEnv => ({
+  ...cloud.environment({ OS_AUTH_URL: `${cloud.authUrl}/v3`, OS_DOMAIN_NAME: "Default" }),
+  OS_CLOUD: undefined,
+});
 
 interface Network {
   readonly id: string;
@@ -38,7 +51,6 @@ describe("a create whose reply is lost", function () {
   let networks: Network[];
   /** What becomes of the next create. */
   let next: "answered" | "lost" | "refused";
-  const bare = { preflight: false, verify: false };
 
   const answerNetworks = (): void => {
     const shown = (one: Network): object => ({ ...one, status: "ACTIVE", tags: [], subnets: [] });
@@ -67,9 +79,7 @@ describe("a create whose reply is lost", function () {
     emptyProject(cloud);
     networks = [];
     answerNetworks();
-    const place = { OS_AUTH_URL: `${cloud.authUrl}/v3`, OS_DOMAIN_NAME: "Default" };
-    const environment = { ...cloud.environment(place), OS_CLOUD: undefined };
-    project = new ServiceProject("reply", program, environment);
+    project = new ServiceProject("reply", programOf(network), environmentOf(cloud));
     service = createClusterService(project.service);
   });
   afterEach(async () => {
@@ -87,7 +97,7 @@ describe("a create whose reply is lost", function () {
     next = "answered";
     const { outputs } = await service.up("dev", bare);
     assert.equal(networks.length, 2);
-    assert.equal(outputs["network"]?.value, networks[1]?.id);
+    assert.equal(outputs["made"]?.value, networks[1]?.id);
     await service.destroy("dev");
     assert.deepEqual(networks, [foreign]);
   });
@@ -103,7 +113,7 @@ describe("a create whose reply is lost", function () {
     next = "answered";
     const { outputs } = await again.up("dev", bare);
     const ids = networks.map(({ id }) => id);
-    assert.deepEqual(ids, [outputs["network"]?.value]);
+    assert.deepEqual(ids, [outputs["made"]?.value]);
   });
 
   it("costs nothing where the cloud refused it", async () => {
@@ -123,5 +133,98 @@ describe("a create whose reply is lost", function () {
     const other = createClusterService({ ...project.service, env });
     await fails(other.destroy("dev"), "WRONG_PROJECT");
     assert.equal(networks.length, 1);
+  });
+});
+
+interface Address {
+  readonly id: string;
+  readonly description: string;
+  readonly port_id: string;
+}
+
+describe("a floating IP whose making does not come to its end", function () {
+  this.timeout(240_000);
+  let project: ServiceProject;
+  let cloud: FakeCloud;
+  let service: ClusterService;
+  const foreign: Address = {
+    ...{ id: "foreign", port_id: "theirs" },
+    description: "Kubernetes API. Part of cluster dev-ba9876543210",
+  };
+  let addresses: Address[];
+  /** What becomes of the next one: `unheard` is made, and then nobody may look whether it is ready. */
+  let next: "answered" | "lost" | "unheard";
+  let made: number;
+
+  const shown = (one: Address): object => ({
+    ...{ ...one, status: "ACTIVE", tags: [] },
+    ...{ floating_network_id: "external", floating_ip_address: "203.0.113.7" },
+  });
+  const answerFor = (address: Address): void => {
+    const path = `/network/v2.0/floatingips/${address.id}`;
+    const forbidden = { status: 403, body: { NeutronError: { message: "not now" } } };
+    const found = { body: { floatingip: shown(address) } };
+    cloud.on(`GET ${path}`, next === "unheard" ? forbidden : found);
+    cloud.on(`PUT ${path}/tags`, ({ body }) => ({ body }));
+    for (const version of ["", "/v2.0"])
+      cloud.on(`DELETE /network${version}/floatingips/${address.id}`, () => {
+        addresses = addresses.filter(({ id }) => id !== address.id);
+        cloud.on(`GET ${path}`, { status: 404, body: {} });
+        return { status: 204 };
+      });
+  };
+  const answerAddresses = (): void => {
+    const pool = { id: "external", name: "public", status: "ACTIVE", subnets: [] };
+    cloud.on("GET /network/v2.0/networks", { body: { networks: [pool] } });
+    cloud.on("GET /network/floatingips", () => ({ body: { floatingips: addresses.map(shown) } }));
+    cloud.on("POST /network/v2.0/floatingips", ({ body }) => {
+      const { floatingip: asked } = body as { floatingip: Omit<Address, "id"> };
+      if (addresses.some((one) => one.port_id === asked.port_id))
+        return { status: 409, body: { NeutronError: { message: "the port has one" } } };
+      const address = { ...asked, id: `made-${String((made += 1))}` };
+      addresses.push(address);
+      answerFor(address);
+      return next === "lost"
+        ? { status: "reset" }
+        : { status: 201, body: { floatingip: shown(address) } };
+    });
+  };
+
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
+    [addresses, made] = [[foreign], 0];
+    answerAddresses();
+    project = new ServiceProject("address", programOf(floatingIp), environmentOf(cloud));
+    service = createClusterService(project.service);
+  });
+  afterEach(async () => {
+    await cloud.close();
+    project.remove();
+  });
+
+  for (const fate of ["lost", "unheard"] as const)
+    it(`is undone at once, before it has its tags: ${fate}`, async () => {
+      next = fate;
+      const notes: string[] = [];
+      await assert.rejects(service.up("dev", { ...bare, onNote: (text) => notes.push(text) }));
+      assert.deepEqual(addresses, [foreign], notes.join("\n"));
+      next = "answered";
+      const { outputs } = await service.up("dev", bare);
+      assert.deepEqual(
+        addresses.map(({ id }) => id),
+        ["foreign", outputs["made"]?.value],
+      );
+    });
+
+  it("does not keep the port for itself where that could not be undone", async () => {
+    next = "answered";
+    const left = { id: "left", port_id: "port-of-the-api" };
+    addresses = [foreign, { ...left, description: `Kubernetes API. ${description}` }];
+    answerFor({ ...left, description });
+    await assert.rejects(service.up("dev", bare));
+    assert.deepEqual(addresses, [foreign]);
+    await service.up("dev", bare);
+    assert.equal(addresses.length, 2);
   });
 });

@@ -17,14 +17,6 @@ describe("the network of a cluster", () => {
     assert.ok(usual && !("mtu" in usual.inputs));
   });
 
-  it("carries the identity from its first moment on: tags are a second request", async () => {
-    const rows = await build({});
-    for (const kind of ["network:Network", "subnet:Subnet", "router:Router"]) {
-      const [row] = ofType(rows, `/${kind}`);
-      assert.match(String(row?.inputs["description"]), /^Part of cluster dev-[0-9a-f]{12}$/, kind);
-    }
-  });
-
   it("takes its subnets with it when it goes, and none that is taken out alone", async () => {
     const rows = await build(
       { ipv6: { nodes: "fd00:10::/64" } },

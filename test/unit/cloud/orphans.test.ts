@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { connectCloud } from "../../../cloud/client.js";
 import { CloudError } from "../../../cloud/cloud-error.js";
 import { deleteObject, deleteOrphans, findOrphans } from "../../../cloud/orphans.js";
-import { clusterMetadata, clusterTags } from "../../../cloud/ownership.js";
+import {
+  clusterDescription,
+  clusterMetadata,
+  clusterTags,
+  serverGroupName,
+} from "../../../cloud/ownership.js";
 import {
   emptyProject,
   fakeUser,
@@ -60,7 +65,33 @@ describe("what a cluster left", () => {
     );
   });
 
-  it("holds a server group exactly when all of its servers are the cluster's", async () => {
+  it("holds what has no tags yet: a run may end before they come", async () => {
+    const description = clusterDescription(mark, "Kubernetes API");
+    cloud.on("GET /network/floatingips", {
+      body: {
+        floatingips: [
+          { id: "f", description },
+          { id: "o", description: clusterDescription(other, "Kubernetes API") },
+          { id: "n", description: "Kubernetes API of cluster dev" },
+        ],
+      },
+    });
+    cloud.on("GET /compute/os-server-groups", {
+      body: {
+        server_groups: [
+          { id: "g", name: serverGroupName(mark, "general"), members: [] },
+          { id: "o", name: serverGroupName(other, "general"), members: [] },
+        ],
+      },
+    });
+    const found = await findOrphans(await connect(), identities);
+    assert.deepEqual(
+      found.map(({ kind, id }) => `${kind} ${id}`),
+      ["floating IP f", "server group g"],
+    );
+  });
+
+  it("holds a server group of an earlier release exactly when all of its servers are the cluster's", async () => {
     cloud.on("GET /compute/servers/detail", {
       body: {
         servers: [

@@ -8,11 +8,17 @@ import {
   credentialDescription,
   nameInCloud,
   ownershipOf,
+  serverGroupName,
 } from "../../../cloud/ownership.js";
 import { object } from "../../support/cloud-object.js";
 
 const mark = { name: "dev", identity: "0123456789ab" };
 const inCloud = "dev-0123456789ab";
+/** What has tags in Neutron, by a second request. */
+const neutrons = [
+  ...(["network", "subnet", "router"] as const),
+  ...(["port", "floating IP", "security group"] as const),
+] as const;
 
 describe("whose an object is", () => {
   it("stands in tags, metadata or description", () => {
@@ -20,12 +26,15 @@ describe("whose an object is", () => {
     const tags = ["x", ...clusterTags(mark)];
     assert.deepEqual(ownershipOf(object({ kind: "network", tags })), marked);
     assert.deepEqual(ownershipOf(object({ metadata: clusterMetadata(mark) })), marked);
-    for (const kind of ["network", "subnet", "router"] as const)
-      assert.deepEqual(
-        ownershipOf(object({ kind, description: clusterDescription(mark) })),
-        marked,
-        kind,
-      );
+    for (const kind of neutrons)
+      for (const what of [undefined, "Kubernetes API"])
+        assert.deepEqual(
+          ownershipOf(object({ kind, description: clusterDescription(mark, what) })),
+          marked,
+          kind,
+        );
+    const group = object({ kind: "server group", name: serverGroupName(mark, "general") });
+    assert.deepEqual(ownershipOf(group), marked);
     const credential = object({
       kind: "application credential",
       description: credentialDescription(mark),
@@ -64,8 +73,11 @@ describe("whose an object is", () => {
   it("is nobody's by its name alone: a foreign machine may be called like ours", () => {
     assert.equal(ownershipOf(object({ name: "dev-control-plane-0" })), undefined);
     assert.equal(ownershipOf(object({ kind: "network", name: "dev" })), undefined);
-    const spoken = object({ kind: "network", description: "Part of cluster dev" });
-    assert.equal(ownershipOf(spoken), undefined);
+    for (const description of ["Part of cluster dev", `DNS of cluster ${inCloud}`, inCloud])
+      for (const kind of neutrons)
+        assert.equal(ownershipOf(object({ kind, description })), undefined);
+    for (const name of ["dev-general", inCloud, `general.${inCloud}`])
+      assert.equal(ownershipOf(object({ kind: "server group", name })), undefined);
     const another = object({ kind: "load balancer", name: "kube_service_dev_default_web" });
     assert.equal(ownershipOf(another), undefined);
   });
@@ -91,7 +103,12 @@ describe("whose an object is", () => {
           metadata: { "cinder.csi.openstack.org/cluster": nameInCloud(one) },
         });
         const own = object({ kind, tags: clusterTags(one) });
-        const said = [ownershipOf(marked), ownershipOf(own)].filter((known) => known);
+        const first = object({
+          kind,
+          name: serverGroupName(one, "general"),
+          description: clusterDescription(one, "What it is"),
+        });
+        const said = [marked, own, first].map(ownershipOf).filter((known) => known);
         assert.ok(said.length > 0 || kind === "application credential");
         for (const ownership of said) assert.deepEqual(ownership?.mark, one);
       }),

@@ -6,7 +6,7 @@ import {
   type Verdict,
 } from "../../../../automation/cluster/leftovers.js";
 import type { CloudObject } from "../../../../cloud/inventory.js";
-import { clusterDescription } from "../../../../cloud/ownership.js";
+import { clusterDescription, serverGroupName } from "../../../../cloud/ownership.js";
 import { object } from "../../../support/cloud-object.js";
 
 /** An interrupted run, and one before it that failed. */
@@ -35,6 +35,30 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
     "a network of ours that has no tags yet",
     { kind: "network", description: clusterDescription({ name: "dev", identity: ours }) },
     "left behind",
+  ],
+  ...(["port", "floating IP", "security group"] as const).map(
+    (kind): [string, Partial<CloudObject>, Verdict["is"]] => [
+      `a ${kind} of ours that has no tags yet, in a network that was there`,
+      {
+        ...{ kind, network: "their network" },
+        description: clusterDescription({ name: "dev", identity: ours }, "What it is"),
+      },
+      "left behind",
+    ],
+  ),
+  [
+    "a server group of ours, of which Nova keeps a name only",
+    { kind: "server group", name: serverGroupName({ name: "dev", identity: ours }, "general") },
+    "left behind",
+  ],
+  [
+    "a floating IP of another cluster that has no tags yet",
+    {
+      kind: "floating IP",
+      description: clusterDescription({ name: "dev", identity: theirs }, "Kubernetes API"),
+      created: during,
+    },
+    "another's",
   ],
   [
     "a router of another cluster that has no tags yet",

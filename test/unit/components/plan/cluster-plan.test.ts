@@ -291,7 +291,7 @@ describe("the plan of a cluster", () => {
     assert.deepEqual(groups.at(-1), {
       group: "gateway",
       name: "dev-gateway",
-      description: "Machines of cluster dev with the role gateway",
+      what: "Machines with the role gateway",
     });
   });
 });

@@ -35,7 +35,7 @@ describe("a role that is added to the table", () => {
       {
         group: invented,
         name: `${spec.name}-gateway`,
-        description: `Machines of cluster ${spec.name} with the role gateway of the tests`,
+        what: "Machines with the role gateway of the tests",
       },
     ]);
     assert.deepEqual(securityGroupsOf(invented), ["node", invented]);
