@@ -36,6 +36,8 @@ export interface CloudObject {
   readonly gigabytes: number;
   /** Who holds a port or network: `compute:...`, `network:dhcp`. Empty for the others. */
   readonly owner: string;
+  /** ID of what has a port. Empty for the others. */
+  readonly device: string;
   /** Which host a server is on, by a text that only this project has for it. Empty for the others. */
   readonly host: string;
   /** ID of the network that a subnet, a port or a load balancer's address is in. Empty for the others. */
@@ -65,6 +67,7 @@ const objectSchema = z
     status: text,
     provisioning_status: text,
     device_owner: text,
+    device_id: text,
     hostId: text,
     size: z.number().nullish(),
     vip_network_id: text,
@@ -84,6 +87,7 @@ const objectSchema = z
     status: first(raw.provisioning_status, raw.status),
     gigabytes: raw.size ?? 0,
     owner: raw.device_owner,
+    device: raw.device_id,
     host: raw.hostId,
     network: first(raw.vip_network_id, raw.network_id),
     created: inUtc(first(raw.created_at, raw.created)),

@@ -14,18 +14,20 @@ export interface Held {
   readonly owned: ReadonlySet<string>;
   /** Identities of the clusters that the stack holds. */
   readonly identities: ReadonlySet<string>;
+  /** IDs of what goes before anything is made: its name is free then. Default: nothing. */
+  readonly going?: ReadonlySet<string>;
 }
 
 export interface PreflightOptions extends Partial<Held> {
   /** What was asked before the state was known. Default: it is asked now. */
-  readonly surveyed?: Promise<Survey>;
+  readonly surveyed?: Survey;
 }
 
 /** Whose the object is that has the name we want, and what to do about it. */
 function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
   const mark = ownershipOf(object)?.mark;
   if (mark && identities.has(mark.identity))
-    return `which an interrupted run of this stack left, and its state does not hold; delete this ${object.kind} in the cloud, then run it again`;
+    return `which is this cluster's own, but the state does not hold it, and nothing proves that a run which failed has left it: the state may be an old one; bring back the newer one, or delete this ${object.kind} in the cloud, then run it again`;
   if (!mark) return "which no cluster of stackadm made; choose another cluster name";
   const whose = `which belongs to another cluster '${mark.name}'`;
   return mark.identity === ""
@@ -34,13 +36,14 @@ function occupant(object: CloudObject, identities: ReadonlySet<string>): string 
 }
 
 /** Objects that would clash with what is to be made: same kind and name, and the stack has none of its own. */
-function checkNames(
+export function nameProblems(
   objects: readonly CloudObject[],
   needs: ClusterNeeds,
-  { owned, identities }: Held,
+  { owned, identities, going = new Set() }: Held,
 ): Finding[] {
+  const staying = objects.filter(({ id }) => !going.has(id));
   return needs.names.flatMap(({ kind, name }) => {
-    const alike = objects.filter((object) => object.kind === kind && object.name === name);
+    const alike = staying.filter((object) => object.kind === kind && object.name === name);
     if (alike.some(({ id }) => owned.has(id))) return [];
     return alike.map((object) =>
       problem(
@@ -50,15 +53,14 @@ function checkNames(
   });
 }
 
-/** Names that are somebody else's: all that is asked of a cloud which does not answer the other questions. */
-export async function nameProblems(
+/** Objects that may have these names: all that is asked of a cloud which does not answer the other questions. */
+export async function namedObjects(
   client: CloudClient,
   needs: ClusterNeeds,
-  held: Held,
-): Promise<Finding[]> {
+): Promise<CloudObject[]> {
   const named = [...new Set(needs.names.map(({ kind }) => kind))];
   const objects = await Promise.all(named.map((kind) => listObjects(client, kind)));
-  return checkNames(objects.flat(), needs, held);
+  return objects.flat();
 }
 
 /** What is still to be made: needs minus what the stack already holds. */
@@ -131,7 +133,7 @@ export async function preflight(
   needs: ClusterNeeds,
   options: PreflightOptions = {},
 ): Promise<Finding[]> {
-  const { owned = new Set<string>(), identities = new Set<string>(), surveyed } = options;
+  const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
   const { flavors, objects, quotas, missing } = await (surveyed ?? survey(client, needs));
   const ours = objects.filter(
     (object) =>
@@ -140,7 +142,7 @@ export async function preflight(
   return [
     ...missing,
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
-    ...checkNames(objects, needs, { owned, identities }),
+    ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
     ...credentialFindings(client, needs, { lives: owned.size > 0 }),
     ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>

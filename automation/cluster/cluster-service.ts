@@ -34,6 +34,7 @@ import { lookEarly, prove, whatWasMade } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
 import { repair, tellRepair, undoUndecided } from "./repair.js";
 import { Run } from "./run.js";
+import { clearTheWay } from "./lost.js";
 import {
   holdsNothing,
   identitiesOf,
@@ -173,7 +174,9 @@ class Service implements ClusterService {
       const { access } = run;
       // As long as the state says where the cluster is.
       await moveEarlier(access.workspace, () => readClusters(access));
-      await repair(run, await settleApi(run, state, { ...options, requireAgreed }), "operation");
+      const settled = await settleApi(run, state, { ...options, requireAgreed });
+      const { state: rest } = await repair(run, settled, "operation");
+      await clearTheWay(run, rest ?? state);
       const { flags, others } = await disown(run, state);
       await run.engine("destroy", { exists: true, ...flags });
       const swept = { ...(await sweepAfter(run, state)), ...(others.length > 0 && { others }) };
@@ -198,7 +201,7 @@ class Service implements ClusterService {
     return this.request(stack, options, async (run) => {
       const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
       await requireHere(run, state);
-      return findingsFor(run, spec, { state });
+      return findingsFor(run, spec, state);
     });
   }
 

@@ -8,6 +8,11 @@ export interface Stretch {
   readonly to?: number;
 }
 
+export interface Interruption {
+  /** Whether a run was killed, though the state does not say so any more: it was repaired since. Default: false. */
+  readonly interrupted?: boolean;
+}
+
 /** What the engine writes down of a run that came to its end, well or not. The newest comes first. */
 const historySchema = z.array(
   z.looseObject({
@@ -34,15 +39,19 @@ const beginningOf = ({ deployment }: StateExport): string | undefined =>
  * When runs were at work of which the state may not know everything: those that failed since the last good one, and the one
  * that was killed, which nobody recorded. Pure.
  */
-export function unsettledBy(history: History, state: StateExport): Stretch[] {
+export function unsettledBy(
+  history: History,
+  state: StateExport,
+  { interrupted = false }: Interruption = {},
+): Stretch[] {
   const good = history.findIndex(({ kind, result }) => kind === "update" && result === "succeeded");
   const failed = (good === -1 ? history : history.slice(0, good)).flatMap(
     ({ startTime, endTime }): Stretch[] =>
       endTime === undefined ? [] : [{ from: Date.parse(startTime), to: Date.parse(endTime) }],
   );
-  const interrupted = (state.deployment.pending_operations ?? []).length > 0;
+  const killed = interrupted || (state.deployment.pending_operations ?? []).length > 0;
   const since = history[0]?.endTime ?? beginningOf(state);
-  return interrupted && since !== undefined ? [...failed, { from: Date.parse(since) }] : failed;
+  return killed && since !== undefined ? [...failed, { from: Date.parse(since) }] : failed;
 }
 
 /** Whether something was made in one of them. */
@@ -52,7 +61,11 @@ export const fallsInto = (created: string, stretches: readonly Stretch[]): boole
 };
 
 /** Asks the engine for its records. */
-export async function unsettledOf(access: StateAccess, state: StateExport): Promise<Stretch[]> {
+export async function unsettledOf(
+  access: StateAccess,
+  state: StateExport,
+  interruption?: Interruption,
+): Promise<Stretch[]> {
   const { stdout } = await pulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
-  return unsettledBy(historySchema.parse(JSON.parse(stdout)), state);
+  return unsettledBy(historySchema.parse(JSON.parse(stdout)), state, interruption);
 }

@@ -44,7 +44,7 @@ export function verdictOnUnmarked(
     : unproven("it was not made while such a run was at work");
 }
 
-/** What an object has to be in to be of the cluster. The others carry a mark from their first moment on, or never one. */
+/** What an object without a mark has to be in to be of the cluster: earlier releases gave these one by a second request. */
 const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly string[]>>> = {
   subnet: ({ network }) => [network],
   port: ({ network }) => [network],
@@ -58,3 +58,33 @@ export function verdictOn(object: CloudObject, known: Known): Verdict {
   const parents = parentsOf[object.kind]?.(object);
   return verdictOnUnmarked({ ...(parents && { parents }), created: object.created }, known);
 }
+
+/** With data in it: a copy has the mark, too, so there has to be a record of it. */
+const withData: ReadonlySet<Kind> = new Set(["volume", "volume snapshot"]);
+
+/**
+ * What the program made for one of the stack's clusters, as its mark says, and the state does not hold: the engine forgets a create
+ * that failed. What a cluster's own controllers made is in no state.
+ */
+export function isLost(
+  object: CloudObject,
+  { owned, identities }: Pick<Known, "owned" | "identities">,
+): boolean {
+  const ownership = ownershipOf(object);
+  return (
+    ownership?.claim === "marked by stackadm" &&
+    identities.has(ownership.mark.identity) &&
+    !owned.has(object.id) &&
+    !withData.has(object.kind)
+  );
+}
+
+/** A server, or what one has its address by: the state may be an old one, and the server part of a cluster that lives. */
+const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
+  kind === "server" || (kind === "port" && owner.startsWith("compute:"));
+
+/** Whose that is. No record says that it is half made, and the state may be an old one: the time has to say it, too. */
+export const verdictOnLost = (object: CloudObject, known: Known): Verdict =>
+  isOfMachine(object)
+    ? unproven("it is a machine's, and may be at work")
+    : verdictOnUnmarked({ parents: [], created: object.created }, known);

@@ -1,61 +1,104 @@
-import type { Finding } from "../../cloud/finding.js";
-import { nameProblems, preflight, survey, type Survey } from "../../cloud/preflight.js";
+import { warning, type Finding } from "../../cloud/finding.js";
+import type { CloudObject } from "../../cloud/inventory.js";
+import {
+  namedObjects,
+  nameProblems,
+  preflight,
+  survey,
+  type Held,
+  type Survey,
+} from "../../cloud/preflight.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import { needsOf, wantedOf } from "../../components/plan/needs.js";
 import { ClusterError } from "./cluster-error.js";
 import { beginServers, foundThen, hasFitted, mayHaveFitted } from "./fitted.js";
+import { lostAmong, undoLost } from "./lost.js";
 import type { Run } from "./run.js";
-import { identitiesOf, ownedIds, type StateExport } from "./state.js";
+import { heldBy, type StateExport } from "./state.js";
 import { factsIn } from "./surveyed-facts.js";
 
-/** What the preflight asks the cloud, asked while the state is read. Who needs it hears of an error. */
-function beginSurvey(run: Run, spec: ClusterSpec): Promise<Survey> {
-  const surveyed = run.cloud().then((cloud) => survey(cloud, needsOf(spec)));
-  surveyed.catch(() => undefined);
-  return surveyed;
+/** What was asked of the cloud: what it lists, and what that means for who holds something of it. */
+interface Look {
+  readonly objects: readonly CloudObject[];
+  readonly findings: (held: Held) => Finding[] | Promise<Finding[]>;
+  /** Absent: only names were asked for. */
+  readonly surveyed?: Survey;
+}
+
+async function look(
+  run: Run,
+  spec: ClusterSpec,
+  { namesOnly }: { readonly namesOnly: boolean },
+): Promise<Look> {
+  const [cloud, needs] = [await run.cloud(), needsOf(spec)];
+  if (namesOnly) {
+    const objects = await namedObjects(cloud, needs);
+    return { objects, findings: (held) => nameProblems(objects, needs, held) };
+  }
+  const surveyed = await survey(cloud, needs);
+  const findings = (held: Held) => preflight(cloud, needs, { ...held, surveyed });
+  return { objects: surveyed.objects, findings, surveyed };
+}
+
+/** The same while the state is read. Who needs it hears of an error. */
+function beginLook(run: Run, spec: ClusterSpec): Promise<Look> {
+  const looking = look(run, spec, { namesOnly: false });
+  looking.catch(() => undefined);
+  return looking;
 }
 
 /** What the cloud lacks for this cluster, of which the stack holds `state`. Changes nothing. */
 export async function findingsFor(
   run: Run,
   spec: ClusterSpec,
-  {
-    state,
-    surveyed,
-  }: { readonly state: StateExport | undefined; readonly surveyed?: Promise<Survey> },
+  state: StateExport | undefined,
 ): Promise<Finding[]> {
-  const cloud = await run.cloud();
-  return preflight(cloud, needsOf(spec), { ...heldBy(state), ...(surveyed && { surveyed }) });
+  const { objects, findings } = await look(run, spec, { namesOnly: false });
+  const lost = await lostAmong(run, state, objects);
+  const going = new Set(lost.map(({ id }) => id));
+  return [
+    ...(await findings({ ...heldBy(state), going })),
+    ...lost.map(({ kind, name, id }) =>
+      warning(
+        `${kind}: an earlier run left '${name}' (${id}) without a record; \`npx stackadm up\` deletes it first`,
+      ),
+    ),
+  ];
 }
-
-const heldBy = (state: StateExport | undefined) => ({
-  owned: ownedIds(state),
-  identities: identitiesOf(state),
-});
 
 /** What the program need not look up. It knows its own cluster only where it is the package's. */
 async function surveyedFacts(
   run: Run,
   spec: ClusterSpec,
-  surveyed: Promise<Survey>,
+  surveyed: Survey,
 ): Promise<KnownFacts | undefined> {
   if (run.service.program !== undefined) return undefined;
   const wanted = wantedOf(spec);
-  const facts = factsIn(await surveyed, wanted, (await run.cloud()).scope);
+  const facts = factsIn(surveyed, wanted, (await run.cloud()).scope);
   return facts && { wanted: JSON.stringify(wanted), facts };
 }
 
+/** Notes warnings; refuses with every problem in one error. */
+function tell(run: Run, findings: readonly Finding[]): void {
+  for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
+  const problems = findings.filter(({ severity }) => severity === "problem");
+  if (problems.length === 0) return;
+  const lines = problems.map(({ text }) => `  ${text}`).join("\n");
+  throw new ClusterError("PREFLIGHT_FAILED", `The cluster does not fit into this cloud:\n${lines}`);
+}
+
 /**
- * Begins to ask the cloud, while the state is read. What it answers refuses to begin what the cloud cannot carry, every problem in one
- * error; of a cluster that is as it was when it came up, nothing is asked. Answered is what the program need not ask for.
+ * Begins to ask the cloud, while the state is read. What a run left there without a record is taken away; then what it answers refuses to
+ * begin what the cloud cannot carry, every problem in one error. Of a cluster that is as it was when it came up, nothing is asked.
+ * Answered is what the program need not ask for.
  */
 export function beginFit(
   run: Run,
   spec: ClusterSpec | undefined,
   { namesOnly }: { readonly namesOnly: boolean },
 ) {
-  const early = spec && !namesOnly && !mayHaveFitted(run) ? beginSurvey(run, spec) : undefined;
+  const early = spec && !namesOnly && !mayHaveFitted(run) ? beginLook(run, spec) : undefined;
   const servers = spec && mayHaveFitted(run) ? beginServers(run, spec) : undefined;
   return async (
     state: StateExport | undefined,
@@ -65,18 +108,13 @@ export function beginFit(
     if (!repaired && hasFitted(run, spec, state)) return foundThen(run, servers);
     run.stage("preflight");
     // What was half made and is gone now occupied names and quotas: the cloud is asked again.
-    const asked = repaired ? undefined : early;
-    const surveyed = namesOnly ? undefined : (asked ?? beginSurvey(run, spec));
-    const findings = surveyed
-      ? await findingsFor(run, spec, { state, surveyed })
-      : await nameProblems(await run.cloud(), needsOf(spec), heldBy(state));
-    for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
-    const problems = findings.filter(({ severity }) => severity === "problem");
-    if (problems.length === 0) return surveyed && surveyedFacts(run, spec, surveyed);
-    const lines = problems.map(({ text }) => `  ${text}`).join("\n");
-    throw new ClusterError(
-      "PREFLIGHT_FAILED",
-      `The cluster does not fit into this cloud:\n${lines}`,
-    );
+    const asked = await ((repaired ? undefined : early) ?? look(run, spec, { namesOnly }));
+    const going = await undoLost(run, state, asked.objects, { interrupted: repaired });
+    if (going.size > 0) run.stage("preflight");
+    const findings = await asked.findings({ ...heldBy(state), going });
+    tell(run, findings);
+    // What it found may be what has gone since.
+    const surveyed = going.size > 0 ? undefined : asked.surveyed;
+    return surveyed && surveyedFacts(run, spec, surveyed);
   };
 }

@@ -10,8 +10,7 @@ import { unsettledOf } from "./earlier-runs.js";
 import { verdictOn, verdictOnUnmarked, type Known, type Verdict } from "./leftovers.js";
 import { isTheOne, recoverySteps, text, whatOf, type RecoveryStep } from "./recovery-steps.js";
 import {
-  identitiesOf,
-  ownedIds,
+  heldBy,
   readState,
   writeState,
   type StateAccess,
@@ -210,11 +209,7 @@ export const isInterrupted = (state: StateExport): boolean =>
   (state.deployment.pending_operations ?? []).length + withoutLeaves(state).left.length > 0;
 
 async function knownOf(access: StateAccess, state: StateExport): Promise<Known> {
-  return {
-    owned: ownedIds(state),
-    identities: identitiesOf(state),
-    unsettled: await unsettledOf(access, state),
-  };
+  return { ...heldBy(state), unsettled: await unsettledOf(access, state) };
 }
 
 /**

@@ -59,7 +59,7 @@ export async function undoUndecided(run: Run): Promise<void> {
   } catch (error) {
     const names = creates.map(({ operation }) => whatOf(operation.resource.urn)).join(", ");
     run.note(
-      `Whether the cloud made ${names} is not known (${error instanceof Error ? error.message : String(error)}); \`npx stackadm orphans\` shows what was left.`,
+      `Whether the cloud made ${names} is not known (${error instanceof Error ? error.message : String(error)}); the next \`npx stackadm up\` looks for it.`,
     );
   }
 }

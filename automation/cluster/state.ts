@@ -132,6 +132,12 @@ export const componentsOf = (state: StateExport | undefined): Map<string, string
 export const identitiesOf = (state: StateExport | undefined): Set<string> =>
   new Set(componentsOf(state).keys());
 
+/** What is the stack's: the ids of what it made, and the identities that its clusters' objects carry. */
+export const heldBy = (state: StateExport | undefined) => ({
+  owned: ownedIds(state),
+  identities: identitiesOf(state),
+});
+
 const marks = z.looseObject({ [identityKey]: z.string(), [clusterNameKey]: z.string() });
 
 /** The names in the cloud of the clusters that the stack holds, as their servers carry them, else of their components. */

@@ -4,7 +4,7 @@ import { deleteOrphans, irreplaceable, orphansIn, type Orphan } from "../../clou
 import { ClusterError } from "./cluster-error.js";
 import { orphansCommand } from "./orphans.js";
 import type { Run } from "./run.js";
-import { identitiesOf, ownedIds, type StateExport } from "./state.js";
+import { heldBy, type StateExport } from "./state.js";
 
 export interface SweepOptions {
   readonly cloud: CloudClient;
@@ -58,8 +58,7 @@ export async function sweepAfter(run: Run, state: StateExport | undefined): Prom
   run.stage("sweep");
   return sweep({
     cloud: await run.cloud(),
-    identities: identitiesOf(state),
-    owned: ownedIds(state),
+    ...heldBy(state),
     signal: run.options.signal,
     onDelete: ({ kind, name, claim }) => {
       run.stage("sweep", `deleting the ${kind} '${name}' (${claim})`);

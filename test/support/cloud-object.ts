@@ -10,6 +10,7 @@ export const object = (fields: Partial<CloudObject>): CloudObject => ({
   metadata: {},
   status: "",
   owner: "",
+  device: "",
   host: "",
   network: "",
   created: "",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connectCloud } from "../../../cloud/client.js";
 import type { ClusterNeeds } from "../../../cloud/needs.js";
 import { clusterTags } from "../../../cloud/ownership.js";
-import { nameProblems } from "../../../cloud/preflight.js";
+import { namedObjects, nameProblems } from "../../../cloud/preflight.js";
 import {
   emptyProject,
   fakeProject,
@@ -14,9 +14,11 @@ const identity = "0123456789ab";
 
 describe("names that are taken", () => {
   let cloud: FakeCloud;
+  let going: Set<string>;
   beforeEach(async () => {
     cloud = await startFakeCloud();
     emptyProject(cloud);
+    going = new Set();
     const tags = clusterTags({ name: "dev", identity });
     cloud.on(`GET /network/networks?project_id=${fakeProject}`, {
       body: { networks: [{ id: "n", name: "dev", tags }] },
@@ -27,8 +29,9 @@ describe("names that are taken", () => {
   });
   const ask = async (names: ClusterNeeds["names"], ...identities: readonly string[]) => {
     const client = await connectCloud({ env: cloud.environment() });
-    const held = { owned: new Set<string>(), identities: new Set(identities) };
-    const found = await nameProblems(client, { names } as ClusterNeeds, held);
+    const needs = { names } as ClusterNeeds;
+    const held = { owned: new Set<string>(), identities: new Set(identities), going };
+    const found = nameProblems(await namedObjects(client, needs), needs, held);
     return found.map(({ text }) => text);
   };
 
@@ -38,10 +41,17 @@ describe("names that are taken", () => {
     assert.doesNotMatch(text, /--delete/);
   });
 
-  it("by what an interrupted run left are told without: it is the identity of the cluster that lives", async () => {
+  it("by what a newer state holds are told without: it is the identity of the cluster that lives", async () => {
     assert.deepEqual(await ask([{ kind: "network", name: "dev" }], identity), [
-      "network: the name 'dev' is taken by n, which an interrupted run of this stack left, and its state does not hold; delete this network in the cloud, then run it again",
+      "network: the name 'dev' is taken by n, which is this cluster's own, but the state does not hold it, and nothing proves that a run which failed has left it: the state may be an old one; bring back the newer one, or delete this network in the cloud, then run it again",
     ]);
+  });
+
+  it("are free by what goes before anything is made, and by nothing else", async () => {
+    going = new Set(["n"]);
+    assert.deepEqual(await ask([{ kind: "network", name: "dev" }], identity), []);
+    going = new Set(["other"]);
+    assert.equal((await ask([{ kind: "network", name: "dev" }], identity)).length, 1);
   });
 
   it("are asked of the services alone that know them", async () => {

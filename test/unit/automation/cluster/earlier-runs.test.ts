@@ -45,6 +45,8 @@ describe("when runs were at work of which the state may not know everything", ()
 
   it("since the last one that was recorded, where the state says that one was interrupted", () => {
     assert.deepEqual(unsettledBy([run(4, "succeeded")], state(true)), [{ from: hour(5) }]);
+    const repaired = unsettledBy([run(4, "succeeded")], state(false), { interrupted: true });
+    assert.deepEqual(repaired, [{ from: hour(5) }]);
   });
 
   it("since the stack began, where its first run was interrupted", () => {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import {
+  isLost,
   verdictOn,
+  verdictOnLost,
   verdictOnUnmarked,
   type Known,
   type Verdict,
@@ -172,5 +174,40 @@ describe("what an earlier run left behind", () => {
     assert.equal(of("our router", "our network"), "left behind");
     assert.equal(of("our router", "their network"), "unproven");
     assert.equal(of(""), "unproven");
+  });
+});
+
+describe("what is there without a record", () => {
+  const description = clusterDescription({ name: "dev", identity: ours });
+  const lost = (fields: Partial<CloudObject>): boolean => isLost(object(fields), known);
+
+  it("is what carries an identity of ours, and the state does not hold", () => {
+    for (const kind of ["network", "port", "floating IP", "security group"] as const)
+      assert.ok(lost({ kind, id: "new", description }), kind);
+    assert.ok(!lost({ kind: "network", id: "held", description }));
+    const foreign = clusterDescription({ name: "dev", identity: theirs });
+    assert.ok(!lost({ kind: "network", id: "new", description: foreign }));
+    assert.ok(!lost({ kind: "port", id: "new", network: "our network", created: during }));
+  });
+
+  it("is nothing that the cluster's controllers made, and no data: a volume's copy has its mark, too", () => {
+    assert.ok(!lost({ kind: "load balancer", name: `kube_service_dev-${ours}_default_web` }));
+    assert.ok(!lost({ kind: "volume", metadata: metadata(ours) }));
+  });
+
+  it("was left by a run that failed only if it was made then: the state may be an old one", () => {
+    const verdict = (created: string) =>
+      verdictOnLost(object({ kind: "network", description, created }), known).is;
+    assert.equal(verdict("2026-01-02T08:10:00Z"), "left behind");
+    assert.equal(verdict("2026-01-02T09:00:00Z"), "unproven");
+    assert.equal(verdict(""), "unproven");
+  });
+
+  it("was never proved to be left where it is a machine's, which may be at work", () => {
+    const of = (fields: Partial<CloudObject>) =>
+      verdictOnLost(object({ ...fields, created: "2026-01-02T08:10:00Z" }), known).is;
+    assert.equal(of({ kind: "server", metadata: metadata(ours) }), "unproven");
+    assert.equal(of({ kind: "port", description, owner: "compute:nova" }), "unproven");
+    assert.equal(of({ kind: "port", description }), "left behind");
   });
 });

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { Embedder, fails } from "../../support/embedder.js";
+import { networkType, urnOf } from "../../support/engine.js";
+
+const identity = "0123456789ab";
+const description = `Part of cluster dev-${identity}`;
+const during = "2026-01-02T10:05:00Z";
+const bare = { verify: false, kubeconfigFile: false } as const;
+
+type Fields = Readonly<Record<string, string>> & { readonly id: string };
+
+describe("what a run that failed left without a record", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  const ofIdentity = {
+    ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
+    ...{ custom: true, id: "made", outputs: { stdout: identity } },
+  };
+  const holding = (id: string) => ({
+    ...{ urn: urnOf(networkType, "dev-network-network"), type: networkType },
+    ...{ custom: true, id },
+  });
+  const left = { id: "left", name: "dev", description, created_at: during };
+  /** What the engine had done when each of them was deleted. */
+  let deletions: (readonly [string, readonly string[]])[];
+  let notes: string[];
+  const onNote = (text: string): void => void notes.push(text);
+
+  /** The cloud lists it until it is deleted. */
+  const offer = (collection: string, objects: readonly Fields[]): void => {
+    const key = collection.replaceAll("-", "_");
+    let listed = [...objects];
+    embedder.cloud.on(`GET /network/${collection}`, () => ({ body: { [key]: listed } }));
+    for (const { id } of objects)
+      embedder.cloud.on(`DELETE /network/${collection}/${id}`, () => {
+        const { engine } = embedder;
+        assert.ok(engine.heldBy() !== undefined, "nobody else works on the stack");
+        deletions.push([id, engine.operations()]);
+        listed = listed.filter((one) => one.id !== id);
+        return { status: 204 };
+      });
+  };
+
+  beforeEach(async () => {
+    embedder = await Embedder.start();
+    [deletions, notes] = [[], []];
+    embedder.engine.state({ resources: [ofIdentity] });
+    const [startTime, endTime] = ["2026-01-02T10:00:00Z", "2026-01-02T10:30:00Z"];
+    embedder.engine.history([{ kind: "update", result: "failed", startTime, endTime }]);
+  });
+  afterEach(() => embedder.stop());
+
+  for (const preflight of [true, "names"] as const)
+    it(`is deleted before it is in the way, while the engine holds the stack: preflight ${String(preflight)}`, async () => {
+      offer("networks", [left]);
+      await embedder.service().up("dev", { ...bare, preflight, onNote });
+      assert.deepEqual(deletions, [["left", ["hold"]]]);
+      assert.deepEqual(embedder.engine.operations(), ["hold", "up"]);
+      assert.match(notes.join("\n"), /^Deleting the network 'dev' \(left\): it is this cluster's/m);
+    });
+
+  it("is deleted, too, where the run was killed, after what that left pending", async () => {
+    const command = "command:local:Command";
+    const resource = { urn: urnOf(command, "another"), type: command, custom: true };
+    const pending = [{ type: "creating", resource }];
+    embedder.engine.state({ resources: [ofIdentity], pending_operations: pending });
+    offer("networks", [{ ...left, created_at: "2026-01-02T10:45:00Z" }]);
+    await embedder.service().up("dev", { ...bare, onNote });
+    assert.deepEqual(deletions, [["left", ["hold", "hold"]]]);
+    assert.deepEqual(embedder.engine.operations(), ["hold", "hold", "up"]);
+  });
+
+  it("is no machine, whatever the time says: it may be at work", async () => {
+    const machine = { id: "server", name: "dev-general-0", created: during, status: "ACTIVE" };
+    const metadata = { "stackadm-cluster": "dev", "stackadm-identity": identity };
+    embedder.cloud.on("GET /compute/servers/detail", {
+      body: { servers: [{ ...machine, metadata }] },
+    });
+    const attached = { device_owner: "compute:nova", device_id: "server" };
+    offer("ports", [{ ...left, id: "port", ...attached }]);
+    const { message } = await fails(embedder.service().up("dev", bare), "PREFLIGHT_FAILED");
+    assert.match(message, /server: the name 'dev-general-0' is taken by server, which is this clu/);
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
+  });
+
+  it("is left alone by a preview", async () => {
+    offer("networks", [left]);
+    await embedder.service().preview("dev");
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["preview"]]);
+  });
+
+  it("is only told by the checks", async () => {
+    offer("networks", [left]);
+    const findings = await embedder.service().preflight("dev");
+    assert.deepEqual(
+      findings.map(({ severity, text }) => `${severity} ${text}`),
+      [
+        "warning network: an earlier run left 'dev' (left) without a record; `npx stackadm up` deletes it first",
+      ],
+    );
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
+  });
+
+  it("is not what was made when no run failed: the state may be an old one", async () => {
+    offer("networks", [{ ...left, created_at: "2026-01-02T09:00:00Z" }]);
+    const { message } = await fails(embedder.service().up("dev", bare), "PREFLIGHT_FAILED");
+    assert.match(
+      message,
+      /taken by left, which is this cluster's own, but the state does not hold/,
+    );
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
+  });
+
+  it("is not what somebody else was making until the lock was ours", async () => {
+    offer("networks", [left]);
+    const state = { resources: [ofIdentity, holding("left")] };
+    embedder.engine.runs({ hold: { state } });
+    await embedder.service().up("dev", bare);
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["hold", "up"]]);
+  });
+
+  it("costs nothing where there is none", async () => {
+    await embedder.service().up("dev", bare);
+    assert.deepEqual(embedder.engine.operations(), ["up"]);
+    assert.ok(!embedder.engine.calls().some((call) => call.startsWith("stack history")));
+  });
+
+  describe("in the way of a destroy", () => {
+    const port = (id: string, more = {}) => ({ id, name: id, network_id: "ours", ...more });
+
+    it("goes first, and what is somebody else's is named and stays", async () => {
+      const router = {
+        ...holding("router"),
+        urn: urnOf("openstack:networking/router:Router", "r"),
+      };
+      embedder.engine.state({ resources: [ofIdentity, holding("ours"), router] });
+      offer("ports", [
+        port("lost", { description }),
+        port("of a machine", { device_owner: "compute:nova" }),
+        port("of DHCP", { device_owner: "network:dhcp" }),
+        port("of Octavia", { device_owner: "Octavia" }),
+        port("elsewhere", { network_id: "theirs" }),
+        port("of our router", { device_owner: "network:router_interface", device_id: "router" }),
+        port("of a router", { device_owner: "network:router_interface", device_id: "another" }),
+      ]);
+      await embedder.service().destroy("dev", { onNote });
+      assert.deepEqual(deletions, [["lost", ["hold"]]]);
+      assert.deepEqual(embedder.engine.operations(), ["hold", "destroy"]);
+      const named = notes.filter((text) => text.includes("cannot go before it"));
+      assert.deepEqual(
+        named.map((text) => /^! The port '(.+?)'/.exec(text)?.[1]),
+        ["of a machine", "of a router"],
+      );
+    });
+
+    it("does not stop it where the cloud does not list what may be there", async () => {
+      embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
+      let asked = 0;
+      embedder.cloud.on("GET /network/routers", () =>
+        (asked += 1) === 1 ? { status: 403, body: {} } : { body: { routers: [] } },
+      );
+      offer("ports", [port("lost", { description })]);
+      await embedder.service().destroy("dev", { onNote });
+      assert.equal(deletions[0]?.[0], "lost");
+    });
+
+    it("starts no engine of its own where there is nothing of it", async () => {
+      embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
+      await embedder.service().destroy("dev", { onNote });
+      assert.deepEqual([notes, embedder.engine.operations()], [[], ["destroy"]]);
+    });
+  });
+});
