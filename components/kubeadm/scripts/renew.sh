@@ -33,45 +33,62 @@ poll() {
   done
 }
 
-# life FILE: prints when its certificate began and when it ends, in seconds; a kubeconfig's is that of its user.
-life() {
-  local said
+# dates FILE: prints when its certificate began and when it ends; a kubeconfig's is that of its user.
+dates() {
   [[ -e $home/$1 ]] || return 1
-  said=$(if [[ $1 == *.conf ]]; then
+  if [[ $1 == *.conf ]]; then
     sed -n 's/^ *client-certificate-data: //p' "$home/$1" | base64 -d
   else
     cat "$home/$1"
-  fi | openssl x509 -noout -startdate -enddate) || return 1
-  date -u -d "$(sed -n 's/^notBefore=//p' <<<"$said")" +%s | tr '\n' ' '
-  date -u -d "$(sed -n 's/^notAfter=//p' <<<"$said")" +%s
+  fi | openssl x509 -noout -startdate -enddate
 }
 
+# read_dates FILE...: sets `begins` and `ends` of those that are there, in seconds.
+read_dates() {
+  local file said all='' found=() seconds=() position
+  begins=() ends=()
+  for file; do
+    said=$(dates "$file") || continue
+    found+=("$file") said=${said/notBefore=/}
+    all+=${said/notAfter=/}$'\n'
+  done
+  # One process for all of them: `date` reads a moment a line.
+  mapfile -t seconds < <(date -u -f - +%s <<<"${all%$'\n'}")
+  for position in "${!found[@]}"; do
+    begins[${found[position]}]=${seconds[2 * position]}
+    ends[${found[position]}]=${seconds[2 * position + 1]}
+  done
+}
+
+# authority_of FILE: sets `authority`.
 authority_of() {
   case $1 in
-    pki/front-proxy-*) printf pki/front-proxy-ca.crt ;;
-    pki/etcd/* | pki/apiserver-etcd-client.crt) printf pki/etcd/ca.crt ;;
-    *) printf pki/ca.crt ;;
+    pki/front-proxy-*) authority=pki/front-proxy-ca.crt ;;
+    pki/etcd/* | pki/apiserver-etcd-client.crt) authority=pki/etcd/ca.crt ;;
+    *) authority=pki/ca.crt ;;
   esac
 }
 
 # Sets `next`, "BY END FILE" of the certificate that is next; `due`, that one of kubeadm's is to be signed anew; `urgent`, that it is
 # late for that; `over`, that one has ended.
 look() {
-  local file from end until all='' now by
+  local file end third all='' now by authority
+  local -A begins ends
   now=$(date +%s) due=no urgent=no over=no
-  for file in "${signed[@]}" "${others[@]}"; do
-    read -r from end < <(life "$file") || continue
-    by=$((end - (end - from) / 6))
+  read_dates "${signed[@]}" "${others[@]}"
+  ((${#ends[@]} > 0)) || die "there are no certificates in $home"
+  for file in "${!ends[@]}"; do
+    end=${ends[$file]} third=$(((end - begins[$file]) / 3))
+    by=$((end - third / 2))
     all+="$by $end $file"$'\n'
     [[ " ${signed[*]} " == *" $file "* ]] || continue
     # Nothing is good for longer than who signed it.
-    read -r _ until < <(life "$(authority_of "$file")") || continue
-    ((until > end)) || continue
-    if ((now > end - (end - from) / 3)); then due=yes; fi
+    authority_of "$file"
+    ((${ends[$authority]:-0} > end)) || continue
+    if ((now > end - third)); then due=yes; fi
     if ((now > by)); then urgent=yes; fi
     if ((now > end)); then over=yes; fi
   done
-  [[ -n $all ]] || die "there are no certificates in $home"
   read -r by end file < <(sort -n <<<"${all%$'\n'}")
   next="$(date -u -d "@$by" +%FT%TZ) $(date -u -d "@$end" +%FT%TZ) $file"
 }
