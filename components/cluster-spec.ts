@@ -31,6 +31,7 @@ import {
 import { withoutKubeProxy } from "./spec/kube-router.js";
 import { podNetwork, withoutRoutes } from "./spec/pod-network.js";
 import { overlapping } from "./spec/ranges.js";
+import { withoutRoom } from "./spec/room.js";
 import { sampleServices } from "./spec/sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
 import { contradictions, nowhereToRun, presetOf, topology } from "./spec/topology.js";
@@ -156,6 +157,12 @@ const groupsOf = (value: Checked) => [
 const machinesOf = (value: Checked): number =>
   nodeGroupsOf(value).reduce((sum, { group }) => sum + group.count, 0);
 
+/** How many machines become nodes, and how many there are. */
+const countedIn = (value: Checked) => {
+  const nodes = machinesOf(value);
+  return { nodes, machines: nodes + (value.etcd?.count ?? 0) + (value.bastion ? 1 : 0) };
+};
+
 const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) => {
   const { count, schedulable } = presetOf(chosen);
   return {
@@ -183,6 +190,7 @@ const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const
 const several = ["topology", "controlPlane", "workers", "etcd"] as const;
 const placed = ["network", "endpoint", ...several] as const;
 const dual = [...routed, "topology", "controlPlane", "workers", "kubernetes"] as const;
+const housed = [...several, "network", "podNetwork", "kubernetes", "bastion"] as const;
 const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
 
 const comparisons: readonly Comparison[] = [
@@ -208,6 +216,7 @@ const comparisons: readonly Comparison[] = [
   { of: routed, find: withoutRoutes },
   { of: dual, find: (value) => besideIpv6({ ...value, machines: machinesOf(value) }) },
   { of: ["podNetwork", "kubernetes"], find: withoutKubeProxy },
+  { of: housed, find: (value) => withoutRoom({ ...value, ...countedIn(value) }) },
 ];
 
 export const clusterSchema = clusterShape

@@ -47,12 +47,6 @@ export function stretchesWithout(
   });
 }
 
-/** How many machines get a range for their pods: kube-controller-manager gives each a /24. */
-export function machinesWithPods(pods: string): number {
-  const { subnetMask } = new Address4(pods);
-  return subnetMask > 24 ? 0 : 2 ** (24 - subnetMask);
-}
-
 /** The address of the `kubernetes` service: the first of the range, which kubeadm puts in the API's certificate. */
 export function firstServiceAddress(services: string): string {
   return firstHostOf(services);

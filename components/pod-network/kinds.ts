@@ -83,6 +83,8 @@ export type PodNetworkTraits = Path & {
    * may then change that. @default others do not
    */
   readonly routesOfCloud?: true;
+  /** Whether it shares the pods' range out by itself, not by what kube-controller-manager gives each node. @default it does not */
+  readonly sharesOutRange?: true;
   /** Modules of the kernel that it needs, beside those that every node needs. */
   readonly kernelModules: readonly string[];
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, list, present, range, record, text, truth, whole } from "./values.js";
+import { doc, list, oneOf, present, range, record, text, truth, whole } from "./values.js";
 
 /*
  * Every key of cloud.conf that a cluster can be told, by section: the one table. The schema is made of it, and its names in the
@@ -62,6 +62,14 @@ const places = {
   ),
 } as const;
 
+/** How Octavia spreads connections. */
+export const balancingMethods = [
+  "ROUND_ROBIN",
+  "LEAST_CONNECTIONS",
+  "SOURCE_IP",
+  "SOURCE_IP_PORT",
+] as const;
+
 const monitor = {
   createMonitor: optional(
     truth(),
@@ -71,12 +79,12 @@ const monitor = {
   monitorDelay: optional(duration, "How often they ask.", "`5s`"),
   monitorTimeout: optional(duration, "How long an answer may take.", "`3s`"),
   monitorMaxRetries: optional(
-    whole(1, "a number of answers"),
+    whole(1, "a number of answers", 10),
     "Answers after which a machine is in again, 1 to 10.",
     "`1`",
   ),
   monitorMaxRetriesDown: optional(
-    whole(1, "a number of answers"),
+    whole(1, "a number of answers", 10),
     "Failures after which a machine is out, 1 to 10.",
     "`3`",
   ),
@@ -85,7 +93,7 @@ const monitor = {
 /** [LoadBalancer], but `enabled` and `provider`, which other arguments depend on. */
 export const loadBalancerKeys = {
   method: optional(
-    present("a method of Octavia"),
+    oneOf(balancingMethods),
     "How connections are spread: `ROUND_ROBIN`, `LEAST_CONNECTIONS`, `SOURCE_IP`, `SOURCE_IP_PORT`.",
     "`ROUND_ROBIN`; `SOURCE_IP_PORT` with `ovn`, which knows nothing else",
   ),
@@ -152,6 +160,12 @@ export const loadBalancerClasses = z
       ({ networkId, subnetId }) => networkId === undefined || subnetId !== undefined,
       { path: ["networkId"], error: "does not say which subnet of it; write subnetId, too" },
     ),
+    {
+      error: ({ code }) =>
+        code === "invalid_key"
+          ? "is not the name of a class; use lower-case letters, digits and dashes"
+          : "is not a map of classes; write one like `internal: {subnetId: ...}`",
+    },
   )
   .optional();
 

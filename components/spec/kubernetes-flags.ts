@@ -92,9 +92,12 @@ export const controllerManager = component(
 );
 export const scheduler = component("kube-scheduler", connection, "v: 2");
 
+/** Hours in a week: what is good for less ends before a failed renewal has been tried a second time with some days to spare. */
+const leastHours = 168;
+
 const hours = text(
-  (value) => /^[1-9]\d{0,6}h$/.test(value),
-  "is not a time that a certificate lasts; write hours, like 8760h",
+  (value) => /^[1-9]\d{0,6}h$/.test(value) && Number.parseInt(value) >= leastHours,
+  `is not a time that a certificate lasts; write hours, like 8760h, and at least ${String(leastHours)}h, a week`,
 ).optional();
 
 /** How long what kubeadm signs is good. */
@@ -102,14 +105,14 @@ export const certificates = record({
   validity: hours.meta(
     doc(
       "in place",
-      "How long a certificate is good that kubeadm signs, in hours. Holds for those that are signed from now on: of machines that come, of changed names, and when a control plane has less than a third of a certificate's life left and signs its own anew. Certificates that exist keep their end until then.",
+      "How long a certificate is good that kubeadm signs, in hours, at least `168h`, a week. Holds for those that are signed from now on: of machines that come, of changed names, and when a control plane has less than a third of a certificate's life left and signs its own anew. Certificates that exist keep their end until then.",
       "kubeadm's: `8760h`, a year",
     ),
   ),
   authorityValidity: hours.meta(
     doc(
       "refused",
-      "How long the cluster's own authorities are good, in hours. They are made once, with the cluster.",
+      "How long the cluster's own authorities are good, in hours, at least `168h`. They are made once, with the cluster.",
       "kubeadm's: `87600h`, ten years",
     ),
   ),
@@ -203,13 +206,25 @@ export const audit = record({
     .meta(doc("restarts control plane", "After how many days former files go.")),
 }).prefault({});
 
-/** Fields of KubeletConfiguration or KubeProxyConfiguration; `reserved` ones are written by kubeadm or asked by this program. */
-export const fieldsOf = (kind: string, reserved: Readonly<Record<string, string>>) =>
+/**
+ * Fields of KubeletConfiguration or KubeProxyConfiguration; `reserved` ones are written by kubeadm or asked by this program, and of
+ * those in `words` only these are taken, because with another one nothing starts.
+ */
+export const fieldsOf = (
+  kind: string,
+  reserved: Readonly<Record<string, string>>,
+  words: Readonly<Record<string, readonly string[]>> = {},
+) =>
   settings(kind).check(({ value, issues }) => {
+    const refuse = (field: string, message: string): void =>
+      void issues.push({ code: "custom", path: [field], input: field, message });
     for (const [field, message] of Object.entries({
       apiVersion: "is kubeadm's; leave it out",
       kind: "is kubeadm's; leave it out",
       ...reserved,
     }))
-      if (field in value) issues.push({ code: "custom", path: [field], input: field, message });
+      if (field in value) refuse(field, message);
+    for (const [field, known] of Object.entries(words))
+      if (field in value && !known.some((word) => word === value[field]))
+        refuse(field, `${shown(value[field])} is not known here; write ${known.join(" or ")}`);
   });

@@ -77,11 +77,15 @@ export const kubernetes = record({
   controllerManager,
   scheduler,
   patches,
-  kubelet: fieldsOf("KubeletConfiguration", {
-    staticPodPath: "is where the control plane's pods are; leave it out",
-    healthzPort: "is where kubelet's health is asked; leave it out",
-    healthzBindAddress: "is where kubelet's health is asked; leave it out",
-  })
+  kubelet: fieldsOf(
+    "KubeletConfiguration",
+    {
+      staticPodPath: "is where the control plane's pods are; leave it out",
+      healthzPort: "is where kubelet's health is asked; leave it out",
+      healthzBindAddress: "is where kubelet's health is asked; leave it out",
+    },
+    { cgroupDriver: ["systemd", "cgroupfs"] },
+  )
     .default({})
     .meta(
       doc(
@@ -89,7 +93,7 @@ export const kubernetes = record({
         "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's; it, `clusterDNS`, `clusterDomain`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster lives, and are refused.",
       ),
     ),
-  kubeProxy: fieldsOf("KubeProxyConfiguration", {})
+  kubeProxy: fieldsOf("KubeProxyConfiguration", {}, { mode: ["iptables", "nftables", "ipvs"] })
     .default({})
     .meta(
       doc(

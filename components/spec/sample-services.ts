@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { address4, doc, present, record, truth, whole } from "./values.js";
+import { balancingMethods } from "./cloud-conf.js";
+import { address4, doc, oneOf, present, record, truth, whole } from "./values.js";
 
 /*
  * How the sample services reach their clients, as a person would write it on a service of their own: the annotations of
@@ -37,7 +38,7 @@ const telling = {
   ),
 };
 const others = {
-  lbMethod: on(present("a method of Octavia"), "How connections are spread."),
+  lbMethod: on(oneOf(balancingMethods), "How connections are spread."),
   timeoutClientData: milliseconds("a client may be silent"),
   timeoutMemberConnect: milliseconds("a connection to a machine may take"),
   timeoutMemberData: milliseconds("a machine may be silent"),
@@ -45,8 +46,14 @@ const others = {
   enableHealthMonitor: on(truth(), "Whether machines are asked for their health."),
   healthMonitorDelay: on(whole(1, "a number of seconds"), "Seconds between two questions."),
   healthMonitorTimeout: on(whole(1, "a number of seconds"), "Seconds that an answer may take."),
-  healthMonitorMaxRetries: on(whole(1, "a number"), "Answers after which a machine is in."),
-  healthMonitorMaxRetriesDown: on(whole(1, "a number"), "Failures after which it is out."),
+  healthMonitorMaxRetries: on(
+    whole(1, "a number of answers", 10),
+    "Answers after which a machine is in.",
+  ),
+  healthMonitorMaxRetriesDown: on(
+    whole(1, "a number of answers", 10),
+    "Failures after which it is out.",
+  ),
   flavorId: on(id("a flavor of Octavia"), "Octavia flavor."),
   availabilityZone: on(present("a zone of Octavia"), "Octavia zone."),
   hostname: on(present("a DNS name"), "Name that is shown instead of the address."),

@@ -140,13 +140,18 @@ export const address4 = text(
   "is not an IPv4 address; write one like 10.0.0.100",
 );
 
-/** A whole number of at least `least`. */
-export const whole = (least: number, what: string): z.ZodType<number, number> => {
+/** A whole number of at least `least`, and at most `most` if there is one. */
+export const whole = (least: number, what: string, most?: number): z.ZodType<number, number> => {
+  const bounds =
+    most === undefined
+      ? `of at least ${String(least)}`
+      : `from ${String(least)} to ${String(most)}`;
   const error = ({ input }: { input?: unknown }): string =>
     input === undefined
       ? `is missing; write ${what}`
-      : `${shown(input)} is not ${what}; write a whole number of at least ${String(least)}`;
-  return z.number({ error }).int({ error }).min(least, { error });
+      : `${shown(input)} is not ${what}; write a whole number ${bounds}`;
+  const number = z.number({ error }).int({ error }).min(least, { error });
+  return most === undefined ? number : number.max(most, { error });
 };
 
 export const truth = (): z.ZodType<boolean, boolean> =>
@@ -194,7 +199,9 @@ export const list = <Item extends z.ZodType>(
   what: string,
 ): z.ZodArray<Item> => {
   const error = ({ input }: { input?: unknown }): string =>
-    input === undefined ? `is missing; write ${what}` : `${shown(input)} is not ${what}`;
+    input === undefined
+      ? `is missing; write ${what}`
+      : `${shown(input)} is not ${what}; write a list in brackets`;
   return z.array(item, { error }).min(least, { error: () => `is empty; write ${what}` });
 };
 

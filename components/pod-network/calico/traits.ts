@@ -73,5 +73,5 @@ const traits: Readonly<Record<OptionsOf<"calico">["encapsulation"], PodNetworkTr
 
 export const calico: PodNetworkRow<"calico"> = {
   summary: "wraps or routes them and enforces network policies, Kubernetes' and its own",
-  traits: ({ encapsulation }) => traits[encapsulation],
+  traits: ({ encapsulation }) => ({ ...traits[encapsulation], sharesOutRange: true }),
 };

@@ -14,6 +14,7 @@ export const none: PodNetworkRow<"none"> = {
     ],
     ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: 0 },
     replacesKubeProxy: false,
+    sharesOutRange: true,
     kernelModules: [],
   }),
 };

@@ -6,6 +6,7 @@ import {
   type ClusterSpec,
 } from "../../../components/cluster-spec.js";
 import { golden } from "../../support/golden.js";
+import { mistakes } from "../../support/mistakes.js";
 import { smallest } from "../../support/spec.js";
 
 const spec = (over: object = {}): ClusterSpec => {
@@ -20,86 +21,6 @@ const problems = (args: unknown): string[] => {
     ? result.problems.map(({ path, message }) => `${path}: ${message}`)
     : [];
 };
-
-/** One wrong value each, and where it is. */
-const mistakes: readonly (readonly [string, object])[] = [
-  ["protect", { protect: "yes" }],
-  ["name", { name: "Dev_1" }],
-  ["name", { name: "a".repeat(29) }],
-  ["image", { image: "" }],
-  ["externalNetwork", { externalNetwork: 7 }],
-  ["allowedCidrs", { allowedCidrs: [] }],
-  ["allowedCidrs.0", { allowedCidrs: ["203.0.113.7/24"] }],
-  ["allowedCidrs.1", { allowedCidrs: ["203.0.113.0/24", "2001:db8::1/32"] }],
-  ["controlPlane.flavor", { controlPlane: {} }],
-  [
-    "workers.general.generation",
-    { workers: { general: { flavor: "m", count: 1, generation: -1 } } },
-  ],
-  ["controlPlane.count", { controlPlane: { flavor: "m", count: 2 } }],
-  ["controlPlane.count", { controlPlane: { flavor: "m", count: "3" } }],
-  ["access", { access: "vpn" }],
-  ["workers.general.count", { workers: { general: { flavor: "m", count: 1.5 } } }],
-  ["workers.general.count", { workers: { general: { flavor: "m" } } }],
-  ["workers.Big", { workers: { Big: { flavor: "m", count: 1 } } }],
-  ["workers.control-plane", { workers: { "control-plane": { flavor: "m", count: 1 } } }],
-  ["workers", { workers: 3 }],
-  ["zones.0", { zones: [""] }],
-  ["network.nodes", { network: { nodes: "10.0.0.0" } }],
-  ["network.nodes", { network: { nodes: "somewhere" } }],
-  ["network.pods", { network: { nodes: "10.244.7.0/24" } }],
-  ["network.services", { network: { services: "10.244.0.0/24" } }],
-  ["network.dns.0", { network: { dns: ["one.one"] } }],
-  ["endpoint.kind", { endpoint: { kind: "anycast" } }],
-  ["endpoint.kind", { endpoint: {} }],
-  ["endpoint", { endpoint: "private" }],
-  ["endpoint", { endpoint: { kind: "floating-ip", public: true } }],
-  ["endpoint.provider", { endpoint: { kind: "load-balancer", provider: "" } }],
-  ["endpoint.public", { endpoint: { kind: "load-balancer", public: 1 } }],
-  ["endpoint.address", { endpoint: { kind: "virtual-ip", address: "fd00::1" } }],
-  ["endpoint.address", { endpoint: { kind: "virtual-ip", address: "10.0.1.5" } }],
-  ["endpoint.address", { endpoint: { kind: "virtual-ip", address: "10.0.0.255" } }],
-  ["podNetwork", { podNetwork: "cloud-routes", cloudController: { enabled: false } }],
-  ["podNetwork", { podNetwork: "cloud-routes", network: { existing: { network: "n" } } }],
-  ["podNetwork", { podNetwork: "cloud-routes", endpoint: { kind: "virtual-ip" } }],
-  ["endpoint.host", { endpoint: { kind: "existing" } }],
-  ["endpoint.host", { endpoint: { kind: "existing", host: "https://api.example.org" } }],
-  ["apiName", { apiName: "api_dev" }],
-  ["apiName", { apiName: "10.0.0.5" }],
-  ["apiName", { apiName: "a.b", endpoint: { kind: "existing", host: "api.example.org" } }],
-  ["ssh.publicKey", { ssh: {} }],
-  ["ssh.publicKey", { ssh: { publicKey: "-----BEGIN" } }],
-  ["ssh.user", { ssh: { ...smallest.ssh, user: "Root" } }],
-  ["kubernetes.version", { kubernetes: { version: "v1.36.3" } }],
-  ["kubernetes.version", { kubernetes: { version: "1.29.0" } }],
-  ["kubernetes.packages.url", { kubernetes: { packages: { url: "pkgs.k8s.io" } } }],
-  ["kubernetes.packages.keyFingerprint", { kubernetes: { packages: { keyFingerprint: "abc" } } }],
-  ["kubernetes.registry.prefix", { kubernetes: { registry: { prefix: "http://x" } } }],
-  ["kubernetes.registry.plainHttp", { kubernetes: { registry: { plainHttp: "yes" } } }],
-  ["kubernetes.kubelet", { kubernetes: { kubelet: [] } }],
-  ["podNetwork.kind", { podNetwork: "weave" }],
-  ["podNetwork", { podNetwork: 7 }],
-  ["podNetwork.backend", { podNetwork: { kind: "flannel", backend: "udp" } }],
-  ["podNetwork", { podNetwork: { kind: "kube-router", backend: "vxlan" } }],
-  ["podNetwork.encapsulation", { podNetwork: { kind: "calico", encapsulation: "gre" } }],
-  ["podNetwork.manifest.sha256", { podNetwork: { kind: "canal", manifest: { source: "a.yaml" } } }],
-  ["samples", { podNetwork: "none", samples: true }],
-  ["loadBalancer.provider", { loadBalancer: { provider: "" } }],
-  [
-    "storageClasses",
-    {
-      storageClasses: [
-        { name: "a", default: true },
-        { name: "b", default: true },
-      ],
-    },
-  ],
-  ["storageClasses.0.name", { storageClasses: [{ name: "Gold" }] }],
-  ["storageClasses.1.name", { storageClasses: [{ name: "a" }, { name: "a" }] }],
-  ["storageClasses.0.reclaimPolicy", { storageClasses: [{ name: "a", reclaimPolicy: "Keep" }] }],
-  ["storageClasses.0.fsType", { storageClasses: [{ name: "a", fsType: "zfs" }] }],
-  ["samples", { samples: 1 }],
-];
 
 describe("the cluster's specification", () => {
   it("needs six values beside a name and a login key, and has a default for everything else", () => {
@@ -143,7 +64,8 @@ describe("the cluster's specification", () => {
     it(`refuses ${JSON.stringify(over)} at ${path}`, () => {
       const found = problems({ ...smallest, ...over });
       assert.equal(found.length, 1, found.join("\n"));
-      assert.ok(found[0]?.startsWith(`cluster.${path}: `), found[0]);
+      const place = path === "" ? "cluster" : `cluster.${path}`;
+      assert.ok(found[0]?.startsWith(`${place}: `), found[0]);
     });
   }
 

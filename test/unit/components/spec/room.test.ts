@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { smallest } from "../../../support/spec.js";
+
+const problems = (over: object): string[] => {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  return "problems" in result
+    ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+    : [];
+};
+/** A control plane and so many workers. */
+const workers = (count: number) => ({ workers: { general: { flavor: "m", count } } });
+
+describe("a range", () => {
+  it("has to have addresses for all machines, etcd's and the bastion, too", () => {
+    const network = { nodes: "10.0.0.0/29" };
+    assert.deepEqual(problems({ network, ...workers(3) }), []);
+    const bastion = { access: "bastion", bastion: { flavor: "m" } };
+    const etcd = { etcd: { kind: "dedicated", flavor: "m", count: 1 } };
+    for (const more of [workers(4), { ...workers(3), ...bastion }, { ...workers(3), ...etcd }])
+      assert.deepEqual(problems({ network, ...more }), [
+        "cluster.network.nodes: 10.0.0.0/29 has addresses for 4 machines, and 5 are asked for; write a larger range",
+      ]);
+  });
+
+  it("of a network that exists is that network's affair", () => {
+    const network = { nodes: "10.0.0.0/29", existing: { network: "office" } };
+    assert.deepEqual(problems({ network, ...workers(9) }), []);
+  });
+
+  it("of pods has to have a share for each node, as large as kube-controller-manager is told", () => {
+    const network = { pods: "10.244.0.0/23" };
+    assert.deepEqual(problems({ network, ...workers(1) }), []);
+    assert.deepEqual(problems({ network, ...workers(2) }), [
+      "cluster.network.pods: 10.244.0.0/23 has a /24 for 2 nodes, and 3 are asked for; write a larger range",
+    ]);
+    for (const flag of ["node-cidr-mask-size", "node-cidr-mask-size-ipv4"]) {
+      const kubernetes = { controllerManager: { extraArgs: { [flag]: "25" } } };
+      assert.deepEqual(problems({ network, kubernetes, ...workers(3) }), []);
+      assert.equal(problems({ network, kubernetes, ...workers(4) }).length, 1);
+    }
+  });
+
+  it("of pods that the pod network shares out itself only has to be what kubeadm takes", () => {
+    const sha256 = "0".repeat(64);
+    const calico = { kind: "calico", manifest: { source: "calico.yaml", sha256 } };
+    for (const podNetwork of ["none", calico]) {
+      const of = (pods: string) => problems({ podNetwork, network: { pods }, ...workers(9) });
+      assert.deepEqual(of("10.244.0.0/24"), []);
+      assert.match(of("10.244.0.0/25").join(), /is less than the \/24 that each node gets of it/);
+      assert.match(of("32.0.0.0/7").join(), /is more than kubeadm shares out by \/24; .* a \/8$/);
+    }
+  });
+
+  it("of Services is between a /12 and a /28, as kubeadm has it", () => {
+    const of = (services: string) => problems({ network: { services } });
+    for (const services of ["10.96.0.0/12", "10.96.0.0/28"]) assert.deepEqual(of(services), []);
+    assert.match(of("10.96.0.0/29").join(), /is less than kubeadm takes; write at least a \/28$/);
+    assert.match(of("32.0.0.0/11").join(), /is more than kubeadm takes; write at most a \/12$/);
+  });
+});
