@@ -6,7 +6,10 @@ const k8s = (over: object) => ({ kubernetes: over });
 const lb = (over: object) => ({ loadBalancer: over });
 
 /** One wrong value each for the smallest cluster, and where it is: the empty path is the cluster itself. */
-export const mistakes: readonly (readonly [path: string, over: object])[] = [
+export const mistakes: readonly (readonly [
+  path: string,
+  over: Readonly<Record<string, unknown>>,
+])[] = [
   ["protect", { protect: "yes" }],
   ["name", { name: "Dev_1" }],
   ["name", { name: "a".repeat(29) }],
