@@ -8,9 +8,11 @@ export interface Stretch {
   readonly to?: number;
 }
 
-export interface Interruption {
+export interface Doubts {
   /** Whether a run was killed, though the state does not say so any more: it was repaired since. Default: false. */
   readonly interrupted?: boolean;
+  /** Whether it counts what a destroy that failed had the state forget before it was gone, whenever it was made. Default: false. */
+  readonly forgotten?: boolean;
 }
 
 /** What the engine writes down of a run that came to its end, well or not. The newest comes first. */
@@ -42,12 +44,15 @@ const beginningOf = ({ deployment }: StateExport): string | undefined =>
 export function unsettledBy(
   history: History,
   state: StateExport,
-  { interrupted = false }: Interruption = {},
+  { interrupted = false, forgotten = false }: Doubts = {},
 ): Stretch[] {
   const good = history.findIndex(({ kind, result }) => kind === "update" && result === "succeeded");
   const failed = (good === -1 ? history : history.slice(0, good)).flatMap(
-    ({ startTime, endTime }): Stretch[] =>
-      endTime === undefined ? [] : [{ from: Date.parse(startTime), to: Date.parse(endTime) }],
+    ({ kind, startTime, endTime }): Stretch[] => {
+      if (endTime === undefined) return [];
+      const from = forgotten && kind === "destroy" ? 0 : Date.parse(startTime);
+      return [{ from, to: Date.parse(endTime) }];
+    },
   );
   const killed = interrupted || (state.deployment.pending_operations ?? []).length > 0;
   const since = history[0]?.endTime ?? beginningOf(state);
@@ -64,8 +69,8 @@ export const fallsInto = (created: string, stretches: readonly Stretch[]): boole
 export async function unsettledOf(
   access: StateAccess,
   state: StateExport,
-  interruption?: Interruption,
+  doubts?: Doubts,
 ): Promise<Stretch[]> {
   const { stdout } = await pulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
-  return unsettledBy(historySchema.parse(JSON.parse(stdout)), state, interruption);
+  return unsettledBy(historySchema.parse(JSON.parse(stdout)), state, doubts);
 }

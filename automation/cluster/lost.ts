@@ -1,6 +1,6 @@
 import { listObjects, takeInventory, type CloudObject, type Kind } from "../../cloud/inventory.js";
 import { deleteOrphans } from "../../cloud/orphans.js";
-import { unsettledOf, type Interruption } from "./earlier-runs.js";
+import { unsettledOf, type Doubts } from "./earlier-runs.js";
 import { isLost, verdictOnLost } from "./leftovers.js";
 import type { Run } from "./run.js";
 import { heldBy, readState, type StateExport } from "./state.js";
@@ -15,12 +15,13 @@ export async function lostAmong(
   run: Run,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
-  interruption?: Interruption,
+  doubts?: Pick<Doubts, "interrupted">,
 ): Promise<CloudObject[]> {
   const held = heldBy(state);
   const lost = objects.filter((one) => isLost(one, held));
   if (!state || lost.length === 0) return [];
-  const known = { ...held, unsettled: await unsettledOf(run.access, state, interruption) };
+  const unsettled = await unsettledOf(run.access, state, { ...doubts, forgotten: true });
+  const known = { ...held, unsettled };
   return lost.filter((one) => verdictOnLost(one, known).is === "left behind");
 }
 
@@ -47,13 +48,13 @@ export async function undoLost(
   run: Run,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
-  interruption: Interruption,
+  doubts: Pick<Doubts, "interrupted">,
 ): Promise<ReadonlySet<string>> {
-  const lost = await lostAmong(run, state, objects, interruption);
+  const lost = await lostAmong(run, state, objects, doubts);
   if (lost.length > 0) {
     run.stage("repair");
     await undo(run, async (now) =>
-      lostAmong(run, now, await takeInventory(await run.cloud()), interruption),
+      lostAmong(run, now, await takeInventory(await run.cloud()), doubts),
     );
   }
   return new Set(lost.map(({ id }) => id));

@@ -70,6 +70,29 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual(embedder.engine.operations(), ["hold", "hold", "up"]);
   });
 
+  it("is what a destroy that failed had the state forget before it was gone, whenever it was made", async () => {
+    const subnet = {
+      ...left,
+      id: "subnet",
+      network_id: "ours",
+      created_at: "2025-12-24T10:00:00Z",
+    };
+    embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
+    const run = (kind: string, result: string, hour: string) => ({
+      ...{
+        kind,
+        result,
+        startTime: `2026-01-02T${hour}:00:00Z`,
+        endTime: `2026-01-02T${hour}:30:00Z`,
+      },
+    });
+    const [destroyed, made] = [run("destroy", "failed", "10"), run("update", "succeeded", "09")];
+    offer("subnets", [subnet]);
+    embedder.engine.history([destroyed, made]);
+    await embedder.service().up("dev", bare);
+    assert.deepEqual(deletions, [["subnet", ["hold"]]]);
+  });
+
   it("is no machine, whatever the time says: it may be at work", async () => {
     const machine = { id: "server", name: "dev-general-0", created: during, status: "ACTIVE" };
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": identity };
