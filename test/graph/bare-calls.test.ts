@@ -36,7 +36,7 @@ describe("the program by bare calls", () => {
     const { done } = await rehearse();
     assert.equal(count(done, "GET "), 3);
     assert.equal(count(done, "POST compute /servers"), 3);
-    assert.equal(count(done, "POST network /security-group-rules"), 1);
+    assert.equal(count(done, "POST network /security-group-rules"), 3, "one for each group");
     assert.equal(count(done, "SSH "), 6);
     const twice = done.filter((line, index) => done.indexOf(line) !== index);
     assert.deepEqual(twice, []);

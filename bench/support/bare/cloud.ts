@@ -169,7 +169,7 @@ const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) =
     ),
 };
 
-/** Milliseconds for which rules are gathered before one call makes them all. */
+/** Milliseconds for which rules are gathered before a call for each group makes them all. */
 const gathering = 20;
 /** A load balancer takes one change at a time; whoever comes meanwhile comes again. */
 const again = { times: 600, milliseconds: 100 };
@@ -218,15 +218,20 @@ export class BareCloud {
     return { id: "of-many", outputs: {} };
   }
 
-  /** All rules that came up to now, by one call. */
+  /** All rules that came up to now, by one call for each group: Neutron takes those of several groups one by one only. */
   async #flush(): Promise<void> {
     await pause(gathering);
     const rules = this.#rules;
     [this.#rules, this.#flushed] = [[], undefined];
-    await this.client.request("network", "POST", "/security-group-rules", {
-      security_group_rules: rules.map(({ body }) => body),
+    const groups = new Set(rules.map(({ body }) => body["security_group_id"]));
+    const calls = [...groups].map(async (group) => {
+      const ofGroup = rules.filter(({ body }) => body["security_group_id"] === group);
+      await this.client.request("network", "POST", "/security-group-rules", {
+        security_group_rules: ofGroup.map(({ body }) => body),
+      });
+      for (const { made } of ofGroup) made();
     });
-    for (const { made } of rules) made();
+    await Promise.all(calls);
   }
 
   async #whileBusy(ask: () => Promise<unknown>): Promise<unknown> {
