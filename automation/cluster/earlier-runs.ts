@@ -6,13 +6,13 @@ export interface Stretch {
   readonly from: number;
   /** Absent: its end is not known. */
   readonly to?: number;
+  /** It was to take everything away, and has the state forget some of it before it was gone. @default it was not */
+  readonly destroyed?: true;
 }
 
 export interface Doubts {
   /** Whether a run was killed, though the state does not say so any more: it was repaired since. Default: false. */
   readonly interrupted?: boolean;
-  /** Whether it counts what a destroy that failed had the state forget before it was gone, whenever it was made. Default: false. */
-  readonly forgotten?: boolean;
 }
 
 /** What the engine writes down of a run that came to its end, well or not. The newest comes first. */
@@ -44,14 +44,14 @@ const beginningOf = ({ deployment }: StateExport): string | undefined =>
 export function unsettledBy(
   history: History,
   state: StateExport,
-  { interrupted = false, forgotten = false }: Doubts = {},
+  { interrupted = false }: Doubts = {},
 ): Stretch[] {
   const good = history.findIndex(({ kind, result }) => kind === "update" && result === "succeeded");
   const failed = (good === -1 ? history : history.slice(0, good)).flatMap(
     ({ kind, startTime, endTime }): Stretch[] => {
       if (endTime === undefined) return [];
-      const from = forgotten && kind === "destroy" ? 0 : Date.parse(startTime);
-      return [{ from, to: Date.parse(endTime) }];
+      const stretch = { from: Date.parse(startTime), to: Date.parse(endTime) };
+      return [kind === "destroy" ? { ...stretch, destroyed: true } : stretch];
     },
   );
   const killed = interrupted || (state.deployment.pending_operations ?? []).length > 0;

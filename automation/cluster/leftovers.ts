@@ -83,8 +83,13 @@ export function isLost(
 const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
   kind === "server" || (kind === "port" && owner.startsWith("compute:"));
 
+/** A subnet of a network of ours, which goes with it: a destroy that failed has forgotten it, whenever it was made. */
+const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: Known): boolean =>
+  kind === "subnet" && owned.has(network) && unsettled.some(({ destroyed }) => destroyed === true);
+
 /** Whose that is. No record says that it is half made, and the state may be an old one: the time has to say it, too. */
-export const verdictOnLost = (object: CloudObject, known: Known): Verdict =>
-  isOfMachine(object)
-    ? unproven("it is a machine's, and may be at work")
-    : verdictOnUnmarked({ parents: [], created: object.created }, known);
+export function verdictOnLost(object: CloudObject, known: Known): Verdict {
+  if (isOfMachine(object)) return unproven("it is a machine's, and may be at work");
+  if (isForgotten(object, known)) return { is: "left behind" };
+  return verdictOnUnmarked({ parents: [], created: object.created }, known);
+}

@@ -15,13 +15,12 @@ export async function lostAmong(
   run: Run,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
-  doubts?: Pick<Doubts, "interrupted">,
+  doubts?: Doubts,
 ): Promise<CloudObject[]> {
   const held = heldBy(state);
   const lost = objects.filter((one) => isLost(one, held));
   if (!state || lost.length === 0) return [];
-  const unsettled = await unsettledOf(run.access, state, { ...doubts, forgotten: true });
-  const known = { ...held, unsettled };
+  const known = { ...held, unsettled: await unsettledOf(run.access, state, doubts) };
   return lost.filter((one) => verdictOnLost(one, known).is === "left behind");
 }
 
@@ -48,7 +47,7 @@ export async function undoLost(
   run: Run,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
-  doubts: Pick<Doubts, "interrupted">,
+  doubts: Doubts,
 ): Promise<ReadonlySet<string>> {
   const lost = await lostAmong(run, state, objects, doubts);
   if (lost.length > 0) {

@@ -62,12 +62,10 @@ describe("when runs were at work of which the state may not know everything", ()
     assert.equal(fallsInto("no time", stretch), false);
   });
 
-  it("always until then, for who asks what a destroy that failed had the state forget", () => {
+  it("are told apart where they were to take everything away", () => {
     const runs = [run(6, "failed", { kind: "destroy" }), run(4, "succeeded")];
-    const of = (forgotten: boolean) => unsettledBy(runs, state(false), { forgotten });
-    assert.deepEqual(of(true), [{ from: 0, to: hour(7) }]);
-    assert.deepEqual(of(false), [{ from: hour(6), to: hour(7) }]);
-    const since = [run(8, "succeeded"), ...runs];
-    assert.deepEqual(unsettledBy(since, state(false), { forgotten: true }), []);
+    const stretch = { from: hour(6), to: hour(7), destroyed: true };
+    assert.deepEqual(unsettledBy(runs, state(false)), [stretch]);
+    assert.deepEqual(unsettledBy([run(8, "succeeded"), ...runs], state(false)), []);
   });
 });

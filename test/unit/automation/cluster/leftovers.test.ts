@@ -203,6 +203,16 @@ describe("what is there without a record", () => {
     assert.equal(verdict(""), "unproven");
   });
 
+  it("was forgotten by a destroy that failed where it is a subnet of ours, whenever it was made", () => {
+    const destroyed = { ...known, unsettled: [{ from: 1, to: 2, destroyed: true as const }] };
+    const of = (fields: Partial<CloudObject>, all: typeof known = destroyed) =>
+      verdictOnLost(object({ kind: "subnet", description, created: during, ...fields }), all).is;
+    assert.equal(of({ network: "our network" }), "left behind");
+    assert.equal(of({ network: "their network" }), "unproven");
+    assert.equal(of({ kind: "floating IP" }), "unproven");
+    assert.equal(of({ network: "our network" }, { ...known, unsettled: [] }), "unproven");
+  });
+
   it("was never proved to be left where it is a machine's, which may be at work", () => {
     const of = (fields: Partial<CloudObject>) =>
       verdictOnLost(object({ ...fields, created: "2026-01-02T08:10:00Z" }), known).is;
