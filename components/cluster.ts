@@ -293,8 +293,8 @@ export class Cluster extends Component {
       networkMtu: network.mtu,
       cloud: cloudAccess(spec, cloud, { network, credential, operator }),
       ...{ deletedWith: controlPlane.first.machine.server, joins },
-      teardown: ({ workloads }) =>
-        controlPlane.teardown(access, [...workloads, ...joins], spec.blockStorage.snapshots),
+      teardown: ({ kept }) =>
+        controlPlane.teardown(access, [...kept, ...joins], spec.blockStorage.snapshots),
     });
   }
 }

@@ -22,8 +22,8 @@ import { podNetwork, type PodNetworkSpec } from "../spec/pod-network.js";
 /** What the cluster's teardown needs to know of the add-ons. */
 export interface AddonsResources {
   readonly provider: kubernetes.Provider;
-  /** What releases load balancers and volumes, and must outlive the teardown: depend on these. */
-  readonly workloads: readonly pulumi.Resource[];
+  /** What releases load balancers and volumes, or what that needs, and must outlive the teardown: depend on these. */
+  readonly kept: readonly pulumi.Resource[];
 }
 
 /** Arguments of {@link Addons}. */
@@ -79,7 +79,7 @@ export interface AddonsArgs {
   readonly joins?: readonly pulumi.Resource[];
   /**
    * Makes what, when it is deleted, waits until the cluster has released its load balancers and
-   * volumes. Called once; must depend on `workloads`. @default nothing waits
+   * volumes. Called once; must depend on `kept`. @default nothing waits
    */
   readonly teardown?: (resources: AddonsResources) => pulumi.Resource;
   /**
@@ -135,15 +135,19 @@ export class Addons extends Component {
     );
     const common = { images, nameInCloud: args.nameInCloud, cloudConfig, deletedWith };
     const network = this.#createNetwork(args, images);
-    const serving = [
-      ...this.#cloudController(args, common, inside),
-      ...(network ? [network.daemonSet] : []),
-    ];
-    const workloads = [...serving, ...this.#storage(args, common, network !== undefined)];
-    const balanced = [...serving, ...(args.joins ?? [])];
+    const controller = this.#cloudController(args, common, inside);
+    const storage = this.#storage(args, common, network !== undefined);
+    const balanced = [...controller, ...(args.joins ?? [])];
     this.#served(args, images, network !== undefined);
-    const teardown = args.teardown?.({ provider: this.provider, workloads });
-    const stored = teardown === undefined ? workloads : [...workloads, teardown];
+    // What goes with the cluster stays until then by itself: nobody has to wait for its pods now for the sake of the end. But for the
+    // controller's: with it, the teardown is as far from the beginning as load balancers are, and the engine ends both at once.
+    const staying = [...(network ? [network.daemonSet] : []), storage.controller, storage.node];
+    const kept = [
+      ...[...controller, cloudConfig.secret, ...storage.storageClasses],
+      ...(deletedWith === undefined ? staying : []),
+    ];
+    const teardown = args.teardown?.({ provider: this.provider, kept });
+    const stored = teardown === undefined ? kept : [...kept, teardown];
     const { serviceRanges: clients, cloud } = args;
     const balancing = { internalClass: cloud.machines && machinesClass, clients };
     if (args.ingress) {
@@ -191,8 +195,8 @@ export class Addons extends Component {
     return [made.daemonSet];
   }
 
-  #storage(args: AddonsArgs, common: Common, awaitsPodNetwork: boolean): pulumi.Resource[] {
-    const storage = this.make(
+  #storage(args: AddonsArgs, common: Common, awaitsPodNetwork: boolean): BlockStorage {
+    return this.make(
       BlockStorage,
       "storage",
       {
@@ -205,7 +209,6 @@ export class Addons extends Component {
       },
       { providers: { kubernetes: this.provider } },
     );
-    return [storage.controller, storage.node, ...storage.storageClasses];
   }
 
   /** Nothing, where the user brings the pod network along. */

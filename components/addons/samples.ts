@@ -32,11 +32,12 @@ export interface SamplesArgs extends AddonArgs {
   readonly ingress?: readonly pulumi.Resource[];
   /** What must work before a load balancer begins, and stay until it is gone. */
   readonly balanced: readonly pulumi.Resource[];
-  /** The same for a volume. */
+  /** What a volume begins after, and which stays until it is gone. */
   readonly stored: readonly pulumi.Resource[];
 }
 
-const volumeTimeouts = { create: "5m", update: "5m", delete: "5m" };
+/** Longer than what makes volumes may take to come up, which then says by itself what is wrong. */
+const volumeTimeouts = { create: "6m", update: "6m", delete: "5m" };
 
 /** An external and an internal load balancer in front of a web server, and a volume with data. */
 export class Samples extends Addon {

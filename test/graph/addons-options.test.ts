@@ -68,11 +68,11 @@ describe("graph: snapshots", () => {
         assert.ok(reaches(rows, named(rows, user).urn, named(rows, kind).urn), `${user} ${kind}`);
   });
 
-  it("are released before the volumes that they are of, while the driver is there", async () => {
+  it("are released before the volumes that they are of, while the driver is there by its credential", async () => {
     const rows = await clusterRows({ ...smallest, ...change, samples: true });
     const teardown = named(rows, "dev-control-plane-snapshots-teardown");
     assert.ok(reaches(rows, teardown.urn, named(rows, "dev-control-plane-teardown").urn));
-    assert.ok(reaches(rows, teardown.urn, named(rows, "dev-addons-storage-controller").urn));
+    assert.ok(reaches(rows, teardown.urn, named(rows, "dev-addons-cloud-config-secret").urn));
     const claim = named(rows, "dev-addons-samples-claim").urn;
     assert.ok(reaches(rows, claim, teardown.urn));
     const without = await clusterRows(smallest);

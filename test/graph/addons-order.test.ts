@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
-import { Addons } from "../../components/addons/addons.js";
-import { graph } from "../support/graph.js";
+import { Addons, type AddonsArgs } from "../../components/addons/addons.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { graph, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
 import { value } from "../support/value.js";
 import {
   answers,
@@ -14,6 +16,34 @@ import {
   run,
   sampleNames,
 } from "./addons-example.js";
+
+/** What the teardown is told to outlive, and everything that the sample's volume waits for, by name. */
+async function keptBy(end?: () => Marker): Promise<Record<"names" | "claim", readonly string[]>> {
+  let told: readonly pulumi.Resource[] = [];
+  const rows = await graph(() => {
+    const teardown: AddonsArgs["teardown"] = ({ provider, kept }) => {
+      assert.ok(kubernetes.Provider.isInstance(provider));
+      told = kept;
+      return new Marker("teardown");
+    };
+    return new Addons("addons", {
+      ...example(false),
+      teardown,
+      ...(end && { deletedWith: end() }),
+    });
+  }, answers);
+  const urns = await Promise.all(told.map(({ urn }) => value(urn)));
+  const { urn: claim } = named(rows, "addons-samples-claim");
+  const namesOf = (which: (row: Row) => boolean) =>
+    rows
+      .filter(which)
+      .map(({ name }) => name)
+      .sort();
+  return {
+    names: namesOf(({ urn }) => urns.includes(urn)),
+    claim: namesOf(({ urn }) => urn !== claim && reaches(rows, claim, urn)),
+  };
+}
 
 describe("graph: order of the add-ons", () => {
   it("lets no add-on wait for another, so that no circle can form", async () => {
@@ -62,45 +92,47 @@ describe("graph: order of the add-ons", () => {
   });
 
   it("has the teardown between the sample's volume and what releases load balancers and volumes", async () => {
-    let told: readonly pulumi.Resource[] = [];
-    const { rows, addons } = await run({
-      teardown: ({ provider, workloads }) => {
-        assert.ok(kubernetes.Provider.isInstance(provider));
-        told = workloads;
-        return new Marker("teardown");
-      },
-    });
-    const urns = await Promise.all(told.map(({ urn }) => value(urn)));
-    const names = urns.map((urn) => rows.find((row) => row.urn === urn)?.name);
-    assert.deepEqual(names.sort(), [
+    const { names, claim } = await keptBy();
+    assert.deepEqual(names, [
+      "addons-cloud-config-secret",
       "addons-cloud-controller-daemon-set",
       "addons-network-kube-router-daemon-set",
       "addons-storage-class-gold",
       "addons-storage-controller",
       "addons-storage-node",
     ]);
-    const claim = named(rows, "addons-samples-claim");
-    assert.ok(urns.every((urn) => claim.dependencies.includes(urn)));
-    assert.ok(addons.samples);
-    const namespace = named(rows, "addons-samples-namespace");
-    for (const name of sampleNames) {
-      assert.ok(reaches(rows, named(rows, name).urn, namespace.urn), name);
-    }
+    assert.ok(names.every((name) => claim.includes(name)));
   });
 
-  it("has load balancers wait for machines, and not for volumes", async () => {
+  it("waits neither for the driver's pods nor for the pod network where those go with the cluster", async () => {
+    const { names, claim } = await keptBy(() => new Marker("cluster"));
+    assert.deepEqual(names, [
+      "addons-cloud-config-secret",
+      "addons-cloud-controller-daemon-set",
+      "addons-storage-class-gold",
+    ]);
+    assert.ok(names.every((name) => claim.includes(name)));
+    assert.deepEqual(
+      claim.filter((name) => /^addons-(network-|storage-(controller|node)$)/.test(name)),
+      [],
+    );
+  });
+
+  it("has samples in their namespace", async () => {
     const { rows } = await run();
-    const [controller, network, storage] = [
-      "cloud-controller-",
-      "network-kube-router-",
-      "storage-",
-    ];
+    const namespace = named(rows, "addons-samples-namespace");
+    for (const name of sampleNames)
+      assert.ok(reaches(rows, named(rows, name).urn, namespace.urn), name);
+  });
+
+  it("has load balancers wait for the cloud controller, and neither for volumes nor for the pod network", async () => {
+    const { rows } = await run();
     for (const reach of ["external", "internal"]) {
       const { urn } = named(rows, `addons-samples-web-${reach}`);
       const needed = rows.filter((row) => reaches(rows, urn, row.urn)).map(({ name }) => name);
-      const of = (part = "") => needed.filter((name) => name.startsWith(`addons-${part}`));
-      assert.ok(of(controller).length > 0 && of(network).length > 0, needed.join());
-      assert.deepEqual(of(storage), []);
+      const of = (part: string) => needed.filter((name) => name.startsWith(`addons-${part}-`));
+      assert.ok(of("cloud-controller").length > 0, needed.join());
+      assert.deepEqual([...of("network"), ...of("storage")], []);
     }
   });
 
@@ -146,5 +178,48 @@ describe("graph: what goes with the cluster", () => {
   it("replaces a class by removing the old one first: two cannot have one name", async () => {
     const { rows } = await run();
     assert.equal(named(rows, "addons-storage-class-gold").deleteBeforeReplace, true);
+  });
+});
+
+describe("graph: the end of a cluster's workloads", () => {
+  it("are left before the machines and the credential: volumes, then the teardown, then everything else", async () => {
+    const rows = await clusterRows({ ...smallest, samples: true });
+    const after = (name: string): string => named(rows, name).dependencies.join(" ");
+    assert.match(after("dev-addons-samples-claim"), /dev-control-plane-teardown/);
+    for (const kept of ["dev-credential-credential", "dev-workers-general-0-server"])
+      assert.ok(
+        reaches(rows, named(rows, "dev-control-plane-teardown").urn, named(rows, kept).urn),
+        kept,
+      );
+  });
+
+  it("leave the driver to the machines, so that nobody waits for its pods", async () => {
+    const rows = await clusterRows({ ...smallest, samples: true });
+    const teardown = named(rows, "dev-control-plane-teardown").urn;
+    for (const name of ["storage-controller", "storage-node"]) {
+      const { urn, deletedWith } = named(rows, `dev-addons-${name}`);
+      assert.match(deletedWith, /dev-control-plane-0-server$/);
+      assert.ok(!reaches(rows, teardown, urn), name);
+    }
+  });
+
+  it("end with the teardown beside them: the engine deletes at once what is equally far from the beginning", async () => {
+    const rows = await clusterRows({ ...smallest, samples: true });
+    const byUrn = new Map(rows.map((row) => [row.urn, row]));
+    const depths = new Map<string, number>();
+    const depthOf = (urn: string): number => {
+      const known = depths.get(urn);
+      if (known !== undefined) return known;
+      const below = byUrn.get(urn)?.dependencies ?? [];
+      const depth = 1 + Math.max(0, ...below.map(depthOf));
+      depths.set(urn, depth);
+      return depth;
+    };
+    const [teardown, ...services] = [
+      "dev-control-plane-teardown",
+      "dev-addons-samples-web-external",
+      "dev-addons-samples-web-internal",
+    ].map((name) => depthOf(named(rows, name).urn));
+    assert.deepEqual(services, [teardown, teardown]);
   });
 });

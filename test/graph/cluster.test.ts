@@ -270,13 +270,6 @@ describe("the graph", () => {
       const teardown = named(rows, "dev-control-plane-teardown");
       assert.ok(teardown.dependencies.some((urn) => urn.endsWith("general-1-join")));
     });
-
-    it("are left before the machines: volumes, then the teardown, then everything else", () => {
-      const after = (name: string): string => named(rows, name).dependencies.join(" ");
-      assert.match(after("dev-addons-samples-claim"), /dev-control-plane-teardown/);
-      assert.match(after("dev-control-plane-teardown"), /dev-addons-cloud-controller-daemon-set/);
-      assert.match(after("dev-control-plane-teardown"), /dev-addons-storage-controller/);
-    });
   });
 
   it("frees its security group rules with their group", () => {

@@ -109,7 +109,7 @@ describe("graph: a network of their own for the addresses of services", () => {
     assert.ok(teardown);
     assert.ok(secret.dependencies.includes(routed));
     assert.ok(controller.dependencies.includes(secret.urn));
-    assert.ok(teardown.dependencies.includes(controller.urn));
+    assert.ok(teardown.dependencies.includes(secret.urn));
   });
 
   it("opens no port of a machine: load balancers stand in the machines' subnet, too", async () => {
