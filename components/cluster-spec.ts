@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isHostOf } from "./network/address-plan.js";
+import { endpointTraits } from "./endpoint/endpoint-plan.js";
 import { access, bastion, wayIn } from "./spec/access.js";
 import { besideEtcd, etcd } from "./spec/etcd.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
@@ -22,11 +22,13 @@ import { controlPlane, securityUpdates, ssh, workers, zones } from "./spec/machi
 import {
   allowedCidrs,
   externalNetwork,
+  foreignDns,
   network,
   noWayOut,
   outOfPlace,
   serviceCidrs,
   unfiltered,
+  unreachable,
 } from "./spec/network.js";
 import { withoutKubeProxy } from "./spec/kube-router.js";
 import { podNetwork, withoutRoutes } from "./spec/pod-network.js";
@@ -34,7 +36,7 @@ import { overlapping } from "./spec/ranges.js";
 import { withoutRoom } from "./spec/room.js";
 import { sampleServices } from "./spec/sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
-import { contradictions, nowhereToRun, presetOf, topology } from "./spec/topology.js";
+import { contradictions, nowhereToRun, presetOf, topology, unscheduled } from "./spec/topology.js";
 import { doc, label, present, record, truth } from "./spec/values.js";
 
 /** Every argument of a cluster: types, checks, defaults and documentation. There is no other declaration. */
@@ -111,21 +113,6 @@ const samplesAlone = ({ samples: wanted, podNetwork: chosen }: Checked): z.core.
       ]
     : [];
 
-/** An address of the endpoint that the machines' network does not have. */
-const foreignAddress = ({ endpoint: written, network: ranges }: Checked): z.core.$ZodRawIssue[] =>
-  written?.kind !== "virtual-ip" ||
-  written.address === undefined ||
-  isHostOf(ranges.nodes, written.address)
-    ? []
-    : [
-        {
-          code: "custom",
-          path: ["endpoint", "address"],
-          input: written.address,
-          message: `${written.address} is no machine's address in network.nodes (${ranges.nodes}); choose another one, or leave it out`,
-        },
-      ];
-
 /** A name of the API that nothing would resolve. */
 const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$ZodRawIssue[] => {
   const host = dnsNameOf(written);
@@ -157,10 +144,15 @@ const groupsOf = (value: Checked) => [
 const machinesOf = (value: Checked): number =>
   nodeGroupsOf(value).reduce((sum, { group }) => sum + group.count, 0);
 
-/** How many machines become nodes, and how many there are. */
+/** How many machines become nodes, how many there are, and how many addresses beside theirs are certain. */
 const countedIn = (value: Checked) => {
   const nodes = machinesOf(value);
-  return { nodes, machines: nodes + (value.etcd?.count ?? 0) + (value.bastion ? 1 : 0) };
+  return {
+    ...{ nodes, machines: nodes + (value.etcd?.count ?? 0) + (value.bastion ? 1 : 0) },
+    others:
+      endpointTraits({ ...value, ...withDefaults(value) }).ports +
+      (value.ingress?.kind === "workers" ? 1 : 0),
+  };
 };
 
 const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) => {
@@ -189,32 +181,37 @@ const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
 const several = ["topology", "controlPlane", "workers", "etcd"] as const;
 const placed = ["network", "endpoint", ...several] as const;
-const dual = [...routed, "topology", "controlPlane", "workers", "kubernetes"] as const;
-const housed = [...several, "network", "podNetwork", "kubernetes", "bastion"] as const;
+const dual = [...routed, "kubernetes"] as const;
+const housed = [...outside, ...several, "podNetwork", "kubernetes", "bastion", "ingress"] as const;
 const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
 
 const comparisons: readonly Comparison[] = [
   { of: ["network"], find: ({ network: ranges }) => overlapping("network", ranges) },
+  { of: ["network"], find: foreignDns },
   { of: ["storageClasses"], find: ({ storageClasses: classes }) => wrongClasses(classes) },
   { of: ["workers"], find: reservedPools },
   { of: ["workers", "access", "bastion", "network"], find: wayIn },
   { of: ["topology", "controlPlane", "workers"], find: contradictions },
+  { of: [...several, "samples", "ingress"], find: unscheduled },
+  { of: ["allowedCidrs", "network", "controlPlane"], find: unreachable },
   { of: ["etcd", "topology", "workers"], find: besideEtcd },
   { of: ["etcd", "kubernetes"], find: etcdElsewhere },
   { of: several, find: (value) => missingNodes(groupsOf(value)) },
-  { of: ["network", "endpoint"], find: foreignAddress },
   { of: placed, find: (value) => wrongAddresses({ ...value, groups: groupsOf(value) }) },
   { of: grouped, find: unfiltered },
   { of: ["samples", "podNetwork"], find: samplesAlone },
   { of: outside, find: (value) => outOfPlace({ ...value, ...withDefaults(value) }) },
   { of: made, find: (value) => nowhereToPlace({ ...value, ...withDefaults(value) }) },
-  { of: reached, find: (value) => wrongFloatingIps({ ...value, ...withDefaults(value) }) },
+  {
+    of: [...reached, "sampleServices"],
+    find: (value) => wrongFloatingIps({ ...value, ...withDefaults(value) }),
+  },
   { of: ["endpoint", "apiName"], find: unknownName },
   { of: ["ingress", "workers", ...around], find: wrongIngress },
   { of: balanced, find: withoutLoadBalancers },
   { of: ["loadBalancer", "cloudController", "network"], find: besideServicesNetwork },
   { of: routed, find: withoutRoutes },
-  { of: dual, find: (value) => besideIpv6({ ...value, machines: machinesOf(value) }) },
+  { of: dual, find: besideIpv6 },
   { of: ["podNetwork", "kubernetes"], find: withoutKubeProxy },
   { of: housed, find: (value) => withoutRoom({ ...value, ...countedIn(value) }) },
 ];

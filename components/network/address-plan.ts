@@ -2,6 +2,9 @@ import { Address4, Address6 } from "ip-address";
 
 const isIpv4 = (address: string): boolean => Address4.isValid(address);
 
+/** Of an address or a range. */
+export const isIpv6 = (address: string): boolean => !isIpv4(address);
+
 const parsed = (range: string): Address4 | Address6 =>
   isIpv4(range) ? new Address4(range) : new Address6(range);
 

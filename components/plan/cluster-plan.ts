@@ -83,7 +83,7 @@ export interface ClusterPlan {
   /** Name of what leads to the ingress controller. */
   readonly ingressName: string;
   readonly securityGroups: readonly PlannedSecurityGroup[];
-  /** Those that were written for single machines. */
+  /** Those that were written for single machines and for the API, in the machines' network. */
   readonly addresses: readonly string[];
 }
 
@@ -143,6 +143,7 @@ type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
   readonly workers: Readonly<Record<string, WrittenGroup>>;
   readonly bastion?: ClusterSpec["bastion"];
   readonly etcd?: Omit<WrittenGroup, keyof typeof noNode> | undefined;
+  readonly endpoint?: ClusterSpec["endpoint"];
   readonly network?: Partial<
     Pick<ClusterSpec["network"], "portSecurity" | "securityGroups" | "admin">
   >;
@@ -200,6 +201,12 @@ const bastionOf = (
     ...written,
   });
 
+/** Those that were written, of machines and of the API. */
+const addressesIn = (groups: readonly PlannedGroup[], endpoint: Planned["endpoint"]): string[] => [
+  ...groups.flatMap(({ machines }) => machines.flatMap(({ address }) => address ?? [])),
+  ...(endpoint?.kind === "virtual-ip" ? [endpoint.address ?? []].flat() : []),
+];
+
 /** The plan of a cluster. Pure: the same specification has the same plan. */
 export function planCluster(
   spec: Planned,
@@ -225,9 +232,7 @@ export function planCluster(
       ...(spec.network?.portSecurity === false ? [] : groupsFor(name, roles, apart)),
       ...(spec.network?.admin ? [adminGroup(name)] : []),
     ],
-    addresses: [...groups, ...apart].flatMap(({ machines }) =>
-      machines.flatMap(({ address }) => address ?? []),
-    ),
+    addresses: addressesIn([...groups, ...apart], spec.endpoint),
   };
 }
 

@@ -113,7 +113,7 @@ function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: Cluste
     [`podNetwork ${"backend" in podNetwork ? `${kind}, ${podNetwork.backend}` : kind}`]:
       network.portSecurity && routed,
     "endpoint virtual-ip": endpoint.kind === "virtual-ip",
-    "addresses of machines": plan.addresses.length > 0,
+    "addresses of machines": plan.addresses.length > 0 && endpoint.kind !== "virtual-ip",
   };
   return Object.entries(found).flatMap(([what, needed]) => (needed ? [what] : []));
 }

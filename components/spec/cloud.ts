@@ -12,7 +12,7 @@ import {
 } from "./cloud-conf.js";
 import { methods } from "../../cloud/access-rules.js";
 import { isOvn } from "../endpoint/endpoint-plan.js";
-import { overlaps } from "../network/address-plan.js";
+import { overlaps, prefixOf } from "../network/address-plan.js";
 import { doc, list, oneOf, present, range4, record, shown, text, truth, whole } from "./values.js";
 
 /** A network of their own for the addresses of services. */
@@ -190,9 +190,10 @@ export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
     ...{ code: "custom", path: ["loadBalancer", ...path.split(".")], input, message },
   });
   const none = written.enabled === false || of.cloudController.enabled === false;
-  const near = (["nodes", "pods", "services"] as const).filter((one) =>
-    overlaps(place.range, of.network[one]),
-  );
+  const near = (["nodes", "pods", "services"] as const)
+    .filter((one) => overlaps(place.range, of.network[one]))
+    .map((one) => `overlaps network.${one} (${of.network[one]}); write another range`);
+  const small = prefixOf(place.range) > 29 ? ["has room for nobody; write at most a /29"] : [];
   const said = (["networkId", "subnetId", "floatingNetworkId"] as const).filter(
     (key) => written[key] !== undefined,
   );
@@ -210,12 +211,8 @@ export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
           ),
         ]
       : []),
-    ...near.map((one) =>
-      issue(
-        "network.range",
-        place.range,
-        `${place.range} overlaps network.${one} (${of.network[one]}); write another range`,
-      ),
+    ...[...near, ...small].map((why) =>
+      issue("network.range", place.range, `${place.range} ${why}`),
     ),
     ...(written.classes?.[machinesClass]
       ? [

@@ -14,17 +14,22 @@ interface Written {
   readonly endpoint?: { readonly kind: string; readonly address?: string | undefined } | undefined;
 }
 
-/** Addresses of single machines that the machines' network does not have, or that something else has. */
+/** Addresses of single machines or of the endpoint that the machines' network does not have, or that something else has. */
 export function wrongAddresses({ groups, network, endpoint }: Written): z.core.$ZodRawIssue[] {
   const taken = new Map<string, string>();
   // The gateway of a subnet that exists is known when it was looked up.
   if (!network.existing) taken.set(firstHostOf(network.nodes), "the router");
-  if (endpoint?.address !== undefined) taken.set(endpoint.address, "endpoint.address");
-  const written = groups.flatMap(({ path, group }) =>
+  const machines = groups.flatMap(({ path, group }) =>
     Object.entries(group.nodes).flatMap(([position, { address }]) =>
       address === undefined ? [] : [{ path: [...path, "nodes", position, "address"], address }],
     ),
   );
+  const written = [
+    ...(endpoint?.address === undefined
+      ? []
+      : [{ path: ["endpoint", "address"], address: endpoint.address }]),
+    ...machines,
+  ];
   return written.flatMap(({ path, address }) => {
     const owner = taken.get(address);
     taken.set(address, path.join("."));

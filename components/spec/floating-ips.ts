@@ -9,6 +9,7 @@ interface Written {
   readonly externalNetwork?: string | undefined;
   readonly ssh: { readonly floatingIp?: string | undefined };
   readonly ingress?: IngressSpec | undefined;
+  readonly sampleServices?: { readonly address?: string | undefined } | undefined;
 }
 
 /** That of the load balancer before the ingress controller's machines. */
@@ -67,9 +68,20 @@ const unused = (of: Written): Readonly<Record<string, string>> => ({
   }),
 });
 
+/** Those that the cloud controller takes for Services, by their paths. */
+const ofServices = ({ ingress, sampleServices }: Written): [path: string, address: string][] => {
+  const all: Readonly<Record<string, string | undefined>> = {
+    "ingress.address": ingress?.kind === "service" ? ingress.address : undefined,
+    "sampleServices.address": sampleServices?.address,
+  };
+  return Object.entries(all).flatMap(([path, address]) =>
+    address === undefined ? [] : [[path, address]],
+  );
+};
+
 /** Floating IPs that lead nowhere, or to two places. */
 export function wrongFloatingIps(of: Written): z.core.$ZodRawIssue[] {
-  const given = Object.entries(existingFloatingIps(of));
+  const given = [...Object.entries(existingFloatingIps(of)), ...ofServices(of)];
   const wrong = unused(of);
   return given.flatMap(([path, address], index) => {
     const before = given.slice(0, index).find(([, other]) => other === address);

@@ -29,10 +29,13 @@ const key = text(
   (value) => isKey(value) && !reservedKeys.test(value),
   "is no key that is free; write one like example.org/gpu, none that Kubernetes or stackadm sets",
 );
-const value = text(
-  (one) => one === "" || name.test(one),
-  "is not a value of a label; use at most 63 letters, digits, dashes, underscores and dots",
-);
+/** Of a label or a taint. */
+const value = z
+  .string({ error: ({ input }) => `${shown(input)} is no text; write it between quotes` })
+  .refine((one) => one === "" || name.test(one), {
+    error: ({ input }) =>
+      `${shown(input)} is not a value of a label or taint; use at most 63 letters, digits, dashes, underscores and dots`,
+  });
 
 export const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
 
@@ -52,16 +55,21 @@ const taint = record({
     ),
 });
 
-/** A map of text that Nova keeps; `mine` are the keys that the program needs itself. */
-const texts = (of: string, mine: RegExp, instead: string) =>
+/** A map of text that Nova keeps: which keys are the user's, and what to write instead of another. */
+const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
   z
     .record(
-      z.string().refine((one) => one !== "" && !mine.test(one)),
-      z.string({ error: ({ input }) => `${shown(input)} is no text; put it between quotes` }),
+      z.string().regex(free),
+      z
+        .string({ error: ({ input }) => `${shown(input)} is no text; write it between quotes` })
+        .max(most, {
+          error: ({ input }) =>
+            `${shown(input)} is too long; write at most ${String(most)} characters`,
+        }),
       {
         error: ({ code, input }) =>
           code === "invalid_key"
-            ? `is a key that the program needs itself; ${instead}`
+            ? `is a key that the program needs itself${instead}`
             : `${shown(input)} is not a map of ${of}; write one like \`key: value\``,
       },
     )
@@ -87,12 +95,17 @@ export const machineOptions = {
     0,
     "a list of tags",
   )
+    .max(50, { error: "has more than the 50 tags that Nova takes; leave some out" })
     .default([])
     .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
-  metadata: texts("metadata", /^stackadm-/, "choose one that does not begin with stackadm-").meta(
-    doc("replaces nodes", "Metadata of the servers in Nova, besides the cluster's marks."),
-  ),
-  schedulerHints: texts("hints", /^group$/, "write `spread` instead").meta(
+  // Nova's own schema of them.
+  metadata: texts(
+    "metadata",
+    /^(?!stackadm-)[-\w:. ]{1,255}$/,
+    ", or that Nova does not take; use letters, digits, -, _, :, . and spaces, and do not begin with stackadm-",
+    255,
+  ).meta(doc("replaces nodes", "Metadata of the servers in Nova, besides the cluster's marks.")),
+  schedulerHints: texts("hints", /^(?!group$)./, "; write `spread` instead").meta(
     doc("replaces nodes", "Hints for Nova's scheduler, besides the server group."),
   ),
   cloudInit: ownCloudInit,

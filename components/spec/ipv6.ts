@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { prefixOf } from "../network/address-plan.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import type { PodNetworkSpec } from "./pod-network.js";
 import { overlapping } from "./ranges.js";
@@ -55,8 +54,6 @@ interface Written {
   readonly kubernetes: {
     readonly controllerManager: { readonly extraArgs: Readonly<Record<string, unknown>> };
   };
-  /** All that become nodes. */
-  readonly machines: number;
 }
 
 /** The least that a link has to carry for IPv6. */
@@ -72,10 +69,8 @@ export function besideIpv6({
   podNetwork,
   cloudController,
   kubernetes,
-  machines,
 }: Written): z.core.$ZodRawIssue[] {
   if (!asked) return [];
-  const room = 2 ** (64 - prefixOf(asked.pods));
   return [
     ...overlapping("network.ipv6", asked),
     ...withPodNetwork(podNetwork, asked.mode, mtu),
@@ -86,15 +81,6 @@ export function besideIpv6({
             "network.ipv6",
             asked,
             "needs a subnet of the cluster's own, and of network.existing nothing is made; leave one of them out",
-          ),
-        ]
-      : []),
-    ...(machines > room
-      ? [
-          wrong(
-            "network.ipv6.pods",
-            asked.pods,
-            `${asked.pods} has a /64 for ${String(room)} machines, and ${String(machines)} are asked for; write a larger range`,
           ),
         ]
       : []),

@@ -226,5 +226,8 @@ export const fieldsOf = (
       if (field in value) refuse(field, message);
     for (const [field, known] of Object.entries(words))
       if (field in value && !known.some((word) => word === value[field]))
-        refuse(field, `${shown(value[field])} is not known here; write ${known.join(" or ")}`);
+        refuse(
+          field,
+          `${shown(value[field])} is not known here; write ${known.filter(Boolean).join(" or ")}`,
+        );
   });

@@ -93,7 +93,7 @@ export const kubernetes = record({
         "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's; it, `clusterDNS`, `clusterDomain`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster lives, and are refused.",
       ),
     ),
-  kubeProxy: fieldsOf("KubeProxyConfiguration", {}, { mode: ["iptables", "nftables", "ipvs"] })
+  kubeProxy: fieldsOf("KubeProxyConfiguration", {}, { mode: ["iptables", "nftables", "ipvs", ""] })
     .default({})
     .meta(
       doc(

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { isFields } from "./defaults.js";
 import type { EndpointSpec } from "./endpoint.js";
+import { isIpv6 } from "../network/address-plan.js";
 import { ipv6 } from "./ipv6.js";
 import { proxy } from "./proxy.js";
 import {
@@ -85,6 +86,9 @@ export const network = record({
     .default("10.96.0.0/12")
     .meta(doc("refused", "Range of the services' virtual addresses.")),
   dns: list(address, 0, "a list of name servers")
+    .refine((all) => new Set(all).size === all.length, {
+      error: "has a name server twice; leave one of them out",
+    })
     .default([])
     .meta(doc("in place", "Name servers given to the machines. Empty: the network's own.")),
   mtu: whole(1280, "an MTU in bytes")
@@ -173,6 +177,39 @@ export function outOfPlace(of: Written): z.core.$ZodRawIssue[] {
       : [wrong(["network", "mtu"], "belongs to the network that exists; leave it out")]),
   ];
 }
+
+/** Ranges from which nobody would come: the API and SSH are reached by IPv4. */
+export function unreachable({
+  allowedCidrs: ranges,
+  network: { portSecurity, securityGroups: ofAll },
+  controlPlane,
+}: {
+  readonly allowedCidrs: readonly string[];
+  readonly network: Grouped & { readonly portSecurity: boolean };
+  readonly controlPlane: Grouped;
+}): z.core.$ZodRawIssue[] {
+  // Whoever brings groups along may let them in there.
+  const opened = !portSecurity || [...ofAll, ...controlPlane.securityGroups].length > 0;
+  if (opened || ranges.some((one) => !isIpv6(one))) return [];
+  const message =
+    "has ranges of IPv6 only, and the API and SSH are reached by IPv4; write one like 203.0.113.0/24, too";
+  return [{ code: "custom", path: ["allowedCidrs"], input: ranges, message }];
+}
+
+/** Name servers of a family that the machines' subnet does not have. */
+export const foreignDns = ({
+  network: { dns, ipv6: both },
+}: Pick<Written, "network">): z.core.$ZodRawIssue[] =>
+  dns.flatMap((one, index) =>
+    isIpv6(one) && !both
+      ? [
+          {
+            ...{ code: "custom" as const, path: ["network", "dns", index], input: one },
+            message: `${one} is of IPv6, which the network has only with network.ipv6; write one of IPv4`,
+          },
+        ]
+      : [],
+  );
 
 interface Grouped {
   readonly securityGroups: readonly string[];

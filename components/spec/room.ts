@@ -9,17 +9,20 @@ interface Written {
     readonly nodes: string;
     readonly pods: string;
     readonly services: string;
+    readonly ipv6?: { readonly pods: string } | undefined;
     readonly existing?: object | undefined;
   };
   readonly podNetwork: PodNetworkSpec;
-  readonly kubernetes: {
-    readonly controllerManager: { readonly extraArgs: Readonly<Record<string, unknown>> };
-  };
+  readonly kubernetes: { readonly controllerManager: { readonly extraArgs: Flags } };
   /** All that become nodes. */
   readonly nodes: number;
   /** All that have an address in the machines' network. */
   readonly machines: number;
+  /** What else has one, for certain: load balancers and the virtual IP. */
+  readonly others: number;
 }
+
+type Flags = Readonly<Record<string, unknown>>;
 
 /** Prefixes of the ranges of Services that kubeadm takes: its DNS has the tenth address, and there are at most 2^20. */
 const ofServices = { longest: 28, shortest: 12 };
@@ -30,32 +33,70 @@ const reserved = 4;
 /** How much longer a node's prefix may be than that of the pods' range (kubeadm). */
 const furthest = 16;
 
-/** The prefix of each node's share of the pods' range. */
-const nodePrefix = (flags: Readonly<Record<string, unknown>>): number => {
-  const written = flags["node-cidr-mask-size-ipv4"] ?? flags["node-cidr-mask-size"];
-  return Number(Array.isArray(written) ? written.at(-1) : (written ?? 24));
+/** Who lives cannot get another range. */
+const instead = "write a larger range, or fewer machines where the cluster lives already";
+
+const families = {
+  pods: { flag: "node-cidr-mask-size-ipv4", usual: 24, bits: 32 },
+  "ipv6.pods": { flag: "node-cidr-mask-size-ipv6", usual: 64, bits: 128 },
+} as const;
+const ofBoth = "node-cidr-mask-size";
+
+/** The value of a flag that kubeadm goes by: the last one. An empty one is none. */
+const flagIn = (flags: Flags, name: string): number | undefined => {
+  const written = flags[name];
+  const last: unknown = Array.isArray(written) ? written.at(-1) : written;
+  return last === undefined || last === "" ? undefined : Number(last);
 };
 
-const issue = (path: string, input: string, message: string): z.core.$ZodRawIssue => ({
-  ...{ code: "custom", path: ["network", path], input, message: `${input} ${message}` },
+const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
+  ...{ code: "custom", path: ["network", ...path.split(".")], input },
+  message: `${String(input)} ${message}`,
 });
 
-function ofPods({ network: { pods }, podNetwork, kubernetes, nodes }: Written): string | undefined {
-  const [own, share] = [prefixOf(pods), nodePrefix(kubernetes.controllerManager.extraArgs)];
-  if (own > share)
-    return `is less than the /${String(share)} that each node gets of it; write a larger range`;
-  if (share - own > furthest)
-    return `is more than kubeadm shares out by /${String(share)}; write at most a /${String(share - furthest)}`;
+/** Flags that are no prefix of an address. */
+const wrongFlags = ({ kubernetes, network }: Written): z.core.$ZodRawIssue[] => {
+  const { extraArgs: flags } = kubernetes.controllerManager;
+  const known = Object.values(families).map(({ flag, bits, usual }) => ({ flag, bits, usual }));
+  return [{ ...families.pods, flag: ofBoth }, ...known].flatMap(({ flag, bits, usual }) => {
+    const value = flagIn(flags, flag);
+    if (value === undefined || (Number.isInteger(value) && value > 0 && value <= bits)) return [];
+    const message = `${String(flags[flag])} is no prefix of a node's share of network.${flag.endsWith("6") && network.ipv6 ? "ipv6.pods" : "pods"}; write a number like ${String(usual)}, at most ${String(bits)}`;
+    const path = ["kubernetes", "controllerManager", "extraArgs", flag];
+    return [{ code: "custom" as const, path, input: flags[flag], message }];
+  });
+};
+
+/**
+ * kubeadm knows only the flag of the family; the controller manager of a cluster of one family goes by the flag without one, where it is
+ * there.
+ */
+function ofPods(
+  { network: { ipv6 }, podNetwork, kubernetes, nodes }: Written,
+  range: string,
+  family: keyof typeof families,
+): string | undefined {
+  const { extraArgs: flags } = kubernetes.controllerManager;
+  const { flag, usual } = families[family];
+  const own = prefixOf(range);
+  const checked = flagIn(flags, flag) ?? usual;
+  const share = (ipv6 ? undefined : flagIn(flags, ofBoth)) ?? checked;
+  const longest = Math.min(checked, share);
+  if (own > longest)
+    return `is less than the /${String(longest)} that each node gets of it; write a larger range`;
+  if (checked - own > furthest)
+    return `is more than kubeadm shares out by /${String(checked)}; write at most a /${String(checked - furthest)}, or ${flag}`;
   const room = 2 ** (share - own);
   return nodes > room && podNetworkTraits(podNetwork).sharesOutRange !== true
-    ? `has a /${String(share)} for ${String(room)} nodes, and ${String(nodes)} are asked for; write a larger range`
+    ? `has a /${String(share)} for ${String(room)} nodes, and ${String(nodes)} are asked for; ${instead}`
     : undefined;
 }
 
-function ofMachines({ network: { nodes, existing }, machines }: Written): string | undefined {
-  const room = Math.max(0, 2 ** (32 - prefixOf(nodes)) - reserved);
-  return existing === undefined && machines > room
-    ? `has addresses for ${String(room)} machines, and ${String(machines)} are asked for; write a larger range`
+function ofMachines({ network: { nodes, existing }, ...of }: Written): string | undefined {
+  const room = Math.max(0, 2 ** (32 - prefixOf(nodes)) - reserved - of.others);
+  const less = of.others > 0 ? ` besides ${String(of.others)} for the API or the ingress` : "";
+  return existing === undefined && of.machines > room
+    ? `has addresses for ${String(room)} machines${less}, and ${String(of.machines)} are asked for; ${instead}`
     : undefined;
 }
 
@@ -69,8 +110,22 @@ function ofServicesRange({ network: { services } }: Written): string | undefined
 }
 
 export function withoutRoom(of: Written): z.core.$ZodRawIssue[] {
-  const found = { nodes: ofMachines(of), pods: ofPods(of), services: ofServicesRange(of) };
-  return Object.entries(found).flatMap(([path, message]) =>
-    message === undefined ? [] : [issue(path, of.network[path as keyof typeof found], message)],
-  );
+  const flags = wrongFlags(of);
+  const { nodes, pods, services, ipv6 } = of.network;
+  const found: readonly (readonly [string, string, string | undefined])[] = [
+    ["nodes", nodes, ofMachines(of)],
+    ["services", services, ofServicesRange(of)],
+    ...(flags.length > 0
+      ? []
+      : [
+          ["pods", pods, ofPods(of, pods, "pods")] as const,
+          ...(ipv6 ? [["ipv6.pods", ipv6.pods, ofPods(of, ipv6.pods, "ipv6.pods")] as const] : []),
+        ]),
+  ];
+  return [
+    ...flags,
+    ...found.flatMap(([path, range, message]) =>
+      message === undefined ? [] : [issue(path, range, message)],
+    ),
+  ];
 }

@@ -100,6 +100,30 @@ export function contradictions({ topology: chosen, ...of }: Written): z.core.$Zo
   return found;
 }
 
+/** What waits for a machine on which pods may run, where there is none. A cluster of none is one that is to have some later. */
+export function unscheduled({
+  samples,
+  ingress,
+  ...of
+}: Written & {
+  readonly samples: boolean;
+  readonly ingress?: { readonly kind: string } | undefined;
+}): z.core.$ZodRawIssue[] {
+  const { schedulable = presetOf(of.topology).schedulable } = of.controlPlane ?? {};
+  if (schedulable || Object.values(of.workers).some(({ count }) => count > 0)) return [];
+  const what = {
+    ...(samples && { samples }),
+    ...(ingress?.kind === "service" && { ingress: ingress.kind }),
+  };
+  return Object.entries(what).map(([key, input]) =>
+    wrong(
+      [key],
+      input,
+      "has pods, and no machine takes any; write a worker's pool with a count, or leave it out",
+    ),
+  );
+}
+
 /**
  * What a cluster lacks on which no pod of a user would ever run. Takes what was written, whatever it is: this is said beside
  * everything else that is missing.
@@ -110,7 +134,8 @@ export function nowhereToRun(written: unknown): string | undefined {
   const schedulable = isFields(controlPlane) ? controlPlane["schedulable"] : undefined;
   const runs = schedulable === true || (schedulable === undefined && chosen === "single");
   const pools = !isFields(workers) || Object.keys(workers).length > 0;
-  return runs || pools
-    ? undefined
+  if (runs || pools) return undefined;
+  return chosen === "single"
+    ? "is missing, and `controlPlane.schedulable` is false; the topology single runs everything on its one machine: leave that out"
     : "is missing; write a pool like `general: {flavor: ..., count: 2}`, or `topology: single`";
 }

@@ -1,9 +1,5 @@
+import { both, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
 import { smallest } from "./spec.js";
-
-const worker = (over: object) => ({ workers: { general: { flavor: "m", count: 1, ...over } } });
-const cp = (over: object) => ({ controlPlane: { flavor: "m", ...over } });
-const k8s = (over: object) => ({ kubernetes: over });
-const lb = (over: object) => ({ loadBalancer: over });
 
 /** One wrong value each for the smallest cluster, and where it is: the empty path is the cluster itself. */
 export const mistakes: readonly (readonly [
@@ -247,4 +243,41 @@ export const mistakes: readonly (readonly [
   ["network.nodes", { network: { nodes: "10.0.0.0/30" } }],
   ["kubernetes.kubelet.cgroupDriver", k8s({ kubelet: { cgroupDriver: "none" } })],
   ["kubernetes.kubelet.staticPodPath", k8s({ kubelet: { staticPodPath: "/x" } })],
+  ["network.pods", { network: { pods: "10.244.0.0/25" }, ...shares({ "": 26 }), ...worker({}) }],
+  ["kubernetes.controllerManager.extraArgs.node-cidr-mask-size-ipv4", shares({ "-ipv4": "x" })],
+  ["kubernetes.controllerManager.extraArgs.node-cidr-mask-size-ipv4", shares({ "-ipv4": 33 })],
+  ["network.ipv6.pods", { ...both({}), ...shares({ "-ipv6": 80 }) }],
+  ["network.ipv6.pods", { ...both({}), ...shares({ "-ipv6": 57 }) }],
+  ["endpoint.address", { endpoint: { kind: "virtual-ip", address: "10.0.0.1" } }],
+  [
+    "network.nodes",
+    {
+      network: { nodes: "10.0.0.0/29" },
+      endpoint: { kind: "virtual-ip" },
+      ...worker({ count: 3 }),
+    },
+  ],
+  ["ingress.address", given({ kind: "service", address: "203.0.113.7" })],
+  [
+    "sampleServices.address",
+    { ...given({ kind: "service" }), samples: true, sampleServices: { address: "203.0.113.7" } },
+  ],
+  ["allowedCidrs", { allowedCidrs: ["2001:db8::/32"] }],
+  ["network.dns.0", { network: { dns: ["2001:db8::53"] } }],
+  ["network.dns", { network: { dns: ["10.0.0.53", "10.0.0.53"] } }],
+  ["controlPlane.metadata.example.org/team", cp({ metadata: { "example.org/team": "a" } })],
+  ["controlPlane.metadata.team", cp({ metadata: { team: "a".repeat(256) } })],
+  ["controlPlane.tags", cp({ tags: Array.from({ length: 51 }, (_, one) => `t${String(one)}`) })],
+  [
+    "loadBalancer.network.range",
+    lb({ network: { range: "10.1.0.0/30", externalNetwork: "public" } }),
+  ],
+  ["samples", { samples: true, ...worker({ count: 0 }) }],
+  ["ingress", { ingress: { kind: "service" }, ...worker({ count: 0 }) }],
+  ["workers", { topology: "single", ...cp({ schedulable: false }), workers: {} }],
+  ["workers.general.labels.gpu", worker({ labels: { gpu: true } })],
+  [
+    "workers.general.taints.0.value",
+    worker({ taints: [{ key: "dedicated", value: true, effect: "NoSchedule" }] }),
+  ],
 ];

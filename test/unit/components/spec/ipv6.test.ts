@@ -29,7 +29,7 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["network.ipv6.nodes", both({ nodes: "fd00:10:0:0::/64" })],
   ["network.ipv6.mode", both({ mode: "dhcpv6-stateless" })],
   ["network.ipv6.pods", both({ pods: "fd00:10:244::/44" })],
-  ["network.ipv6.pods", both({ pods: "fd00:10:244::/63" })],
+  ["network.ipv6.pods", { ...both({ pods: "fd00:10:244::/63" }), podNetwork: "flannel" }],
   ["network.ipv6.pods", both({ pods: "fd00:10::/56" })],
   ["network.ipv6.services", both({ services: "fd00:10:96::/104" })],
   ["network.ipv6.services", both({ services: "fd00:10:244:1::/112" })],

@@ -19,7 +19,7 @@ describe("a range", () => {
     const etcd = { etcd: { kind: "dedicated", flavor: "m", count: 1 } };
     for (const more of [workers(4), { ...workers(3), ...bastion }, { ...workers(3), ...etcd }])
       assert.deepEqual(problems({ network, ...more }), [
-        "cluster.network.nodes: 10.0.0.0/29 has addresses for 4 machines, and 5 are asked for; write a larger range",
+        "cluster.network.nodes: 10.0.0.0/29 has addresses for 4 machines, and 5 are asked for; write a larger range, or fewer machines where the cluster lives already",
       ]);
   });
 
@@ -28,17 +28,29 @@ describe("a range", () => {
     assert.deepEqual(problems({ network, ...workers(9) }), []);
   });
 
-  it("of pods has to have a share for each node, as large as kube-controller-manager is told", () => {
+  it("of pods has to have a share for each node, as large as kube-controller-manager is told, and to be what kubeadm takes, which knows only the flag of the family", () => {
     const network = { pods: "10.244.0.0/23" };
     assert.deepEqual(problems({ network, ...workers(1) }), []);
     assert.deepEqual(problems({ network, ...workers(2) }), [
-      "cluster.network.pods: 10.244.0.0/23 has a /24 for 2 nodes, and 3 are asked for; write a larger range",
+      "cluster.network.pods: 10.244.0.0/23 has a /24 for 2 nodes, and 3 are asked for; write a larger range, or fewer machines where the cluster lives already",
     ]);
     for (const flag of ["node-cidr-mask-size", "node-cidr-mask-size-ipv4"]) {
       const kubernetes = { controllerManager: { extraArgs: { [flag]: "25" } } };
       assert.deepEqual(problems({ network, kubernetes, ...workers(3) }), []);
       assert.equal(problems({ network, kubernetes, ...workers(4) }).length, 1);
     }
+  });
+
+  it("counts what has an address beside the machines", () => {
+    const network = { nodes: "10.0.0.0/29" };
+    const ingress = { kind: "workers", pool: "general" };
+    for (const more of [{ endpoint: { kind: "virtual-ip" } }, { ingress }])
+      assert.match(
+        problems({ network, ...more, ...workers(3) }).join(),
+        /has addresses for 3 machines besides 1 for the API or the ingress, and 4 are asked for/,
+      );
+    const existing = { ...network, existing: { network: "office" } };
+    assert.deepEqual(problems({ network: existing, ingress, ...workers(9) }), []);
   });
 
   it("of pods that the pod network shares out itself only has to be what kubeadm takes", () => {
@@ -48,7 +60,10 @@ describe("a range", () => {
       const of = (pods: string) => problems({ podNetwork, network: { pods }, ...workers(9) });
       assert.deepEqual(of("10.244.0.0/24"), []);
       assert.match(of("10.244.0.0/25").join(), /is less than the \/24 that each node gets of it/);
-      assert.match(of("32.0.0.0/7").join(), /is more than kubeadm shares out by \/24; .* a \/8$/);
+      assert.match(
+        of("32.0.0.0/7").join(),
+        /is more than kubeadm shares out by \/24; .* a \/8, or /,
+      );
     }
   });
 

@@ -1,0 +1,20 @@
+/** Parts of a specification that are changed often. */
+
+export const worker = (over: object) => ({
+  workers: { general: { flavor: "m", count: 1, ...over } },
+});
+export const cp = (over: object) => ({ controlPlane: { flavor: "m", ...over } });
+export const k8s = (over: object) => ({ kubernetes: over });
+export const lb = (over: object) => ({ loadBalancer: over });
+export const both = (over: object) => ({ network: { ipv6: { nodes: "fd00:10::/64", ...over } } });
+export const given = (ingress: object) => ({
+  ...{ endpoint: { kind: "floating-ip", floatingIp: "203.0.113.7" }, ingress },
+});
+/** Each node's share of the pods' range, by the end of the flag's name. */
+export const shares = (ofFamilies: Readonly<Record<string, unknown>>) => {
+  const flags = Object.entries(ofFamilies).map(([end, value]) => [
+    `node-cidr-mask-size${end}`,
+    value,
+  ]);
+  return k8s({ controllerManager: { extraArgs: Object.fromEntries(flags) as object } });
+};
