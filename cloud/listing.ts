@@ -34,9 +34,15 @@ export async function listAll<T>(
   return found;
 }
 
-/** The link's query on our own path: a link may name another host or path prefix than the endpoint. */
+/**
+ * The link's query on our own path: a link may name another host or path prefix than the endpoint. What it leaves out of our own query
+ * still holds: Octavia forgets whose load balancers were asked for.
+ */
 function sameCollection(href: string | undefined, path: string): string | undefined {
   if (href === undefined) return undefined;
-  const query = new URL(href, "http://placeholder").search;
-  return (path.split("?")[0] ?? path) + query;
+  const [collection = path, own] = path.split("?");
+  const query = new URL(href, "http://placeholder").searchParams;
+  const asked = [...new URLSearchParams(own)].filter(([name]) => !query.has(name));
+  for (const [name, value] of asked) query.append(name, value);
+  return query.size === 0 ? collection : `${collection}?${query.toString()}`;
 }

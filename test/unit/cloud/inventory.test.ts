@@ -80,6 +80,19 @@ describe("the inventory of a project", () => {
     );
   });
 
+  it("asks for this project only on every page, also where the link forgets it", async () => {
+    const path = "GET /load-balancer/lbaas/loadbalancers";
+    cloud.on(path, ({ path: asked }) => {
+      const href = "http://x/v2.0/lbaas/loadbalancers?limit=1&marker=1";
+      const next = asked.includes("marker=1") ? [] : [{ rel: "next", href }];
+      return { body: { loadbalancers: [{ id: asked }], loadbalancers_links: next } };
+    });
+    const [first, second] = await listObjects(await connect(), "load balancer");
+    const [collection, mine] = ["/load-balancer/lbaas/loadbalancers", `project_id=${fakeProject}`];
+    assert.equal(first?.id, `${collection}?${mine}`);
+    assert.equal(second?.id, `${collection}?limit=1&marker=1&${mine}`);
+  });
+
   it("does not run in circles when a page names itself as the next", async () => {
     cloud.on("GET /network/routers", ({ path }) => ({
       body: { routers: [{ id: path }], routers_links: [{ rel: "next", href: `http://x${path}` }] },
