@@ -24,7 +24,8 @@ export const wantedOf = (spec: ClusterSpec): Wanted => {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
   const floatingIps = Object.entries(existingFloatingIps(spec)).map(([path, address]) => ({
-    ...{ address, path, cluster: spec.name },
+    address,
+    path,
   }));
   return {
     cluster: spec.name,

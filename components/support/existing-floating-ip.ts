@@ -1,6 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { clusterNameKey } from "../../cloud/ownership.js";
+import { identityKey, isIdentity } from "../../cloud/ownership.js";
 import { misnamed, noneFound, reasonOf, type Found } from "./look-up.js";
 import { ownState } from "./own-state.js";
 
@@ -9,21 +9,18 @@ export interface WantedFloatingIp {
   readonly address: string;
   /** Where it is written, like `endpoint.floatingIp`. */
   readonly path: string;
-  /** Name of the cluster, which may have it already. */
-  readonly cluster: string;
 }
 
 /** The floating IP, unless the project does not have it or somebody else uses it: Neutron would take it away from there. */
 export async function findFloatingIp(
-  { address, path, cluster }: WantedFloatingIp,
+  { address, path }: WantedFloatingIp,
   opts: pulumi.InvokeOptions,
 ): Promise<Found> {
   try {
     const { id, portId } = await openstack.networking.getFloatingIp({ address }, opts);
     if (portId === undefined || portId === "") return { id };
     const { allTags, name = portId } = await openstack.networking.getPort({ portId }, opts);
-    const ours = allTags.includes(`${clusterNameKey}=${cluster}`) || (await isRecorded(portId));
-    return ours
+    return (await isOurs({ portId, allTags }))
       ? { id }
       : misnamed(
           `the floating IP ${address} of ${path} is in use on the port "${name}"; write another one, or free it`,
@@ -38,8 +35,22 @@ export async function findFloatingIp(
   }
 }
 
-/** Whether the stack's state holds what has the port: those of OVN's load balancers have no marks, whosever they are. */
-async function isRecorded(port: string): Promise<boolean> {
+/**
+ * Whether the port carries an identity that the stack's state holds, or the state holds what has it: those of OVN's load balancers
+ * have no marks, whosever they are. A name is anybody's.
+ */
+async function isOurs(port: {
+  readonly portId: string;
+  readonly allTags: readonly string[];
+}): Promise<boolean> {
   const recorded = (await ownState()) ?? [];
-  return recorded.some(({ outputs }) => [outputs["portId"], outputs["vipPortId"]].includes(port));
+  const marks = recorded.flatMap(({ name, outputs: { stdout } }) =>
+    name.endsWith("-identity") && typeof stdout === "string" && isIdentity(stdout)
+      ? [`${identityKey}=${stdout}`]
+      : [],
+  );
+  return (
+    port.allTags.some((tag) => marks.includes(tag)) ||
+    recorded.some(({ outputs }) => [outputs["portId"], outputs["vipPortId"]].includes(port.portId))
+  );
 }

@@ -104,7 +104,7 @@ describe("the catalog", () => {
         "openstack:networking/getPort:getPort",
       ],
     ] as const;
-    const one = { address: "203.0.113.9", path: "ingress.floatingIp", cluster: "dev" };
+    const one = { address: "203.0.113.9", path: "ingress.floatingIp" };
     const wanted = { floatingIps: [one] };
     const used = { [address]: () => ({ id: "f", portId: "p" }) };
     const on = (name: string, ...allTags: readonly string[]) => ({
@@ -112,18 +112,26 @@ describe("the catalog", () => {
       [port]: () => ({ name, allTags }),
     });
     await look({ [address]: () => ({ id: "f", portId: "" }) }, wanted);
-    await look(on("dev-control-plane-0", "stackadm-cluster=dev"), wanted);
-    const state = (outputs: Fields) => ({
+    const state = (outputs: Fields, name = "any") => ({
       "pulumi:pulumi:readStackResourceOutputs": () => ({
-        outputs: { urn: { type: "x", outputs } },
+        outputs: { [`urn::${name}`]: { type: "x", outputs } },
       }),
     });
+    const [identity, another] = ["0123456789ab", "ba9876543210"];
+    const held = state({ stdout: identity }, "test-identity");
+    const tags = ["stackadm-cluster=dev", `stackadm-identity=${identity}`];
+    await look({ ...on("dev-control-plane-0", ...tags), ...held }, wanted);
     const balancer = on("ovn-lb-vip-0b1c");
     for (const its of [{ vipPortId: "p" }, { portId: "p" }])
       await look({ ...balancer, ...state(its) }, wanted);
     for (const other of [
       on("web"),
-      on("dev-control-plane-0", "stackadm-cluster=other"),
+      // A cluster of the same name, whose state is elsewhere; and one whose state is not at hand.
+      {
+        ...on("dev-control-plane-0", "stackadm-cluster=dev", `stackadm-identity=${another}`),
+        ...held,
+      },
+      on("dev-control-plane-0", ...tags),
       ...[on("octavia-lb-0b1c"), balancer],
       { ...balancer, ...state({ vipPortId: "q" }) },
     ])
