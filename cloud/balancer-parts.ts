@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { CloudClient } from "./client.js";
-import { listAll } from "./listing.js";
+import { gone, whileInUse, type DeleteOptions } from "./in-use.js";
 import { inUtc } from "./inventory.js";
-import { gone, whileInUse, type DeleteOptions } from "./orphans.js";
+import { listAll } from "./listing.js";
 
 /** What a load balancer consists of. No inventory holds it, for it goes with its load balancer. */
 export type PartKind = "listener" | "pool" | "health monitor" | "member";

@@ -2,8 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { CloudError, isHidden } from "./cloud-error.js";
 import type { CloudClient, Service } from "./client.js";
+import { gone, whileInUse, type DeleteOptions } from "./in-use.js";
 import { kinds, listObjects, takeInventory, type CloudObject, type Kind } from "./inventory.js";
 import { isIdentity, ownershipOf, type Claim, type Ownership } from "./ownership.js";
+import { emptyRouter } from "./routers.js";
 
 /** An object of a cluster, found by the mark on it. */
 export interface Orphan extends CloudObject, Ownership {}
@@ -88,49 +90,6 @@ const deletions: Readonly<Record<Kind, Deletion>> = {
   },
 };
 
-export interface DeleteOptions {
-  readonly signal?: AbortSignal;
-  /** Milliseconds to wait until a deleted object is really gone. Default: 180 000. */
-  readonly timeout?: number;
-  /** Milliseconds between two looks. Default: 2 000. */
-  readonly interval?: number;
-}
-
-/** Whether there was nothing to delete. */
-export const gone = async (work: Promise<unknown>): Promise<boolean> => {
-  try {
-    await work;
-    return false;
-  } catch (error) {
-    if (error instanceof CloudError && error.kind === "not-found") return true;
-    throw error;
-  }
-};
-
-/** Over routes that a cloud controller left, an interface cannot go. A Neutron without such routes shows none. */
-async function clearRoutes(client: CloudClient, { id }: CloudObject): Promise<void> {
-  const answer = await client.request("network", "GET", `/routers/${id}`);
-  const { router } = z
-    .object({ router: z.looseObject({ routes: z.array(z.unknown()).default([]) }) })
-    .parse(answer);
-  if (router.routes.length === 0) return;
-  await client.request("network", "PUT", `/routers/${id}`, { router: { routes: [] } });
-}
-
-/** A router holds interfaces that must go before it does. */
-async function detachRouter(client: CloudClient, router: CloudObject): Promise<void> {
-  const answer = await client.request("network", "GET", `/ports?device_id=${router.id}`);
-  const { ports } = z
-    .object({ ports: z.array(z.looseObject({ id: z.string(), device_owner: z.string() })) })
-    .parse(answer);
-  for (const port of ports.filter(({ device_owner: owner }) => owner.includes("router_interface")))
-    await gone(
-      client.request("network", "PUT", `/routers/${router.id}/remove_router_interface`, {
-        port_id: port.id,
-      }),
-    );
-}
-
 const ruled = z.object({
   application_credential: z.object({
     access_rules: z.array(z.looseObject({ id: z.string() })).nullish(),
@@ -175,23 +134,6 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
   );
 }
 
-/** Repeats `attempt` while the cloud says 409: something that uses the object is still going away. */
-export async function whileInUse(
-  attempt: () => Promise<boolean>,
-  options: DeleteOptions,
-): Promise<boolean> {
-  const end = Date.now() + (options.timeout ?? 180_000);
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const inUse = error instanceof CloudError && error.kind === "conflict";
-      if (!inUse || Date.now() > end) throw error;
-      await pause(options.interval ?? 2_000, undefined, { signal: options.signal });
-    }
-  }
-}
-
 /** Asks for the deletion of one object, as soon as nothing uses it any more. Answers whether it was gone. */
 export async function beginDeletion(
   client: CloudClient,
@@ -199,10 +141,8 @@ export async function beginDeletion(
   options: DeleteOptions = {},
 ): Promise<boolean> {
   const { service, path } = deletions[object.kind];
-  if (object.kind === "router") {
-    await gone(clearRoutes(client, object));
-    await detachRouter(client, object);
-  }
+  options.signal?.throwIfAborted();
+  if (object.kind === "router") await emptyRouter(client, object.id, options);
   const target = path(object, client);
   const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
   const none = await whileInUse(() => gone(client.request(service, "DELETE", target)), options);
@@ -234,7 +174,10 @@ async function stillListed(client: CloudClient, object: CloudObject): Promise<bo
   return rest.some(({ id, status }) => id === object.id && status !== "DELETED");
 }
 
-/** Deletes orphans in an order in which nothing is still in use; reports each before it starts. */
+/**
+ * Deletes orphans in an order in which nothing is still in use; reports each before it starts. Of a kind each has come to its end, well
+ * or not, before the first error is thrown: nothing goes on behind the back of whoever called.
+ */
 export async function deleteOrphans<Found extends CloudObject>(
   client: CloudClient,
   orphans: readonly Found[],
@@ -242,11 +185,13 @@ export async function deleteOrphans<Found extends CloudObject>(
 ): Promise<void> {
   for (const kind of kinds) {
     const ofKind = orphans.filter((orphan) => orphan.kind === kind);
-    await Promise.all(
+    const ended = await Promise.allSettled(
       ofKind.map(async (orphan) => {
+        options.signal?.throwIfAborted();
         options.onDelete?.(orphan);
         await deleteObject(client, orphan, options);
       }),
     );
+    for (const one of ended) if (one.status === "rejected") throw one.reason;
   }
 }

@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { deleteParts } from "../../cloud/balancer-parts.js";
 import type { CloudClient } from "../../cloud/client.js";
-import { listObjects } from "../../cloud/inventory.js";
+import { gone } from "../../cloud/in-use.js";
+import { inUtc, listObjects } from "../../cloud/inventory.js";
 import { deleteObject } from "../../cloud/orphans.js";
+import { interfacesOf, removeInterface } from "../../cloud/routers.js";
 import type { KubernetesApi } from "../verify/kubernetes-api.js";
 import { ClusterError } from "./cluster-error.js";
 import { unsettledOf } from "./earlier-runs.js";
@@ -76,37 +78,21 @@ async function deletePart(
   if (deleted.length > 0) note(`Deleted the ${kind} '${name}' that an interrupted run left.`);
 }
 
-const createdAt = z
-  .string()
-  .nullish()
-  .transform((time) => time ?? "");
-
 async function detachRouter(
   { resource }: Step<"detach router">,
   known: Known,
   tools: RecoveryTools,
 ): Promise<void> {
-  const { cloud, note } = tools;
+  const { cloud, note, signal } = tools;
   const router = text(resource.inputs?.["routerId"]);
   const subnet = text(resource.inputs?.["subnetId"]);
   if (router === undefined || subnet === undefined) return;
-  const { ports } = z
-    .object({ ports: z.array(z.looseObject({ id: z.string(), created_at: createdAt })) })
-    .parse(
-      await cloud.request(
-        "network",
-        "GET",
-        `/ports?device_id=${router}&fixed_ips=subnet_id%3D${subnet}`,
-      ),
-    );
-  for (const { id, created_at: created } of ports) {
+  for (const { id, created } of await interfacesOf(cloud, router, subnet)) {
     if (known.owned.has(id)) continue;
     const verdict = verdictOnUnmarked({ parents: [router, subnet], created }, known);
     if (!isLeft(`router interface ${id}`, verdict, tools)) continue;
     note("Detaching a router interface that an interrupted run left.");
-    await cloud.request("network", "PUT", `/routers/${router}/remove_router_interface`, {
-      port_id: id,
-    });
+    await removeInterface(cloud, { router, port: id }, { signal });
   }
 }
 
@@ -117,7 +103,7 @@ const rulesSchema = z.object({
       description: z.string().nullish(),
       ethertype: z.string(),
       direction: z.string(),
-      created_at: createdAt,
+      created_at: z.string().nullish(),
     }),
   ),
 });
@@ -140,10 +126,10 @@ async function deleteRule(
       !known.owned.has(id),
   );
   for (const { id, created_at: created } of alike) {
-    const verdict = verdictOnUnmarked({ parents: [group], created }, known);
+    const verdict = verdictOnUnmarked({ parents: [group], created: inUtc(created ?? "") }, known);
     if (!isLeft(`security group rule ${id}`, verdict, tools)) continue;
     tools.note("Deleting a security group rule that an interrupted run left.");
-    await tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`);
+    await gone(tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`));
   }
 }
 

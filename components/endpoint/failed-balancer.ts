@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { CloudClient } from "../../cloud/client.js";
+import type { DeleteOptions } from "../../cloud/in-use.js";
 import { listObjects } from "../../cloud/inventory.js";
-import { deleteObject, type DeleteOptions } from "../../cloud/orphans.js";
+import { deleteObject } from "../../cloud/orphans.js";
 import { ownershipOf } from "../../cloud/ownership.js";
 import type { ClusterMarkInput } from "../identity/cluster-mark.js";
 import { errorHook } from "../support/failed-machines.js";

@@ -182,16 +182,6 @@ describe("what a cluster left", () => {
     assert.equal(looks, 3);
   });
 
-  it("is tried again while something still uses it", async () => {
-    let tries = 0;
-    cloud.on("DELETE /network/security-groups/g", () => ({
-      status: (tries += 1) < 3 ? 409 : 204,
-      body: { NeutronError: { message: "in use" } },
-    }));
-    await deleteObject(await connect(), object({ kind: "security group", id: "g" }), fast);
-    assert.equal(tries, 3);
-  });
-
   it("takes a credential's access rules along, unless another credential has them too", async () => {
     const credential = object({ kind: "application credential", id: "c" });
     const user = `/identity/v3/users/${fakeUser}`;
@@ -256,6 +246,36 @@ describe("what a cluster left", () => {
       async () => deleteObject(await connect(), object({ id: "s", name: "stuck" }), soon),
       (error: unknown) => error instanceof CloudError && /server 'stuck' \(s\)/.test(error.message),
     );
+  });
+
+  it("is not touched any more after a stop", async () => {
+    const stop = new AbortController();
+    cloud.on("DELETE /network/ports/p", () => {
+      stop.abort();
+      return { status: 204 };
+    });
+    const [router, port, network] = (["router", "port", "network"] as const).map((kind) =>
+      object({ kind, id: kind.slice(0, 1) }),
+    );
+    assert.ok(router && port && network);
+    const { signal } = stop;
+    await assert.rejects(
+      async () => deleteOrphans(await connect(), [port, network], { ...fast, signal }),
+      { name: "AbortError" },
+    );
+    await assert.rejects(async () => deleteObject(await connect(), router, { ...fast, signal }), {
+      name: "AbortError",
+    });
+    assert.deepEqual(written(), ["DELETE /network/ports/p"]);
+  });
+
+  it("has come to its end with all others of its kind before an error is told", async () => {
+    cloud.on("DELETE /network/ports/forbidden", { status: 403, body: {} });
+    let tries = 0;
+    cloud.on("DELETE /network/ports/used", () => ({ status: (tries += 1) < 5 ? 409 : 204 }));
+    const ports = ["forbidden", "used"].map((id) => object({ kind: "port", id }));
+    await assert.rejects(async () => deleteOrphans(await connect(), ports, fast), /403/);
+    assert.equal(tries, 5);
   });
 
   it("is not insisted on when the cloud forbids it", async () => {
