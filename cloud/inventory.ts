@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { CloudClient, Service } from "./client.js";
+import { isHidden } from "./cloud-error.js";
 import { listAll } from "./listing.js";
 
 /** Everything a project can hold that a cluster could make, in the order in which it must be deleted. */
@@ -135,10 +136,35 @@ export async function listObjects(client: CloudClient, kind: Kind): Promise<Clou
   return found.map((object) => ({ kind, ...object }));
 }
 
-/** A snapshot of everything in the project: take one before `up` and one after `destroy` and compare. */
+/** A snapshot of everything in the project: take one before `up` and one after `destroy` and compare. Fails where some of it is hidden. */
 export async function takeInventory(client: CloudClient): Promise<CloudObject[]> {
   const perKind = await Promise.all(kinds.map((kind) => listObjects(client, kind)));
   return perKind.flat();
+}
+
+/** What of a project its services show. */
+export interface Shown {
+  readonly objects: readonly CloudObject[];
+  /** Kinds that they do not show to this user, who lacks a role: whether there are any is not known. */
+  readonly hidden: readonly Kind[];
+}
+
+/** The same where some of it may be hidden. */
+export async function takeShown(client: CloudClient): Promise<Shown> {
+  const perKind = await Promise.all(
+    kinds.map(async (kind): Promise<Shown> => {
+      try {
+        return { objects: await listObjects(client, kind), hidden: [] };
+      } catch (error) {
+        if (!isHidden(error)) throw error;
+        return { objects: [], hidden: [kind] };
+      }
+    }),
+  );
+  return {
+    objects: perKind.flatMap(({ objects }) => objects),
+    hidden: perKind.flatMap(({ hidden }) => hidden),
+  };
 }
 
 /** Ports that Neutron makes and removes by itself: they come and go with the network. */

@@ -3,16 +3,27 @@ import { z } from "zod";
 import { CloudError, isHidden } from "./cloud-error.js";
 import type { CloudClient, Service } from "./client.js";
 import { gone, whileInUse, type DeleteOptions } from "./in-use.js";
-import { kinds, listObjects, takeInventory, type CloudObject, type Kind } from "./inventory.js";
+import {
+  kinds,
+  listObjects,
+  takeInventory,
+  takeShown,
+  type CloudObject,
+  type Kind,
+} from "./inventory.js";
 import { isIdentity, ownershipOf, type Claim, type Ownership } from "./ownership.js";
 import { emptyRouter } from "./routers.js";
 
 /** An object of a cluster, found by the mark on it. */
 export interface Orphan extends CloudObject, Ownership {}
 
-/** Everything in the project that carries a cluster's mark, or that the cluster's own controllers made. */
-export const findMarked = async (client: CloudClient): Promise<Orphan[]> =>
-  markedIn(await takeInventory(client));
+/** Everything in the project that carries a cluster's mark, or that the cluster's own controllers made, as far as the cloud shows it. */
+export async function findMarked(
+  client: CloudClient,
+): Promise<{ readonly found: readonly Orphan[]; readonly hidden: readonly Kind[] }> {
+  const { objects, hidden } = await takeShown(client);
+  return { found: markedIn(objects), hidden };
+}
 
 /** The same of what the project has. */
 function markedIn(all: readonly CloudObject[]): Orphan[] {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { withStep } from "../../base/progress.js";
 import { kinds } from "../../cloud/inventory.js";
 import type { DestroyResult } from "../cluster/options.js";
-import { keptLines } from "../render/marked.js";
+import { hiddenLines, keptLines } from "../render/marked.js";
 import { timesTable } from "../render/report.js";
 import { agree, requireAnswer } from "./agree.js";
 import { stops, viewOf, withStack, type StackContext } from "./context.js";
@@ -16,15 +16,17 @@ interface Options {
 /** What is true now. */
 function outcome(
   { stack, environment: { backend } }: StackContext,
-  { clusters, held, deleted, kept, others = [] }: DestroyResult,
+  { clusters, held, deleted, kept, others = [], hidden = [] }: DestroyResult,
 ): string {
   const named = clusters.map((name) => `'${name}'`).join(", ");
   const whose = clusters.length > 1 ? `clusters ${named}` : `cluster ${named}`;
+  const where = hidden.length > 0 ? "among what the cloud shows" : "in the project";
   const other = kept.length + others.length > 0 ? " else" : "";
   if (!held)
-    return `There is nothing to destroy: the state at ${backend} holds nothing of stack '${stack}', and nothing${other} in the project carries the name of ${whose}.`;
+    return `There is nothing to destroy: the state at ${backend} holds nothing of stack '${stack}', and nothing${other} ${where} carries the name of ${whose}.`;
   const swept = deleted.length > 0 ? `; ${deleted.length} left-over objects were deleted.` : ".";
-  return `Nothing${other} of ${whose} is left in the project (asked for every ${kinds.join(", ")})${swept}`;
+  const asked = kinds.filter((kind) => !hidden.includes(kind));
+  return `Nothing${other} of ${whose} is left ${where} (asked for every ${asked.join(", ")})${swept}`;
 }
 
 async function destroy(context: StackContext, { abandon, yes }: Options): Promise<number> {
@@ -42,15 +44,16 @@ async function destroy(context: StackContext, { abandon, yes }: Options): Promis
       ...listening,
     }),
   );
-  const { clusters, deleted, kept, held, others } = result;
+  const { clusters, deleted, kept, held, others, hidden } = result;
   const milliseconds = held ? Date.now() - startedAt : 0;
   const times = view.times();
   if (times.length > 0) session.print(`\n${timesTable(times, milliseconds)}\n`);
   session.print(outcome(context, result));
+  for (const line of hiddenLines(hidden)) session.print(line);
   if (kept.length > 0) session.print(keptLines(kept));
   const swept = deleted.length;
   session.emit({
-    ...{ type: "result", ok: true, stack, clusters, swept, kept, others },
+    ...{ type: "result", ok: true, stack, clusters, swept, kept, others, hidden },
     ...{ times, milliseconds },
   });
   return 0;

@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import { label } from "../../components/spec/values.js";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
+import type { Kind } from "../../cloud/inventory.js";
 import { isIdentity } from "../../cloud/ownership.js";
 import { deleteOrphans, findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { clusterLines, mayLive, orphansCommand } from "../cluster/orphans.js";
 import { withStep } from "../../base/progress.js";
-import { keptLines, markedTable } from "../render/marked.js";
+import { hiddenLines, keptLines, markedTable } from "../render/marked.js";
 import { cloudEnvironment } from "../setup/environment.js";
 import { UserError } from "../../base/user-error.js";
 import { requireAnswer, typed } from "./agree.js";
@@ -84,6 +85,12 @@ async function deleteAll(cloud: CloudClient, going: readonly Orphan[], session: 
   );
 }
 
+const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind[]): string =>
+  [
+    found.length === 0 ? `Nothing in the project carries the marks of ${who}.` : markedTable(found),
+    ...hiddenLines(hidden),
+  ].join("\n");
+
 async function orphans(session: Session, options: Options): Promise<number> {
   const { identity, cluster = options.stack } = options;
   checkIdentity(identity);
@@ -93,13 +100,12 @@ async function orphans(session: Session, options: Options): Promise<number> {
     session.progress.note(text);
   };
   const cloud = await connectCloud({ env, patience: { onWait } });
-  const found = (await findMarked(cloud)).filter(({ mark }) =>
+  const { found: all, hidden } = await findMarked(cloud);
+  const found = all.filter(({ mark }) =>
     identity === undefined ? mark.name === cluster : mark.identity === identity,
   );
   const who = identity === undefined ? `cluster '${cluster}'` : `identity ${identity}`;
-  session.print(
-    found.length === 0 ? `Nothing in the project carries the marks of ${who}.` : markedTable(found),
-  );
+  session.print(foundLines(who, found, hidden));
   if (options.delete && identity === undefined && found.length > 0) throw whichCluster(found);
   const stays = (one: Orphan): boolean =>
     irreplaceable(one) && !(one.kind === "floating IP" ? options.floatingIps : options.volumes);
@@ -113,7 +119,14 @@ async function orphans(session: Session, options: Options): Promise<number> {
       `\nIf no state holds it any more, \`${orphansCommand(identity)}\` deletes it; else \`npx stackadm destroy\`.`,
     );
   if (kept.length > 0) session.print(`\n${keptLines(kept)}`);
-  session.emit({ type: "result", ok: true, found, deleted: options.delete, kept });
+  session.emit({
+    type: "result",
+    ok: true,
+    found,
+    deleted: options.delete,
+    kept,
+    ...(hidden.length > 0 && { hidden }),
+  });
   return 0;
 }
 

@@ -159,10 +159,10 @@ class Service implements ClusterService {
       const [settings, state] = await Promise.all([settingsOf(run), beginWith(run)]);
       const { name } = settings;
       if (state === undefined || holdsNothing(state)) {
-        const kept = await requireNotElsewhere(run, name);
+        const left = await requireNotElsewhere(run, name);
         // The empty stack itself goes.
         if (state !== undefined) await run.engine("destroy", { exists: true });
-        return { clusters: [name], held: false, deleted: [], kept };
+        return { clusters: [name], held: false, deleted: [], ...left };
       }
       const meant = options.identities ?? [...identitiesOf(state)];
       const requireAgreed = (now: StateExport | undefined): void => {

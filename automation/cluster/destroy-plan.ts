@@ -1,4 +1,4 @@
-import { takeInventory, type CloudObject } from "../../cloud/inventory.js";
+import { takeShown, type CloudObject } from "../../cloud/inventory.js";
 import { irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { ownershipOf } from "../../cloud/ownership.js";
 import { settingsOf } from "./elsewhere.js";
@@ -63,16 +63,16 @@ export async function planDestroy(
   run: Run,
   { abandon = false }: DestroyPlanOptions,
 ): Promise<DestroyPlan> {
-  const [settings, [state, fates], place, inventory] = await Promise.all([
+  const [settings, [state, fates], place, { objects: inventory, hidden }] = await Promise.all([
     settingsOf(run),
     readState(run.access).then(async (state) => {
       await requireHere(run, state);
       return [state, state && (await fatesIn(run, state, abandon))] as const;
     }),
     run.cloud().then(placeIn),
-    run.cloud().then(takeInventory),
+    run.cloud().then(takeShown),
   ]);
-  const where = { place, backend: run.service.backend };
+  const where = { place, backend: run.service.backend, ...(hidden.length > 0 && { hidden }) };
   if (!state || !fates || holdsNothing(state)) {
     const nothing = { goes: [], volumes: [], floatingIps: [], snapshots: [] };
     const whose = { cluster: settings.name, clusters: [settings.name], identities: [] };

@@ -1,7 +1,8 @@
-import { findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
+import { findMarked, irreplaceable } from "../../cloud/orphans.js";
 import { isIdentity } from "../../cloud/ownership.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { ClusterError } from "./cluster-error.js";
+import type { DestroyResult } from "./options.js";
 import { clusterLines, showCommand } from "./orphans.js";
 import type { Run } from "./run.js";
 import { plainlyWritten } from "./spec.js";
@@ -21,11 +22,14 @@ export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "
  * There is nothing that this state holds. Somebody who meant a living cluster (with another backend, on another machine)
  * hears where it is; it is not touched. Answers the volumes and floating IPs that a cluster of this name left.
  */
-export async function requireNotElsewhere(run: Run, cluster: string): Promise<Orphan[]> {
-  const marked = await findMarked(await run.cloud());
-  const ours = marked.filter(({ mark }) => mark.name === cluster);
+export async function requireNotElsewhere(
+  run: Run,
+  cluster: string,
+): Promise<Pick<DestroyResult, "kept" | "hidden">> {
+  const { found, hidden } = await findMarked(await run.cloud());
+  const ours = found.filter(({ mark }) => mark.name === cluster);
   const living = ours.filter((object) => !irreplaceable(object));
-  if (living.length === 0) return ours;
+  if (living.length === 0) return { kept: ours, ...(hidden.length > 0 && { hidden }) };
   const identity = living.find(({ mark }) => isIdentity(mark.identity))?.mark.identity;
   const lost =
     identity === undefined

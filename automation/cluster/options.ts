@@ -1,4 +1,4 @@
-import type { CloudObject } from "../../cloud/inventory.js";
+import type { CloudObject, Kind } from "../../cloud/inventory.js";
 import type { Orphan } from "../../cloud/orphans.js";
 import type { Verification } from "../verify/verify.js";
 import type { ClusterError } from "./cluster-error.js";
@@ -163,6 +163,8 @@ export interface DestroyPlan extends WhichCluster {
   readonly snapshots: readonly VolumeSnapshot[];
   /** Application credentials that stay, because they are another user's. Absent when there are none. */
   readonly others?: readonly OthersCredential[];
+  /** Kinds that the cloud does not show: what there is of them is not known. Absent when there are none. */
+  readonly hidden?: readonly Kind[];
   /** Why a cluster's API could not say what becomes of these. Absent when it did, or need not be asked. */
   readonly problem?: string;
 }
@@ -222,6 +224,8 @@ export interface DestroyResult {
   readonly kept: readonly Orphan[];
   /** Application credentials that stay, because they are another user's. Absent when there are none. */
   readonly others?: readonly OthersCredential[];
+  /** Kinds that the cloud does not show: whether anything of them is left is not known. Absent when there are none. */
+  readonly hidden?: readonly Kind[];
 }
 
 /** A machine as Nova sees it. */

@@ -1,5 +1,5 @@
 import type { CloudClient } from "../../cloud/client.js";
-import { takeInventory, type CloudObject } from "../../cloud/inventory.js";
+import { takeShown, type CloudObject, type Kind } from "../../cloud/inventory.js";
 import { deleteOrphans, irreplaceable, orphansIn, type Orphan } from "../../cloud/orphans.js";
 import { ClusterError } from "./cluster-error.js";
 import { orphansCommand } from "./orphans.js";
@@ -22,6 +22,8 @@ export interface Swept {
   readonly deleted: readonly Orphan[];
   /** What cannot be made again and the cluster itself did not delete: volumes with data, floating IPs of Services. */
   readonly kept: readonly Orphan[];
+  /** Kinds that the cloud does not show: of these nobody looked for anything. Absent when there are none. */
+  readonly hidden?: readonly Kind[];
 }
 
 const named = (objects: readonly CloudObject[]): string =>
@@ -29,16 +31,16 @@ const named = (objects: readonly CloudObject[]): string =>
 
 /**
  * Deletes what still carries the clusters' identities, except what cannot be made again, and then looks at the whole project again.
- * Returns only when nothing else of them and nothing that the stack held is left: what is said afterwards is true.
+ * Returns only when nothing else of them and nothing that the stack held is left of what the cloud shows: what is said afterwards is true.
  */
 export async function sweep(options: SweepOptions): Promise<Swept> {
   const { cloud, identities, owned, signal, onDelete, interval } = options;
-  const before = await takeInventory(cloud);
+  const { objects: before, hidden } = await takeShown(cloud);
   const found = orphansIn(before, identities);
   const kept = found.filter(irreplaceable);
   const deleted = found.filter((orphan) => !irreplaceable(orphan));
   await deleteOrphans(cloud, deleted, { signal, onDelete, interval });
-  const after = deleted.length === 0 ? before : await takeInventory(cloud);
+  const after = deleted.length === 0 ? before : (await takeShown(cloud)).objects;
   const marked = orphansIn(after, identities).filter((one) => !irreplaceable(one));
   const held = after.filter(({ id }) => owned.has(id));
   const left = [...marked, ...held.filter(({ id }) => !marked.some((one) => one.id === id))];
@@ -50,7 +52,7 @@ export async function sweep(options: SweepOptions): Promise<Swept> {
         ? `Delete it by hand, by its ID: ${left.map(({ id }) => id).join(", ")}.`
         : `It carries the cluster's identity: \`${[...identities].map(orphansCommand).join("; ")}\` deletes it.`,
     );
-  return { deleted, kept };
+  return { deleted, kept, ...(hidden.length > 0 && { hidden }) };
 }
 
 /** Sweeps after a destroy. `state` is what the stack held before. */

@@ -1,5 +1,6 @@
 import { kinds, type CloudObject } from "../../cloud/inventory.js";
 import type { ClaimedVolume, DestroyPlan } from "../cluster/options.js";
+import { hiddenLines } from "./marked.js";
 import { table } from "./table.js";
 import { clusterWords, identityWords, placeWords } from "./which-cluster.js";
 
@@ -82,6 +83,7 @@ export function planTables(plan: DestroyPlan): string {
     rows.length > 0 ? table(["WHAT", "COUNT", "NAMES"], rows) : "Nothing of it is in the cloud.",
     ...keepsTables(plan),
     ...othersWords(plan),
+    ...hiddenLines(plan.hidden),
     ...(problem === undefined ? [] : [unknown(problem)]),
   ].join("\n\n");
 }
@@ -118,6 +120,9 @@ export function planLine(plan: DestroyPlan): string {
     ...(stays.length > 0 ? [`kept: ${stays.join(", ")}`] : []),
     ...(open.length > 0 ? [`not known: ${open.join(", ")}`] : []),
   ];
-  const line = `Takes away the ${whose(plan)}: ${what.join("; ")}.`;
-  return problem === undefined ? line : `${line} ${unknown(problem)}`;
+  return [
+    `Takes away the ${whose(plan)}: ${what.join("; ")}.`,
+    ...hiddenLines(plan.hidden),
+    ...(problem === undefined ? [] : [unknown(problem)]),
+  ].join(" ");
 }

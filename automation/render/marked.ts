@@ -1,3 +1,4 @@
+import type { Kind } from "../../cloud/inventory.js";
 import type { Orphan } from "../../cloud/orphans.js";
 import { table } from "./table.js";
 
@@ -7,6 +8,14 @@ export const markedTable = (found: readonly Orphan[]): string =>
     ["KIND", "NAME", "ID", "IDENTITY", "WHY"],
     found.map(({ kind, name, id, mark, claim }) => [kind, name, id, mark.identity || "-", claim]),
   );
+
+/** What nobody could look at. Empty when there is nothing of the kind. */
+export const hiddenLines = (hidden: readonly Kind[] = []): readonly string[] =>
+  hidden.length === 0
+    ? []
+    : [
+        `Not looked at, because the cloud does not show them to this user: ${hidden.map((kind) => `${kind}s`).join(", ")}. Somebody who has a role for that has to look.`,
+      ];
 
 interface Kept {
   readonly one: string;

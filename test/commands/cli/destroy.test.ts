@@ -69,6 +69,24 @@ describe("`stackadm destroy`", function () {
     assert.deepEqual(deleted(), []);
   });
 
+  it("says of what the cloud does not show that nobody looked at it", async () => {
+    const path = "GET /load-balancer/lbaas/loadbalancers";
+    cloud.on(path, { status: 403, body: {} });
+    held("s1");
+    const unseen = /^Not looked at, because .*: load balancers\. Somebody who has a role /m;
+    for (const said of [
+      /^Nothing of cluster 'dev' is left among what the cloud shows \(asked for every server, f/m,
+      /^There is nothing to destroy: .* and nothing among what the cloud shows carries the name/m,
+    ]) {
+      const { code, out, err } = await operator.run("destroy", "--yes");
+      assert.equal(code, 0, err);
+      assert.match(out, said);
+      assert.match(out, unseen);
+    }
+    cloud.on(path, { body: { loadbalancers: [] } });
+    assert.doesNotMatch((await operator.run("destroy", "--yes")).out, /Not looked at/);
+  });
+
   it("is well when there is nothing, as often as it is asked", async () => {
     for (let time = 0; time < 2; time += 1) {
       const { code, out } = await operator.run("destroy", "--yes");

@@ -50,6 +50,15 @@ describe("`stackadm orphans`", function () {
     assert.deepEqual(deleted(), []);
   });
 
+  it("names the kinds that the cloud does not show, and deletes the rest", async () => {
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    const remove = ["orphans", "--identity", dev.identity, "--delete", "--yes"];
+    const { code, out, err } = await operator.run(...remove);
+    assert.equal(code, 0, err);
+    assert.match(out, /^Not looked at, because .* to this user: load balancers\. Somebody /m);
+    assert.deepEqual(deleted(), ["/compute/servers/s1", "/network/networks/n1"]);
+  });
+
   it("takes the name of a cluster that has no stack file any more", async () => {
     const { out } = await operator.run("orphans", "--cluster", "prod");
     assert.match(out, /^server {2}prod-general-0 {2}s3/m);

@@ -102,6 +102,15 @@ describe("the plan of a destroy", function () {
     assert.deepEqual([problem, protection], [undefined, undefined]);
   });
 
+  it("names the kinds that the cloud does not show", async () => {
+    await live();
+    embedder.cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    const { goes, hidden } = await plan();
+    assert.deepEqual([goes.map(({ id }) => id), hidden], [["s1", "n1"], ["load balancer"]]);
+    engine.state({ resources: [] });
+    assert.deepEqual((await plan()).hidden, hidden);
+  });
+
   it("knows of the cluster which volumes go, by their reclaim policy, with their claims", async () => {
     await live();
     assert.deepEqual(fates(await plan()), [

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { connectCloud } from "../../../cloud/client.js";
-import { compareInventories, kinds, listObjects, takeInventory } from "../../../cloud/inventory.js";
+import {
+  compareInventories,
+  kinds,
+  listObjects,
+  takeInventory,
+  takeShown,
+} from "../../../cloud/inventory.js";
 import {
   emptyProject,
   fakeProject,
@@ -91,6 +97,19 @@ describe("the inventory of a project", () => {
     const [collection, mine] = ["/load-balancer/lbaas/loadbalancers", `project_id=${fakeProject}`];
     assert.equal(first?.id, `${collection}?${mine}`);
     assert.equal(second?.id, `${collection}?limit=1&marker=1&${mine}`);
+  });
+
+  it("says which kinds the cloud does not show, where that may be; any other error is one", async () => {
+    cloud.on("GET /network/routers", { body: { routers: [{ id: "r" }] } });
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    const client = await connect();
+    assert.deepEqual(await takeShown(client), {
+      objects: [object({ kind: "router", id: "r" })],
+      hidden: ["load balancer"],
+    });
+    await assert.rejects(takeInventory(client), /403/);
+    cloud.on("GET /network/routers", { status: 400, body: {} });
+    await assert.rejects(takeShown(client), /400/);
   });
 
   it("does not run in circles when a page names itself as the next", async () => {

@@ -61,6 +61,16 @@ describe("the sweep at the end", () => {
     await assert.rejects(run(["s"]), /Still there: server 'dev-0'\.$/);
   });
 
+  it("does not say it of what the cloud does not show: it names the kinds, and what is kept", async () => {
+    const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    cloud.on("GET /volumev3/volumes/detail", {
+      body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
+    });
+    const { kept, hidden } = await run();
+    assert.deepEqual([kept.map(({ id }) => id), hidden], [["v"], ["load balancer"]]);
+  });
+
   it("leaves foreign things alone, whatever their name", async () => {
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "f", name: "dev-0" }] } });
     assert.deepEqual(await run(["s"]), { deleted: [], kept: [] });

@@ -68,6 +68,13 @@ describe("what a destroy would take away", () => {
     assert.match(planLine(one), /; kept: 1 application credential of another user\.$/);
   });
 
+  it("names what the cloud does not show", () => {
+    const one = plan({ goes, hidden: ["load balancer", "volume"] });
+    const unseen = /Not looked at, .* to this user: load balancers, volumes\. Somebody who has a /;
+    assert.match(planTables(one), unseen);
+    assert.match(planLine(one), unseen);
+  });
+
   it("counts what it does not name", () => {
     assert.match(planTables(plan({ goes })), /^server +4 +\S+, \S+, shop-general-1 and 1 more$/m);
     assert.match(planTables(plan({ goes: goes.slice(1) })), /^server +3 +\S+, \S+, \S+$/m);
