@@ -1,5 +1,8 @@
-import { listObjects, takeInventory, type CloudObject, type Kind } from "../../cloud/inventory.js";
+import { CloudError } from "../../cloud/cloud-error.js";
+import { listObjects, takeShown, type CloudObject, type Kind } from "../../cloud/inventory.js";
 import { deleteOrphans } from "../../cloud/orphans.js";
+import { isRouterInterface } from "../../cloud/routers.js";
+import { ClusterError } from "./cluster-error.js";
 import { unsettledOf, type Doubts } from "./earlier-runs.js";
 import { isLost, verdictOnLost } from "./leftovers.js";
 import type { Run } from "./run.js";
@@ -24,20 +27,80 @@ export async function lostAmong(
   return lost.filter((one) => verdictOnLost(one, known).is === "left behind");
 }
 
-/** Deletes what is found while nobody else works on the stack: until then it may be what somebody else is making. */
+const named = (objects: readonly CloudObject[]): string =>
+  objects.map(({ kind, name, id }) => `${kind} '${name}' (${id})`).join(", ");
+
+/**
+ * Ports that somebody put into these networks: neither Neutron's own nor a load balancer's, which go by themselves, nor one of ours, or of
+ * what is ours.
+ */
+const strangersIn = (
+  networks: ReadonlySet<string>,
+  objects: readonly CloudObject[],
+  ours: ReadonlySet<string>,
+): CloudObject[] =>
+  objects.filter(
+    ({ kind, id, name, owner, device, network }) =>
+      kind === "port" &&
+      networks.has(network) &&
+      !ours.has(id) &&
+      !ours.has(device) &&
+      (owner === "" || owner.startsWith("compute:") || isRouterInterface(owner)) &&
+      !name.startsWith("ovn-lb-"),
+  );
+
+/** Neutron deletes no subnet in which there is somebody else's port, and each further run would end in the same way. */
+function requireWay(
+  lost: readonly CloudObject[],
+  objects: readonly CloudObject[],
+  owned: ReadonlySet<string>,
+): void {
+  const places = lost.filter(({ kind }) => kind === "network" || kind === "subnet");
+  const networks = new Set(
+    places.map(({ kind, id, network }) => (kind === "network" ? id : network)),
+  );
+  const ours = new Set([...owned, ...lost.map(({ id }) => id)]);
+  const strange = strangersIn(networks, objects, ours);
+  if (strange.length === 0) return;
+  throw new ClusterError(
+    "FAILED",
+    `What an earlier run left without a record (${named(places)}) cannot go before what is in its network: ${named(strange)}. Nothing of it was deleted.`,
+    "Delete that, or what has it, then run the same command again.",
+  );
+}
+
+/** A refusal of the cloud is about a request: said of what the request was for. */
+const explained = (error: unknown): unknown =>
+  error instanceof CloudError
+    ? new ClusterError(
+        error.code,
+        `What an earlier run left without a record cannot be taken away: ${error.sentence}`,
+        error.kind === "conflict"
+          ? "Something in the cloud still uses it: delete that, or what has it, then run the same command again."
+          : error.hint,
+      )
+    : error;
+
+/** Deletes what is chosen while nobody else works on the stack: until then it may be what somebody else is making. */
 async function undo(
   run: Run,
-  find: (state: StateExport | undefined) => Promise<readonly CloudObject[]>,
+  look: () => Promise<readonly CloudObject[]>,
+  choose: (
+    state: StateExport | undefined,
+    objects: readonly CloudObject[],
+  ) => Promise<readonly CloudObject[]> | readonly CloudObject[],
 ): Promise<void> {
   await run.hold(async (signal) => {
-    const lost = await find(await readState(run.access));
-    await deleteOrphans(await run.cloud(), lost, {
-      signal,
-      onDelete: ({ kind, name, id }) => {
-        run.note(
-          `Deleting the ${kind} '${name}' (${id}): it is this cluster's, and an earlier run left it without a record.`,
-        );
-      },
+    const [state, objects] = await Promise.all([readState(run.access), look()]);
+    const lost = await choose(state, objects);
+    requireWay(lost, objects, heldBy(state).owned);
+    const onDelete = ({ kind, name, id }: CloudObject): void => {
+      run.note(
+        `Deleting the ${kind} '${name}' (${id}): it is this cluster's, and an earlier run left it without a record.`,
+      );
+    };
+    await deleteOrphans(await run.cloud(), lost, { signal, onDelete }).catch((error: unknown) => {
+      throw explained(error);
     });
   });
 }
@@ -52,8 +115,10 @@ export async function undoLost(
   const lost = await lostAmong(run, state, objects, doubts);
   if (lost.length > 0) {
     run.stage("repair");
-    await undo(run, async (now) =>
-      lostAmong(run, now, await takeInventory(await run.cloud()), doubts),
+    await undo(
+      run,
+      async () => (await takeShown(await run.cloud())).objects,
+      (now, all) => lostAmong(run, now, all, doubts),
     );
   }
   return new Set(lost.map(({ id }) => id));
@@ -63,37 +128,25 @@ export async function undoLost(
 const inTheWay: readonly Kind[] = ["load balancer", "floating IP", "router", "port"];
 
 /**
- * A port that somebody put into a network of the stack: neither Neutron's own nor a load balancer's, which go by themselves, nor one of
- * a router of the stack.
- */
-const isStrange = (
-  { kind, id, name, owner, device, network }: CloudObject,
-  owned: ReadonlySet<string>,
-): boolean =>
-  kind === "port" &&
-  owned.has(network) &&
-  !owned.has(id) &&
-  !owned.has(device) &&
-  (owner === "" || owner.startsWith("compute:") || owner.startsWith("network:router_")) &&
-  !name.startsWith("ovn-lb-");
-
-/**
  * Before a destroy: what would keep a network from going and is the cluster's, though its state does not hold it, goes first: the rest
  * of that goes afterwards. What is somebody else's stays, and is named. What cannot be listed is left to the destroy.
  */
 export async function clearTheWay(run: Run, state: StateExport | undefined): Promise<void> {
-  const list = async (): Promise<CloudObject[]> => {
+  const look = async (): Promise<CloudObject[]> => {
     const cloud = await run.cloud();
     const found = await Promise.allSettled(inTheWay.map((kind) => listObjects(cloud, kind)));
     return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
   };
-  const held = heldBy(state);
-  const found = await list();
-  if (found.some((one) => isLost(one, held)))
-    await undo(run, async (now) => (await list()).filter((one) => isLost(one, heldBy(now))));
-  for (const one of found)
-    if (isStrange(one, held.owned) && !isLost(one, held))
-      run.note(
-        `! The port '${one.name}' (${one.id}) in the cluster's network is not the cluster's, and the network cannot go before it: delete it, or what has it.`,
-      );
+  const lostIn = (now: StateExport | undefined, objects: readonly CloudObject[]): CloudObject[] => {
+    const held = heldBy(now);
+    return objects.filter((one) => isLost(one, held));
+  };
+  const objects = await look();
+  const lost = lostIn(state, objects);
+  if (lost.length > 0) await undo(run, look, lostIn);
+  const { owned } = heldBy(state);
+  for (const one of strangersIn(owned, objects, new Set([...owned, ...lost.map(({ id }) => id)])))
+    run.note(
+      `! The port '${one.name}' (${one.id}) in the cluster's network is not the cluster's, and the network cannot go before it: delete it, or what has it.`,
+    );
 }

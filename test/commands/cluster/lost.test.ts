@@ -93,6 +93,60 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual(deletions, [["subnet", ["hold"]]]);
   });
 
+  it("is undone by what the cloud shows: it may hide what is none of its kind", async () => {
+    embedder.cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    offer("networks", [left]);
+    await embedder.service().up("dev", { ...bare, preflight: "names" });
+    assert.deepEqual(deletions, [["left", ["hold"]]]);
+  });
+
+  it("is said to be stuck where the cloud refuses, with the way out", async () => {
+    offer("networks", [left]);
+    const body = { NeutronError: { message: "not you" } };
+    embedder.cloud.on("DELETE /network/networks/left", { status: 403, body });
+    const { message, hint } = await fails(embedder.service().up("dev", bare), "FORBIDDEN");
+    assert.match(
+      message,
+      /^What an earlier run left without a record cannot be taken away: .*: not you/,
+    );
+    assert.ok(hint.length > 0);
+    assert.deepEqual(embedder.engine.operations(), ["hold"]);
+  });
+
+  describe("in whose network is what somebody else put there", () => {
+    const subnet = { ...left, id: "subnet", network_id: "ours" };
+    const port = (id: string, more = {}) => ({ id, name: id, network_id: "ours", ...more });
+
+    it("stays, and what is in the way is named at once", async () => {
+      embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
+      offer("subnets", [subnet]);
+      offer("ports", [
+        port("theirs", { device_owner: "compute:nova", device_id: "machine" }),
+        port("of a router", { device_owner: "network:ha_router_replicated_interface" }),
+        port("of DHCP", { device_owner: "network:dhcp" }),
+        port("elsewhere", { network_id: "another" }),
+      ]);
+      const { message, hint } = await fails(embedder.service().up("dev", bare), "FAILED");
+      assert.match(
+        message,
+        /\(subnet 'dev' \(subnet\)\) cannot go before .*: port 'theirs' \(theirs\), port 'of a router' \(of a router\)\. Nothing of it was deleted\.$/,
+      );
+      assert.match(hint, /^Delete that, or what has it, then run the same command again\.$/);
+      assert.deepEqual([deletions, embedder.engine.operations()], [[], ["hold"]]);
+    });
+
+    it("goes where all that is in it goes as well", async () => {
+      embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
+      offer("subnets", [subnet]);
+      offer("ports", [port("lost", { description, created_at: during })]);
+      await embedder.service().up("dev", bare);
+      assert.deepEqual(
+        deletions.map(([id]) => id),
+        ["lost", "subnet"],
+      );
+    });
+  });
+
   it("is no machine, whatever the time says: it may be at work", async () => {
     const machine = { id: "server", name: "dev-general-0", created: during, status: "ACTIVE" };
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": identity };
@@ -165,6 +219,7 @@ describe("what a run that failed left without a record", function () {
         port("elsewhere", { network_id: "theirs" }),
         port("of our router", { device_owner: "network:router_interface", device_id: "router" }),
         port("of a router", { device_owner: "network:router_interface", device_id: "another" }),
+        port("of an HA router", { device_owner: "network:ha_router_replicated_interface" }),
       ]);
       await embedder.service().destroy("dev", { onNote });
       assert.deepEqual(deletions, [["lost", ["hold"]]]);
@@ -172,7 +227,7 @@ describe("what a run that failed left without a record", function () {
       const named = notes.filter((text) => text.includes("cannot go before it"));
       assert.deepEqual(
         named.map((text) => /^! The port '(.+?)'/.exec(text)?.[1]),
-        ["of a machine", "of a router"],
+        ["of a machine", "of a router", "of an HA router"],
       );
     });
 
