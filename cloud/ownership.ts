@@ -86,7 +86,7 @@ const inFirstMoment: Readonly<
 };
 
 /** {@link nameInCloud} read back; undefined for a name that no cluster of ours has there. */
-function readNameInCloud(text: string | undefined): ClusterMark | undefined {
+export function readNameInCloud(text: string | undefined): ClusterMark | undefined {
   const [, name, identity] = /^([a-z][a-z0-9-]*)-([0-9a-f]{12})$/.exec(text ?? "") ?? [];
   return name === undefined || identity === undefined ? undefined : { name, identity };
 }

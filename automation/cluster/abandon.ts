@@ -1,7 +1,6 @@
-import type { CloudClient } from "../../cloud/client.js";
-import { listObjects, type CloudObject } from "../../cloud/inventory.js";
-import { deleteOrphans, findOrphans } from "../../cloud/orphans.js";
-import { ownershipOf } from "../../cloud/ownership.js";
+import { takeShown, type CloudObject } from "../../cloud/inventory.js";
+import { deleteOrphans, orphansIn } from "../../cloud/orphans.js";
+import { ownershipOf, readNameInCloud } from "../../cloud/ownership.js";
 import { clearRecord, recover } from "./recovery.js";
 import { toolsOf } from "./repair.js";
 import type { Run } from "./run.js";
@@ -81,33 +80,70 @@ export function withoutApiObjects(
 }
 
 /**
- * What the cluster's cloud controller made: the network cannot go before it. A cluster of an earlier release has no identity
- * in its names: of a load balancer without one, a network that the state holds is proof enough.
+ * Names without an identity by which cloud controllers of the stack's clusters know these: an earlier release had none, and a cluster
+ * keeps the name that it was made under.
+ *
+ * @param isInside whether a resource is in one of them
  */
-async function inTheWay(cloud: CloudClient, state: StateExport): Promise<readonly CloudObject[]> {
-  const owned = ownedIds(state);
-  const marked = await findOrphans(cloud, identitiesOf(state));
-  const ofServices = marked.filter(({ claim }) => claim === "load balancer of a Service");
-  const inside = (await listObjects(cloud, "load balancer")).filter(
-    (one) =>
-      one.name.startsWith("kube_service_") &&
-      owned.has(one.network) &&
-      ownershipOf(one) === undefined,
+export const formerNames = (
+  { deployment }: StateExport,
+  isInside: (resource: StateResource) => boolean,
+): ReadonlySet<string> =>
+  new Set(
+    (deployment.resources ?? [])
+      .filter(isInside)
+      .flatMap(({ inputs }) => [
+        ...JSON.stringify(inputs ?? {}).matchAll(/"--cluster-name=([^"]+)"/g),
+      ])
+      .flatMap(([, name = ""]) => (readNameInCloud(name) ? [] : [name])),
   );
-  return [...ofServices, ...inside];
+
+/** The cluster in the name of a Service's load balancer. Neither a namespace nor a Service has `_` in its name. */
+const clusterIn = ({ name }: CloudObject): string | undefined =>
+  /^kube_service_(.+)_[^_]+_[^_]+$/.exec(name)?.[1];
+
+/**
+ * Load balancers that the clusters' own controllers made: a network cannot go before them. Their names have an identity of the state, or
+ * none, but one of the former names, and a network of the state. Another one in such a network may be of a cluster whose owner put it
+ * there: it is named, and stays.
+ */
+function inTheWay(
+  run: Run,
+  objects: readonly CloudObject[],
+  { state, former }: { readonly state: StateExport; readonly former: ReadonlySet<string> },
+): readonly CloudObject[] {
+  const owned = ownedIds(state);
+  const marked = orphansIn(objects, identitiesOf(state));
+  const ofServices = marked.filter(({ claim }) => claim === "load balancer of a Service");
+  const others = objects.filter(
+    (one) =>
+      one.kind === "load balancer" &&
+      clusterIn(one) !== undefined &&
+      owned.has(one.network) &&
+      !ofServices.some(({ id }) => id === one.id),
+  );
+  const isOurs = (one: CloudObject): boolean =>
+    ownershipOf(one) === undefined && former.has(clusterIn(one) ?? "");
+  for (const { name, id } of others.filter((one) => !isOurs(one)))
+    run.note(
+      `! The load balancer '${name}' (${id}) in the cluster's network is not known to be the cluster's, so it stays, and the network cannot go before it: have its cluster give it back, or delete it.`,
+    );
+  return [...ofServices, ...others.filter(isOurs)];
 }
 
 /** Takes away what stands in the way, and what an interrupted run left; answers what of the state stays. Whoever calls holds the stack. */
 async function leave(run: Run, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
-  await deleteOrphans(cloud, await inTheWay(cloud, before), {
+  const goesWithIt = needsApi(new Set(await readProviders(run.access)));
+  const { objects } = await takeShown(cloud);
+  const former = formerNames(before, goesWithIt);
+  await deleteOrphans(cloud, inTheWay(run, objects, { state: before, former }), {
     signal,
     onDelete: ({ kind, name }) => {
       run.note(`Deleting the ${kind} '${name}'.`);
     },
   });
-  const providers = await readProviders(run.access);
-  const { state: rest, forgotten } = withoutApiObjects(before, needsApi(new Set(providers)));
+  const { state: rest, forgotten } = withoutApiObjects(before, goesWithIt);
   // An import forgets the record of it, and what is half made keeps its network.
   const { state } = await recover(run.access, rest, () => toolsOf(run, signal));
   return { before, state, forgotten };

@@ -46,6 +46,57 @@ describe("abandoning a cluster", function () {
     );
   });
 
+  it("deletes load balancers without an identity by the name that its own controller has, and names all others in its network", async () => {
+    const cluster = await startFakeCluster();
+    await cluster.close();
+    const { kubeconfig } = cluster;
+    const elsewhere = kubeconfig.replace(/server: \S+/, "server: https://192.0.2.1:6443");
+    const controller = (name: string, provider: string) => {
+      const args = ["--v=2", `--cluster-name=${name}`];
+      const spec = { template: { spec: { containers: [{ args }] } } };
+      const type = "kubernetes:apps/v1:DaemonSet";
+      const urn = urnOf(type, `${name}-controller`);
+      return { ...{ urn, type, id: `kube-system/${name}` }, inputs: { spec }, provider };
+    };
+    const type = "pulumi:providers:kubernetes";
+    const [ours, theirs] = [urnOf(providerType, "dev-addons-provider"), urnOf(type, "theirs")];
+    const resources = [
+      { urn: ours, type, id: "p", inputs: { kubeconfig } },
+      { urn: theirs, type, id: "q", inputs: { kubeconfig: elsewhere } },
+      ...[controller("old", `${ours}::p`), controller("guest", `${theirs}::q`)],
+      { urn: urnOf(networkType, "net"), type: networkType, id: "ours" },
+    ];
+    embedder.engine.state({ resources });
+    const balancer = (id: string, name: string, network = "ours") => ({
+      ...{ id, name: `kube_service_${name}_shop_web`, vip_network_id: network },
+    });
+    let balancers = [
+      ...[balancer("lb", "old"), balancer("outside", "old", "elsewhere")],
+      ...[balancer("a", "guest"), balancer("b", "older"), balancer("c", "old_er")],
+      balancer("d", "old-ba9876543210"),
+      { id: "e", name: "by hand", vip_network_id: "ours" },
+    ];
+    const { cloud, engine } = embedder;
+    const deleted: string[] = [];
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
+      body: { loadbalancers: balancers },
+    }));
+    for (const { id } of balancers)
+      cloud.on(`DELETE /load-balancer/lbaas/loadbalancers/${id}`, () => {
+        deleted.push(id);
+        balancers = balancers.filter((one) => one.id !== id);
+        return { status: 204 };
+      });
+    engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
+    const notes: string[] = [];
+    const onNote = (text: string): void => void notes.push(text);
+    await assert.rejects(embedder.service().destroy("dev", { abandon: true, onNote }));
+    const named = notes.flatMap(
+      (text) => /^! The load balancer '.*' \((.)\)/.exec(text)?.[1] ?? [],
+    );
+    assert.deepEqual([deleted, named], [["lb"], ["a", "b", "c", "d"]]);
+  });
+
   describe("which another engine may be at work on", () => {
     const identity = (stdout: string) => ({
       ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
