@@ -48,12 +48,7 @@ export type RecoveryStep =
       readonly resource: StateResource;
     }
   | { readonly act: "detach router"; readonly what: string; readonly resource: StateResource }
-  | { readonly act: "delete rule"; readonly what: string; readonly resource: StateResource }
-  | {
-      readonly act: "delete Kubernetes object";
-      readonly what: string;
-      readonly resource: StateResource;
-    };
+  | { readonly act: "delete rule"; readonly what: string; readonly resource: StateResource };
 
 /** A resource, for people. */
 export const whatOf = (urn: string): string => {
@@ -74,10 +69,8 @@ export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep
     return { act: "detach router", what, resource };
   if (token === "openstack:networking/secGroupRule:SecGroupRule")
     return { act: "delete rule", what, resource };
-  // Scripts converge, so a create that may have run is simply run again.
-  return token.startsWith("kubernetes:")
-    ? { act: "delete Kubernetes object", what, resource }
-    : { act: "forget", what };
+  // Scripts converge, and an object that is in the cluster by now is taken over: such a create is simply run again.
+  return { act: "forget", what };
 }
 
 /** The value of an input that is known, and no secret. */
@@ -96,7 +89,6 @@ export function isTheOne(object: CloudObject, resource: StateResource): boolean 
 
 /** The order of undoing: the last made goes first, so that nothing is in use. */
 const order: Readonly<Record<RecoveryStep["act"], number>> = {
-  "delete Kubernetes object": 0,
   "delete rule": 1,
   "delete part": 1,
   "delete object": 2,

@@ -6,19 +6,11 @@ import { gone } from "../../cloud/in-use.js";
 import { inUtc, listObjects } from "../../cloud/inventory.js";
 import { deleteObject } from "../../cloud/orphans.js";
 import { interfacesOf, removeInterface } from "../../cloud/routers.js";
-import type { KubernetesApi } from "../verify/kubernetes-api.js";
 import { ClusterError } from "./cluster-error.js";
 import { unsettledOf } from "./earlier-runs.js";
 import { verdictOn, verdictOnUnmarked, type Known, type Verdict } from "./leftovers.js";
 import { isTheOne, recoverySteps, text, whatOf, type RecoveryStep } from "./recovery-steps.js";
-import {
-  heldBy,
-  readState,
-  writeState,
-  type StateAccess,
-  type StateExport,
-  type StateResource,
-} from "./state.js";
+import { heldBy, readState, writeState, type StateAccess, type StateExport } from "./state.js";
 import { withoutLeaves, withUnfinished } from "./unfinished.js";
 
 /*
@@ -28,8 +20,6 @@ import { withoutLeaves, withUnfinished } from "./unfinished.js";
 
 export interface RecoveryTools {
   readonly cloud: CloudClient;
-  /** The cluster that a Kubernetes object is of; undefined when it is none of the stack's, or not there yet. */
-  readonly kubernetes: (object: StateResource) => Promise<KubernetesApi | undefined>;
   readonly note: (text: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -133,37 +123,6 @@ async function deleteRule(
   }
 }
 
-const manifestSchema = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  metadata: z.looseObject({ name: z.string().optional(), namespace: z.string().optional() }),
-});
-
-const foundSchema = z.looseObject({
-  metadata: z.looseObject({ creationTimestamp: z.string().default("") }),
-});
-
-async function deleteKubernetesObject(
-  { resource }: Step<"delete Kubernetes object">,
-  known: Known,
-  tools: RecoveryTools,
-): Promise<void> {
-  const manifest = manifestSchema.safeParse(resource.inputs);
-  const name = manifest.data?.metadata.name;
-  const api = await tools.kubernetes(resource);
-  if (!manifest.success || name === undefined || !api) return;
-  const { apiVersion, kind, metadata } = manifest.data;
-  const path = await api.pathOf({ apiVersion, kind, namespace: metadata.namespace, name });
-  const found = path === undefined ? undefined : await api.get(path);
-  if (path === undefined || found === undefined) return;
-  // The API is the cluster's: only the time tells.
-  const created = foundSchema.parse(found).metadata.creationTimestamp;
-  if (!isLeft(`${kind} '${name}'`, verdictOnUnmarked({ parents: [], created }, known), tools))
-    return;
-  tools.note(`Deleting the ${kind} '${name}' that an interrupted run left.`);
-  await api.send("DELETE", path);
-}
-
 async function perform(step: RecoveryStep, known: Known, tools: RecoveryTools): Promise<void> {
   switch (step.act) {
     case "forget":
@@ -176,8 +135,6 @@ async function perform(step: RecoveryStep, known: Known, tools: RecoveryTools): 
       return detachRouter(step, known, tools);
     case "delete rule":
       return deleteRule(step, known, tools);
-    case "delete Kubernetes object":
-      return deleteKubernetesObject(step, known, tools);
   }
 }
 

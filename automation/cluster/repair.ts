@@ -1,12 +1,10 @@
-import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Stage } from "./options.js";
 import { clearRecord, isInterrupted, recover, type RecoveryTools } from "./recovery.js";
 import { recoverySteps, whatOf } from "./recovery-steps.js";
 import type { Run } from "./run.js";
-import { readClusters, readState, type HeldCluster, type StateExport } from "./state.js";
+import { readState, type StateExport } from "./state.js";
 import { isScript } from "./unfinished.js";
-import { complaintOf } from "./usable-api.js";
 
 /**
  * What a killed engine left half made in the state that was found is taken away, in the stage that is named, while nobody else works
@@ -64,38 +62,9 @@ export async function undoUndecided(run: Run): Promise<void> {
   }
 }
 
-/**
- * The cluster that an object is of, where it can be asked; each is tried once. The run that finds one out of reach may be the one that mends
- * it, so it goes on: what was half made in it is forgotten, since an import keeps no record of it. The next `up` makes the object, and
- * our provider then takes over one that is there.
- */
-function askable(run: Run): RecoveryTools["kubernetes"] {
-  let held: ReturnType<typeof readClusters> | undefined;
-  const tried = new Map<string, Promise<KubernetesApi | undefined>>();
-  const attempt = async ({ name, kubeconfig }: HeldCluster): Promise<KubernetesApi | undefined> => {
-    const api = new KubernetesApi(readKubeAccess(kubeconfig));
-    const complaint = await complaintOf(api);
-    if (!complaint) return api;
-    run.note(
-      `The API of the cluster '${name}' cannot be used (${complaint.text}), so what an interrupted run made in it is left: the next \`up\` takes it over.`,
-    );
-    return undefined;
-  };
-  return async ({ provider }) => {
-    const clusters = await (held ??= readClusters(run.access));
-    // A reference to a provider is its URN and its ID.
-    const mine = clusters.find((one) => provider?.startsWith(`${one.provider}::`));
-    if (!mine) return undefined;
-    const api = tried.get(mine.provider) ?? attempt(mine);
-    tried.set(mine.provider, api);
-    return api;
-  };
-}
-
 /** What the repair works with, for whoever holds the stack. */
 export const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTools> => ({
   cloud: await run.cloud(),
-  kubernetes: askable(run),
   note: (text) => {
     run.note(text);
   },

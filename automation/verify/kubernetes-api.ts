@@ -69,7 +69,7 @@ export function readKubeAccess(kubeconfig: string): KubeAccess {
   };
 }
 
-/** A small client of the Kubernetes API: enough to look, and to delete one object. */
+/** A small client of the Kubernetes API: enough to look. */
 export class KubernetesApi {
   /** @param timeout milliseconds without a byte after which a request is given up */
   constructor(
@@ -114,30 +114,5 @@ export class KubernetesApi {
         `The Kubernetes API answered ${status} to GET ${path}: ${body.slice(0, 200)}`,
       );
     return body;
-  }
-
-  /** The URL path of one object, found by discovery: kinds have irregular plurals. */
-  async pathOf(object: {
-    apiVersion: string;
-    kind: string;
-    namespace?: string;
-    name: string;
-  }): Promise<string | undefined> {
-    const base = object.apiVersion.includes("/")
-      ? `/apis/${object.apiVersion}`
-      : `/api/${object.apiVersion}`;
-    const list = z
-      .looseObject({
-        resources: z.array(
-          z.looseObject({ name: z.string(), kind: z.string(), namespaced: z.boolean() }),
-        ),
-      })
-      .safeParse(await this.get(base));
-    const found = list.data?.resources.find(
-      ({ kind, name }) => kind === object.kind && !name.includes("/"),
-    );
-    if (!found) return undefined;
-    const scope = found.namespaced ? `/namespaces/${object.namespace ?? "default"}` : "";
-    return `${base}${scope}/${found.name}/${object.name}`;
   }
 }

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { ClusterService } from "../../../automation/cluster/cluster-service.js";
 import { Embedder, fails } from "../../support/embedder.js";
@@ -14,7 +12,6 @@ import {
   type Engine,
 } from "../../support/engine.js";
 import type { FakeCloud } from "../../support/fake-openstack.js";
-import { startFakeCluster } from "../../support/ready-cluster.js";
 
 describe("the cluster service", function () {
   this.timeout(60_000);
@@ -191,39 +188,6 @@ describe("the cluster service", function () {
       assert.deepEqual(engine.operations(), ["hold"]);
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], [pending]);
     });
-  });
-
-  it("takes a half-made object of Kubernetes away in the cluster of its provider, and in no other", async () => {
-    const seen: string[] = [];
-    const api = createServer((request, response) => {
-      seen.push(request.url ?? "");
-      response.writeHead(404).end("{}");
-    });
-    await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
-    const cluster = await startFakeCluster();
-    await cluster.close();
-    const url = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
-    const kubeconfig = cluster.kubeconfig.replace(/server: \S+/, `server: ${url}`);
-    const kind = "pulumi:providers:kubernetes";
-    const own = { urn: `urn:pulumi:dev::it::${kind}::fleet`, type: kind, id: "f" };
-    const urn = urnOf(`stackadm:addons:Addons$${kind}`, "dev-addons-provider");
-    const theirs = { urn, type: kind, id: "p", inputs: { kubeconfig } };
-    const type = "kubernetes:core/v1:ConfigMap";
-    const inputs = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
-    const interrupted = async (provider: string): Promise<number> => {
-      const resource = { urn: urnOf(type, "a"), type, custom: true, inputs, provider };
-      const resources = [{ ...own, inputs: { kubeconfig } }, theirs];
-      engine.state({ resources, pending_operations: [{ type: "creating", resource }] });
-      await service().up("dev", bare);
-      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
-      return seen.length;
-    };
-    try {
-      assert.equal(await interrupted(`${own.urn}::f`), 0);
-      assert.equal(await interrupted(`${urn}::p`), 1);
-    } finally {
-      api.close();
-    }
   });
 
   describe("when a script fails on a machine that lives", () => {

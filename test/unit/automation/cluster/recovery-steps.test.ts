@@ -20,11 +20,7 @@ describe("what is done about an interrupted operation", () => {
       "openstack:networking/secGroupRule:SecGroupRule",
       "delete rule",
     ],
-    [
-      "an object of the cluster is deleted",
-      "kubernetes:core/v1:Service",
-      "delete Kubernetes object",
-    ],
+    ["an object of the cluster is taken over", "kubernetes:core/v1:Service", "forget"],
     [
       "a part of a load balancer is looked up and deleted",
       "openstack:loadbalancer/listener:Listener",

@@ -92,7 +92,6 @@ describe("recovery", () => {
     if (!isInterrupted(before)) return { cleared: [], before, state: before };
     return recover(access(), before, async () => ({
       cloud: await connectCloud({ env: cloud.environment(), patience: inNoTime }),
-      kubernetes: () => Promise.resolve(undefined),
       note: (text) => {
         notes.push(text);
       },

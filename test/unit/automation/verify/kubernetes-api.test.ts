@@ -103,26 +103,6 @@ describe("the Kubernetes client", () => {
     assert.equal(await api.text("/log"), "one\ntwo\n");
   });
 
-  it("finds the path of an object by discovery", async () => {
-    answers["/api/v1"] = {
-      resources: [
-        { name: "services/status", kind: "Service", namespaced: true },
-        { name: "services", kind: "Service", namespaced: true },
-      ],
-    };
-    answers["/apis/storage.k8s.io/v1"] = {
-      resources: [{ name: "storageclasses", kind: "StorageClass", namespaced: false }],
-    };
-    const service = { apiVersion: "v1", kind: "Service", namespace: "n", name: "web" };
-    assert.equal(await api.pathOf(service), "/api/v1/namespaces/n/services/web");
-    const noNamespace = { apiVersion: "v1", kind: "Service", name: "web" };
-    assert.equal(await api.pathOf(noNamespace), "/api/v1/namespaces/default/services/web");
-    const storage = { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", name: "gold" };
-    assert.equal(await api.pathOf(storage), "/apis/storage.k8s.io/v1/storageclasses/gold");
-    assert.equal(await api.pathOf({ ...storage, kind: "Unknown" }), undefined);
-    assert.equal(await api.pathOf({ ...storage, apiVersion: "gone/v1" }), undefined);
-  });
-
   const node = (name: string, changes: Readonly<Record<string, unknown>> = {}) => ({
     metadata: {
       name,
