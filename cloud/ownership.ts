@@ -1,4 +1,4 @@
-import type { CloudObject } from "./inventory.js";
+import type { CloudObject, Kind } from "./inventory.js";
 
 /** Why an object belongs to a cluster. Nothing else is ever acted on. */
 export type Claim =
@@ -22,6 +22,10 @@ export interface ClusterMark {
 
 /** Whether this is an identity: nothing else, and never the empty one, decides whose an object is. */
 export const isIdentity = (text: string): boolean => /^[0-9a-f]{12}$/.test(text);
+
+/** With data in it. A copy has the mark of its original, too, so there the mark alone never decides that anything is deleted. */
+export const hasData = ({ kind }: { readonly kind: Kind }): boolean =>
+  kind === "volume" || kind === "volume snapshot";
 
 /** The mark on an object, and what it is read from. */
 export interface Ownership {

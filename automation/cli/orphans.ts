@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { label } from "../../components/spec/values.js";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import type { Kind } from "../../cloud/inventory.js";
-import { isIdentity } from "../../cloud/ownership.js";
+import { hasData, isIdentity } from "../../cloud/ownership.js";
 import { deleteOrphans, findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { clusterLines, mayLive, orphansCommand } from "../cluster/orphans.js";
 import { withStep } from "../../base/progress.js";
@@ -108,7 +108,7 @@ async function orphans(session: Session, options: Options): Promise<number> {
   session.print(foundLines(who, found, hidden));
   if (options.delete && identity === undefined && found.length > 0) throw whichCluster(found);
   const stays = (one: Orphan): boolean =>
-    irreplaceable(one) && !(one.kind === "floating IP" ? options.floatingIps : options.volumes);
+    hasData(one) ? !options.volumes : irreplaceable(one) && !options.floatingIps;
   const kept = options.delete ? found.filter(stays) : [];
   if (options.delete) {
     await agreeTo(session, found, options.yes);
@@ -139,7 +139,7 @@ export function registerOrphans(program: Command): void {
     .option("--delete", "delete what has --identity; a living cluster does not survive that", false)
     .option(
       "--volumes",
-      "with --delete: also the volumes of its claims and their snapshots, with their data",
+      "with --delete: also its machines' volumes, those of its claims, copies and snapshots of them, with their data",
       false,
     )
     .option("--floating-ips", "with --delete: also the addresses of its Services", false)

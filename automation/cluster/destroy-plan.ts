@@ -3,12 +3,19 @@ import { irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { ownershipOf } from "../../cloud/ownership.js";
 import { settingsOf } from "./elsewhere.js";
 import { fatesIn, floatingIpOf, type Fates } from "./fates.js";
-import type { ClaimedVolume, DestroyPlan, DestroyPlanOptions, VolumeSnapshot } from "./options.js";
+import { isSpared } from "./leftovers.js";
+import type {
+  ClaimedVolume,
+  DestroyPlan,
+  DestroyPlanOptions,
+  KeptObject,
+  VolumeSnapshot,
+} from "./options.js";
 import { othersCredentials } from "./others-credentials.js";
 import { requireHere } from "./place.js";
 import { protectionOf } from "./protection.js";
 import type { Run } from "./run.js";
-import { componentsOf, holdsNothing, ownedIds, readState } from "./state.js";
+import { componentsOf, heldBy, holdsNothing, readState } from "./state.js";
 import { placeIn } from "./which-cluster.js";
 
 /** What carries one of the identities. */
@@ -36,8 +43,9 @@ const namesOf = (
 function sorted(
   inventory: readonly CloudObject[],
   marked: readonly Orphan[],
-  { owned, fates }: { readonly owned: ReadonlySet<string>; readonly fates: Fates },
-): Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots"> {
+  held: ReturnType<typeof heldBy>,
+  fates: Fates,
+): Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots" | "stays"> {
   const kept = new Set(marked.filter(irreplaceable).map(({ id }) => id));
   const otherwise = { claim: "", fate: fates.otherwise };
   const volumes = inventory.flatMap(({ kind, id, name, gigabytes }): ClaimedVolume[] => {
@@ -53,9 +61,13 @@ function sorted(
     .map(({ id }): VolumeSnapshot => ({ id, snapshot: "", volume: "", fate: fates.otherwise }));
   const snapshots = [...fates.snapshots, ...others];
   const apart = new Set([...volumes, ...floatingIps, ...snapshots].map(({ id }) => id));
-  const going = new Set([...owned, ...marked.map(({ id }) => id)]);
-  const goes = inventory.filter(({ id }) => going.has(id) && !apart.has(id));
-  return { goes, volumes, floatingIps, snapshots };
+  const mine = new Set([...held.owned, ...marked.map(({ id }) => id)]);
+  const rest = inventory.filter(({ id }) => mine.has(id) && !apart.has(id));
+  const goes = rest.filter((one) => !isSpared(one, held));
+  const stays = rest
+    .filter((one) => isSpared(one, held))
+    .map((one): KeptObject => (held.retained.has(one.id) ? { ...one, retained: true } : one));
+  return { goes, volumes, floatingIps, snapshots, ...(stays.length > 0 && { stays }) };
 }
 
 /** What a destroy of the stack would take away, and what it would leave. */
@@ -88,7 +100,7 @@ export async function planDestroy(
   return {
     ...{ cluster, clusters: [cluster, ...others], identities: [...components.keys()] },
     ...{ ...where, held: true },
-    ...sorted(inventory, marked, { owned: ownedIds(state), fates }),
+    ...sorted(inventory, marked, heldBy(state), fates),
     ...(protection && { protection }),
     ...(anothers.length > 0 && { others: anothers }),
     ...(problem !== undefined && { problem }),

@@ -1,5 +1,5 @@
 import { findMarked, irreplaceable } from "../../cloud/orphans.js";
-import { isIdentity } from "../../cloud/ownership.js";
+import { hasData, isIdentity } from "../../cloud/ownership.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import { ClusterError } from "./cluster-error.js";
 import type { DestroyResult } from "./options.js";
@@ -20,7 +20,7 @@ export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "
 
 /**
  * There is nothing that this state holds. Somebody who meant a living cluster (with another backend, on another machine)
- * hears where it is; it is not touched. Answers the volumes and floating IPs that a cluster of this name left.
+ * hears where it is; it is not touched. Answers the volumes and floating IPs that a cluster of this name left, and copies of volumes.
  */
 export async function requireNotElsewhere(
   run: Run,
@@ -28,7 +28,7 @@ export async function requireNotElsewhere(
 ): Promise<Pick<DestroyResult, "kept" | "hidden">> {
   const { found, hidden } = await findMarked(await run.cloud());
   const ours = found.filter(({ mark }) => mark.name === cluster);
-  const living = ours.filter((object) => !irreplaceable(object));
+  const living = ours.filter((object) => !irreplaceable(object) && !hasData(object));
   if (living.length === 0) return { kept: ours, ...(hidden.length > 0 && { hidden }) };
   const identity = living.find(({ mark }) => isIdentity(mark.identity))?.mark.identity;
   const lost =

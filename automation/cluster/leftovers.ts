@@ -1,5 +1,5 @@
 import type { CloudObject, Kind } from "../../cloud/inventory.js";
-import { ownershipOf } from "../../cloud/ownership.js";
+import { hasData, ownershipOf } from "../../cloud/ownership.js";
 import { fallsInto, type Stretch } from "./earlier-runs.js";
 
 /*
@@ -59,9 +59,6 @@ export function verdictOn(object: CloudObject, known: Known): Verdict {
   return verdictOnUnmarked({ ...(parents && { parents }), created: object.created }, known);
 }
 
-/** With data in it: a copy has the mark, too, so there has to be a record of it. */
-const withData: ReadonlySet<Kind> = new Set(["volume", "volume snapshot"]);
-
 /**
  * What the program made for one of the stack's clusters, as its mark says, and the state does not hold: the engine forgets a create
  * that failed. What a cluster's own controllers made is in no state.
@@ -75,7 +72,7 @@ export function isLost(
     ownership?.claim === "marked by stackadm" &&
     identities.has(ownership.mark.identity) &&
     !owned.has(object.id) &&
-    !withData.has(object.kind)
+    !hasData(object)
   );
 }
 
@@ -93,3 +90,12 @@ export function verdictOnLost(object: CloudObject, known: Known): Verdict {
   if (isForgotten(object, known)) return { is: "left behind" };
   return verdictOnUnmarked({ parents: [], created: object.created }, known);
 }
+
+/** Whether a destroy leaves it, whatever mark it has: the program has it stay, or it has data and the state does not hold it. */
+export const isSpared = (
+  object: CloudObject,
+  {
+    owned,
+    retained,
+  }: { readonly owned: ReadonlySet<string>; readonly retained: ReadonlySet<string> },
+): boolean => retained.has(object.id) || (hasData(object) && !owned.has(object.id));

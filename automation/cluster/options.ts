@@ -1,5 +1,6 @@
 import type { CloudObject, Kind } from "../../cloud/inventory.js";
 import type { Orphan } from "../../cloud/orphans.js";
+import type { Ownership } from "../../cloud/ownership.js";
 import type { Verification } from "../verify/verify.js";
 import type { ClusterError } from "./cluster-error.js";
 import type { TimelineRow } from "./critical-path.js";
@@ -161,6 +162,8 @@ export interface DestroyPlan extends WhichCluster {
   readonly floatingIps: readonly ServiceFloatingIp[];
   /** As far as the cluster's API says: the project's inventory has none. */
   readonly snapshots: readonly VolumeSnapshot[];
+  /** What stays besides: what the program has stay, and volumes and snapshots that only a mark says are the cluster's. Absent when there is none. */
+  readonly stays?: readonly KeptObject[];
   /** Application credentials that stay, because they are another user's. Absent when there are none. */
   readonly others?: readonly OthersCredential[];
   /** Kinds that the cloud does not show: what there is of them is not known. Absent when there are none. */
@@ -213,6 +216,12 @@ export interface VolumeSnapshot {
   readonly fate: "goes" | "stays" | "unknown";
 }
 
+/** What a destroy leaves. */
+export interface KeptObject extends CloudObject, Partial<Ownership> {
+  /** The program has it stay: `retainOnDelete`. Absent: it cannot be made again. */
+  readonly retained?: true;
+}
+
 export interface DestroyResult {
   /** The names in the cloud of all clusters that the state held; of none: the name that the settings say. */
   readonly clusters: readonly string[];
@@ -220,8 +229,11 @@ export interface DestroyResult {
   readonly held: boolean;
   /** What the cluster's controllers had left, and the sweep deleted. */
   readonly deleted: readonly Orphan[];
-  /** Volumes with their data and floating IPs of Services that stay: kept on purpose, or the cluster could not be asked. */
-  readonly kept: readonly Orphan[];
+  /**
+   * What stays in the project: what the program has stay, volumes with their data and floating IPs of Services that were kept on
+   * purpose or of which the cluster could not be asked, and volumes that have its mark and that the state does not hold.
+   */
+  readonly kept: readonly KeptObject[];
   /** Application credentials that stay, because they are another user's. Absent when there are none. */
   readonly others?: readonly OthersCredential[];
   /** Kinds that the cloud does not show: whether anything of them is left is not known. Absent when there are none. */

@@ -95,12 +95,21 @@ export async function writeState(access: StateAccess, state: StateExport): Promi
 /** Has the ID of the floating IP, which the project had before and keeps. */
 const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
 
-/** The ids of everything the stack made in the cloud, and not of what it only read there. */
-export const ownedIds = (state: StateExport | undefined): Set<string> =>
+const idsIn = (resources: readonly StateResource[]): Set<string> =>
   new Set(
-    (state?.deployment.resources ?? []).flatMap(({ id, type, external }) =>
+    resources.flatMap(({ id, type, external }) =>
       id === undefined || type === association || external === true ? [] : [id],
     ),
+  );
+
+/** The ids of everything the stack made in the cloud, and not of what it only read there. */
+export const ownedIds = (state: StateExport | undefined): Set<string> =>
+  idsIn(state?.deployment.resources ?? []);
+
+/** Of those the ones that the engine only forgets when they go: the program has them stay. */
+const retainedIds = (state: StateExport | undefined): Set<string> =>
+  idsIn(
+    (state?.deployment.resources ?? []).filter(({ retainOnDelete }) => retainOnDelete === true),
   );
 
 const credential =
@@ -132,9 +141,10 @@ export const componentsOf = (state: StateExport | undefined): Map<string, string
 export const identitiesOf = (state: StateExport | undefined): Set<string> =>
   new Set(componentsOf(state).keys());
 
-/** What is the stack's: the ids of what it made, and the identities that its clusters' objects carry. */
+/** What is the stack's: the ids of what it made and of what of that outlives it, and the identities that its clusters' objects carry. */
 export const heldBy = (state: StateExport | undefined) => ({
   owned: ownedIds(state),
+  retained: retainedIds(state),
   identities: identitiesOf(state),
 });
 

@@ -1,7 +1,10 @@
 import type { CloudClient } from "../../cloud/client.js";
 import { takeShown, type CloudObject, type Kind } from "../../cloud/inventory.js";
 import { deleteOrphans, irreplaceable, orphansIn, type Orphan } from "../../cloud/orphans.js";
+import { hasData } from "../../cloud/ownership.js";
 import { ClusterError } from "./cluster-error.js";
+import { isSpared } from "./leftovers.js";
+import type { KeptObject } from "./options.js";
 import { orphansCommand } from "./orphans.js";
 import type { Run } from "./run.js";
 import { heldBy, type StateExport } from "./state.js";
@@ -12,6 +15,8 @@ export interface SweepOptions {
   readonly identities: ReadonlySet<string>;
   /** Ids of everything that the stack held before it was destroyed. */
   readonly owned: ReadonlySet<string>;
+  /** Ids of what of that was to stay. */
+  readonly retained: ReadonlySet<string>;
   readonly signal?: AbortSignal;
   readonly onDelete?: (orphan: Orphan) => void;
   /** Milliseconds between two looks. */
@@ -20,8 +25,8 @@ export interface SweepOptions {
 
 export interface Swept {
   readonly deleted: readonly Orphan[];
-  /** What cannot be made again and the cluster itself did not delete: volumes with data, floating IPs of Services. */
-  readonly kept: readonly Orphan[];
+  /** What the program has stay, and what cannot be made again and the cluster itself did not delete. */
+  readonly kept: readonly KeptObject[];
   /** Kinds that the cloud does not show: of these nobody looked for anything. Absent when there are none. */
   readonly hidden?: readonly Kind[];
 }
@@ -29,30 +34,50 @@ export interface Swept {
 const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
 
+/** How whoever is told of it has it deleted: by its mark, else by hand. */
+function wayOut(marked: readonly Orphan[], others: readonly CloudObject[]): string {
+  const identities = new Set(marked.map(({ mark }) => mark.identity));
+  const data = marked.some(hasData) ? " --volumes" : "";
+  const commands = [...identities].map((one) => orphansCommand(one) + data).join("; ");
+  return [
+    ...(marked.length > 0 ? [`What carries the cluster's identity, \`${commands}\` deletes.`] : []),
+    ...(others.length > 0
+      ? [`Delete by hand what carries none, by its ID: ${others.map(({ id }) => id).join(", ")}.`]
+      : []),
+  ].join(" ");
+}
+
 /**
- * Deletes what still carries the clusters' identities, except what cannot be made again, and then looks at the whole project again.
- * Returns only when nothing else of them and nothing that the stack held is left of what the cloud shows: what is said afterwards is true.
+ * Deletes what still carries the clusters' identities, except what cannot be made again or is to stay, and then looks at the whole
+ * project again. Returns only when nothing else of them and nothing that the stack held is left of what the cloud shows: what is
+ * said afterwards is true.
  */
 export async function sweep(options: SweepOptions): Promise<Swept> {
-  const { cloud, identities, owned, signal, onDelete, interval } = options;
+  const { cloud, identities, owned, retained, signal, onDelete, interval } = options;
+  const stays = (one: Orphan): boolean => irreplaceable(one) || isSpared(one, options);
   const { objects: before, hidden } = await takeShown(cloud);
   const found = orphansIn(before, identities);
-  const kept = found.filter(irreplaceable);
-  const deleted = found.filter((orphan) => !irreplaceable(orphan));
+  const deleted = found.filter((orphan) => !stays(orphan));
   await deleteOrphans(cloud, deleted, { signal, onDelete, interval });
   const after = deleted.length === 0 ? before : (await takeShown(cloud)).objects;
-  const marked = orphansIn(after, identities).filter((one) => !irreplaceable(one));
-  const held = after.filter(({ id }) => owned.has(id));
-  const left = [...marked, ...held.filter(({ id }) => !marked.some((one) => one.id === id))];
-  if (left.length > 0)
+  const marked = orphansIn(after, identities).filter((one) => !stays(one));
+  const known = new Set(marked.map(({ id }) => id));
+  const others = after.filter(({ id }) => owned.has(id) && !retained.has(id) && !known.has(id));
+  if (marked.length + others.length > 0)
     throw new ClusterError(
       "FAILED",
-      `Still there: ${named(left)}.`,
-      identities.size === 0
-        ? `Delete it by hand, by its ID: ${left.map(({ id }) => id).join(", ")}.`
-        : `It carries the cluster's identity: \`${[...identities].map(orphansCommand).join("; ")}\` deletes it.`,
+      `Still there: ${named([...marked, ...others])}.`,
+      wayOut(marked, others),
     );
-  return { deleted, kept, ...(hidden.length > 0 && { hidden }) };
+  const retains = before.filter(({ id }) => retained.has(id));
+  return {
+    deleted,
+    kept: [
+      ...found.filter((one) => stays(one) && !retained.has(one.id)),
+      ...retains.map((one): KeptObject => ({ ...one, retained: true })),
+    ],
+    ...(hidden.length > 0 && { hidden }),
+  };
 }
 
 /** Sweeps after a destroy. `state` is what the stack held before. */

@@ -1,5 +1,5 @@
 import { kinds, type CloudObject } from "../../cloud/inventory.js";
-import type { ClaimedVolume, DestroyPlan } from "../cluster/options.js";
+import type { ClaimedVolume, DestroyPlan, KeptObject } from "../cluster/options.js";
 import { hiddenLines } from "./marked.js";
 import { table } from "./table.js";
 import { clusterWords, identityWords, placeWords } from "./which-cluster.js";
@@ -67,6 +67,23 @@ function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[]
   return tables.flatMap(([header, rows]) => (rows.length > 0 ? [table(header, rows)] : []));
 }
 
+const staysWords = ({ stays = [] }: DestroyPlan): string[] => {
+  const list = (title: string, some: readonly KeptObject[]): string[] =>
+    some.length === 0
+      ? []
+      : [`${title}: ${listed(some.map((one) => `${one.kind} ${named(one)}`))}.`];
+  return [
+    ...list(
+      "What the program has stay (retainOnDelete) stays",
+      stays.filter(({ retained }) => retained === true),
+    ),
+    ...list(
+      "What has the cluster's mark and data, and is not in the state, stays: it may be a copy",
+      stays.filter(({ retained }) => retained !== true),
+    ),
+  ];
+};
+
 const othersWords = (plan: DestroyPlan): string[] => {
   const names = (plan.others ?? []).map(named);
   return names.length === 0
@@ -82,6 +99,7 @@ export function planTables(plan: DestroyPlan): string {
     `This takes away the ${whose(plan)}:`,
     rows.length > 0 ? table(["WHAT", "COUNT", "NAMES"], rows) : "Nothing of it is in the cloud.",
     ...keepsTables(plan),
+    ...staysWords(plan),
     ...othersWords(plan),
     ...hiddenLines(plan.hidden),
     ...(problem === undefined ? [] : [unknown(problem)]),
@@ -112,9 +130,13 @@ export function planLine(plan: DestroyPlan): string {
     ...ofFate(plan, "goes"),
   ];
   const { length: others } = plan.others ?? [];
+  const besides = (plan.stays ?? []).map((one) => `${one.kind} ${named(one)}`);
   const ofOthers =
     others > 0 ? [`${counted(others, "application credential")} of another user`] : [];
-  const [stays, open] = [[...ofFate(plan, "stays"), ...ofOthers], ofFate(plan, "unknown")];
+  const [stays, open] = [
+    [...ofFate(plan, "stays"), ...besides, ...ofOthers],
+    ofFate(plan, "unknown"),
+  ];
   const what = [
     things.length > 0 ? things.join(", ") : "nothing of it is in the cloud",
     ...(stays.length > 0 ? [`kept: ${stays.join(", ")}`] : []),

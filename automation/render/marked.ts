@@ -1,5 +1,6 @@
-import type { Kind } from "../../cloud/inventory.js";
+import { kinds, type Kind } from "../../cloud/inventory.js";
 import type { Orphan } from "../../cloud/orphans.js";
+import type { KeptObject } from "../cluster/options.js";
 import { table } from "./table.js";
 
 /** What carries a cluster's marks, for people. */
@@ -20,42 +21,68 @@ export const hiddenLines = (hidden: readonly Kind[] = []): readonly string[] =>
 interface Kept {
   readonly one: string;
   readonly many: (count: number) => string;
-  readonly why: string;
-  readonly command: string;
+  /** What the cluster itself calls keeping it. */
+  readonly word?: string;
 }
 
-/** In this order: Cinder keeps a volume that has a snapshot. */
-const ofKind: Readonly<Partial<Record<Orphan["kind"], Kept>>> = {
+const ofKind: Readonly<Partial<Record<Kind, Kept>>> = {
   "volume snapshot": {
     one: "One snapshot of a volume stays, with the data",
     many: (count) => `${count} snapshots of volumes stay, with the data`,
-    why: "deletion policy Retain",
-    command: "openstack volume snapshot delete",
+    word: "deletion policy Retain",
   },
   volume: {
     one: "One volume stays, with the data",
     many: (count) => `${count} volumes stay, with the data`,
-    why: "reclaim policy Retain",
-    command: "openstack volume delete",
+    word: "reclaim policy Retain",
   },
   "floating IP": {
     one: "One floating IP of a Service stays",
     many: (count) => `${count} floating IPs of Services stay`,
-    why: "annotation loadbalancer.openstack.org/keep-floatingip",
-    command: "openstack floating ip delete",
+    word: "annotation loadbalancer.openstack.org/keep-floatingip",
   },
 };
 
-/** What stays, named for whoever wants it, or wants it gone. */
-export const keptLines = (kept: readonly Orphan[]): string =>
-  Object.entries(ofKind)
-    .flatMap(([kind, { one, many, why, command }]) => {
-      const mine = kept.filter((orphan) => orphan.kind === kind);
-      if (mine.length === 0) return [];
-      return [
-        `${mine.length === 1 ? one : many(mine.length)}: kept on purpose (${why}), or the cluster could not be asked.`,
-        ...mine.map(({ id, name }) => `  ${name} (${id})`),
-        `Delete what nobody needs: ${command} ${mine.map(({ id }) => id).join(" ")}`,
-      ];
+const wordsOf = ({ kind, retained }: KeptObject): Kept =>
+  (retained === true ? undefined : ofKind[kind]) ?? {
+    one: `One ${kind} stays`,
+    many: (count) => `${count} of the kind ${kind} stay`,
+  };
+
+const client = (kind: Kind): string => {
+  const nouns: Partial<Record<Kind, string>> = {
+    "load balancer": "loadbalancer",
+    "key pair": "keypair",
+  };
+  return `openstack ${nouns[kind] ?? kind.toLowerCase()} delete`;
+};
+
+/** Why it stays. */
+function reasonOf(object: KeptObject): string {
+  if (object.retained === true) return "the program has it stay (retainOnDelete).";
+  if (object.claim === "marked by stackadm")
+    return "only its mark says that it is the cluster's, and a copy has the mark of its original.";
+  const { word = "by the cluster" } = wordsOf(object);
+  return `kept on purpose (${word}), or the cluster could not be asked.`;
+}
+
+function linesOf(alike: readonly KeptObject[]): string[] {
+  const [first] = alike;
+  if (!first) return [];
+  const { one, many } = wordsOf(first);
+  return [
+    `${alike.length === 1 ? one : many(alike.length)}: ${reasonOf(first)}`,
+    ...alike.map(({ id, name }) => `  ${name} (${id})`),
+    `Delete what nobody needs: ${client(first.kind)} ${alike.map(({ id }) => id).join(" ")}`,
+  ];
+}
+
+/** What stays, named for whoever wants it, or wants it gone; in the order in which it could be deleted. */
+export const keptLines = (kept: readonly KeptObject[]): string =>
+  kinds
+    .flatMap((kind) => {
+      const ofKind = kept.filter((one) => one.kind === kind);
+      const reasons = [...new Set(ofKind.map(reasonOf))];
+      return reasons.flatMap((why) => linesOf(ofKind.filter((one) => reasonOf(one) === why)));
     })
     .join("\n");

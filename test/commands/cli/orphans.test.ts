@@ -175,6 +175,18 @@ describe("`stackadm orphans`", function () {
     assert.equal(deleted().at(-1), "/volumev3/volumes/v1");
   });
 
+  it("keeps machines' volumes, too: a copy of one has its mark", async () => {
+    const metadata = { "stackadm-cluster": "dev", "stackadm-identity": dev.identity };
+    const volumes = [{ id: "v1", name: "dev-0-etcd", metadata }];
+    cloud.on("GET /volumev3/volumes/detail", { body: { volumes } });
+    const { out } = await operator.run("orphans", "--identity", dev.identity, "--delete", "--yes");
+    assert.match(
+      out,
+      /^One volume stays, with the data: only its mark .*\n {2}dev-0-etcd \(v1\)\n.*openstack volume delete v1$/m,
+    );
+    assert.ok(!deleted().some((path) => path.includes("volumes")));
+  });
+
   it("keeps floating IPs of Services unless they are asked for, and names what deletes them", async () => {
     const description =
       "Floating IP for Kubernetes external service a/b from cluster dev-0123456789ab";

@@ -7,6 +7,7 @@ import {
   content,
   identity,
   inventory,
+  marks,
   persistent,
   providerType,
   resource,
@@ -109,6 +110,17 @@ describe("the plan of a destroy", function () {
     assert.deepEqual([goes.map(({ id }) => id), hidden], [["s1", "n1"], ["load balancer"]]);
     engine.state({ resources: [] });
     assert.deepEqual((await plan()).hidden, hidden);
+  });
+
+  it("says what stays: what the program has stay, and a volume of which only the mark says whose it is", async () => {
+    await live();
+    const { resources } = engine.stateNow()?.deployment as { resources: object[] };
+    engine.state({ resources: resources.map((one) => ({ ...one, retainOnDelete: true })) });
+    const body = { volumes: [{ id: "copy", name: "old-0-etcd", metadata: marks }] };
+    embedder.cloud.on("GET /volumev3/volumes/detail", { body });
+    const { goes, stays = [] } = await plan();
+    const names = [goes, stays].map((list) => list.map(({ id }) => id).join());
+    assert.deepEqual(names, ["lb", "s1,copy,n1"]);
   });
 
   it("knows of the cluster which volumes go, by their reclaim policy, with their claims", async () => {

@@ -13,11 +13,12 @@ describe("the sweep at the end", () => {
   afterEach(async () => {
     await cloud.close();
   });
-  const run = async (owned: readonly string[] = []) =>
+  const run = async (owned: readonly string[] = [], retained: readonly string[] = []) =>
     sweep({
       cloud: await connectCloud({ env: cloud.environment() }),
       identities: new Set(["0123456789ab"]),
-      owned: new Set(owned),
+      owned: new Set([...owned, ...retained]),
+      retained: new Set(retained),
       interval: 1,
     });
   const balancer = { id: "l", name: "kube_service_dev-0123456789ab_a_b" };
@@ -95,7 +96,8 @@ describe("the sweep at the end", () => {
     const tags = ["stackadm-cluster=old"];
     cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "old", tags }] } });
     const connected = await connectCloud({ env: cloud.environment() });
-    const none = { cloud: connected, identities: new Set([""]), owned: new Set<string>() };
+    const [owned, retained] = [new Set<string>(), new Set<string>()];
+    const none = { cloud: connected, identities: new Set([""]), owned, retained };
     assert.deepEqual(await sweep(none), { deleted: [], kept: [] });
   });
 
@@ -123,6 +125,61 @@ describe("the sweep at the end", () => {
     assert.deepEqual(
       [deleted, kept.map(({ id, name }) => `${name} ${id}`)],
       [[], ["203.0.113.9 f"]],
+    );
+  });
+
+  describe("beside a volume of a machine", () => {
+    const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
+    let volumes: object[];
+    beforeEach(() => {
+      volumes = ["original", "copy"].map((id) => ({ id, name: "dev-0-etcd", metadata }));
+      cloud.on("GET /volumev3/volumes/detail", () => ({ body: { volumes } }));
+      cloud.on("DELETE /volumev3/volumes/original", () => {
+        volumes = volumes.slice(1);
+        return { status: 202 };
+      });
+    });
+    const ids = (some: readonly { readonly id: string }[]): string[] => some.map(({ id }) => id);
+
+    it("keeps what has its mark and was in no state: a copy with the data", async () => {
+      const { deleted, kept } = await run(["original"]);
+      assert.deepEqual([ids(deleted), ids(kept)], [["original"], ["copy"]]);
+    });
+
+    it("keeps the volume that the program has stay, and says that it does", async () => {
+      const { deleted, kept } = await run([], ["original"]);
+      assert.deepEqual([ids(deleted), ids(kept)], [[], ["copy", "original"]]);
+      assert.deepEqual(
+        kept.map(({ retained }) => retained),
+        [undefined, true],
+      );
+    });
+
+    it("says that its data go with one that does not go by itself", async () => {
+      cloud.on("DELETE /volumev3/volumes/original", { status: 404 });
+      await assert.rejects(
+        run(["original"]),
+        (error: unknown) =>
+          error instanceof Failure && / 0123456789ab --delete --volumes`/.test(error.hint),
+      );
+    });
+  });
+
+  it("keeps what the program has stay, also without a mark", async () => {
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "own" }] } });
+    const { deleted, kept } = await run([], ["n"]);
+    assert.deepEqual(deleted, []);
+    assert.deepEqual(
+      kept.map(({ id, retained }) => ({ id, retained })),
+      [{ id: "n", retained: true }],
+    );
+  });
+
+  it("sends nobody to a mark for what has none", async () => {
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "own" }] } });
+    await assert.rejects(
+      run(["n"]),
+      (error: unknown) => error instanceof Failure && /^Delete by hand .*: n\.$/.test(error.hint),
     );
   });
 

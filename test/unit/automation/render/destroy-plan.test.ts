@@ -75,6 +75,17 @@ describe("what a destroy would take away", () => {
     assert.match(planLine(one), unseen);
   });
 
+  it("says what stays because the program has it stay, or because it may be a copy", () => {
+    const stays = [
+      { ...cloudObject({ kind: "network", name: "own" }), retained: true as const },
+      cloudObject({ kind: "volume", name: "shop-0-etcd" }),
+    ];
+    const one = plan({ goes, stays });
+    assert.match(planTables(one), /\(retainOnDelete\) stays: network own\.$/m);
+    assert.match(planTables(one), /it may be a copy: volume shop-0-etcd\.$/m);
+    assert.match(planLine(one), /; kept: network own, volume shop-0-etcd\.$/);
+  });
+
   it("counts what it does not name", () => {
     assert.match(planTables(plan({ goes })), /^server +4 +\S+, \S+, shop-general-1 and 1 more$/m);
     assert.match(planTables(plan({ goes: goes.slice(1) })), /^server +3 +\S+, \S+, \S+$/m);
