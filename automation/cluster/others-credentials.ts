@@ -2,13 +2,7 @@ import { isAnothers } from "../../cloud/cluster-credential.js";
 import type { OthersCredential } from "./options.js";
 import { madeHere } from "./place.js";
 import type { OperationFlags, Run } from "./run.js";
-import {
-  isClusterCredential,
-  readState,
-  writeState,
-  type StateExport,
-  type StateResource,
-} from "./state.js";
+import { changeState, isClusterCredential, type StateExport, type StateResource } from "./state.js";
 
 /*
  * An application credential is its user's: Keystone shows and deletes it for nobody else, administrators apart, and OpenStack's provider
@@ -66,14 +60,15 @@ async function retain(
   others: ReadonlySet<string>,
 ): Promise<void> {
   if (wronglyHeld(found, others).size === 0) return;
-  // As it is after a repair.
-  const state = await readState(access);
-  if (!state) return;
-  const wrong = wronglyHeld(state, others);
-  const resources = (state.deployment.resources ?? []).map((one) =>
-    wrong.has(one) ? { ...one, retainOnDelete: others.has(one.id ?? "") } : one,
-  );
-  await writeState(access, { ...state, deployment: { ...state.deployment, resources } });
+  await changeState(access, (now) => {
+    // As it is after a repair.
+    const wrong = wronglyHeld(now, others);
+    if (!now || wrong.size === 0) return undefined;
+    const resources = (now.deployment.resources ?? []).map((one) =>
+      wrong.has(one) ? { ...one, retainOnDelete: others.has(one.id ?? "") } : one,
+    );
+    return { ...now, deployment: { ...now.deployment, resources } };
+  });
 }
 
 /**

@@ -6,11 +6,10 @@ import { gone } from "../../cloud/in-use.js";
 import { inUtc, listObjects } from "../../cloud/inventory.js";
 import { deleteObject } from "../../cloud/orphans.js";
 import { interfacesOf, removeInterface } from "../../cloud/routers.js";
-import { ClusterError } from "./cluster-error.js";
 import { unsettledOf } from "./earlier-runs.js";
 import { verdictOn, verdictOnUnmarked, type Known, type Verdict } from "./leftovers.js";
 import { isTheOne, recoverySteps, text, whatOf, type RecoveryStep } from "./recovery-steps.js";
-import { heldBy, readState, writeState, type StateAccess, type StateExport } from "./state.js";
+import { changeState, heldBy, overtaken, type StateAccess, type StateExport } from "./state.js";
 import { withoutLeaves, withUnfinished } from "./unfinished.js";
 
 /*
@@ -187,22 +186,12 @@ export async function recover(
   };
 }
 
-const overtaken = (): ClusterError =>
-  new ClusterError(
-    "STACK_LOCKED",
-    "Another operation worked on this stack meanwhile, so the state is left as it is.",
-    "When that one is done, run the same command again: it does what is left then.",
-  );
-
-/** Writes what a state is after what was done under the lock, unless it changed since; the engine locks a stack for that only while it writes. */
-export async function clearRecord(
+/** Writes what a state is after what was done under the lock, unless it changed since. */
+export const clearRecord = (
   access: StateAccess,
   { before, state }: Pick<Recovered, "before" | "state">,
-): Promise<void> {
-  if (!isDeepStrictEqual(await readState(access), before)) throw overtaken();
-  try {
-    await writeState(access, state);
-  } catch (error) {
-    throw /currently locked/.test(String(error)) ? overtaken() : error;
-  }
-}
+): Promise<void> =>
+  changeState(access, (now) => {
+    if (!isDeepStrictEqual(now, before)) throw overtaken();
+    return state;
+  });

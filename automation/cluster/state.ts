@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { clusterNameKey, identityKey, isIdentity } from "../../cloud/ownership.js";
 import { run } from "../../base/run.js";
+import { ClusterError } from "./cluster-error.js";
 import { dropEmptyAttributes } from "./checkpoint-files.js";
 import { noteEngine } from "./engine-notes.js";
 import { isSameCluster } from "./kubeconfig-file.js";
@@ -90,6 +91,31 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
 /** Writes a state back. Secrets in it are still encrypted; none touches the disk in clear. */
 export async function writeState(access: StateAccess, state: StateExport): Promise<void> {
   await pulumi(access, ["stack", "import"], { input: JSON.stringify(state), locks: true });
+}
+
+/** Whoever worked on the stack in the meantime knows more of it. */
+export const overtaken = (): ClusterError =>
+  new ClusterError(
+    "STACK_LOCKED",
+    "Another operation worked on this stack meanwhile, so the state is left as it is.",
+    "When that one is done, run the same command again: it does what is left then.",
+  );
+
+/**
+ * Writes what the state is to be, given what it is by then; undefined leaves it. The engine locks a stack for that only while it writes:
+ * what slips in before would have to begin and end in half a second.
+ */
+export async function changeState(
+  access: StateAccess,
+  change: (now: StateExport | undefined) => StateExport | undefined,
+): Promise<void> {
+  const state = change(await readState(access));
+  if (!state) return;
+  try {
+    await writeState(access, state);
+  } catch (error) {
+    throw /currently locked/.test(String(error)) ? overtaken() : error;
+  }
 }
 
 /** Has the ID of the floating IP, which the project had before and keeps. */

@@ -1,10 +1,4 @@
-import {
-  readState,
-  writeState,
-  type StateAccess,
-  type StateExport,
-  type StateResource,
-} from "./state.js";
+import { changeState, type StateAccess, type StateExport, type StateResource } from "./state.js";
 
 /*
  * The state keeps what a script was last given when it came to its end. One that failed or was stopped half-way may have changed
@@ -62,8 +56,10 @@ export async function rememberUnfinished(
   urns: ReadonlySet<string>,
 ): Promise<void> {
   if (![...urns].some((urn) => urn.includes(`$${script}::`))) return;
-  const state = await readState(access);
-  // An import would forget them, and they say what is half made; the next run repairs that first.
-  if (!state || (state.deployment.pending_operations ?? []).length > 0) return;
-  await writeState(access, withUnfinished(state, urns));
+  await changeState(access, (now) =>
+    // An import would forget what is pending, which says what is half made; the next run repairs that first.
+    !now || (now.deployment.pending_operations ?? []).length > 0
+      ? undefined
+      : withUnfinished(now, urns),
+  );
 }

@@ -73,6 +73,12 @@ describe("the credential of a cluster that another user made", function () {
     assert.deepEqual([more, retained(), notes], [[], ["theirs"], [sentence]]);
   });
 
+  it("is not noted over somebody else's work on the stack", async () => {
+    engine.refuses({ "stack import": "error: the stack is currently locked by 1 lock(s)\n" });
+    await fails(embedder.service().up("dev", bare), "STACK_LOCKED");
+    assert.deepEqual([operations(), retained()], [[], []]);
+  });
+
   it("is left out of what `up --refresh` reads, and not of what it does", async () => {
     await embedder.service().up("dev", { ...bare, refresh: true });
     const [read = "", made = "", ...more] = operations();
