@@ -102,8 +102,9 @@ class Service implements ClusterService {
       await requireFree(run);
       if (spec) run.getReady();
       const requireFit = beginFit(run, spec, { namesOnly: preflight === "names" });
-      const { state, repaired } = await repair(run, await beginWith(run), "repair");
-      const fitting = await requireFit(state, { repaired });
+      const repaired = await repair(run, await beginWith(run), { stage: "repair", newest: true });
+      const { state } = repaired;
+      const fitting = await requireFit(repaired);
       // Who asks whether anything is not as it is to be wants it looked at.
       const known = expectNoChanges === true ? undefined : fitting;
       if (expectNoChanges !== true) await fetchKubeconfig(run, state);
@@ -175,7 +176,7 @@ class Service implements ClusterService {
       // As long as the state says where the cluster is.
       await moveEarlier(access.workspace, () => readClusters(access));
       const settled = await settleApi(run, state, { ...options, requireAgreed });
-      const { state: rest } = await repair(run, settled, "operation");
+      const { state: rest } = await repair(run, settled, { stage: "operation", newest: false });
       await clearTheWay(run, rest ?? state);
       const { flags, others } = await disown(run, state);
       await run.engine("destroy", { exists: true, ...flags });

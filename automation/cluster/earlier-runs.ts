@@ -1,18 +1,20 @@
 import { z } from "zod";
+import { begunAt } from "./begun.js";
 import { pulumi, type StateAccess, type StateExport } from "./state.js";
 
 /** A time in which a run was at work, in milliseconds since 1970. */
 export interface Stretch {
   readonly from: number;
-  /** Absent: its end is not known. */
-  readonly to?: number;
+  readonly to: number;
   /** It was to take everything away, and has the state forget some of it before it was gone. @default it was not */
   readonly destroyed?: true;
+  /** The run may have begun later and ended earlier. @default it was at work all the time */
+  readonly atMost?: true;
 }
 
 export interface Doubts {
-  /** Whether a run was killed, though the state does not say so any more: it was repaired since. Default: false. */
-  readonly interrupted?: boolean;
+  /** The state as a run that was killed left it, where it was repaired since. Default: the state itself says whether one was killed. */
+  readonly interrupted?: StateExport | undefined;
 }
 
 /** What the engine writes down of a run that came to its end, well or not. The newest comes first. */
@@ -26,8 +28,16 @@ const historySchema = z.array(
 );
 export type History = z.output<typeof historySchema>;
 
+/** What is known of a stack's runs: what the engine recorded, and when the last `up` of ours began. */
+export interface Runs {
+  readonly history: History;
+  readonly begun?: number | undefined;
+}
+
 /** Clocks here and in the cloud may differ by so many milliseconds. */
-const slack = 60_000;
+export const slack = 60_000;
+/** So many milliseconds after the state was written what it says to be in the making may still be begun: no create may take longer. */
+export const longest = 20 * 60_000;
 
 /** When the stack began to be, as its state says. */
 const beginningOf = ({ deployment }: StateExport): string | undefined =>
@@ -37,40 +47,68 @@ const beginningOf = ({ deployment }: StateExport): string | undefined =>
     .catch(undefined)
     .parse(deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack")?.["created"]);
 
+/** When an engine last wrote the state, in milliseconds since 1970; undefined where it does not say. */
+export function writtenAt({ deployment }: StateExport): number | undefined {
+  const manifest = z.looseObject({ time: z.iso.datetime({ offset: true }) });
+  const time = Date.parse(manifest.safeParse(deployment["manifest"]).data?.time ?? "");
+  return time > 0 ? time : undefined;
+}
+
+const isInterrupted = ({ deployment }: StateExport): boolean =>
+  (deployment.pending_operations ?? []).length > 0;
+
+/**
+ * When the run that was killed was at work: certainly, where somebody knows that it began after all that is recorded; and at most,
+ * since whatever else was recorded. A refresh keeps what was in the making.
+ */
+function killed(state: StateExport, { history, begun }: Runs): Stretch[] {
+  const written = writtenAt(state);
+  const since = history.find(({ kind }) => kind !== "refresh")?.endTime ?? beginningOf(state);
+  if (written === undefined || since === undefined) return [];
+  const known = begun !== undefined && begun >= Date.parse(history[0]?.endTime ?? "1970-01-01");
+  return [
+    ...(known ? [{ from: begun, to: written }] : []),
+    { from: Date.parse(since), to: written + longest, atMost: true },
+  ];
+}
+
 /**
  * When runs were at work of which the state may not know everything: those that failed since the last good one, and the one
  * that was killed, which nobody recorded. Pure.
  */
 export function unsettledBy(
-  history: History,
+  runs: Runs,
   state: StateExport,
-  { interrupted = false }: Doubts = {},
+  { interrupted = state }: Doubts = {},
 ): Stretch[] {
+  const { history } = runs;
   const good = history.findIndex(({ kind, result }) => kind === "update" && result === "succeeded");
   const failed = (good === -1 ? history : history.slice(0, good)).flatMap(
     ({ kind, startTime, endTime }): Stretch[] => {
-      if (endTime === undefined) return [];
+      // A refresh makes nothing.
+      if (endTime === undefined || kind === "refresh") return [];
       const stretch = { from: Date.parse(startTime), to: Date.parse(endTime) };
       return [kind === "destroy" ? { ...stretch, destroyed: true } : stretch];
     },
   );
-  const killed = interrupted || (state.deployment.pending_operations ?? []).length > 0;
-  const since = history[0]?.endTime ?? beginningOf(state);
-  return killed && since !== undefined ? [...failed, { from: Date.parse(since) }] : failed;
+  return isInterrupted(interrupted) ? [...failed, ...killed(interrupted, runs)] : failed;
 }
 
 /** Whether something was made in one of them. */
 export const fallsInto = (created: string, stretches: readonly Stretch[]): boolean => {
   const time = Date.parse(created);
-  return stretches.some(({ from, to = Infinity }) => time >= from - slack && time <= to + slack);
+  return stretches.some(({ from, to }) => time >= from - slack && time <= to + slack);
 };
 
 /** Asks the engine for its records. */
-export async function unsettledOf(
+export async function runsOf(access: StateAccess): Promise<Runs> {
+  const { stdout } = await pulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
+  return { history: historySchema.parse(JSON.parse(stdout)), begun: begunAt(access.workspace) };
+}
+
+/** The same as {@link unsettledBy}, by the engine's records. */
+export const unsettledOf = async (
   access: StateAccess,
   state: StateExport,
   doubts?: Doubts,
-): Promise<Stretch[]> {
-  const { stdout } = await pulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
-  return unsettledBy(historySchema.parse(JSON.parse(stdout)), state, doubts);
-}
+): Promise<Stretch[]> => unsettledBy(await runsOf(access), state, doubts);

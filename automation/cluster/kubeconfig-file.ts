@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { writePrivate } from "../../base/files.js";
 import { stateDirectory } from "../../base/paths.js";
 import { readKubeAccess, type KubeAccess } from "../verify/kubernetes-api.js";
+import { begunPath } from "./begun.js";
 import type { StackOutputs } from "./state.js";
 import type { UpOptions } from "./options.js";
 import type { Workspace } from "./workspace.js";
@@ -76,8 +77,13 @@ export async function keepKubeconfig(
 export const fittedPath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "fitted");
 
-/** Removes what is kept of a cluster that is gone: the way to it, the page of its last `up`, and with what it came up. */
+/** Removes what is kept of a cluster that is gone: the way to it, the page of its last `up`, with what it came up, and when that began. */
 export function removeFiles(whose: Whose): void {
-  for (const path of [kubeconfigPath(whose), timelinePath(whose), fittedPath(whose)])
+  for (const path of [
+    kubeconfigPath(whose),
+    timelinePath(whose),
+    fittedPath(whose),
+    begunPath(whose),
+  ])
     rmSync(path, { force: true });
 }

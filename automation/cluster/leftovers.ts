@@ -50,11 +50,22 @@ const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly
   port: ({ network }) => [network],
 };
 
-/** Whose an object is that has the name of what an interrupted run was making: a mark decides alone. */
+/**
+ * Whose an object is that has the name of what an interrupted run was making. A mark decides alone, but for what cannot be made again: there
+ * the time has to say the same. A server may be at work in a cluster of which the state is an old one. What has data may be a copy, which
+ * has the mark, too, and somebody may have made it shortly before the run, or after.
+ */
 export function verdictOn(object: CloudObject, known: Known): Verdict {
-  if (known.owned.has(object.id)) return { is: "held" };
+  const { owned, identities, unsettled } = known;
+  if (owned.has(object.id)) return { is: "held" };
   const mark = ownershipOf(object)?.mark;
-  if (mark) return { is: known.identities.has(mark.identity) ? "left behind" : "another's" };
+  if (mark && !identities.has(mark.identity)) return { is: "another's" };
+  if (mark && !hasData(object) && object.kind !== "server") return { is: "left behind" };
+  if (mark) {
+    const surely = unsettled.filter(({ atMost }) => atMost !== true);
+    const when = { ...known, unsettled: hasData(object) ? surely : unsettled };
+    return verdictOnUnmarked({ parents: [], created: object.created }, when);
+  }
   const parents = parentsOf[object.kind]?.(object);
   return verdictOnUnmarked({ ...(parents && { parents }), created: object.created }, known);
 }

@@ -5,6 +5,7 @@ import { isRouterInterface } from "../../cloud/routers.js";
 import { ClusterError } from "./cluster-error.js";
 import { unsettledOf, type Doubts } from "./earlier-runs.js";
 import { isLost, verdictOnLost } from "./leftovers.js";
+import { requireNewest } from "./old-state.js";
 import type { Run } from "./run.js";
 import { heldBy, readState, type StateExport } from "./state.js";
 
@@ -114,6 +115,7 @@ export async function undoLost(
 ): Promise<ReadonlySet<string>> {
   const lost = await lostAmong(run, state, objects, doubts);
   if (lost.length > 0) {
+    if (doubts.interrupted) await requireNewest(run.access, doubts.interrupted, objects);
     run.stage("repair");
     await undo(
       run,

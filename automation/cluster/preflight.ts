@@ -14,6 +14,7 @@ import { needsOf, wantedOf } from "../../components/plan/needs.js";
 import { ClusterError } from "./cluster-error.js";
 import { beginServers, foundThen, hasFitted, mayHaveFitted } from "./fitted.js";
 import { lostAmong, undoLost } from "./lost.js";
+import type { Repaired } from "./repair.js";
 import type { Run } from "./run.js";
 import { heldBy, type StateExport } from "./state.js";
 import { factsIn } from "./surveyed-facts.js";
@@ -100,16 +101,13 @@ export function beginFit(
 ) {
   const early = spec && !namesOnly && !mayHaveFitted(run) ? beginLook(run, spec) : undefined;
   const servers = spec && mayHaveFitted(run) ? beginServers(run, spec) : undefined;
-  return async (
-    state: StateExport | undefined,
-    { repaired }: { readonly repaired: boolean },
-  ): Promise<KnownFacts | undefined> => {
+  return async ({ state, interrupted }: Repaired): Promise<KnownFacts | undefined> => {
     if (!spec) return undefined;
-    if (!repaired && hasFitted(run, spec, state)) return foundThen(run, servers);
+    if (!interrupted && hasFitted(run, spec, state)) return foundThen(run, servers);
     run.stage("preflight");
     // What was half made and is gone now occupied names and quotas: the cloud is asked again.
-    const asked = await ((repaired ? undefined : early) ?? look(run, spec, { namesOnly }));
-    const going = await undoLost(run, state, asked.objects, { interrupted: repaired });
+    const asked = await ((interrupted ? undefined : early) ?? look(run, spec, { namesOnly }));
+    const going = await undoLost(run, state, asked.objects, { interrupted });
     if (going.size > 0) run.stage("preflight");
     const findings = await asked.findings({ ...heldBy(state), going });
     tell(run, findings);

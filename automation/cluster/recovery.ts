@@ -6,7 +6,7 @@ import { gone } from "../../cloud/in-use.js";
 import { inUtc, listObjects } from "../../cloud/inventory.js";
 import { deleteObject } from "../../cloud/orphans.js";
 import { interfacesOf, removeInterface } from "../../cloud/routers.js";
-import { unsettledOf } from "./earlier-runs.js";
+import { unsettledOf, type Stretch } from "./earlier-runs.js";
 import { verdictOn, verdictOnUnmarked, type Known, type Verdict } from "./leftovers.js";
 import { isTheOne, recoverySteps, text, whatOf, type RecoveryStep } from "./recovery-steps.js";
 import { changeState, heldBy, overtaken, type StateAccess, type StateExport } from "./state.js";
@@ -150,25 +150,29 @@ export interface Recovered {
 export const isInterrupted = (state: StateExport): boolean =>
   (state.deployment.pending_operations ?? []).length + withoutLeaves(state).left.length > 0;
 
-async function knownOf(access: StateAccess, state: StateExport): Promise<Known> {
-  return { ...heldBy(state), unsettled: await unsettledOf(access, state) };
-}
+/** Whether the cloud has to be asked for it. */
+export const concernsCloud = ({ deployment }: StateExport): boolean =>
+  recoverySteps(deployment.pending_operations ?? []).some(({ act }) => act !== "forget");
 
 /**
  * Undoes what an interrupted operation may have made without the state knowing; for whoever holds the stack. Nothing that the state
  * holds is touched, and the record of it stays: see {@link clearRecord}.
+ *
+ * @param during when that was, where it is known. Default: as state and records say
  */
 export async function recover(
   access: StateAccess,
   before: StateExport,
   connect: () => Promise<RecoveryTools>,
+  during?: Stretch,
 ): Promise<Recovered> {
   const pending = before.deployment.pending_operations ?? [];
   const { state, left } = withoutLeaves(before);
   const steps = recoverySteps(pending);
-  if (steps.some(({ act }) => act !== "forget")) {
+  if (concernsCloud(before)) {
     const tools = await connect();
-    const known = await knownOf(access, state);
+    const unsettled = during ? [during] : await unsettledOf(access, state);
+    const known = { ...heldBy(state), unsettled };
     for (const step of steps) {
       tools.signal?.throwIfAborted();
       await perform(step, known, tools);

@@ -1,32 +1,50 @@
+import { takeInventory } from "../../cloud/inventory.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Stage } from "./options.js";
-import { clearRecord, isInterrupted, recover, type RecoveryTools } from "./recovery.js";
+import { requireNewest } from "./old-state.js";
+import {
+  clearRecord,
+  concernsCloud,
+  isInterrupted,
+  recover,
+  type RecoveryTools,
+} from "./recovery.js";
 import { recoverySteps, whatOf } from "./recovery-steps.js";
 import type { Run } from "./run.js";
 import { readState, type StateExport } from "./state.js";
 import { isScript } from "./unfinished.js";
 
+export interface Repaired {
+  readonly state: StateExport | undefined;
+  /** The state that was repaired. Absent: nothing was. */
+  readonly interrupted?: StateExport;
+}
+
 /**
  * What a killed engine left half made in the state that was found is taken away, in the stage that is named, while nobody else works
- * on the stack. Answers the state after it, and whether there was anything.
+ * on the stack.
+ *
+ * @param newest whether a state that is older than the cluster is refused: who destroys wants all of it to go
  */
 export async function repair(
   run: Run,
   found: StateExport | undefined,
-  stage: Stage,
-): Promise<{ readonly state: StateExport | undefined; readonly repaired: boolean }> {
-  if (!found || !isInterrupted(found)) return { state: found, repaired: false };
+  { stage, newest }: { readonly stage: Stage; readonly newest: boolean },
+): Promise<Repaired> {
+  if (!found || !isInterrupted(found)) return { state: found };
   run.stage(stage);
   const recovered = await run.hold(async (signal) => {
     // Somebody else may have repaired it before the lock was ours.
     const now = await readState(run.access);
     if (!now || !isInterrupted(now)) return { state: now };
+    if (newest && concernsCloud(now))
+      await requireNewest(run.access, now, await takeInventory(await run.cloud()));
     return recover(run.access, now, () => toolsOf(run, signal));
   });
-  if (!("before" in recovered)) return { state: recovered.state, repaired: false };
+  if (!("before" in recovered)) return { state: recovered.state };
   await clearRecord(run.access, recovered);
   run.note(`An earlier run was interrupted; it is repaired: ${recovered.cleared.join(", ")}.`);
-  return { state: recovered.state, repaired: true };
+  return { state: recovered.state, interrupted: recovered.before };
 }
 
 /**
@@ -50,7 +68,8 @@ export async function undoUndecided(run: Run): Promise<void> {
     if (!(await undecided())) return;
     const work = async (signal: AbortSignal): Promise<void> => {
       const state = await undecided();
-      if (state) await recover(run.access, state, () => toolsOf(run, signal));
+      const during = { from: run.began, to: Date.now() };
+      if (state) await recover(run.access, state, () => toolsOf(run, signal), during);
     };
     // The run may have failed because it was stopped; who stops it again has had enough.
     await run.hold(work, { stop: run.options.killSignal });

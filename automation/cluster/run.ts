@@ -4,6 +4,7 @@ import type { ClusterSpec } from "../../components/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
+import { noteBegin } from "./begun.js";
 import { ClusterError } from "./cluster-error.js";
 import { Spans } from "./critical-path.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./operation.js";
@@ -37,6 +38,8 @@ export class Run {
   #worker: ChildProcess | undefined;
   /** What the program found in the cloud. */
   found: KnownFacts | undefined;
+  /** When the request began, in milliseconds since 1970. */
+  readonly began = Date.now();
   /** What the engine was making when it failed. */
   readonly undecided = new UndecidedCreates();
   /** When it worked on what. */
@@ -183,6 +186,7 @@ export class Run {
     const onFound = (found: KnownFacts): void => {
       this.found = found;
     };
+    if (operation === "up") noteBegin(this.access.workspace);
     const unfinished = new Set<string>();
     // Until the engine says that the outputs are the same, too.
     let [touched, same] = [false, false];

@@ -19,7 +19,7 @@ describe("a program that embeds the cluster service", function () {
   let engine: Engine;
   let cloud: FakeCloud;
   let cluster: FakeCluster;
-  let servers: { id: string; name: string; status?: string; metadata?: object }[];
+  let servers: { id: string; name: string; status?: string; metadata?: object; created?: string }[];
   let stages: string[];
   let notes: string[];
   beforeEach(async () => {
@@ -144,12 +144,19 @@ describe("a program that embeds the cluster service", function () {
     });
 
     it("has what an interrupted run left taken away before names and quotas are asked for", async () => {
-      servers.push({ id: "late", name: "dev-general-0", metadata: marks });
+      const created = "2026-01-02T10:00:00Z";
+      servers.push({ id: "late", name: "dev-general-0", metadata: marks, created });
       await fails(up(), "PREFLIGHT_FAILED");
+      const manifest = { time: created };
+      const stack = {
+        type: "pulumi:pulumi:Stack",
+        urn: urnOf("pulumi:pulumi:Stack", "it"),
+        created,
+      };
       const urn = urnOf(instanceType, "dev-general-0-server");
       const resource = { urn, type: instanceType, custom: true, inputs: { name: "dev-general-0" } };
       const pending = [{ type: "creating", resource }];
-      engine.state({ resources: [ofIdentity], pending_operations: pending });
+      engine.state({ manifest, resources: [stack, ofIdentity], pending_operations: pending });
       stages = [];
       await up({ onCluster });
       assert.deepEqual(deleted(), ["/compute/servers/late"]);

@@ -63,7 +63,8 @@ describe("what a run that failed left without a record", function () {
     const command = "command:local:Command";
     const resource = { urn: urnOf(command, "another"), type: command, custom: true };
     const pending = [{ type: "creating", resource }];
-    embedder.engine.state({ resources: [ofIdentity], pending_operations: pending });
+    const manifest = { time: "2026-01-02T10:44:30Z" };
+    embedder.engine.state({ manifest, resources: [ofIdentity], pending_operations: pending });
     offer("networks", [{ ...left, created_at: "2026-01-02T10:45:00Z" }]);
     await embedder.service().up("dev", { ...bare, onNote });
     assert.deepEqual(deletions, [["left", ["hold", "hold"]]]);

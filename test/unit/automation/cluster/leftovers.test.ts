@@ -17,7 +17,12 @@ const known: Known = {
   identities: new Set(["0123456789ab"]),
   unsettled: [
     { from: Date.parse("2026-01-02T08:00:00Z"), to: Date.parse("2026-01-02T08:30:00Z") },
-    { from: Date.parse("2026-01-02T10:00:00Z") },
+    { from: Date.parse("2026-01-02T10:04:00Z"), to: Date.parse("2026-01-02T10:06:00Z") },
+    {
+      from: Date.parse("2026-01-02T10:00:00Z"),
+      to: Date.parse("2026-01-02T10:26:00Z"),
+      atMost: true,
+    },
   ],
 };
 const during = "2026-01-02T10:05:00Z";
@@ -30,8 +35,26 @@ const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
 /** What each is, and why it may be anybody's. */
 const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
   ["what the state holds", { id: "held", kind: "network" }, "held"],
-  ["a server of ours", { metadata: metadata(ours) }, "left behind"],
-  ["a volume of ours", { kind: "volume", metadata: metadata(ours) }, "left behind"],
+  ["a server of ours", { metadata: metadata(ours), created: during }, "left behind"],
+  [
+    "a server of ours, made after any create could last: its state is an old one",
+    { metadata: metadata(ours), created: "2026-01-02T10:30:00Z" },
+    "unproven",
+    /not made while such a run was at work/,
+  ],
+  ["a server of ours of a cloud that does not say when", { metadata: metadata(ours) }, "unproven"],
+  [
+    "a volume of ours",
+    { kind: "volume", metadata: metadata(ours), created: during },
+    "left behind",
+  ],
+  ...["2026-01-02T10:01:00Z", "2026-01-02T10:10:00Z"].map(
+    (created): [string, Partial<CloudObject>, Verdict["is"]] => [
+      `a copy of a volume of ours, made before the run or after it: ${created}`,
+      { kind: "volume", metadata: metadata(ours), created },
+      "unproven",
+    ],
+  ),
   ["a network of ours", { kind: "network", tags: tags(ours) }, "left behind"],
   [
     "a network of ours that has no tags yet",

@@ -73,7 +73,7 @@ describe("recovery", () => {
     const state = {
       version: 3,
       deployment: {
-        manifest: { magic: "kept" },
+        manifest: { magic: "kept", time: during },
         resources: [stack, identity, ...ours, ...resources],
         pending_operations: pending,
       },
@@ -173,7 +173,7 @@ describe("recovery", () => {
   it("deletes the server that was made but never written down, and keeps the rest of the state", async () => {
     putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
     const servers = [
-      { id: "new", name: "dev-0", metadata: metadataOf("0123456789ab") },
+      { id: "new", name: "dev-0", metadata: metadataOf("0123456789ab"), created: during },
       { id: "foreign", name: "dev-00", metadata: metadataOf("0123456789ab") },
     ];
     cloud.on("GET /compute/servers/detail", () => ({ body: { servers: [...servers] } }));
