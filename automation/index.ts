@@ -8,6 +8,7 @@ export type {
   DestroyPlan,
   DestroyPlanOptions,
   DestroyResult,
+  KeptObject,
   LookOptions,
   MachineStatus,
   OthersCredential,
