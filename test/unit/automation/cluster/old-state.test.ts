@@ -15,7 +15,10 @@ const identity = {
   ...{ id: "made", outputs: { stdout: mark } },
 };
 /** Written at 10:00 by an engine that was killed, while it made a server. */
-const state = (more: readonly object[] = [], written: object = { time: at(0) }): StateExport => ({
+const state = (
+  more: readonly object[] = [],
+  written: object = { time: "2026-01-02T10:00:00.096265156Z" },
+): StateExport => ({
   version: 3,
   deployment: {
     manifest: written,
