@@ -1,5 +1,5 @@
 /** A cluster `old` as Cinder, its API and the state know of its volumes. */
-import { urnOf } from "./engine.js";
+import { instanceType, networkType, urnOf } from "./engine.js";
 
 export const identity = "0123456789ab";
 export const marks = { "stackadm-cluster": "old", "stackadm-identity": identity };
@@ -66,3 +66,14 @@ export const inventory: Readonly<Record<string, object>> = {
     ],
   },
 };
+
+/** What the state of a cluster that lives holds: its way to the API, a Service, a server and a network. */
+export const livingResources = (kubeconfig: string): object[] => [
+  resource("command:local:Command", "dev-identity", { id: "i", outputs: { stdout: identity } }),
+  resource(providerType, "dev-addons-provider", { id: "p", inputs: { kubeconfig } }),
+  resource("kubernetes:core/v1:Service", "web", {
+    ...{ id: "shop/web", provider: `${urnOf(providerType, "dev-addons-provider")}::p` },
+  }),
+  resource(instanceType, "vm", { id: "s1" }),
+  resource(networkType, "net", { id: "n1" }),
+];

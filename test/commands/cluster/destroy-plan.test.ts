@@ -7,19 +7,14 @@ import {
   content,
   identity,
   inventory,
+  livingResources,
   marks,
   persistent,
   providerType,
   resource,
 } from "../../support/claimed.js";
 import { Embedder } from "../../support/embedder.js";
-import {
-  commandType,
-  instanceType,
-  networkType,
-  urnOf,
-  type Engine,
-} from "../../support/engine.js";
+import { commandType, type Engine } from "../../support/engine.js";
 import { fakeProject } from "../../support/fake-openstack.js";
 import { startFakeCluster } from "../../support/ready-cluster.js";
 
@@ -64,24 +59,7 @@ describe("the plan of a destroy", function () {
     await cluster.close();
     const url = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
     const kubeconfig = cluster.kubeconfig.replace(/server: \S+/, `server: ${url}`);
-    const service = "kubernetes:core/v1:Service";
-    engine.state({
-      resources: [
-        resource("command:local:Command", "dev-identity", {
-          id: "i",
-          outputs: { stdout: identity },
-        }),
-        resource(providerType, "dev-addons-provider", {
-          id: "p",
-          inputs: { kubeconfig },
-        }),
-        resource(service, "web", {
-          ...{ id: "shop/web", provider: `${urnOf(providerType, "dev-addons-provider")}::p` },
-        }),
-        resource(instanceType, "vm", { id: "s1" }),
-        resource(networkType, "net", { id: "n1" }),
-      ],
-    });
+    engine.state({ resources: livingResources(kubeconfig) });
     for (const [path, body] of Object.entries(inventory))
       embedder.cloud.on(`GET /${path}`, { body });
     const items = [
