@@ -87,13 +87,16 @@ async function install() {
   writeFileSync(installStamp, contentHash(join(root, "package-lock.json")));
 }
 
+/** What the compiler remembers, beside what it made: it does not notice when that is deleted. */
+const compilerNotes = ".tsbuildinfo";
+
 /** Takes away what sources that are gone left behind: a package has all that is in dist/. */
 function prune(paths) {
   const made = (path) =>
     path.endsWith(".ts")
       ? [".js", ".js.map", ".d.ts"].map((ending) => path.replace(/\.ts$/, ending))
       : [path];
-  const wanted = new Set(paths.flatMap((path) => made(relative(root, path))));
+  const wanted = new Set([compilerNotes, ...paths.flatMap((path) => made(relative(root, path)))]);
   const dist = join(root, "dist");
   for (const path of filesBelow(dist)) if (!wanted.has(relative(dist, path))) rmSync(path);
 }
@@ -106,9 +109,6 @@ async function compile() {
   if (read(buildStamp) === wanted) return;
   say("Compiling the sources (about 10 s) ...");
   rmSync(buildStamp, { force: true });
-  // The incremental compiler does not notice that its output was deleted.
-  if (!existsSync(join(root, "dist", "automation")))
-    rmSync(join(modules, ".cache", "tsconfig.build.tsbuildinfo"), { force: true });
   const compiler = join(modules, "typescript", "bin", "tsc");
   await run("Compiling the sources", process.execPath, [compiler, "-p", "tsconfig.build.json"]);
   // Scripts, units, drivers and the like are read beside the compiled files.
