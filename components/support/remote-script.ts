@@ -1,6 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
+import { packed } from "./packed-script.js";
 import { assignments } from "./shell.js";
 
 /** One machine that is reached over SSH. The host key is not optional: without it nothing would be verified. */
@@ -57,7 +58,7 @@ export class RemoteScript extends command.remote.Command {
     const path = proxy ? pulumi.interpolate`${server},${proxy.machine}` : server;
     const stdin = pulumi
       .all({ ...args.values, SERVER_ID: server, SERVER_PATH: path })
-      .apply((values) => assignments(values) + args.scripts.join("\n"));
+      .apply((values) => assignments(values) + packed(args.scripts.join("\n")));
     super(
       name,
       {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-api.js";
 import { silent } from "../../base/progress.js";
+import { unpacked } from "../../components/support/packed-script.js";
 import { labAdd } from "../../lab/lab.js";
 import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
@@ -28,7 +29,7 @@ async function joinsOf(stack: Stack): Promise<string[]> {
   const resources = await stack.opened();
   return resources
     .filter(({ urn }) => /::[^:]*-workers-[^:]*-join$/.test(urn))
-    .map(({ inputs }) => String(revealed(inputs?.["stdin"])));
+    .map(({ inputs }) => unpacked(String(revealed(inputs?.["stdin"]))));
 }
 
 /** One control plane and workers made with kubeadm, Calico, and the cloud's controllers. */

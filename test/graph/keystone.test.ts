@@ -3,6 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { type ClusterComponentArgs } from "../../components/cluster.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
+import { plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 import { annotationsOf, isSecret, named, reaches, shape } from "./addons-example.js";
 
@@ -19,10 +20,8 @@ const contentOf = (rows: readonly Row[]): Record<string, string> => {
   return (stringData as { value: Record<string, string> }).value;
 };
 
-const scriptOf = (rows: readonly Row[], name: string): string => {
-  const { stdin } = named(rows, name).inputs;
-  return isSecret(stdin) ? (stdin as { value: string }).value : "";
-};
+const scriptOf = (rows: readonly Row[], name: string): string =>
+  plain(named(rows, name).inputs["stdin"]);
 
 describe("graph: Keystone's users", () => {
   it("are known by a webhook that is added to what there is, in a preview as in an update", async () => {

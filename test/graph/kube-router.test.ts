@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { type ClusterComponentArgs } from "../../components/cluster.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
+import { plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 import { isSecret, named } from "./addons-example.js";
 
@@ -10,7 +11,7 @@ const build = (podNetwork: ClusterComponentArgs["podNetwork"]): Promise<readonly
   clusterRows({ ...smallest, podNetwork });
 const clear = (value: unknown): string => JSON.stringify(value);
 const scriptOf = (rows: readonly Row[], name: string): string =>
-  (named(rows, name).inputs["stdin"] as { value: string }).value;
+  plain(named(rows, name).inputs["stdin"]);
 const peer = { address: "10.0.0.250", asn: 65001 };
 const peers = "dev-addons-network-kube-router-peers";
 

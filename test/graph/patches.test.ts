@@ -2,8 +2,9 @@ import { strict as assert } from "node:assert";
 import { type ClusterComponentArgs } from "../../components/cluster.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
+import { plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
-import { isSecret, named, shape } from "./addons-example.js";
+import { named, shape } from "./addons-example.js";
 
 const build = (kubernetes: ClusterComponentArgs["kubernetes"] = {}) =>
   clusterRows({
@@ -11,10 +12,8 @@ const build = (kubernetes: ClusterComponentArgs["kubernetes"] = {}) =>
     ...{ topology: "ha", controlPlane: { flavor: "medium" }, kubernetes },
   });
 
-const scriptOf = (rows: readonly Row[], name: string): string => {
-  const { stdin } = named(rows, name).inputs;
-  return isSecret(stdin) ? (stdin as { value: string }).value : String(stdin);
-};
+const scriptOf = (rows: readonly Row[], name: string): string =>
+  plain(named(rows, name).inputs["stdin"]);
 const patched = {
   patches: { "kube-scheduler": [{ patch: { metadata: { annotations: { a: "b" } } } }] },
 };

@@ -15,6 +15,7 @@ import {
 import { Machine } from "../../components/machine/machine.js";
 import { canarySeed, cloudAnswers, sampleIdentity } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
+import { plain } from "../support/secrets.js";
 import { specOf } from "../support/spec.js";
 import { secret, value } from "../support/value.js";
 
@@ -131,7 +132,7 @@ describe("a script for a machine", () => {
   it("travels by standard input: values and the server's ID, then scripts", async () => {
     const { inputs } = await script("up");
     assert.equal(
-      (inputs["stdin"] as { value: string }).value,
+      plain(inputs["stdin"]),
       "A='x'\nB='it'\\''s'\nSERVER_ID='11111111-0000-4000-8000-000000000001'\nSERVER_PATH='11111111-0000-4000-8000-000000000001'\nfirst\nsecond",
     );
   });

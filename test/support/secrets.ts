@@ -1,3 +1,5 @@
+import { unpacked } from "../../components/support/packed-script.js";
+
 /** The mark of a secret among the inputs that the mocks were given. */
 export const isSecret = (value: unknown): boolean =>
   typeof value === "object" &&
@@ -8,6 +10,6 @@ export const isSecret = (value: unknown): boolean =>
 export const clear = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) => (isSecret(inner) ? "[secret]" : inner));
 
-/** Plain text of a value that may be secret. */
+/** Plain text of a value that may be secret; of what a script reads, the script. */
 export const plain = (value: unknown): string =>
-  String(isSecret(value) ? (value as { value: unknown }).value : value);
+  unpacked(String(isSecret(value) ? (value as { value: unknown }).value : value));

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deriveKey } from "../../../components/identity/host-keys.js";
 import { joinUser } from "../../../components/identity/join-certificate.js";
+import { unpacked } from "../../../components/support/packed-script.js";
 import { packageRoot } from "../../../base/paths.js";
 import type { Fields, Row } from "../../../test/support/graph.js";
 import type { Hop } from "../bare/run.js";
@@ -46,7 +47,8 @@ export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
 const hopOf = ({ inputs }: Row): Hop => inputs["connection"] as Hop;
 
 /** The script's values, and the rest of it as a file that rows share. */
-function split(text: string, { files }: Bench): { readonly values: string; readonly file: string } {
+function split(stdin: string, { files }: Bench): { readonly values: string; readonly file: string } {
+  const text = unpacked(stdin);
   const at = text.indexOf(first);
   if (at < 0) throw new Error("A script does not begin as scripts do.");
   const script = text.slice(at);
