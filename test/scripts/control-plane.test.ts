@@ -135,6 +135,23 @@ describe("control-plane.sh", () => {
     assert.deepEqual(phases(run(configured, "update")), []);
   });
 
+  it("only asks of kubelet's and kube-proxy's fields, which kubeadm init was given, too, whether Kubernetes knows them", () => {
+    const fields = {
+      KUBELET_CONFIGURATION: "maxPods: 50\n",
+      KUBE_PROXY_CONFIGURATION: "mode: x\n",
+    };
+    const first = run({ ...configured, ...fields });
+    assert.deepEqual(phases(first), []);
+    assert.match(first.stderr, /\[INVALID_CONFIG\] kubernetes\.kubelet: .* no field maxPods; c/);
+    machine.stub(
+      "kubectl",
+      `case "$*" in *"get configmap kubelet-config"*) echo "maxPods: 50" ;;
+      *"get configmap kube-proxy"*) echo "mode: x" ;; *) ${machine.bodyOf("kubectl")} ;; esac`,
+    );
+    // What was begun and refused goes to the cluster by the usual way.
+    assert.notDeepEqual(phases(run({ ...configured, ...fields }, "update")), []);
+  });
+
   it("starts few programs between kubeadm init and its answer: all others wait for that", () => {
     const { calls } = run({ ...configured, ENCRYPTION: "0123456789ab RU5D UExBSU4=" });
     const after = calls.slice(calls.findIndex((call) => call.startsWith("kubeadm init")) + 1);
@@ -146,7 +163,7 @@ describe("control-plane.sh", () => {
         "systemctl daemon-reload",
         "systemctl enable stackadm-certificates-back.service",
         "systemctl enable --now stackadm-certificates.timer",
-        "kubectl renewed renew",
+        "systemctl start --no-block stackadm-certificates.service",
         "kubectl get --raw /readyz",
         "kubectl annotate node dev-control-plane-0 --overwrite stackadm.io/encryption=0123456789ab",
         "kubectl delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found",

@@ -42,9 +42,16 @@ describe("a control plane that looks after its certificates", () => {
     assert.ok(renewed >= 0 && renewed < asked, calls.join("\n"));
   });
 
+  it("lets the unit look when a cluster has just begun: nobody waits for that", () => {
+    const { calls } = runControlPlane(machine);
+    assert.ok(calls.includes("systemctl start --no-block stackadm-certificates.service"));
+    assert.ok(!calls.includes("kubectl renewed renew"));
+  });
+
   it("comes to its end where that does not work now, and says so", () => {
     const RENEW_SCRIPT = "#!/bin/bash\nexit 1\n";
-    const { code, stderr } = runControlPlane(machine, { RENEW_SCRIPT });
+    runControlPlane(machine);
+    const { code, stderr } = runControlPlane(machine, { RENEW_SCRIPT }, "update");
     assert.equal(code, 0, stderr);
     assert.match(stderr, /were not looked after this time; it tries again by itself/);
   });

@@ -8,26 +8,37 @@ readonly former_kubelets=$state/former-kubelet-config.yaml
 converge_kubelets() {
   if is_kept kubelet "$KUBELET_CONFIGURATION"; then return 0; fi
   begin kubelet
-  save_map kubelet-config "$former_kubelets"
-  tell_kubelets
-  renew_kubelet put_back "$former_kubelets"
-  rm -f "$former_kubelets"
+  # kubeadm init has just given it to the cluster and to this machine.
+  if [[ $began == now ]]; then
+    know_kubelet_fields
+  else
+    save_map kubelet-config "$former_kubelets"
+    tell_kubelets
+    know_kubelet_fields put_back "$former_kubelets"
+    renew_kubelet put_back "$former_kubelets"
+    rm -f "$former_kubelets"
+  fi
   keep kubelet "$KUBELET_CONFIGURATION"
 }
 
 tell_kubelets() {
-  local document=$volatile/kubelet.yaml present=$volatile/kubelet-present.yaml unknown
+  local document=$volatile/kubelet.yaml
   {
     configuration_document || die "kubeadm's configuration cannot be read from the cluster"
     printf -- '---\n%s' "${KUBELET_CONFIGURATION:-$plain_kubelet}"
   } >"$document"
   kubeadm init phase upload-config kubelet --config "$document" ||
     die "kubeadm does not take kubernetes.kubelet$(because kubeadm)"
+}
+
+# know_kubelet_fields [COMMAND...]: the command runs before this dies.
+know_kubelet_fields() {
+  local present=$volatile/kubelet-present.yaml unknown
   kubectl_admin -n kube-system get configmap kubelet-config -o jsonpath='{.data.kubelet}' >"$present" ||
     die "the configuration of kubelet cannot be read from the cluster"
   unknown=$(lacking "$present" <<<"$KUBELET_CONFIGURATION")
   [[ -z $unknown ]] || {
-    put_back "$former_kubelets"
+    "$@"
     die_as INVALID_CONFIG "kubernetes.kubelet: KubeletConfiguration of this version has no field ${unknown% }; correct its name or leave it out"
   }
 }

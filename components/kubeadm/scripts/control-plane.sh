@@ -90,6 +90,8 @@ begin_cluster() {
     freeze
     write_encryption encrypts
     begin_with_configuration
+    [[ -z $KUBELET_CONFIGURATION ]] || begin kubelet
+    [[ -z $KUBE_PROXY_CONFIGURATION ]] || begin proxy
     printf '%s' "$KUBEADM_INIT" | write "$volatile/kubeadm.yaml" 0600
     say "$NODE_NAME: kubeadm init"
     start_unit init 420 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && touch $state/init.done"
@@ -98,10 +100,13 @@ begin_cluster() {
   wait_unit init 430
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(because kubeadm)$(flags_fault)"
-  began=yes
+  began=before
   poll 60 forget_tokens || die "the API server does not answer after kubeadm init"
   # One that another run started may have been given something else.
-  if [[ $started == yes ]]; then keep_configuration; fi
+  if [[ $started == yes ]]; then
+    began=now
+    keep_configuration
+  fi
 }
 
 join_cluster() {

@@ -4,13 +4,20 @@
 # Values: KUBE_PROXY_CONFIGURATION, a KubeProxyConfiguration; nothing: kubeadm's own.
 
 readonly plain_proxy=$'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n'
+readonly former_proxy=$state/former-kube-proxy.yaml present_proxy=$volatile/proxy-present.yaml
 # Without another pod that came up.
-readonly former_proxy=$state/former-kube-proxy.yaml proxies_within=300
+readonly proxies_within=300
 
 converge_proxy() {
-  local document=$volatile/kube-proxy.yaml before=$volatile/proxy-before.yaml present=$volatile/proxy-present.yaml unknown stopped=no
   if [[ -z $KUBEADM_INIT ]] || is_kept proxy "$KUBE_PROXY_CONFIGURATION"; then return 0; fi
   begin proxy
+  # kubeadm init has just given it to the cluster.
+  if [[ $began == now ]]; then know_proxy_fields; else tell_proxies; fi
+  keep proxy "$KUBE_PROXY_CONFIGURATION"
+}
+
+tell_proxies() {
+  local document=$volatile/kube-proxy.yaml before=$volatile/proxy-before.yaml stopped=no
   {
     configuration_document || die "kubeadm's configuration cannot be read from the cluster"
     printf -- '---\n%s' "${KUBE_PROXY_CONFIGURATION:-$plain_proxy}"
@@ -21,15 +28,20 @@ converge_proxy() {
   proxy_fields >"$before" || die "the configuration of kube-proxy cannot be read from the cluster"
   kubeadm init phase addon kube-proxy --config "$document" ||
     die "kubeadm does not take kubernetes.kubeProxy$(because kubeadm)"
-  proxy_fields >"$present" || die "the configuration of kube-proxy cannot be read from the cluster"
-  unknown=$(lacking "$present" <<<"$KUBE_PROXY_CONFIGURATION")
+  know_proxy_fields put_back "$former_proxy"
+  if [[ $stopped == yes ]] || ! same_file "$before" "$present_proxy"; then restart_proxies; fi
+  rm -f "$former_proxy"
+}
+
+# know_proxy_fields [COMMAND...]: the command runs before this dies.
+know_proxy_fields() {
+  local unknown
+  proxy_fields >"$present_proxy" || die "the configuration of kube-proxy cannot be read from the cluster"
+  unknown=$(lacking "$present_proxy" <<<"$KUBE_PROXY_CONFIGURATION")
   [[ -z $unknown ]] || {
-    put_back "$former_proxy"
+    "$@"
     die_as INVALID_CONFIG "kubernetes.kubeProxy: KubeProxyConfiguration of this version has no field ${unknown% }; correct its name or leave it out"
   }
-  if [[ $stopped == yes ]] || ! same_file "$before" "$present"; then restart_proxies; fi
-  rm -f "$former_proxy"
-  keep proxy "$KUBE_PROXY_CONFIGURATION"
 }
 
 proxy_fields() { kubectl_admin -n kube-system get configmap kube-proxy -o 'jsonpath={.data.config\.conf}'; }

@@ -36,5 +36,10 @@ UNIT
   systemctl daemon-reload
   systemctl enable stackadm-certificates-back.service
   systemctl enable --now stackadm-certificates.timer
+  # As soon as this step is over: those of a cluster that has just begun are as new.
+  if [[ $began == now ]]; then
+    systemctl start --no-block stackadm-certificates.service
+    return 0
+  fi
   "$program" renew || say "$NODE_NAME: its certificates were not looked after this time; it tries again by itself, and journalctl -u stackadm-certificates there says what came of it"
 }
