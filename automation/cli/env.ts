@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { ensureCommands } from "../setup/commands.js";
+import { ensureCommands } from "../../base/host-packages.js";
 import { agentKeys, ensureKey } from "../setup/ssh-agent.js";
 import { ownKeyFile, prepareEnvironment, sshCommands } from "../setup/environment.js";
 import { runCommand } from "./session.js";

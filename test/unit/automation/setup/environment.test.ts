@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
-import { missingCommands } from "../../../../automation/setup/commands.js";
+import { missingCommands } from "../../../../base/host-packages.js";
 import { ensurePassphraseFile } from "../../../../automation/setup/secrets.js";
 import {
   backendUrl,

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../../base/progress.js";
-import { ensureCommands } from "../../../../automation/setup/commands.js";
-import { Failure } from "../../../../base/failure.js";
+import { silent, type Progress } from "../../../base/progress.js";
+import { ensureCommands } from "../../../base/host-packages.js";
+import { Failure } from "../../../base/failure.js";
 
 /** Stands for apt-get: notes its calls, and fails as often as `failures` says. */
 const aptGet = (directory: string): string => `#!/bin/sh

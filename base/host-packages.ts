@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Progress } from "../../base/progress.js";
-import { withStep } from "../../base/progress.js";
-import { run } from "../../base/run.js";
-import { Failure } from "../../base/failure.js";
+import type { Progress } from "./progress.js";
+import { withStep } from "./progress.js";
+import { run } from "./run.js";
+import { Failure } from "./failure.js";
 
 /** Commands and the Debian packages they come from. */
 export type CommandPackages = Readonly<Record<string, string>>;
