@@ -5,7 +5,7 @@ import type { UpResult } from "../cluster/options.js";
 import { VerificationFailed } from "../cluster/proof.js";
 import { addKubeconfig } from "../cluster/redact.js";
 import { nextCommands, tablesOf, timesTable, type TimedPhase } from "../render/report.js";
-import { timelinePage } from "../render/timeline-page.js";
+import { timelinePage } from "../cluster/timeline-page.js";
 import { lookAtKubectl } from "../setup/kubectl.js";
 import { parseOutputs, valuesOf } from "../verify/outputs.js";
 import { introduced, stops, viewOf, type StackContext } from "./context.js";
