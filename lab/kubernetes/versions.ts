@@ -190,10 +190,22 @@ export function podNetworkComponents(tags: Tags): Component[] {
   ];
 }
 
+function agnhostComponent({ agnhost: asked }: Pick<Tags, "agnhost">): Component {
+  const { tag, kubernetes } = agnhostBuilt;
+  return {
+    name: "agnhost",
+    version: tag,
+    source: { ...kubernetesSource(kubernetes), moduleVersion: `v${kubernetes}` },
+    programs: { agnhost: "k8s.io/kubernetes/test/images/agnhost" },
+    tags: kubernetesTags,
+    expectedSeconds: 60,
+    deviation: `agnhost ${tag} of Kubernetes v${kubernetes}, also under the tag ${asked}`,
+  };
+}
+
 function cloudComponents({ cloudControllerManager: version, ...tags }: Tags): Component[] {
   const cloudProvider = "k8s.io/cloud-provider-openstack";
   const csi = "github.com/kubernetes-csi";
-  const agnhostFrom = agnhostBuilt.kubernetes;
   const sidecar = (name: string, module: string, sidecarVersion: string): Component => ({
     name: `csi-${name}`,
     version: sidecarVersion,
@@ -240,15 +252,7 @@ function cloudComponents({ cloudControllerManager: version, ...tags }: Tags): Co
       expectedSeconds: 10,
       deviation: "the lab's own program: upstream's is not published as a Go module",
     },
-    {
-      name: "agnhost",
-      version: agnhostBuilt.tag,
-      source: { ...kubernetesSource(agnhostFrom), moduleVersion: `v${agnhostFrom}` },
-      programs: { agnhost: "k8s.io/kubernetes/test/images/agnhost" },
-      tags: kubernetesTags,
-      expectedSeconds: 60,
-      deviation: `agnhost ${agnhostBuilt.tag} of Kubernetes v${agnhostFrom}, also under the tag ${tags.agnhost}`,
-    },
+    agnhostComponent(tags),
   ];
 }
 
