@@ -10,8 +10,7 @@ export interface BringUpOptions {
   readonly refresh?: boolean;
   /** Skip the questions to the cloud. Default: false. */
   readonly force?: boolean;
-  /** When the command began, and what it did before: shown in the table of times. */
-  readonly startedAt: number;
+  /** What the command did before: shown in the table of times. Default: nothing. */
   readonly before?: readonly TimedPhase[];
 }
 
@@ -50,12 +49,12 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
 
 /** Makes the cluster of a stack, and says what came of it, also when not everything in it works. */
 export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
-  const { refresh, force = false, startedAt, before = [] } = options;
+  const { refresh, force = false, before = [] } = options;
   const view = viewOf(context, "up");
   const say = (result: UpResult): Promise<void> =>
     report(context, result, {
       phases: [...before, ...view.times()],
-      total: Date.now() - startedAt,
+      total: Date.now() - context.session.startedAt,
     });
   try {
     const result = await view.show((listening) =>

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { label } from "../../components/spec/values.js";
 import type { Kind } from "../../cloud/inventory.js";
 import { isIdentity } from "../../cloud/ownership.js";
@@ -10,10 +9,9 @@ import { hiddenLines, keptLines, markedTable } from "../render/marked.js";
 import { cloudEnvironment } from "../setup/environment.js";
 import { UserError } from "../../base/user-error.js";
 import { requireAnswer, typed } from "./agree.js";
-import { runCommand, type Session } from "./session.js";
+import type { Session, StackOptions } from "./session.js";
 
-interface Options {
-  readonly stack: string;
+interface Options extends StackOptions {
   readonly cluster?: string;
   readonly identity?: string;
   readonly delete: boolean;
@@ -91,7 +89,7 @@ async function deleteAll(
   return kept;
 }
 
-async function orphans(session: Session, options: Options): Promise<number> {
+export async function orphans(session: Session, options: Options): Promise<number> {
   const { identity, cluster = options.stack } = options;
   checkIdentity(identity);
   checkOptions(options);
@@ -122,28 +120,4 @@ async function orphans(session: Session, options: Options): Promise<number> {
     ...(hidden.length > 0 && { hidden }),
   });
   return 0;
-}
-
-export function registerOrphans(program: Command): void {
-  program
-    .command("orphans")
-    .description("list what carries a cluster's marks in the project: for clusters that are dead")
-    .option("--cluster <name>", "the cluster's name (default: the stack's name)")
-    .option("--identity <id>", "the cluster's identity, which alone says whose an object is")
-    .option("--delete", "delete what has --identity; a living cluster does not survive that", false)
-    .option(
-      "--volumes",
-      "with --delete: also its machines' volumes, those of its claims, copies and snapshots of them, with their data",
-      false,
-    )
-    .option("--floating-ips", "with --delete: also the addresses of its Services", false)
-    .option(
-      "--yes",
-      "with --delete: do not ask about a cluster that may live; needed then without a terminal and with --json",
-      false,
-    )
-    .action(async (_options, command: Command) => {
-      const options = command.optsWithGlobals<Options>();
-      await runCommand(command, (session) => orphans(session, options));
-    });
 }
