@@ -5,7 +5,7 @@ import { checkClusterSpec } from "./components/checked-spec.js";
 import type { ClusterSpec } from "./components/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
 import { openSecrets } from "./components/spec/secrets.js";
-import { operatorOf, type Operator } from "./components/support/operator.js";
+import { filesOf, operatorOf, type Operator } from "./components/support/operator.js";
 import { ConfigError } from "./components/support/errors.js";
 import { withSiteDefaults } from "./components/support/site.js";
 
@@ -17,7 +17,7 @@ export function readConfig(): ClusterSpec {
   const stack = pulumi.getStack();
   const written = new pulumi.Config().getObject<unknown>("cluster") ?? {};
   const args = merge({ name: stack }, withSiteDefaults(written, process.env));
-  const result = checkClusterSpec(withLoginKey(args));
+  const result = checkClusterSpec(withLoginKey(args), filesOf(process.env));
   if ("problems" in result) throw new ConfigError(settingsFile(), result.problems);
   // The SDK has decrypted them: what is text by now was encrypted, or nothing of the cluster was.
   const open = openSecrets(result.spec);

@@ -45,10 +45,10 @@ const arrows = (folder) => {
     message: `${folder}/ may import only ${["itself", ...mayImport[folder]].join(", ")}: see docs/architecture.md.`,
   };
 };
-const processEnv = {
-  selector: "MemberExpression[object.name='process'][property.name='env']",
-  message: "Hidden input: take it as an argument.",
-};
+const hiddenInputs = [
+  "MemberExpression[object.name='process'][property.name=/^(env|cwd)$/]",
+  "ImportSpecifier[imported.name=/^(homedir|cacheDirectory|stateDirectory)$/]",
+].map((selector) => ({ selector, message: "Hidden input: take it as an argument." }));
 /** Files that only render: no Pulumi, no network, no clock. Keep in step with docs/architecture.md. */
 const pureFiles = [
   "components/cluster-spec.ts",
@@ -98,7 +98,9 @@ export default tseslint.config(
   },
   {
     files: ["components/**/*.ts", "index.ts"],
-    rules: { "no-restricted-syntax": ["error", creatingResourcesInApply, nestedApply, processEnv] },
+    rules: {
+      "no-restricted-syntax": ["error", creatingResourcesInApply, nestedApply, ...hiddenInputs],
+    },
   },
   ...Object.keys(mayImport).map((folder) => ({
     files: [`${folder}/**/*.ts`],

@@ -27,6 +27,15 @@ export type {
   WhichCluster,
 } from "./cluster/options.js";
 export { ClusterError, type ErrorCode } from "./cluster/cluster-error.js";
+export {
+  createOrphanService,
+  type DeleteOrphansOptions,
+  type FoundOrphans,
+  type OrphanService,
+  type OrphanServiceOptions,
+  type OrphansOf,
+  type OrphansToo,
+} from "./cluster/orphan-service.js";
 export type { ClusterEvent } from "./cluster/events.js";
 export type { Span, TimelineRow } from "./cluster/critical-path.js";
 export type { StackOutputs } from "./cluster/state.js";

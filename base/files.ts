@@ -8,26 +8,40 @@ export interface WriteOptions {
   readonly folderMode?: number;
 }
 
-/** Replaces a file as a whole: whoever reads it, and whenever this is stopped, finds the earlier text or the new one. */
-export function writeWhole(
+/** Writes a file beside where it belongs, which `place` then puts there. */
+function writeAside<T>(
   file: string,
   content: string,
-  { mode = 0o644, folderMode = 0o755 }: WriteOptions = {},
-): void {
+  { mode = 0o644, folderMode = 0o755 }: WriteOptions,
+  place: (aside: string) => T,
+): T {
   mkdirSync(dirname(file), { recursive: true, mode: folderMode });
-  const next = `${file}.${process.pid}.part`;
+  const aside = `${file}.${process.pid}.part`;
   try {
-    writeFileSync(next, content, { mode });
-    renameSync(next, file);
+    writeFileSync(aside, content, { mode });
+    return place(aside);
   } finally {
-    rmSync(next, { force: true });
+    rmSync(aside, { force: true });
   }
 }
 
-/** Only for its owner. */
+/** Replaces a file as a whole: whoever reads it, and whenever this is stopped, finds the earlier text or the new one. */
+export function writeWhole(file: string, content: string, options: WriteOptions = {}): void {
+  writeAside(file, content, options, (aside) => {
+    renameSync(aside, file);
+  });
+}
+
+const onlyForItsOwner = { mode: 0o600, folderMode: 0o700 };
+
+/** The same, only for its owner. */
 export const writePrivate = (file: string, content: string): void => {
-  writeWhole(file, content, { mode: 0o600, folderMode: 0o700 });
+  writeWhole(file, content, onlyForItsOwner);
 };
+
+/** Makes a file as a whole where there is none, only for its owner; false when there is one, which stays. */
+export const writeNew = (file: string, content: string): boolean =>
+  writeAside(file, content, onlyForItsOwner, (aside) => linkNew(aside, file));
 
 /**
  * Makes `file` another name of `source`; false when it exists. What was written aside appears whole this way, and of

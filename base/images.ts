@@ -1,5 +1,7 @@
 /** Which image of which version each add-on runs, and where a site keeps its copies. */
 
+import { kubernetesMinors, supportedMinors } from "./versions.js";
+
 /** Where a site keeps its copies of the public images. */
 export interface ImageRegistry {
   /** Host, port and optional path, without a scheme or a closing slash: `registry.example:5001/k8s`. */
@@ -30,13 +32,7 @@ export type ReplaceableImage = ImageName | keyof typeof manifestImages | Kubeadm
 /** References that stand in for single images, as they are written: no registry prefix is put before them. */
 export type OwnImages = { readonly [Name in ReplaceableImage]?: string | undefined };
 
-/** One release of cloud-provider-openstack per Kubernetes minor (its own release policy). */
-const cloudProviderTags: Readonly<Record<string, string>> = {
-  "1.35": "v1.35.0",
-  "1.36": "v1.36.0",
-};
-
-/** Its images, each with that release as its tag. */
+/** Images of cloud-provider-openstack, each with the release for the Kubernetes minor as its tag. */
 const cloudProviderImages = {
   cloudControllerManager: "registry.k8s.io/provider-os/openstack-cloud-controller-manager",
   cinderCsi: "registry.k8s.io/provider-os/cinder-csi-plugin",
@@ -61,9 +57,6 @@ const imagesEverywhere = {
   agnhost: "registry.k8s.io/e2e-test-images/agnhost:2.53",
 } as const;
 
-/** The Kubernetes minors that the add-ons have versions for, oldest first. */
-export const addonMinors: readonly string[] = Object.keys(cloudProviderTags);
-
 /** References of all add-on images for one Kubernetes version, as a node pulls them. */
 export type ImageTable = Readonly<Record<ImageName, string>>;
 
@@ -80,10 +73,10 @@ export function imageTable(
   own: OwnImages = {},
 ): ImageTable {
   const minor = /^v?(\d+\.\d+)(?:\.|$)/.exec(kubernetesVersion)?.[1];
-  const tag = minor === undefined ? undefined : cloudProviderTags[minor];
+  const tag = minor === undefined ? undefined : kubernetesMinors[minor]?.cloudProvider;
   if (tag === undefined) {
     throw new RangeError(
-      `kubernetes.version: there are no add-ons for ${kubernetesVersion}; choose one of ${addonMinors.join(", ")}`,
+      `kubernetes.version: there are no add-ons for ${kubernetesVersion}; choose one of ${supportedMinors.join(", ")}`,
     );
   }
   const upstream = {

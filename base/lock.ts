@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { linkNew } from "./files.js";
+import { writeNew } from "./files.js";
 import { processFacts } from "./process.js";
 import { UserError } from "./user-error.js";
 
@@ -62,20 +62,13 @@ function take(file: string, purpose: string): LockHolder | undefined {
     started: processFacts(process.pid)?.started ?? "",
     purpose,
   };
-  // Written aside and linked, so that nobody ever reads half a lock.
-  const aside = `${file}.${process.pid.toString()}`;
-  writeFileSync(aside, JSON.stringify(own), { mode: 0o600 });
-  try {
-    for (let attempt = 0; attempt < 3; attempt++) {
-      if (linkNew(aside, file)) return undefined;
-      const holder = read(file);
-      if (holder && processFacts(holder.pid)?.started === holder.started) return holder;
-      rmSync(file, { force: true });
-    }
-    return read(file) ?? { pid: 0, started: "", purpose: "unknown" };
-  } finally {
-    rmSync(aside, { force: true });
+  for (let attempt = 0; attempt < 3; attempt++) {
+    if (writeNew(file, JSON.stringify(own))) return undefined;
+    const holder = read(file);
+    if (holder && processFacts(holder.pid)?.started === holder.started) return holder;
+    rmSync(file, { force: true });
   }
+  return read(file) ?? { pid: 0, started: "", purpose: "unknown" };
 }
 
 function read(file: string): LockHolder | undefined {

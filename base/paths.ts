@@ -2,18 +2,22 @@ import { homedir } from "node:os";
 import { basename, isAbsolute, join, resolve } from "node:path";
 
 /** A base directory of the XDG specification: an empty or relative value counts as none. */
-function base(variable: string, ...otherwise: string[]): string {
-  const named = process.env[variable] ?? "";
+function base(env: NodeJS.ProcessEnv, variable: string, ...otherwise: string[]): string {
+  const named = env[variable] ?? "";
   return isAbsolute(named) ? named : join(homedir(), ...otherwise);
 }
 
 /** What can be made again: toolchain, lab file systems, Kubernetes builds. `$XDG_CACHE_HOME/stackadm`. */
 export const cacheDirectory = (...parts: string[]): string =>
-  join(base("XDG_CACHE_HOME", ".cache"), "stackadm", ...parts);
+  cacheDirectoryIn(process.env, ...parts);
+
+/** The same in another environment. */
+export const cacheDirectoryIn = (env: NodeJS.ProcessEnv, ...parts: string[]): string =>
+  join(base(env, "XDG_CACHE_HOME", ".cache"), "stackadm", ...parts);
 
 /** What cannot: Pulumi state, keys, the running lab's facts. `$XDG_STATE_HOME/stackadm`. */
 export const stateDirectory = (...parts: string[]): string =>
-  join(base("XDG_STATE_HOME", ".local", "state"), "stackadm", ...parts);
+  join(base(process.env, "XDG_STATE_HOME", ".local", "state"), "stackadm", ...parts);
 
 /** The package's root: where Pulumi.yaml lies, whether sources or compiled files run. */
 export function packageRoot(): string {

@@ -1,10 +1,41 @@
 /** Every version that this program chooses. Nothing on a machine resolves "latest". */
 
-/** Kubernetes minors that the documents and scripts are written for, newest first. */
-export const supportedMinors = ["1.36", "1.35"] as const;
+/** What goes with a Kubernetes minor. */
+export interface KubernetesMinor {
+  /** The patch release that the tests run, and for which the lab has packages and images. */
+  readonly version: string;
+  /** The release of cloud-provider-openstack for it: one per minor, by its own release policy. */
+  readonly cloudProvider: string;
+  /** What kubeadm of that patch release runs beside Kubernetes; the tags are those of `kubeadm config images list`. */
+  readonly etcd: string;
+  readonly coredns: string;
+  readonly pause: string;
+}
+
+const newest = {
+  version: "1.36.3",
+  cloudProvider: "v1.36.0",
+  etcd: "v3.6.8",
+  coredns: "v1.14.2",
+  pause: "3.10.2",
+};
+
+/** The minors that documents, scripts and add-ons are written for, newest first. */
+export const kubernetesMinors: Readonly<Record<string, KubernetesMinor>> = {
+  "1.36": newest,
+  "1.35": {
+    version: "1.35.4",
+    cloudProvider: "v1.35.0",
+    etcd: "v3.6.6",
+    coredns: "v1.13.1",
+    pause: "3.10.1",
+  },
+};
+
+export const supportedMinors: readonly string[] = Object.keys(kubernetesMinors);
 
 /** @default of `kubernetes.version`. */
-export const defaultKubernetesVersion = "1.36.3";
+export const defaultKubernetesVersion = newest.version;
 
 /** Where Kubernetes' own packages are published; `{minor}` becomes the minor version. */
 export const upstreamPackages = {

@@ -1,13 +1,10 @@
 import { parseClusterSpec, type SpecResult } from "./cluster-spec.js";
 import { manifestProblems } from "./pod-network/manifest-check.js";
+import type { PinnedFiles } from "./support/pinned-file.js";
 
-/**
- * A cluster's specification, and with it the files that it names: whoever makes a cluster asks before anything is begun.
- *
- * @param directory against which relative paths count
- */
-export function checkClusterSpec(args: unknown, directory?: string): SpecResult {
+/** A cluster's specification, and with it the files that it names: whoever makes a cluster asks before anything is begun. */
+export function checkClusterSpec(args: unknown, files?: PinnedFiles): SpecResult {
   const result = parseClusterSpec(args);
-  const problems = "spec" in result ? manifestProblems(result.spec, directory) : [];
+  const problems = "spec" in result ? manifestProblems(result.spec, files) : [];
   return problems.length > 0 ? { problems } : result;
 }

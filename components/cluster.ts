@@ -46,8 +46,8 @@ export type ClusterComponentArgs = ClusterArgs & {
    */
   readonly cloud?: pulumi.Input<CloudFacts>;
   /**
-   * With what the program looks into failures; `operatorOf` makes one of an environment. @default none: machines that never
-   * answered are not replaced by themselves (nor without an awaited `cloud`), and all of a raised generation take turns
+   * With what the program looks into failures, and where it keeps files; `operatorOf` makes one of an environment. @default none: machines that
+   * never answered are not replaced by themselves (nor without an awaited `cloud`), all of a raised generation take turns, and no file is kept
    */
   readonly operator?: Operator;
   /** Changes to what the cluster is made of, for what no argument says. @default none */
@@ -129,7 +129,7 @@ export class Cluster extends Component {
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
     const { cloud: found, operator, transforms, ...written } = args;
     super(Cluster.type, name, withTransforms(opts, transforms));
-    const spec = this.check(name, written);
+    const spec = this.check(name, written, operator);
     const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }, operator));
     const frozen = this.makeFirst(FrozenValues, "frozen", frozenOf(spec, cloud, operator));
     this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
@@ -162,8 +162,8 @@ export class Cluster extends Component {
     this.registerOutputs({ apiEndpoint, clusterId, identity });
   }
 
-  private check(name: string, args: ClusterArgs): ClusterSpec {
-    const result = checkClusterSpec({ ...args, name: args.name ?? name });
+  private check(name: string, args: ClusterArgs, operator?: Operator): ClusterSpec {
+    const result = checkClusterSpec({ ...args, name: args.name ?? name }, operator?.files);
     if ("problems" in result) throw new ArgumentError(this, result.problems);
     return result.spec;
   }
@@ -292,7 +292,7 @@ export class Cluster extends Component {
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,
       cloud: cloudAccess(spec, cloud, { network, credential, operator }),
-      ...{ deletedWith: controlPlane.first.machine.server, joins },
+      ...{ deletedWith: controlPlane.first.machine.server, joins, files: operator?.files },
       teardown: ({ kept }) =>
         controlPlane.teardown(access, [...kept, ...joins], spec.blockStorage.snapshots),
     });

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { ensureCommands } from "../base/host-packages.js";
 import { withLock } from "../base/lock.js";
 import { withStep, type Progress } from "../base/progress.js";
 import { ensureExtra, type ExtraManifests } from "./kubernetes/build-extra.js";
@@ -9,7 +10,7 @@ import { ensureGolden, goldenKey } from "./cloud/golden.js";
 import { removeCloud, startCloud } from "./cloud/start.js";
 import { labFacts, writeFacts, type LabFacts } from "./facts.js";
 import { checkCollisions } from "./host/network.js";
-import { ensureHostPackages, hostAptSources } from "./host/packages.js";
+import { hostAptSources, hostCommands, hostPath } from "./host/packages.js";
 import { checkHost } from "./host/requirements.js";
 import { openStore } from "./host/store.js";
 import { labPaths, labSettings, type LabPaths, type LabSettings } from "./settings.js";
@@ -65,7 +66,7 @@ export async function labUp(options: LabUpOptions): Promise<LabFacts> {
 
 async function start(work: Work): Promise<LabFacts> {
   const { paths, settings, progress, signal } = work;
-  await ensureHostPackages(progress, signal);
+  await ensureCommands(hostCommands, progress, { signal, path: hostPath() });
   await prepareHost(work);
   try {
     await openStore(paths);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { run } from "../base/run.js";
-import { ensureCommands } from "../automation/setup/commands.js";
+import { ensureCommands } from "../base/host-packages.js";
 import { UserError } from "../base/user-error.js";
 import { runCommand, type Session } from "../automation/cli/session.js";
 

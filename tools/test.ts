@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { runCommand, type Session } from "../automation/cli/session.js";
-import { ensureCommands } from "../automation/setup/commands.js";
+import { ensureCommands } from "../base/host-packages.js";
 import { Failure } from "../base/failure.js";
 import { UserError } from "../base/user-error.js";
 import { duration } from "../automation/render/screen.js";

@@ -1,11 +1,7 @@
-import { dirname } from "node:path";
-import { writePrivate } from "../../base/files.js";
-import { timelinePath } from "../cluster/kubeconfig-file.js";
 import type { UpResult } from "../cluster/options.js";
 import { VerificationFailed } from "../cluster/proof.js";
 import { addKubeconfig } from "../cluster/redact.js";
 import { nextCommands, tablesOf, timesTable, type TimedPhase } from "../render/report.js";
-import { timelinePage } from "../render/timeline-page.js";
 import { lookAtKubectl } from "../setup/kubectl.js";
 import { parseOutputs, valuesOf } from "../verify/outputs.js";
 import { introduced, stops, viewOf, type StackContext } from "./context.js";
@@ -14,8 +10,7 @@ export interface BringUpOptions {
   readonly refresh?: boolean;
   /** Skip the questions to the cloud. Default: false. */
   readonly force?: boolean;
-  /** When the command began, and what it did before: shown in the table of times. */
-  readonly startedAt: number;
+  /** What the command did before: shown in the table of times. Default: nothing. */
   readonly before?: readonly TimedPhase[];
 }
 
@@ -25,27 +20,18 @@ interface Times {
   readonly total: number;
 }
 
-/** Writes where the time went, beside the kubeconfig; answers the file's path. */
-function keepTimeline(stack: string, { kubeconfigPath, timeline }: UpResult): string | undefined {
-  if (kubeconfigPath === undefined || !timeline) return undefined;
-  const path = timelinePath({ directory: dirname(kubeconfigPath) });
-  writePrivate(path, timelinePage(stack, timeline));
-  return path;
-}
-
 /** Says what came of it. */
 async function report(context: StackContext, result: UpResult, times: Times): Promise<void> {
   const { session, stack, environment, service } = context;
-  const { kubeconfigPath = "", verification } = result;
+  const { kubeconfigPath = "", timelinePath, verification } = result;
   const outputs = parseOutputs(valuesOf(result.outputs));
   addKubeconfig(session.redactor, outputs.kubeconfig);
   const { kubernetes } = await service.spec(stack);
   const { advice } = await lookAtKubectl(kubernetes.version);
-  const page = keepTimeline(stack, result);
   const parts = [
     ...(verification ? tablesOf(verification) : []),
     timesTable(times.phases, times.total) +
-      (page === undefined ? "" : `\nIts critical path: ${page}`),
+      (timelinePath === undefined ? "" : `\nIts critical path: ${timelinePath}`),
     nextCommands(stack, kubeconfigPath, { onLab: environment.onLab, advice }),
   ];
   session.print(`\n${parts.join("\n\n")}`);
@@ -55,7 +41,7 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
     kubeconfig: kubeconfigPath,
     apiEndpoint: outputs.apiEndpoint,
     ...verification,
-    timeline: page,
+    timeline: timelinePath,
     times: times.phases,
     milliseconds: times.total,
   });
@@ -63,12 +49,12 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
 
 /** Makes the cluster of a stack, and says what came of it, also when not everything in it works. */
 export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
-  const { refresh, force = false, startedAt, before = [] } = options;
+  const { refresh, force = false, before = [] } = options;
   const view = viewOf(context, "up");
   const say = (result: UpResult): Promise<void> =>
     report(context, result, {
       phases: [...before, ...view.times()],
-      total: Date.now() - startedAt,
+      total: Date.now() - context.session.startedAt,
     });
   try {
     const result = await view.show((listening) =>

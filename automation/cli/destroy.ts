@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { withStep } from "../../base/progress.js";
 import { kinds } from "../../cloud/inventory.js";
 import type { DestroyResult } from "../cluster/options.js";
@@ -6,9 +5,9 @@ import { hiddenLines, keptLines } from "../render/marked.js";
 import { timesTable } from "../render/report.js";
 import { agree, requireAnswer } from "./agree.js";
 import { stops, viewOf, withStack, type StackContext } from "./context.js";
-import { runCommand } from "./session.js";
+import type { Session, StackOptions } from "./session.js";
 
-interface Options {
+interface Options extends StackOptions {
   readonly abandon: boolean;
   readonly yes: boolean;
 }
@@ -29,7 +28,7 @@ function outcome(
   return `Nothing${other} of ${whose} is left ${where} (asked for every ${asked.join(", ")})${swept}`;
 }
 
-async function destroy(context: StackContext, { abandon, yes }: Options): Promise<number> {
+async function destroyStack(context: StackContext, { abandon, yes }: Options): Promise<number> {
   const { session, stack, service } = context;
   const plan = await withStep(session.progress, "Look at what goes", 3, () =>
     service.destroyPlan(stack, { abandon, signal: session.signal }),
@@ -59,23 +58,7 @@ async function destroy(context: StackContext, { abandon, yes }: Options): Promis
   return 0;
 }
 
-export function registerDestroy(program: Command): void {
-  program
-    .command("destroy")
-    .description(
-      "show what the stack's state holds, take it away when that is meant, and check that nothing is left",
-    )
-    .option("--yes", "do not ask: it is meant; needed without a terminal and with --json", false)
-    .option(
-      "--abandon",
-      "for a cluster whose API is gone for good: skip what needs it; volumes with data and floating IPs of Services stay",
-      false,
-    )
-    .action(async (_options, command: Command) => {
-      const { stack, ...options } = command.optsWithGlobals<Options & { stack: string }>();
-      await runCommand(command, (session) => {
-        requireAnswer(session, "destroy", options.yes);
-        return withStack(session, stack, (context) => destroy(context, options));
-      });
-    });
+export function destroy(session: Session, options: Options): Promise<number> {
+  requireAnswer(session, "destroy", options.yes);
+  return withStack(session, options.stack, (context) => destroyStack(context, options));
 }

@@ -1,8 +1,7 @@
-import type { Command } from "commander";
-import { ensureCommands } from "../setup/commands.js";
+import { ensureCommands } from "../../base/host-packages.js";
 import { agentKeys, ensureKey } from "../setup/ssh-agent.js";
 import { ownKeyFile, prepareEnvironment, sshCommands } from "../setup/environment.js";
-import { runCommand } from "./session.js";
+import type { Session } from "./session.js";
 
 /** `value` as one word of a POSIX shell. */
 export const shellWord = (value: string): string =>
@@ -24,29 +23,17 @@ async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
   return socket !== undefined && (await agentKeys(socket)).length > 0;
 }
 
-export function registerEnv(program: Command): void {
-  program
-    .command("env")
-    .description('print the variables under which plain `pulumi` works: eval "$(npx stackadm env)"')
-    .addHelpText(
-      "after",
-      "\nThe login key is the running ssh-agent's. When that has none, the lines start an agent for the shell, with a key\n" +
-        "of its own; `ssh-agent -k` ends it.",
-    )
-    .action(async (_options, command: Command) => {
-      await runCommand(command, async (session) => {
-        const { progress, signal } = session;
-        const environment = await prepareEnvironment({ progress, signal, agent: false });
-        const variables = environment.changes;
-        const ready = await agentIsReady(process.env);
-        if (!ready) {
-          await ensureCommands(sshCommands, progress);
-          await ensureKey(ownKeyFile());
-        }
-        session.print(exportLines(variables));
-        if (!ready) session.print(agentLines(ownKeyFile()));
-        session.emit({ type: "result", ok: true, variables });
-        return 0;
-      });
-    });
+export async function env(session: Session): Promise<number> {
+  const { progress, signal } = session;
+  const environment = await prepareEnvironment({ progress, signal, agent: false });
+  const variables = environment.changes;
+  const ready = await agentIsReady(process.env);
+  if (!ready) {
+    await ensureCommands(sshCommands, progress);
+    await ensureKey(ownKeyFile());
+  }
+  session.print(exportLines(variables));
+  if (!ready) session.print(agentLines(ownKeyFile()));
+  session.emit({ type: "result", ok: true, variables });
+  return 0;
 }

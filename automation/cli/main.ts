@@ -2,20 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { runCommandLine } from "./command-line.js";
-import { registerDestroy } from "./destroy.js";
-import { registerDev } from "./dev.js";
-import { registerDoctor } from "./doctor.js";
-import { registerEnv } from "./env.js";
-import { registerKubeconfig } from "./kubeconfig.js";
-import { registerLab } from "./lab.js";
-import { registerOrphans } from "./orphans.js";
-import { registerOutputs } from "./outputs.js";
-import { registerPreview } from "./preview.js";
-import { registerRefresh } from "./refresh.js";
-import { registerStatus } from "./status.js";
-import { registerToolchain } from "./toolchain.js";
-import { registerUnlock } from "./unlock.js";
-import { registerUp } from "./up.js";
+import { declareCommands } from "./commands.js";
 import { packageRoot } from "../../base/paths.js";
 
 const exitCodes = `
@@ -42,12 +29,7 @@ export function buildProgram(): Command {
     )
     .option("--json", "JSON lines for programs: events while it runs, a result at the end", false)
     .addHelpText("after", exitCodes);
-  for (const register of [
-    ...[registerDev, registerUp, registerPreview, registerDestroy, registerRefresh],
-    ...[registerStatus, registerKubeconfig, registerOutputs, registerOrphans, registerDoctor],
-    ...[registerUnlock, registerLab, registerToolchain, registerEnv],
-  ])
-    register(program);
+  declareCommands(program);
   // The options of the whole may also stand after the command: `stackadm up --stack prod`.
   for (const command of program.commands.flatMap((one) => [one, ...one.commands]))
     command.configureHelp({ showGlobalOptions: true });

@@ -1,37 +1,23 @@
-import type { Command } from "commander";
 import { label } from "../../components/spec/values.js";
-import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import type { Kind } from "../../cloud/inventory.js";
-import { hasData, isIdentity } from "../../cloud/ownership.js";
-import { deleteOrphans, findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
-import { clusterLines, mayLive, orphansCommand } from "../cluster/orphans.js";
+import { isIdentity } from "../../cloud/ownership.js";
+import type { Orphan } from "../../cloud/orphans.js";
+import { createOrphanService, keptOf, type OrphanService } from "../cluster/orphan-service.js";
+import { clusterLines, mayLive, orphansCommand, whichCluster } from "../cluster/orphans.js";
 import { withStep } from "../../base/progress.js";
 import { hiddenLines, keptLines, markedTable } from "../render/marked.js";
 import { cloudEnvironment } from "../setup/environment.js";
 import { UserError } from "../../base/user-error.js";
 import { requireAnswer, typed } from "./agree.js";
-import { runCommand, type Session } from "./session.js";
+import type { Session, StackOptions } from "./session.js";
 
-interface Options {
-  readonly stack: string;
+interface Options extends StackOptions {
   readonly cluster?: string;
   readonly identity?: string;
   readonly delete: boolean;
   readonly volumes: boolean;
   readonly floatingIps: boolean;
   readonly yes: boolean;
-}
-
-/** Names are anybody's: only an identity says which cluster is meant. */
-function whichCluster(found: readonly Orphan[]): UserError {
-  const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
-  return new UserError(
-    `Write which cluster is to be deleted, by its identity:\n${clusterLines(found)}`,
-    identity === undefined
-      ? "Objects without an identity were made by an earlier release: delete them by hand."
-      : `\`${orphansCommand(identity)}\`, when no state holds it any more; else \`npx stackadm destroy\`.`,
-    2,
-  );
 }
 
 /** An empty variable in a script must not mean everything that has no identity. */
@@ -73,48 +59,54 @@ async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean)
   });
 }
 
-async function deleteAll(cloud: CloudClient, going: readonly Orphan[], session: Session) {
-  if (going.length === 0) return;
-  await withStep(session.progress, `Delete ${going.length} objects`, 60, (step) =>
-    deleteOrphans(cloud, going, {
-      signal: session.signal,
-      onDelete: ({ kind, name }) => {
-        step.update(`${kind} '${name}'`);
-      },
-    }),
-  );
-}
-
 const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind[]): string =>
   [
     found.length === 0 ? `Nothing in the project carries the marks of ${who}.` : markedTable(found),
     ...hiddenLines(hidden),
   ].join("\n");
 
-async function orphans(session: Session, options: Options): Promise<number> {
+/** Deletes what may go, when that is meant; answers what stays. */
+async function deleteAll(
+  session: Session,
+  service: OrphanService,
+  found: readonly Orphan[],
+  options: Options,
+): Promise<readonly Orphan[]> {
+  if (options.identity === undefined && found.length > 0) throw whichCluster(found);
+  await agreeTo(session, found, options.yes);
+  const { volumes, floatingIps } = options;
+  const kept = keptOf(found, { volumes, floatingIps });
+  const count = found.length - kept.length;
+  if (count > 0)
+    await withStep(session.progress, `Delete ${count} objects`, 60, (step) =>
+      service.delete(found, {
+        ...{ volumes, floatingIps, signal: session.signal },
+        onDelete: ({ kind, name }) => {
+          step.update(`${kind} '${name}'`);
+        },
+      }),
+    );
+  return kept;
+}
+
+export async function orphans(session: Session, options: Options): Promise<number> {
   const { identity, cluster = options.stack } = options;
   checkIdentity(identity);
   checkOptions(options);
-  const env = { ...process.env, ...cloudEnvironment(process.env) };
-  const onWait = (text: string): void => {
-    session.progress.note(text);
-  };
-  const cloud = await connectCloud({ env, patience: { onWait } });
-  const { found: all, hidden } = await findMarked(cloud);
-  const found = all.filter(({ mark }) =>
-    identity === undefined ? mark.name === cluster : mark.identity === identity,
-  );
-  const who = identity === undefined ? `cluster '${cluster}'` : `identity ${identity}`;
+  const service = createOrphanService({
+    env: { ...process.env, ...cloudEnvironment(process.env) },
+    onNote: (text) => {
+      session.progress.note(text);
+    },
+  });
+  const [of, who] =
+    identity === undefined
+      ? [{ cluster }, `cluster '${cluster}'`]
+      : [{ identity }, `identity ${identity}`];
+  const { found, hidden } = await service.find(of);
   session.print(foundLines(who, found, hidden));
-  if (options.delete && identity === undefined && found.length > 0) throw whichCluster(found);
-  const stays = (one: Orphan): boolean =>
-    hasData(one) ? !options.volumes : irreplaceable(one) && !options.floatingIps;
-  const kept = options.delete ? found.filter(stays) : [];
-  if (options.delete) {
-    await agreeTo(session, found, options.yes);
-    const going = found.filter((orphan) => !kept.includes(orphan));
-    await deleteAll(cloud, going, session);
-  } else if (identity !== undefined && found.length > 0)
+  const kept = options.delete ? await deleteAll(session, service, found, options) : [];
+  if (!options.delete && identity !== undefined && found.length > 0)
     session.print(
       `\nIf no state holds it any more, \`${orphansCommand(identity)}\` deletes it; else \`npx stackadm destroy\`.`,
     );
@@ -128,28 +120,4 @@ async function orphans(session: Session, options: Options): Promise<number> {
     ...(hidden.length > 0 && { hidden }),
   });
   return 0;
-}
-
-export function registerOrphans(program: Command): void {
-  program
-    .command("orphans")
-    .description("list what carries a cluster's marks in the project: for clusters that are dead")
-    .option("--cluster <name>", "the cluster's name (default: the stack's name)")
-    .option("--identity <id>", "the cluster's identity, which alone says whose an object is")
-    .option("--delete", "delete what has --identity; a living cluster does not survive that", false)
-    .option(
-      "--volumes",
-      "with --delete: also its machines' volumes, those of its claims, copies and snapshots of them, with their data",
-      false,
-    )
-    .option("--floating-ips", "with --delete: also the addresses of its Services", false)
-    .option(
-      "--yes",
-      "with --delete: do not ask about a cluster that may live; needed then without a terminal and with --json",
-      false,
-    )
-    .action(async (_options, command: Command) => {
-      const options = command.optsWithGlobals<Options>();
-      await runCommand(command, (session) => orphans(session, options));
-    });
 }

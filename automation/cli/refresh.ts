@@ -1,35 +1,26 @@
-import type { Command } from "commander";
 import { introduced, stops, withStack } from "./context.js";
-import { runCommand } from "./session.js";
+import type { Session, StackOptions } from "./session.js";
 
-export function registerRefresh(program: Command): void {
-  program
-    .command("refresh")
-    .description("read what is really there into the stack's state; changes nothing in the cloud")
-    .action(async (_options, command: Command) => {
-      const { stack } = command.optsWithGlobals<{ stack: string }>();
-      await runCommand(command, (session) =>
-        withStack(session, stack, async (context) => {
-          const step = session.progress.step(`Read the resources of '${stack}'`, 30);
-          const { changed } = await context.service
-            .refresh(stack, {
-              ...stops(context),
-              ...introduced(context),
-              onEvent: (event) => {
-                session.emit({ type: "event", event });
-              },
-              onNote: (text) => {
-                session.progress.note(session.redactor.clean(text));
-              },
-            })
-            .catch((error: unknown) => {
-              step.failed();
-              throw error;
-            });
-          step.done(changed === 0 ? "nothing differs" : `${changed} differ`);
-          session.emit({ type: "result", ok: true, changed });
-          return 0;
-        }),
-      );
-    });
+export function refresh(session: Session, { stack }: StackOptions): Promise<number> {
+  return withStack(session, stack, async (context) => {
+    const step = session.progress.step(`Read the resources of '${stack}'`, 30);
+    const { changed } = await context.service
+      .refresh(stack, {
+        ...stops(context),
+        ...introduced(context),
+        onEvent: (event) => {
+          session.emit({ type: "event", event });
+        },
+        onNote: (text) => {
+          session.progress.note(session.redactor.clean(text));
+        },
+      })
+      .catch((error: unknown) => {
+        step.failed();
+        throw error;
+      });
+    step.done(changed === 0 ? "nothing differs" : `${changed} differ`);
+    session.emit({ type: "result", ok: true, changed });
+    return 0;
+  });
 }

@@ -8,6 +8,8 @@ import { terminalScreen, type Screen } from "../render/screen.js";
 
 /** What every command gets: where to write, how to be stopped. */
 export interface Session {
+  /** When the command began, in milliseconds since 1970. */
+  readonly startedAt: number;
   readonly json: boolean;
   readonly progress: Progress;
   readonly redactor: Redactor;
@@ -84,11 +86,17 @@ interface GlobalOptions {
   readonly json?: boolean;
 }
 
+/** What every command about one stack is told. */
+export interface StackOptions {
+  readonly stack: string;
+}
+
 /** Runs one command from start to exit code: progress on standard error, result on standard output. */
 export async function runCommand(
   command: Command,
   work: (session: Session) => Promise<number | undefined>,
 ): Promise<void> {
+  const startedAt = Date.now();
   const json = command.optsWithGlobals<GlobalOptions>().json === true;
   const screen: Screen | undefined = json ? undefined : terminalScreen();
   const progress = screen ?? jsonProgress(writeLine);
@@ -97,6 +105,7 @@ export async function runCommand(
     progress.note(text);
   });
   const session: Session = {
+    startedAt,
     json,
     progress,
     redactor,

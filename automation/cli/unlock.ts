@@ -1,9 +1,15 @@
-import type { Command } from "commander";
 import { requireAnswer, typed } from "./agree.js";
 import { withStack, type StackContext } from "./context.js";
-import { runCommand } from "./session.js";
+import type { Session, StackOptions } from "./session.js";
 
-async function unlock({ session, service, stack }: StackContext, yes: boolean): Promise<number> {
+interface Options extends StackOptions {
+  readonly yes: boolean;
+}
+
+async function unlockStack(
+  { session, service, stack }: StackContext,
+  yes: boolean,
+): Promise<number> {
   const holders = await service.locks(stack);
   session.emit({ type: "locks", holders });
   for (const holder of holders)
@@ -23,16 +29,7 @@ async function unlock({ session, service, stack }: StackContext, yes: boolean): 
   return 0;
 }
 
-export function registerUnlock(program: Command): void {
-  program
-    .command("unlock")
-    .description("show who holds the stack, and remove the lock when that is meant")
-    .option("--yes", "do not ask: it is meant; needed without a terminal and with --json", false)
-    .action(async (_options, command: Command) => {
-      const { stack, yes } = command.optsWithGlobals<{ stack: string; yes: boolean }>();
-      await runCommand(command, (session) => {
-        requireAnswer(session, "unlock", yes);
-        return withStack(session, stack, (context) => unlock(context, yes));
-      });
-    });
+export function unlock(session: Session, { stack, yes }: Options): Promise<number> {
+  requireAnswer(session, "unlock", yes);
+  return withStack(session, stack, (context) => unlockStack(context, yes));
 }

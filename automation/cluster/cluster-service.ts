@@ -8,7 +8,7 @@ import { collecting } from "./events.js";
 import { rememberFitted } from "./fitted.js";
 import { fetchKubeconfig, tellOld } from "./fresh-kubeconfig.js";
 import { settleApi } from "./teardown.js";
-import { keepKubeconfig, moveEarlier, removeFiles, writeKubeconfig } from "./kubeconfig-file.js";
+import { keepFiles, moveEarlier, removeFiles, writeKubeconfig } from "./kubeconfig-file.js";
 import type {
   ClusterServiceOptions,
   DestroyOptions,
@@ -120,8 +120,8 @@ class Service implements ClusterService {
         });
       const seen = changed ? undefined : await early;
       const { after, ...made } = seen ? { ...seen, after: state } : await whatWasMade(run);
-      const kubeconfigPath = await keepKubeconfig(run.access.workspace, made.outputs, options);
-      const proved = await prove(run, { ...made, kubeconfigPath }, options);
+      const kept = await keepFiles(run.access.workspace, made, options);
+      const proved = await prove(run, { ...made, ...kept }, options);
       rememberFitted(run, spec, after);
       return proved;
     });

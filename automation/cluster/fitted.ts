@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { writePrivate } from "../../base/files.js";
 import { packageRoot } from "../../base/paths.js";
 import { endingOf } from "../../cloud/cluster-credential.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
@@ -106,7 +107,7 @@ export function rememberFitted(
   if (!spec || !state) return;
   try {
     const found = run.found?.facts.servers ? run.found : undefined;
-    writeFileSync(fileOf(run), JSON.stringify({ key: keyOf(spec, state), found }), { mode: 0o600 });
+    writePrivate(fileOf(run), JSON.stringify({ key: keyOf(spec, state), found }));
   } catch (error) {
     run.note(`That this cluster fits into its cloud cannot be remembered: ${String(error)}`);
   }

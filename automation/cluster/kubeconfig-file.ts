@@ -4,8 +4,8 @@ import { writePrivate } from "../../base/files.js";
 import { stateDirectory } from "../../base/paths.js";
 import { readKubeAccess, type KubeAccess } from "../verify/kubernetes-api.js";
 import { begunPath } from "./begun.js";
-import type { StackOutputs } from "./state.js";
-import type { UpOptions } from "./options.js";
+import type { UpOptions, UpResult } from "./options.js";
+import { timelinePage } from "./timeline-page.js";
 import type { Workspace } from "./workspace.js";
 
 interface Leading {
@@ -63,14 +63,18 @@ export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise
   return path;
 }
 
-/** Writes the kubeconfig among a stack's outputs, if there is one and it is wanted; answers its path. */
-export async function keepKubeconfig(
+/** Writes what is kept of a cluster that was made, where that is wanted and its kubeconfig is among the outputs. */
+export async function keepFiles(
   whose: Whose,
-  { kubeconfig }: StackOutputs,
-  { kubeconfigFile = true }: UpOptions,
-): Promise<string | undefined> {
-  const text = kubeconfig?.value;
-  return kubeconfigFile && typeof text === "string" ? writeKubeconfig(whose, text) : undefined;
+  { outputs, timeline }: Pick<UpResult, "outputs" | "timeline">,
+  { kubeconfigFile = true }: Pick<UpOptions, "kubeconfigFile">,
+): Promise<Pick<UpResult, "kubeconfigPath" | "timelinePath">> {
+  const text = outputs["kubeconfig"]?.value;
+  if (!kubeconfigFile || typeof text !== "string") return {};
+  const kept = { kubeconfigPath: await writeKubeconfig(whose, text) };
+  if (!timeline) return kept;
+  writePrivate(timelinePath(whose), timelinePage(whose.stack, timeline));
+  return { ...kept, timelinePath: timelinePath(whose) };
 }
 
 /** What is remembered of a cluster that came up well: see `fitted.ts`. */

@@ -83,7 +83,7 @@ export interface PreviewOptions extends RunOptions {
 export interface UpOptions extends PreviewOptions {
   /** Fail when anything would change. Default: false. */
   readonly expectNoChanges?: boolean;
-  /** Write the administrator's kubeconfig to a file that only its owner reads. Default: true. */
+  /** Write the administrator's kubeconfig, and where the time went, to files that only their owner reads. Default: true. */
   readonly kubeconfigFile?: boolean;
   /** Look at the finished cluster, and fail when something in it does not work. Default: true. */
   readonly verify?: boolean;
@@ -131,6 +131,8 @@ export interface UpResult {
   readonly outputs: StackOutputs;
   /** Where the administrator's kubeconfig lies. Absent when it was not to be written, or is no output. */
   readonly kubeconfigPath?: string;
+  /** Where the page lies that says where the time went: beside the kubeconfig. Absent as that is, or when nothing was to be done. */
+  readonly timelinePath?: string;
   /** What was seen of the finished cluster. Absent when nobody was to look. */
   readonly verification?: Verification;
   /** On what the engine worked, and when. Absent when nothing was to be done. */

@@ -1,3 +1,4 @@
+import { UserError } from "../../base/user-error.js";
 import type { Orphan } from "../../cloud/orphans.js";
 
 /** The command that shows what there is of a cluster. */
@@ -23,4 +24,16 @@ export function clusterLines(found: readonly Orphan[]): string {
       return `  ${who}: ${objects.length} objects, ${running} of ${servers.length} servers running`;
     })
     .join("\n");
+}
+
+/** Names are anybody's: only an identity says which cluster is to be deleted. */
+export function whichCluster(found: readonly Orphan[]): UserError {
+  const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
+  return new UserError(
+    `Write which cluster is to be deleted, by its identity:\n${clusterLines(found)}`,
+    identity === undefined
+      ? "Objects without an identity were made by an earlier release: delete them by hand."
+      : `\`${orphansCommand(identity)}\`, when no state holds it any more; else \`npx stackadm destroy\`.`,
+    2,
+  );
 }

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import type { ClusterSpec } from "../../components/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
+import { filesOf } from "../../components/support/operator.js";
 import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { noteBegin } from "./begun.js";
@@ -108,7 +109,7 @@ export class Run {
       ...this.sources(),
       siteFile: env["STACKADM_SITE"],
       agentKeys: socket === "" ? [] : await agentKeys(socket, env),
-      ...(files && { filesIn: this.directory }),
+      ...(files && { files: filesOf(this.service.env, this.directory) }),
     });
   }
 

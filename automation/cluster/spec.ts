@@ -4,6 +4,7 @@ import { parseClusterSpec, type ClusterSpec } from "../../components/cluster-spe
 import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
 import { openSecrets } from "../../components/spec/secrets.js";
 import { readSite } from "../../components/spec/site.js";
+import type { PinnedFiles } from "../../components/support/pinned-file.js";
 import { ClusterError } from "./cluster-error.js";
 
 export interface SpecSources {
@@ -15,8 +16,8 @@ export interface SpecSources {
   readonly siteFile?: string;
   /** The agent's keys: one of them is the login key when the stack names none. */
   readonly agentKeys?: readonly string[];
-  /** Where the program runs: files that the settings name are looked at too. Absent: they are not. */
-  readonly filesIn?: string;
+  /** Where the files are that the settings name: they are looked at too. Absent: they are not. */
+  readonly files?: PinnedFiles;
 }
 
 type Written = Pick<SpecSources, "project" | "settings">;
@@ -43,8 +44,8 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
   const publicKey = preferredKey(sources.agentKeys ?? []);
   const defaults = { name: sources.stack, ssh: publicKey === undefined ? {} : { publicKey } };
   const args = merge(merge(defaults, read.site), writtenIn(sources) ?? {});
-  const { filesIn } = sources;
-  const result = filesIn === undefined ? parseClusterSpec(args) : checkClusterSpec(args, filesIn);
+  const { files } = sources;
+  const result = files === undefined ? parseClusterSpec(args) : checkClusterSpec(args, files);
   const file = `Pulumi.${sources.stack}.yaml`;
   if ("problems" in result) throw invalid(file, result.problems);
   const open = openSecrets(result.spec);

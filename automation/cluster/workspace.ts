@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isMap, parseDocument } from "yaml";
+import { writePrivate } from "../../base/files.js";
 import { packageRoot, stateDirectory } from "../../base/paths.js";
 import { UserError } from "../../base/user-error.js";
 import { backendDirectory } from "../setup/backend.js";
@@ -102,14 +103,14 @@ export function prepareWorkspace(options: WorkspaceOptions): Workspace {
   const name = project.get("name");
   if (typeof name !== "string") throw new UserError(`${from}/Pulumi.yaml has no name.`);
   const directory = directoryOf(options, name);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const target = join(directory, `Pulumi.${options.stack}.yaml`);
   const earlier = [target, earlierFile(options)].find((path) => existsSync(path));
   const kept = earlier === undefined ? undefined : readFileSync(earlier, "utf8");
-  writeFileSync(target, withSecretsProvider(settings, kept), { mode: 0o600 });
+  // Whole, or a stop in the middle would lose the salt, and with it every secret of the stack.
+  writePrivate(target, withSecretsProvider(settings, kept));
   // The program runs inline: the options of the Node language host do not apply.
   project.delete("main");
   project.set("runtime", "nodejs");
-  writeFileSync(join(directory, "Pulumi.yaml"), project.toString());
+  writePrivate(join(directory, "Pulumi.yaml"), project.toString());
   return { stack: options.stack, project: name, directory };
 }

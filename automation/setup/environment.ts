@@ -6,7 +6,7 @@ import { stateDirectory } from "../../base/paths.js";
 import type { Progress } from "../../base/progress.js";
 import { UserError } from "../../base/user-error.js";
 import { requireBackend } from "./backend.js";
-import { ensureCommands } from "./commands.js";
+import { ensureCommands } from "../../base/host-packages.js";
 import { ensurePassphraseFile } from "./secrets.js";
 import { ensureAgent, type Agent } from "./ssh-agent.js";
 

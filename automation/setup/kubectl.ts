@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { run } from "../../base/run.js";
-import { missingCommands } from "./commands.js";
+import { missingCommands } from "../../base/host-packages.js";
 
 /** The kubectl of this machine, as far as it matters for one cluster. */
 export interface Kubectl {

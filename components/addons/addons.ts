@@ -18,6 +18,7 @@ import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js"
 import type { StorageClassSettings } from "./manifests/storage-class.js";
 import type { Ipv6Ranges } from "../spec/ipv6.js";
 import { podNetwork, type PodNetworkSpec } from "../spec/pod-network.js";
+import type { PinnedFiles } from "../support/pinned-file.js";
 
 /** What the cluster's teardown needs to know of the add-ons. */
 export interface AddonsResources {
@@ -42,6 +43,8 @@ export interface AddonsArgs {
   readonly kubeconfig: pulumi.Input<string>;
   /** The pod network. Change: refused. @default kube-router */
   readonly podNetwork?: PodNetworkSpec;
+  /** Where the file of a pod network's manifest is, and is kept. Change: in place. @default see {@link PinnedFiles} */
+  readonly files?: PinnedFiles | undefined;
   /** Name that machines know the API by, for a pod network that is there before Services are. Change: refused. @default it has none */
   readonly apiName?: string;
   /** Range of pod addresses. Change: refused. */
@@ -214,13 +217,13 @@ export class Addons extends Component {
   /** Nothing, where the user brings the pod network along. */
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
     const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry, ownImages } = args;
-    const { serviceCidr = "10.96.0.0/12", ipv6, apiName, deletedWith } = args;
+    const { serviceCidr = "10.96.0.0/12", ipv6, apiName, deletedWith, files } = args;
     if (!isDeployed(spec)) return undefined;
     const ranges = { podCidr, serviceCidr, ipv6 };
     return this.make(
       PodNetwork,
       "network",
-      { spec, ...ranges, apiName, networkMtu, images, registry, ownImages, deletedWith },
+      { spec, ...ranges, apiName, networkMtu, images, registry, ownImages, deletedWith, files },
       { providers: { kubernetes: this.provider } },
     );
   }

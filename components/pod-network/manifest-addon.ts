@@ -3,6 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { PinnedManifest } from "../../base/manifests.js";
 import { Addon, workloadTimeouts } from "../addons/addon.js";
 import { ProgramError } from "../support/errors.js";
+import type { PinnedFiles } from "../support/pinned-file.js";
 import { manifestOf } from "./manifest-check.js";
 import {
   isWorkload,
@@ -46,8 +47,12 @@ const roleOf = ({ kind, metadata: { name } }: ManifestObject): string =>
 /** An add-on whose objects are those of a published manifest, each a resource. */
 export abstract class ManifestAddon extends Addon {
   /** The objects as they are published. What is wrong with them was said before anything was made. */
-  protected read(pinned: PinnedManifest, anchors: Anchors): readonly ManifestObject[] {
-    const manifest = manifestOf(pinned, anchors);
+  protected read(
+    pinned: PinnedManifest,
+    anchors: Anchors,
+    files: PinnedFiles | undefined,
+  ): readonly ManifestObject[] {
+    const manifest = manifestOf(pinned, anchors, files);
     if ("problem" in manifest) throw new ProgramError("INVALID_CONFIG", manifest.problem);
     return manifest.objects;
   }

@@ -1,7 +1,7 @@
 import type { PinnedManifest } from "../../base/manifests.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 import type { Problem } from "../support/errors.js";
-import { readPinned } from "../support/pinned-file.js";
+import { readPinned, type PinnedFiles } from "../support/pinned-file.js";
 import { calicoAnchorsOf } from "./calico/manifests.js";
 import { canalAnchors } from "./canal/manifests.js";
 import { readManifest, type Anchors, type Manifest } from "./manifest-objects.js";
@@ -9,8 +9,8 @@ import { readManifest, type Anchors, type Manifest } from "./manifest-objects.js
 const anchors = { calico: calicoAnchorsOf, canal: () => canalAnchors } as const;
 
 /** The objects of a pinned manifest, or what is wrong with it in a sentence. */
-export function manifestOf(pinned: PinnedManifest, wanted: Anchors, directory?: string): Manifest {
-  const read = readPinned(pinned, directory);
+export function manifestOf(pinned: PinnedManifest, wanted: Anchors, files?: PinnedFiles): Manifest {
+  const read = readPinned(pinned, files);
   if ("problem" in read) return read;
   const manifest = readManifest(read.text, wanted);
   return "problem" in manifest
@@ -25,17 +25,13 @@ interface Checked {
   readonly network: { readonly ipv6?: object | undefined };
 }
 
-/**
- * What is wrong with the manifest of a pod network that comes by one: asked before anything is begun.
- *
- * @param directory against which a relative path counts
- */
+/** What is wrong with the manifest of a pod network that comes by one: asked before anything is begun. */
 export function manifestProblems(
   { podNetwork: spec, network }: Checked,
-  directory?: string,
+  files?: PinnedFiles,
 ): readonly Problem[] {
   if (spec.kind !== "calico" && spec.kind !== "canal") return [];
-  const found = manifestOf(spec.manifest, anchors[spec.kind](network), directory);
+  const found = manifestOf(spec.manifest, anchors[spec.kind](network), files);
   return "problem" in found
     ? [{ path: "cluster.podNetwork.manifest", message: found.problem }]
     : [];

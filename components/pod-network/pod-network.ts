@@ -10,6 +10,7 @@ import { KubeRouter } from "./kube-router/kube-router.js";
 import type * as kubernetes from "@pulumi/kubernetes";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js";
 import type { AddonArgs } from "../addons/addon.js";
+import type { PinnedFiles } from "../support/pinned-file.js";
 
 /** What is deployed by the program. */
 export type DeployedKind = Exclude<PodNetworkKind, "none">;
@@ -24,6 +25,8 @@ export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> ex
   readonly registry?: ImageRegistry | undefined;
   /** What stands in for those. Change: in place, one node after the other. @default nothing */
   readonly ownImages?: OwnImages | undefined;
+  /** Where a published manifest's file is, and is kept. Change: in place. @default see {@link PinnedFiles} */
+  readonly files?: PinnedFiles | undefined;
   /** Range of pod addresses. Change: refused. */
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. */

@@ -20,9 +20,7 @@ import { registries } from "./registries.js";
 import { doc, list, present, record, text, truth } from "./values.js";
 
 const version = text(
-  (value) =>
-    /^\d+\.\d+\.\d+$/.test(value) &&
-    (supportedMinors as readonly string[]).includes(minorOf(value)),
+  (value) => /^\d+\.\d+\.\d+$/.test(value) && supportedMinors.includes(minorOf(value)),
   `is not a version that this release installs; write a patch release of ${supportedMinors.join(" or ")}, like ${defaultKubernetesVersion}`,
 )
   .default(defaultKubernetesVersion)

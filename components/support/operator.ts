@@ -1,6 +1,8 @@
+import { cacheDirectoryIn } from "../../base/paths.js";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import { CloudError } from "../../cloud/cloud-error.js";
 import { findCloud } from "../../cloud/clouds-file.js";
+import type { PinnedFiles } from "./pinned-file.js";
 
 /**
  * What a run has of the person who starts it: with it the program finds out why a machine fails, and which machines have
@@ -17,13 +19,22 @@ export interface Operator {
    * @default the cloud is known to the public authorities
    */
   readonly caCertificate?: string;
+  /** Where files that the settings name are, and are kept. @default relative paths count from the process's own directory, nothing is kept */
+  readonly files?: PinnedFiles;
 }
 
-/** The operator that an environment describes: OS_* or `clouds.yaml`, SSH_AUTH_SOCK. */
+/** Where those of an environment are kept; relative paths count from where the program runs. */
+export const filesOf = (env: NodeJS.ProcessEnv, directory?: string): PinnedFiles => ({
+  directory,
+  cache: cacheDirectoryIn(env, "manifests"),
+});
+
+/** The operator that an environment describes: OS_* or `clouds.yaml`, SSH_AUTH_SOCK, XDG_CACHE_HOME. */
 export const operatorOf = (env: NodeJS.ProcessEnv): Operator => ({
   connect: () => connectCloud({ env }),
   agentSocket: env["SSH_AUTH_SOCK"],
   caCertificate: certificateOf(env),
+  files: filesOf(env),
 });
 
 /** Without a cloud there is no certificate either; `connect` says what is wrong with it. */

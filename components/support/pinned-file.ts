@@ -1,35 +1,40 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { writePrivate } from "../../base/files.js";
 import type { PinnedManifest } from "../../base/manifests.js";
-import { cacheDirectory } from "../../base/paths.js";
 
 export type PinnedText = { readonly text: string } | { readonly problem: string };
 
 const digestOf = (content: Buffer): string => createHash("sha256").update(content).digest("hex");
 
+/** Where such files are, on the machine that runs the program. */
+export interface PinnedFiles {
+  /** Directory against which a relative path counts. @default the process's own */
+  readonly directory?: string;
+  /** Directory that keeps what was fetched, by its digest. @default nothing is kept: it is fetched whenever it is read */
+  readonly cache?: string;
+}
+
 /**
  * What is written at an address or path, if it is what its digest says; kept for the next time. It does not return before it
  * has it: what a file holds decides which resources there are, and a component makes them as soon as it is made itself.
- *
- * @param directory against which a relative path counts
  */
 export function readPinned(
   { source, sha256 }: PinnedManifest,
-  directory = process.cwd(),
+  { directory = "", cache }: PinnedFiles = {},
 ): PinnedText {
   const isAddress = /^https?:\/\//.test(source);
-  const kept = cacheDirectory("manifests", sha256);
+  const kept = cache === undefined ? undefined : join(cache, sha256);
   try {
     if (!isAddress) return checked(readFileSync(resolve(directory, source)), source, sha256);
-    if (existsSync(kept)) {
+    if (kept !== undefined && existsSync(kept)) {
       const before = checked(readFileSync(kept), source, sha256);
       if ("text" in before) return before;
     }
     const found = checked(fetched(source), source, sha256);
-    if ("text" in found) writePrivate(kept, found.text);
+    if (kept !== undefined && "text" in found) writePrivate(kept, found.text);
     return found;
   } catch (error) {
     return { problem: `${source} cannot be read: ${reasonOf(error)}; ${remedy}` };

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { writePrivate } from "../../base/files.js";
 import { run } from "../../base/run.js";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
 import { inContainer, removeContainer, startContainer } from "../host/container.js";
@@ -176,15 +177,12 @@ async function prepareImageTree(paths: LabPaths, root: string): Promise<void> {
 /** Keeps passwords, certificates and the versions of all packages beside the golden cloud. */
 async function record({ settings, paths }: GoldenBuild, root: string, secrets: LabSecrets) {
   const folder = dirname(secretsFile(paths, goldenKey(settings)));
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   const versions = await run("dpkg-query", [
     `--admindir=${join(root, "var/lib/dpkg")}`,
     ...["--show", "--showformat", "${Package} ${Version}\n"],
   ]);
-  await writeFile(join(folder, "packages.txt"), versions.stdout);
-  await writeFile(secretsFile(paths, goldenKey(settings)), JSON.stringify(secrets), {
-    mode: 0o600,
-  });
+  writePrivate(join(folder, "packages.txt"), versions.stdout);
+  writePrivate(secretsFile(paths, goldenKey(settings)), JSON.stringify(secrets));
   await run("btrfs", ["filesystem", "sync", paths.store]);
   await flushStore(paths);
 }

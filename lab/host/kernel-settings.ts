@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { writeWhole } from "../../base/files.js";
 
 /**
  * Kernel settings of the whole host that the lab needs, by path below /proc/sys, and the least value each.
@@ -33,8 +34,7 @@ export async function raiseKernelSettings(file: string, root = "/proc/sys"): Pro
   if (low.length === 0) return;
   const earlier = existsSync(file) ? await readFile(file, "utf8") : "";
   const lines = low.map((key) => `${key} ${current[key] ?? 0}\n`);
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, earlier + lines.join(""));
+  writeWhole(file, earlier + lines.join(""));
   for (const key of low) await writeFile(join(root, key), `${neededSettings[key] ?? 0}`);
 }
 

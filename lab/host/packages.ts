@@ -1,9 +1,7 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { delimiter } from "node:path";
+import { missingCommands } from "../../base/host-packages.js";
 import { run } from "../../base/run.js";
-import { UserError } from "../../base/user-error.js";
-import { withStep, type Progress } from "../../base/progress.js";
 
 /** Commands the lab uses on the host, and the Debian packages they come from. */
 export const hostCommands = {
@@ -25,47 +23,13 @@ export const hostCommands = {
 /** Where Debian keeps commands of root, which are not on everybody's PATH. */
 const systemFolders = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-type Exists = (file: string) => boolean;
-
-const find = (command: string, path: string, exists: Exists): boolean =>
-  [...path.split(delimiter).filter((folder) => folder !== ""), ...systemFolders].some((folder) =>
-    exists(join(folder, command)),
-  );
+/** Where the lab's commands are looked for. */
+export const hostPath = (path = process.env["PATH"] ?? ""): string =>
+  [path, ...systemFolders].join(delimiter);
 
 /** Whether the host has the command. */
 export const isInstalled = (command: keyof typeof hostCommands): boolean =>
-  find(command, process.env["PATH"] ?? "", existsSync);
-
-/** Packages whose commands are in none of the folders of PATH. */
-export function missingPackages(path: string, exists: Exists): string[] {
-  const lacking = Object.entries(hostCommands)
-    .filter(([command]) => !find(command, path, exists))
-    .map(([, name]) => name);
-  return [...new Set(lacking)].sort();
-}
-
-/** Installs what is missing by apt-get; elsewhere than on Debian and its kin it names the packages instead. */
-export async function ensureHostPackages(progress: Progress, signal?: AbortSignal): Promise<void> {
-  const wanted = missingPackages(process.env["PATH"] ?? "", existsSync);
-  if (wanted.length === 0) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    throw new UserError(
-      `The lab needs the packages ${wanted.join(", ")} on this host.`,
-      "Install them with the package manager (on Debian as root the lab does it itself).",
-    );
-  }
-  await withStep(progress, `Install ${wanted.join(", ")}`, 40, async (step) => {
-    const options = {
-      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-      onLine: (line: string) => {
-        step.update(line);
-      },
-      ...(signal && { signal }),
-    };
-    await run("apt-get", ["update"], options);
-    await run("apt-get", ["install", "--yes", "--no-install-recommends", ...wanted], options);
-  });
-}
+  missingCommands({ [command]: "" }, hostPath()).length === 0;
 
 /** A Debian mirror with the suites and components of one apt source. */
 export interface AptSource {

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ensureCommands } from "../../base/host-packages.js";
 import type { PinnedManifest } from "../../base/manifests.js";
 import { withStep, type Step } from "../../base/progress.js";
 import { programFile } from "./apt-repository.js";
@@ -14,7 +15,7 @@ import {
 import type { Component, Image } from "./component.js";
 import { digestOf } from "./digest.js";
 import { extras, type Extra, type ExtraName } from "./extras.js";
-import { ensureBuildTools } from "./host-tools.js";
+import { buildTools } from "./host-tools.js";
 import { debianLayerPackages } from "./layers.js";
 import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
 import { mirrorSettings } from "./mirror.js";
@@ -36,7 +37,7 @@ const keyOf = ({ components, images }: Extra): string =>
 export async function ensureExtra(name: ExtraName, options: Options): Promise<ExtraManifests> {
   const extra = extras[name]();
   const settings = options.mirror ?? mirrorSettings();
-  await ensureBuildTools(options.progress, options.signal);
+  await ensureCommands(buildTools, options.progress, { signal: options.signal });
   return building(name, options, async () => {
     const cache = buildCache();
     const site = join(cache, "site");

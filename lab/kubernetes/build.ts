@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { ensureCommands } from "../../base/host-packages.js";
 import { withLock, type LockHolder } from "../../base/lock.js";
 import { cacheDirectory } from "../../base/paths.js";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
@@ -12,7 +13,7 @@ import { buildComponents, componentsOf, forgetGoCache } from "./build-component.
 import type { Component, Image, Release } from "./component.js";
 import { digestOfFile } from "./digest.js";
 import { heartbeat, type Heartbeat } from "./heartbeat.js";
-import { ensureBuildTools } from "./host-tools.js";
+import { buildTools } from "./host-tools.js";
 import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
 import { mirrorPackages, type MirroredPackages } from "./mirror-packages.js";
 import { mirrorSettings, type MirrorSettings } from "./mirror.js";
@@ -57,7 +58,7 @@ export async function ensureKubernetes(options: KubernetesOptions): Promise<Kube
   const find = () => readySite(release, cache, settings);
   const ready = find();
   if (ready) return ready;
-  await ensureBuildTools(options.progress, options.signal);
+  await ensureCommands(buildTools, options.progress, { signal: options.signal });
   return building(
     `Kubernetes ${release.version}`,
     options,

@@ -1,12 +1,9 @@
 import type { ImageName } from "../../base/images.js";
+import type { KubernetesMinor } from "../../base/versions.js";
 import type { Image } from "./component.js";
 
-export interface ImageVersions {
-  readonly version: string;
-  readonly etcd: string;
-  readonly coredns: string;
-  readonly pause: string;
-}
+/** The agnhost that is built, for all minors: a Kubernetes tree holds just one, and this tree's is later than the program's. */
+export const agnhostBuilt = { tag: "2.63.0", kubernetes: "1.36.3" };
 
 /** `registry.k8s.io/coredns/coredns` -> `coredns/coredns`. */
 export function repositoryOf(name: string): string {
@@ -28,7 +25,7 @@ export function image(name: string, tags: readonly string[], rest: Short): Image
   };
 }
 
-function controlPlaneImages(versions: ImageVersions): Image[] {
+function controlPlaneImages(versions: KubernetesMinor): Image[] {
   const kubernetes = (name: string, base: Image["base"] = "empty"): Image =>
     image(`registry.k8s.io/${name}`, [`v${versions.version}`], {
       base,
@@ -91,7 +88,7 @@ function cloudImages(tags: Tags): Image[] {
 }
 
 /** Every image of a Kubernetes version and its add-ons. */
-export function images(versions: ImageVersions, tags: Tags): Image[] {
+export function images(versions: KubernetesMinor, tags: Tags): Image[] {
   return [
     ...controlPlaneImages(versions),
     ...cloudImages(tags),
@@ -112,7 +109,7 @@ export function images(versions: ImageVersions, tags: Tags): Image[] {
       files: { "/flannel": "flannel-cni-plugin/flannel" },
       command: ["/flannel"],
     }),
-    image("registry.k8s.io/e2e-test-images/agnhost", [tags.agnhost, "2.63.0"], {
+    image("registry.k8s.io/e2e-test-images/agnhost", [tags.agnhost, agnhostBuilt.tag], {
       base: "debian",
       files: { "/agnhost": "agnhost/agnhost" },
       links: { "/agnhost-2": "agnhost" },

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { writeWhole } from "../../base/files.js";
+import { ensureCommands } from "../../base/host-packages.js";
 import { withStep, type Progress } from "../../base/progress.js";
 import { run } from "../../base/run.js";
 import type { Image } from "./component.js";
 import { digestOf } from "./digest.js";
-import { ensureTools, mirrorTools } from "./host-tools.js";
+import { mirrorTools } from "./host-tools.js";
 import { reason, whyNot, type MirrorSettings } from "./mirror.js";
 import type { RegistryStore } from "./registry-store.js";
 import type { SiteImage } from "./site.js";
@@ -82,7 +83,7 @@ async function fetchAll(
   const { progress, signal } = options;
   const failed: string[] = [];
   try {
-    await ensureTools("Mirroring images", mirrorTools, progress, signal);
+    await ensureCommands(mirrorTools, progress, { signal });
   } catch (error) {
     signal?.throwIfAborted();
     progress.note(`${reason(error)} The lab builds its own images.`);

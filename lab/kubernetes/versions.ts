@@ -1,46 +1,29 @@
 import { UserError } from "../../base/user-error.js";
 import { imageTags, type ImageName } from "../../base/images.js";
-import { defaultKubernetesVersion, minorOf } from "../../base/versions.js";
+import {
+  defaultKubernetesVersion,
+  kubernetesMinors,
+  minorOf,
+  type KubernetesMinor,
+} from "../../base/versions.js";
 import type { Component, ModuleSource, Release } from "./component.js";
-import { images } from "./images.js";
+import { agnhostBuilt, images } from "./images.js";
 import { inSeries } from "./packages.js";
 
-/** What differs between minors; tags are those of `kubeadm config images list`. */
-interface Minor {
-  readonly versions: readonly string[];
-  readonly etcd: string;
-  readonly coredns: string;
-  readonly pause: string;
-}
-
-const minors: Readonly<Record<string, Minor>> = {
-  "1.36": {
-    versions: ["1.36.3"],
-    etcd: "v3.6.8",
-    coredns: "v1.14.2",
-    pause: "3.10.2",
-  },
-  "1.35": {
-    versions: ["1.35.4"],
-    etcd: "v3.6.6",
-    coredns: "v1.13.1",
-    pause: "3.10.1",
-  },
-};
-
-export const supportedKubernetesVersions: readonly string[] = Object.values(minors).flatMap(
-  (minor) => minor.versions,
+export const supportedKubernetesVersions: readonly string[] = Object.values(kubernetesMinors).map(
+  ({ version }) => version,
 );
 
 /** The oldest Go that builds all of it: what containerd and the newest Kubernetes ask for. */
 export const minimumGo = "1.26.0";
 
+/*
+ * Of what machines install in a series (`packageSeries`) a build has to be of one release, for all minors: what is in these modules does
+ * not depend on Kubernetes, and is built once.
+ */
 const containerd = "v2.3.7";
 const criTools = "v1.36.0";
 const cniPlugins = "v1.9.1";
-/** agnhost comes from one Kubernetes version, so that its tag means the same beside every minor. */
-const agnhostFrom = "1.36.3";
-const agnhost = "2.63.0";
 
 /** What the two CSI helper programs stand on. */
 const csiProgramModules = [
@@ -66,9 +49,11 @@ function commands(prefix: string, names: readonly string[]): Record<string, stri
   return Object.fromEntries(names.map((name) => [name, `${prefix}/${name}`]));
 }
 
+/** Of the modules that come out of Kubernetes' tree with that version. */
+const staging = (version: string): string => `v0.${version.split(".").slice(1).join(".")}`;
+
 function kubernetesSource(version: string): ModuleSource {
-  const stagingVersion = `v0.${version.split(".").slice(1).join(".")}`;
-  return { kind: "module", module: "k8s.io/kubernetes", stagingVersion };
+  return { kind: "module", module: "k8s.io/kubernetes", stagingVersion: staging(version) };
 }
 
 function nodeComponents(version: string): Component[] {
@@ -126,7 +111,7 @@ function nodeComponents(version: string): Component[] {
   ];
 }
 
-function controlPlaneComponents(version: string, minor: Minor): Component[] {
+function controlPlaneComponents(minor: KubernetesMinor): Component[] {
   const etcd = (name: string, part: string): Component => ({
     name,
     version: minor.etcd,
@@ -141,7 +126,7 @@ function controlPlaneComponents(version: string, minor: Minor): Component[] {
       source: {
         kind: "c",
         module: "k8s.io/kubernetes",
-        moduleVersion: `v${version}`,
+        moduleVersion: `v${minor.version}`,
         file: "build/pause/linux/pause.c",
       },
       programs: { pause: "" },
@@ -205,6 +190,19 @@ export function podNetworkComponents(tags: Tags): Component[] {
   ];
 }
 
+function agnhostComponent({ agnhost: asked }: Pick<Tags, "agnhost">): Component {
+  const { tag, kubernetes } = agnhostBuilt;
+  return {
+    name: "agnhost",
+    version: tag,
+    source: { ...kubernetesSource(kubernetes), moduleVersion: `v${kubernetes}` },
+    programs: { agnhost: "k8s.io/kubernetes/test/images/agnhost" },
+    tags: kubernetesTags,
+    expectedSeconds: 60,
+    deviation: `agnhost ${tag} of Kubernetes v${kubernetes}, also under the tag ${asked}`,
+  };
+}
+
 function cloudComponents({ cloudControllerManager: version, ...tags }: Tags): Component[] {
   const cloudProvider = "k8s.io/cloud-provider-openstack";
   const csi = "github.com/kubernetes-csi";
@@ -240,7 +238,7 @@ function cloudComponents({ cloudControllerManager: version, ...tags }: Tags): Co
       source: {
         kind: "program",
         directory: "node-driver-registrar",
-        require: [...csiProgramModules, "k8s.io/kubelet v0.36.3"],
+        require: [...csiProgramModules, `k8s.io/kubelet ${staging(defaultKubernetesVersion)}`],
       },
       programs: { "csi-node-driver-registrar": "." },
       expectedSeconds: 10,
@@ -254,22 +252,14 @@ function cloudComponents({ cloudControllerManager: version, ...tags }: Tags): Co
       expectedSeconds: 10,
       deviation: "the lab's own program: upstream's is not published as a Go module",
     },
-    {
-      name: "agnhost",
-      version: agnhost,
-      source: { ...kubernetesSource(agnhostFrom), moduleVersion: `v${agnhostFrom}` },
-      programs: { agnhost: "k8s.io/kubernetes/test/images/agnhost" },
-      tags: kubernetesTags,
-      expectedSeconds: 60,
-      deviation: `agnhost ${agnhost} of Kubernetes v${agnhostFrom}, also under the tag ${tags.agnhost}`,
-    },
+    agnhostComponent(tags),
   ];
 }
 
 /** Everything that is built for a Kubernetes version. Throws UserError when it is not one of `supportedKubernetesVersions`. */
 export function release(version: string): Release {
-  const minor = minors[minorOf(version)];
-  if (!minor?.versions.includes(version)) {
+  const minor = kubernetesMinors[minorOf(version)];
+  if (minor?.version !== version) {
     throw new UserError(
       `The lab cannot build Kubernetes ${version}; it knows ${supportedKubernetesVersions.join(" and ")}.`,
       `Use --kubernetes ${defaultKubernetesVersion}.`,
@@ -278,7 +268,7 @@ export function release(version: string): Release {
   const tags = imageTags(version);
   const components = [
     ...nodeComponents(version),
-    ...controlPlaneComponents(version, minor),
+    ...controlPlaneComponents(minor),
     ...cloudComponents(tags),
     ...podNetworkComponents(tags),
   ];
@@ -286,7 +276,7 @@ export function release(version: string): Release {
     version,
     minor: minorOf(version),
     components,
-    images: images({ version, ...minor }, tags),
+    images: images(minor, tags),
     packageVersions: {
       ...Object.fromEntries(
         ["kubeadm", "kubelet", "kubectl"].map((name) => [name, `${version}-1.1`]),

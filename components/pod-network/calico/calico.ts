@@ -18,10 +18,10 @@ export class Calico extends ManifestAddon {
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(Calico.type, name, args, opts);
-    const { options, podCidr, registry, ownImages } = args;
+    const { options, podCidr, registry, ownImages, files } = args;
     const { manifest, encapsulation } = options;
     const podMtu = pulumi.output(args.podMtu).apply(String);
-    const objects = calicoObjects(this.read(manifest, calicoAnchorsOf(args)), {
+    const objects = calicoObjects(this.read(manifest, calicoAnchorsOf(args), files), {
       ...{ encapsulation, podCidr, ipv6Pods: args.ipv6?.pods, podMtu, registry, ownImages },
       configChecksum: podMtu.apply((mtu) => checksum(manifest.sha256, encapsulation, mtu)),
     });

@@ -19,11 +19,11 @@ export class Canal extends ManifestAddon {
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(Canal.type, name, args, opts);
-    const { options, podCidr, registry, ownImages } = args;
+    const { options, podCidr, registry, ownImages, files } = args;
     const { manifest } = options;
     const podMtu = pulumi.output(args.podMtu);
     const networkConfig = podMtu.apply((mtu) => networkConfiguration(podCidr, "vxlan", mtu));
-    const objects = canalObjects(this.read(manifest, canalAnchors), {
+    const objects = canalObjects(this.read(manifest, canalAnchors, files), {
       ...{ networkConfig, registry, ownImages, podMtu: podMtu.apply(String) },
       configChecksum: networkConfig.apply((text) => checksum(manifest.sha256, text)),
     });

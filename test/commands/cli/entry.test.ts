@@ -51,15 +51,32 @@ describe("the program's entry", function () {
 
 describe("the command line", function () {
   this.timeout(60_000);
-
-  it("begins without Pulumi's SDK, which only the process of an operation needs: half a second of each command", () => {
-    const script = [
-      'require("./automation/cli/main.ts");',
-      'const loaded = Object.keys(require.cache).filter((path) => path.includes("/@pulumi/"));',
-      "console.log(JSON.stringify(loaded.slice(0, 3)));",
-    ].join("\n");
+  let early: string[];
+  let late: string[];
+  before(() => {
+    const script = `
+      const { readdirSync } = require("node:fs");
+      require("./automation/cli/main.ts").buildProgram();
+      const early = Object.keys(require.cache);
+      for (const file of readdirSync("automation/cli").filter((name) => name.endsWith(".ts")))
+        require("./automation/cli/" + file);
+      console.log(JSON.stringify({ early, late: Object.keys(require.cache) }));`;
     const words = ["--import", "tsx", "--input-type=commonjs", "-e", script];
     const said = execFileSync("node", words, { cwd: packageRoot(), encoding: "utf8" });
-    assert.deepEqual(JSON.parse(said), []);
+    ({ early, late } = JSON.parse(said) as { early: string[]; late: string[] });
+  });
+  const among = (loaded: readonly string[], parts: readonly string[]): string[] =>
+    loaded.filter((path) => parts.some((part) => path.includes(part))).slice(0, 3);
+
+  it("begins with what every command needs: help and mistakes in using it wait for no command's work", () => {
+    const folders = ["cloud", "components", "lab", "toolchain", "automation/setup"];
+    const ours = folders.map((name) => join(packageRoot(), name, "/"));
+    const theirs = ["zod", "ssh2", "yaml"].map((name) => `/node_modules/${name}/`);
+    assert.deepEqual(among(early, [...ours, ...theirs, "/cluster-service."]), []);
+    assert.notDeepEqual(among(late, ["/cluster-service."]), []);
+  });
+
+  it("works without Pulumi's SDK, which only the process of an operation needs: half a second of each command", () => {
+    assert.deepEqual(among(late, ["/@pulumi/"]), []);
   });
 });

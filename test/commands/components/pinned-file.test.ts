@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { readPinned } from "../../../components/support/pinned-file.js";
 import { digestOf } from "../../support/manifests.js";
 
@@ -21,25 +21,26 @@ const serving = `
 
 describe("support/pinned-file", () => {
   let directory: string;
-  const before = process.env["XDG_CACHE_HOME"];
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "stackadm-pinned-"));
-    process.env["XDG_CACHE_HOME"] = join(directory, "cache");
     writeFileSync(join(directory, "a.yaml"), text);
   });
   afterEach(() => {
-    if (before === undefined) delete process.env["XDG_CACHE_HOME"];
-    else process.env["XDG_CACHE_HOME"] = before;
     rmSync(directory, { recursive: true });
   });
 
   it("reads a path, against the directory that is given", () => {
-    assert.deepEqual(readPinned({ source: "a.yaml", sha256 }, directory), { text });
+    assert.deepEqual(readPinned({ source: "a.yaml", sha256 }, { directory }), { text });
     assert.deepEqual(readPinned({ source: join(directory, "a.yaml"), sha256 }), { text });
   });
 
+  it("reads it against the process's own directory where none is given", () => {
+    const source = relative(process.cwd(), join(directory, "a.yaml"));
+    assert.deepEqual(readPinned({ source, sha256 }), { text });
+  });
+
   it("refuses a file with another digest, and says both", () => {
-    const found = readPinned({ source: "a.yaml", sha256: other }, directory);
+    const found = readPinned({ source: "a.yaml", sha256: other }, { directory });
     assert.ok("problem" in found);
     assert.match(
       found.problem,
@@ -48,7 +49,7 @@ describe("support/pinned-file", () => {
   });
 
   it("says which file cannot be read, and what to write", () => {
-    const found = readPinned({ source: "b.yaml", sha256 }, directory);
+    const found = readPinned({ source: "b.yaml", sha256 }, { directory });
     assert.ok("problem" in found);
     assert.match(found.problem, /^b.yaml cannot be read: ENOENT.*; write an address or a path/);
   });
@@ -56,7 +57,8 @@ describe("support/pinned-file", () => {
   describe("at an address", () => {
     let server: ChildProcess;
     let origin: string;
-    const kept = () => join(directory, "cache/stackadm/manifests", sha256);
+    const cache = () => join(directory, "cache");
+    const kept = () => join(cache(), sha256);
     beforeEach(async () => {
       server = spawn(process.execPath, ["-e", serving], { stdio: ["ignore", "pipe", "inherit"] });
       assert.ok(server.stdout);
@@ -69,20 +71,26 @@ describe("support/pinned-file", () => {
 
     it("fetches it once, and keeps it where only its owner reads it", async () => {
       const pinned = { source: `${origin}/there`, sha256 };
-      assert.deepEqual(readPinned(pinned), { text });
+      assert.deepEqual(readPinned(pinned, { cache: cache() }), { text });
       assert.equal(statSync(kept()).mode & 0o777, 0o600);
       server.kill();
       await once(server, "exit");
-      assert.deepEqual(readPinned(pinned), { text });
+      assert.deepEqual(readPinned(pinned, { cache: cache() }), { text });
       writeFileSync(kept(), "damaged");
-      assert.ok("problem" in readPinned(pinned));
+      assert.ok("problem" in readPinned(pinned, { cache: cache() }));
     });
 
     it("keeps nothing that has another digest", () => {
-      const found = readPinned({ source: `${origin}/there`, sha256: other });
+      const pinned = { source: `${origin}/there`, sha256: other };
+      const found = readPinned(pinned, { cache: cache() });
       assert.ok("problem" in found);
       assert.match(found.problem, /has the SHA-256/);
-      assert.throws(() => readFileSync(kept()));
+      assert.ok(!existsSync(cache()));
+    });
+
+    it("keeps nothing where nobody says where", () => {
+      assert.deepEqual(readPinned({ source: `${origin}/there`, sha256 }), { text });
+      assert.ok(!existsSync(cache()));
     });
 
     it("says what the server answered", () => {

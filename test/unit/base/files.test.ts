@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { linkNew, writePrivate, writeWhole } from "../../../base/files.js";
+import { linkNew, writeNew, writePrivate, writeWhole } from "../../../base/files.js";
 
 describe("base/files", () => {
   let folder: string;
@@ -38,6 +38,14 @@ describe("base/files", () => {
       writeWhole(file, "text");
     });
     assert.deepEqual(readdirSync(folder), ["file"]);
+  });
+
+  it("makes a file only where there is none, whole and private", () => {
+    const file = join(folder, "new", "file");
+    assert.deepEqual([writeNew(file, "one"), writeNew(file, "two")], [true, false]);
+    assert.equal(readFileSync(file, "utf8"), "one");
+    assert.equal(modeOf(file), 0o600);
+    assert.deepEqual(readdirSync(join(folder, "new")), ["file"]);
   });
 
   it("gives a file to exactly one of those who want to make it", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { addonMinors, imageReference, imageTable } from "../../../base/images.js";
+import { imageReference, imageTable } from "../../../base/images.js";
+import { supportedMinors } from "../../../base/versions.js";
 import { containersOf } from "../../support/kubernetes-objects.js";
 import { podSpecs as addons } from "../components/addons/objects.js";
 import { podSpecs as podNetworks } from "../components/pod-network/objects.js";
@@ -18,7 +19,7 @@ describe("base/images", () => {
   });
 
   it("has one fixed version for every image of every minor", () => {
-    for (const minor of addonMinors) {
+    for (const minor of supportedMinors) {
       for (const reference of Object.values(imageTable(`${minor}.0`))) {
         assert.match(reference, /^[a-z0-9.]+\/[a-z0-9./-]+:v?\d+(\.\d+)+(-flannel\d)?$/);
       }
@@ -66,7 +67,7 @@ describe("base/images", () => {
   it("moves the registry and nothing else, for every image and prefix", () => {
     const prefix = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}(:[0-9]{2,4})?(\/[a-z0-9]{1,8})?$/);
     fc.assert(
-      fc.property(prefix, fc.constantFrom(...addonMinors), (registry, minor) => {
+      fc.property(prefix, fc.constantFrom(...supportedMinors), (registry, minor) => {
         const upstream = imageTable(`${minor}.1`);
         const moved = imageTable(`${minor}.1`, { prefix: registry });
         for (const [name, reference] of Object.entries(moved)) {
@@ -81,7 +82,7 @@ describe("base/images", () => {
     for (const version of ["1.34.1", "2.0.0", "latest", "", "1.360.1"]) {
       assert.throws(
         () => imageTable(version),
-        new RegExp(`no add-ons for ${version}; choose one of ${addonMinors.join(", ")}`),
+        new RegExp(`no add-ons for ${version}; choose one of ${supportedMinors.join(", ")}`),
       );
     }
   });

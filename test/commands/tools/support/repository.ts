@@ -110,6 +110,7 @@ export function recordedSession(): RecordedSession {
     printed,
     notes,
     steps,
+    startedAt: 0,
     json: false,
     redactor: redactorFor({}),
     signal: new AbortController().signal,

@@ -11,7 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { TimelineRow } from "../../../../automation/cluster/critical-path.js";
 import {
+  keepFiles,
   kubeconfigPath,
   moveEarlier,
   removeFiles,
@@ -73,6 +75,22 @@ describe("the file with the administrator's kubeconfig", () => {
     writeFileSync(join(kubeconfigPath(stack()), "x"), "");
     await assert.rejects(write("secret"));
     assert.deepEqual(files(), ["kubeconfig"]);
+  });
+
+  it("has the page of where the time went beside it, where something was to be done", async () => {
+    const outputs = { kubeconfig: { value: "secret", secret: true } };
+    const row = { name: "vm", type: "t", operation: "create", startedAt: 0, endedAt: 1 };
+    const timeline = [{ ...row, critical: true }] as unknown as TimelineRow[];
+    const paths = { kubeconfigPath: kubeconfigPath(stack()), timelinePath: timelinePath(stack()) };
+    assert.deepEqual(await keepFiles(stack(), { outputs, timeline }, {}), paths);
+    assert.match(readFileSync(paths.timelinePath, "utf8"), /up of dev/);
+    assert.equal(mode(paths.timelinePath), 0o600);
+    const { kubeconfigPath: path } = paths;
+    assert.deepEqual(await keepFiles(stack(), { outputs }, {}), { kubeconfigPath: path });
+    assert.deepEqual(
+      await keepFiles(stack(), { outputs, timeline }, { kubeconfigFile: false }),
+      {},
+    );
   });
 
   it("goes with the page of the last up, without a complaint when there is none", async () => {

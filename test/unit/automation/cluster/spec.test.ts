@@ -47,15 +47,15 @@ describe("the cluster that a stack file describes", () => {
 
   it("is refused when a file that it names is another one, where files are looked at", () => {
     const { source, sha256 } = smallManifest("calico");
-    const filesIn = dirname(source);
+    const files = { directory: dirname(source) };
     const named = (digest: string) => ({
       ...minimal,
       podNetwork: { kind: "calico", manifest: { source: basename(source), sha256: digest } },
     });
-    assert.equal(spec(named(sha256), { filesIn }).podNetwork.kind, "calico");
+    assert.equal(spec(named(sha256), { files }).podNetwork.kind, "calico");
     assert.equal(spec(named("0".repeat(64))).podNetwork.kind, "calico");
     assert.throws(
-      () => spec(named("0".repeat(64)), { filesIn }),
+      () => spec(named("0".repeat(64)), { files }),
       /Pulumi.dev.yaml is not valid:\n {2}cluster.podNetwork.manifest: calico.yaml has the SHA-256 \w{64}, not 0{64}/,
     );
   });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -72,6 +73,15 @@ describe("the private directory of a stack", () => {
       config: { "thing:a": 2 },
       encryptionsalt: salt,
     });
+  });
+
+  it("is written whole, so that a stop in the middle loses no salt", () => {
+    const copy = join(prepare().directory, "Pulumi.dev.yaml");
+    const before = readFileSync(copy, "utf8");
+    linkSync(copy, join(state, "before"));
+    writeFileSync(join(project, "Pulumi.dev.yaml"), "config:\n  thing:a: 2\n");
+    prepare();
+    assert.equal(readFileSync(join(state, "before"), "utf8"), before);
   });
 
   it("is another one for another backend, project or stack", () => {

@@ -11,7 +11,6 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
-import { missingCommands } from "../../../../automation/setup/commands.js";
 import { ensurePassphraseFile } from "../../../../automation/setup/secrets.js";
 import {
   backendUrl,
@@ -107,20 +106,5 @@ describe("the environment of an operation", () => {
     ensurePassphraseFile(path);
     assert.equal(readFileSync(path, "utf8"), first);
     assert.notEqual(readFileSync(ensurePassphraseFile(join(state, "other")), "utf8"), first);
-  });
-});
-
-describe("a missing command", () => {
-  it("is one that is in no folder of PATH", () => {
-    const there = new Set(["/b/podman"]);
-    const wanted = { podman: "podman", zstd: "zstd" };
-    assert.deepEqual(
-      missingCommands(wanted, "/a:/b::", (file) => there.has(file)),
-      ["zstd"],
-    );
-    assert.deepEqual(
-      missingCommands(wanted, "", () => true),
-      ["podman", "zstd"],
-    );
   });
 });

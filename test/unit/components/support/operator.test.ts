@@ -18,6 +18,8 @@ describe("the operator of a run", () => {
     const nobody = operatorOf({ HOME: "/nowhere" });
     await assert.rejects(nobody.connect());
     assert.equal(nobody.agentSocket, undefined);
+    const { files } = operatorOf({ XDG_CACHE_HOME: "/c" });
+    assert.deepEqual(files, { directory: undefined, cache: "/c/stackadm/manifests" });
   });
 
   it("knows the certificate of a cloud with its own authority, and that another has none", () => {

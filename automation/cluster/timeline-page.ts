@@ -1,5 +1,5 @@
-import type { TimelineRow } from "../cluster/critical-path.js";
-import { phaseFacts } from "../cluster/phases.js";
+import type { TimelineRow } from "./critical-path.js";
+import { phaseFacts } from "./phases.js";
 
 /*
  * Where the time of an `up` went, as one HTML file without anything from elsewhere: a bar for each resource, and above them the chain

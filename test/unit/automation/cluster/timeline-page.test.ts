@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { TimelineRow } from "../../../../automation/cluster/critical-path.js";
-import { timelinePage } from "../../../../automation/render/timeline-page.js";
+import { timelinePage } from "../../../../automation/cluster/timeline-page.js";
 
 const row = (name: string, startedAt: number, endedAt: number, critical: boolean): TimelineRow => ({
   ...{ urn: `urn:pulumi:dev::p::t:i:T::${name}`, name, type: "Network", phase: "network" },

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../../base/progress.js";
-import { ensureCommands } from "../../../../automation/setup/commands.js";
-import { Failure } from "../../../../base/failure.js";
+import { silent, type Progress } from "../../../base/progress.js";
+import { ensureCommands, missingCommands } from "../../../base/host-packages.js";
+import { Failure } from "../../../base/failure.js";
 
 /** Stands for apt-get: notes its calls, and fails as often as `failures` says. */
 const aptGet = (directory: string): string => `#!/bin/sh
@@ -15,6 +15,29 @@ left=$(wc -c <${directory}/failures)
   echo "E: Unable to locate package" >&2; exit 100; }
 echo "Setting up the package"
 `;
+
+describe("a missing command", () => {
+  it("is one that is in no folder of PATH", () => {
+    const there = new Set(["/b/podman"]);
+    const wanted = { podman: "podman", zstd: "zstd" };
+    assert.deepEqual(
+      missingCommands(wanted, "/a:/b::", (file) => there.has(file)),
+      ["zstd"],
+    );
+    assert.deepEqual(
+      missingCommands(wanted, "", () => true),
+      ["podman", "zstd"],
+    );
+  });
+
+  it("may be a file by its whole path, whatever PATH is", () => {
+    const wanted = { "/usr/include/stdio.h": "libc6-dev", "/usr/include/none.h": "none" };
+    assert.deepEqual(
+      missingCommands(wanted, "", (file) => file === "/usr/include/stdio.h"),
+      ["/usr/include/none.h"],
+    );
+  });
+});
 
 describe("commands that are needed", () => {
   let directory: string;
@@ -37,7 +60,7 @@ describe("commands that are needed", () => {
   };
   const calls = (): string[] =>
     readFileSync(join(directory, "calls"), "utf8").split("\n").filter(Boolean);
-  const options = "noninteractive -y -qq -o DPkg::Lock::Timeout=300";
+  const options = "noninteractive -y -o DPkg::Lock::Timeout=300";
   const install = (packages: string): string =>
     `${options} install --no-install-recommends ${packages}`;
 
@@ -57,6 +80,27 @@ describe("commands that are needed", () => {
       failing(1);
       await ensureCommands({ one: "package" }, silent);
       assert.deepEqual(calls(), [install("package"), `${options} update`, install("package")]);
+    });
+
+    it("are not tried again after a stop", async () => {
+      failing(1);
+      const stop = new AbortController();
+      const update = (): void => {
+        stop.abort();
+      };
+      const progress: Progress = {
+        ...silent,
+        step: (title) => ({ ...silent.step(title), update }),
+      };
+      await assert.rejects(ensureCommands({ one: "package" }, progress, { signal: stop.signal }), {
+        name: "AbortError",
+      });
+      assert.deepEqual(calls(), [install("package")]);
+    });
+
+    it("are looked for where one says", async () => {
+      await ensureCommands({ there: "package-of-there" }, silent, { path: "/none" });
+      assert.deepEqual(calls(), [install("package-of-there")]);
     });
 
     it("that cannot be installed end with what apt-get said, as a step that failed", async () => {
