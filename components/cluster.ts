@@ -209,9 +209,9 @@ export class Cluster extends Component {
       ...group(leading),
       allowedAddresses: endpoint.allowedAddresses,
     });
-    for (const { plan: planned, machine } of controlPlane.members)
-      endpoint.admit({ ...planned, portId: machine.portId, address: machine.address });
     const { first } = controlPlane;
+    // The way by which the others leave may lead over it.
+    endpoint.admit(first);
     const after = { dependsOn: [...endpoint.reserved] };
     const bastion = plan.bastion && this.make(Bastion, "bastion", group(plan.bastion), after);
     const access = this.access(ground, { first, ...(bastion && { bastion }), endpoint });

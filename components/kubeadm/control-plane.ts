@@ -86,18 +86,19 @@ export class ControlPlane extends NodeGroup {
     return this.#complete;
   }
 
-  /** Makes the cluster on the first machine and lets the others join, one after the other: etcd admits one at a time. */
+  /** Makes the cluster on the first machine, behind the endpoint by now, and lets the others join in turn: etcd admits one at a time. */
   form(args: FormArgs): ClusterFacts {
     const begun = this.member(this.first, "init", args);
     const facts = { ...factsOf(begun, args.spec.name), ...webhookOf(args.spec, args.machines) };
     let before = begun;
-    const { access, turns } = args;
+    const { access, turns, endpoint } = args;
     const { leaves } = rolesOf(args.spec)[this.first.plan.role];
     const [, second = this.first] = this.members;
     // order: the way to the second may lead over the first, which has to have answered.
     this.leave(this.first, { survivor: second, access, leaves, after: begun });
     for (const member of this.members.slice(1)) {
       const leave = this.leave(member, { survivor: this.first, access, leaves });
+      endpoint.admit(member, leave);
       before = this.member(member, "join", args, { facts, before, leave });
     }
     this.#complete = before.id;
