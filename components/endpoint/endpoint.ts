@@ -2,7 +2,12 @@ import * as pulumi from "@pulumi/pulumi";
 import { Addressed, type Outside } from "../network/floating-address.js";
 import { existingFloatingIp, type EndpointSpec } from "../spec/endpoint.js";
 import type { Operator } from "../support/operator.js";
-import { keepalivedConfig, noVirtualIp, type virtualIpValues } from "./keepalived-documents.js";
+import {
+  keepalivedConfig,
+  noVirtualIp,
+  readyAt,
+  type virtualIpValues,
+} from "./keepalived-documents.js";
 
 /** What scripts/virtual-ip.sh is told. */
 export type VirtualIpValues = Readonly<
@@ -95,6 +100,7 @@ export abstract class Endpoint extends Addressed {
     if (!this.virtualIp) return noVirtualIp;
     return {
       VIRTUAL_IP: this.virtualIp,
+      VIRTUAL_IP_READY: this.virtualIp.apply(readyAt),
       VIRTUAL_IP_CONFIG: pulumi
         .all([this.virtualIp, pulumi.all([...controlPlanes])])
         .apply(([address, addresses]) => keepalivedConfig({ address, position, addresses })),

@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
+import { apiPort } from "../../base/ports.js";
 import { descriptionOf, tagsOf } from "../identity/cluster-mark.js";
-import { apiPort } from "../kubeadm/documents.js";
 import { addressOf } from "../network/address-plan.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 import { isOvn, listenerRanges } from "./endpoint-plan.js";

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { apiPort } from "../../base/ports.js";
 import { nameInCloud } from "../../cloud/ownership.js";
 import type { Access } from "../access/access.js";
 import type { ClusterSpec } from "../cluster-spec.js";
@@ -27,7 +28,7 @@ import {
   kubeletText,
   proxyText,
 } from "./configuration.js";
-import { apiPort, initDocuments, joinDocument } from "./documents.js";
+import { initDocuments, joinDocument } from "./documents.js";
 import { encryptionFile } from "./encryption.js";
 import { kubeletFields } from "./hardening.js";
 import { factsOf, joinerValues, webhookOf, type ClusterFacts } from "./joining.js";
