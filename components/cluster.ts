@@ -200,26 +200,23 @@ export class Cluster extends Component {
     });
     const machines = this.machineSettings(ground);
     const turns = Turns.of(spec, cloud);
-    const group = (planned: PlannedGroup): MachineGroupArgs & { turns: Turns } => ({
-      ...{ plan: planned, machines, turns },
-      securityGroupIds: firewall.groupIds(planned.role),
-    });
+    const group = (planned: PlannedGroup): [string, MachineGroupArgs & { turns: Turns }] => [
+      planned.component,
+      { plan: planned, machines, turns, securityGroupIds: firewall.groupIds(planned.role) },
+    ];
     const [leading, ...others] = plan.groups;
-    const controlPlane = this.make(ControlPlane, "control-plane", {
-      ...group(leading),
-      allowedAddresses: endpoint.allowedAddresses,
-    });
-    for (const { plan: planned, machine } of controlPlane.members)
-      endpoint.admit({ ...planned, portId: machine.portId, address: machine.address });
+    const [name, own] = group(leading);
+    const { allowedAddresses } = endpoint;
+    const controlPlane = this.make(ControlPlane, name, { ...own, allowedAddresses });
     const { first } = controlPlane;
+    // The way by which the others leave may lead over it.
+    endpoint.admit(first);
     const after = { dependsOn: [...endpoint.reserved] };
-    const bastion = plan.bastion && this.make(Bastion, "bastion", group(plan.bastion), after);
+    const bastion = plan.bastion && this.make(Bastion, ...group(plan.bastion), after);
     const access = this.access(ground, { first, ...(bastion && { bastion }), endpoint });
-    const etcd = plan.etcd && this.make(Etcd, "etcd", group(plan.etcd), after).form(spec, access);
+    const etcd = plan.etcd && this.make(Etcd, ...group(plan.etcd), after).form(spec, access);
     const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd, turns });
-    const pools = others.map((planned) =>
-      this.make(WorkerPool, `workers-${planned.pool}`, group(planned), after),
-    );
+    const pools = others.map((planned) => this.make(WorkerPool, ...group(planned), after));
     const joins = pools.flatMap((pool) =>
       pool.join({ spec, machines, endpoint, access, controlPlane, facts }),
     );

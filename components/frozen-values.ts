@@ -1,16 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import type { ClusterSpec } from "./cluster-spec.js";
-import { replacementProblems, type Existing } from "./plan/replacements.js";
+import { groupsOf, planCluster, type ClusterPlan } from "./plan/cluster-plan.js";
+import { keptGenerations, replacementProblems, type Existing } from "./plan/replacements.js";
 import {
   authorityPath,
   compareFrozen,
   compareGroups,
   frozenLines,
   frozenValues,
-  groupNames,
   groupOf,
-  keptGenerations,
   otherGenerations,
 } from "./spec/frozen.js";
 import {
@@ -29,7 +28,7 @@ export interface FrozenValuesArgs {
   readonly cluster: string;
   /** By their path in the specification. */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Groups of machines by their path in the specification, with the component that makes them; and each machine, with its server. */
+  /** Of {@link groupNames}. */
   readonly groups: Readonly<Record<string, string>>;
   /** What is wrong with other generations, as far as the state knows what exists. */
   readonly replacements: (existing: Existing) => readonly Problem[];
@@ -68,23 +67,37 @@ export class FrozenValues extends KeptValues {
   }
 }
 
+/** Groups of machines by their path in the specification, with the component that makes them; and each machine, with its server. */
+export const groupNames = (plan: ClusterPlan): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    groupsOf(plan).flatMap(({ path, component, machines }): [string, string][] => [
+      [path, component],
+      ...machines
+        .map(({ position }) => String(position))
+        .map((one): [string, string] => [`${path}.nodes.${one}`, `${component}-${one}-server`]),
+    ]),
+  );
+
 /** What the cluster keeps while it lives. Networks go by their ID. */
-export const frozenOf = (
+export function frozenOf(
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
   operator?: Operator,
-): FrozenValuesArgs => ({
-  cluster: spec.name,
-  values: {
-    ...frozenValues(spec),
-    ...keptGenerations(spec),
-    ...frozenIds(spec, cloud),
-    // Not the certificate: another authority may take its place.
-    ...(operator?.caCertificate !== undefined && { [authorityPath]: "own" }),
-  },
-  groups: groupNames(spec),
-  replacements: (existing) => replacementProblems(spec, existing),
-});
+): FrozenValuesArgs {
+  const plan = planCluster(spec);
+  return {
+    cluster: spec.name,
+    values: {
+      ...frozenValues(spec),
+      ...keptGenerations(plan),
+      ...frozenIds(spec, cloud),
+      // Not the certificate: another authority may take its place.
+      ...(operator?.caCertificate !== undefined && { [authorityPath]: "own" }),
+    },
+    groups: groupNames(plan),
+    replacements: (existing) => replacementProblems(spec, existing),
+  };
+}
 
 /** What is known by its ID, so that its name instead of its ID is no change. */
 function frozenIds(

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { CloudObject } from "../../cloud/inventory.js";
+import { controlPlaneComponent } from "../../components/plan/cluster-plan.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { needsApi } from "./abandon.js";
 import type { ClaimedVolume, ServiceFloatingIp, VolumeSnapshot } from "./options.js";
@@ -132,7 +133,9 @@ const releasesSnapshots = ({ deployment }: StateExport, component: string): bool
 
 /** The latter in states of earlier releases. */
 const scriptsOf = (component: string): string[] =>
-  ["teardown", "farewell"].map((script) => `${component}-control-plane-snapshots-${script}`);
+  ["teardown", "farewell"].map(
+    (script) => `${component}-${controlPlaneComponent}-snapshots-${script}`,
+  );
 
 /** The cloud controller's word for a floating IP that is to outlive its Service. */
 const keep = "loadbalancer.openstack.org/keep-floatingip";

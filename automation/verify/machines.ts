@@ -1,3 +1,4 @@
+import { etcdPorts } from "../../base/ports.js";
 import { rolesOf, type Proof, type RoleRow } from "../../components/plan/roles.js";
 import { accepted, check, type Check, type Look } from "./check.js";
 import { machinesOf, targetOf, type ClusterOutputs, type MachineOutput } from "./outputs.js";
@@ -11,7 +12,7 @@ interface Question {
 }
 
 /** Where kubeadm lets etcd say how it is, to those on the machine. */
-const health = { port: 2381, path: "/health" } as const;
+const health = { port: etcdPorts.health, path: "/health" } as const;
 
 /** Asked by SSH: of machines of which the cluster's API knows nothing. */
 const onMachine =

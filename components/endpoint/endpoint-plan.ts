@@ -1,7 +1,7 @@
 import { Address4 } from "ip-address";
+import { apiPort } from "../../base/ports.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { existingFloatingIp } from "../spec/endpoint.js";
-import { apiPort } from "../kubeadm/documents.js";
 import type { FirewallRow, Source } from "../network/firewall-rules.js";
 
 type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs"> & {

@@ -2,7 +2,12 @@ import * as pulumi from "@pulumi/pulumi";
 import { Addressed, type Outside } from "../network/floating-address.js";
 import { existingFloatingIp, type EndpointSpec } from "../spec/endpoint.js";
 import type { Operator } from "../support/operator.js";
-import { keepalivedConfig, noVirtualIp, type virtualIpValues } from "./keepalived-documents.js";
+import {
+  keepalivedConfig,
+  noVirtualIp,
+  readyAt,
+  type virtualIpValues,
+} from "./keepalived-documents.js";
 
 /** What scripts/virtual-ip.sh is told. */
 export type VirtualIpValues = Readonly<
@@ -11,12 +16,16 @@ export type VirtualIpValues = Readonly<
 
 /** A control plane as the endpoint has to know it. */
 export interface Admitted {
-  /** Name of the machine. */
-  readonly name: string;
-  /** From 0; the cluster begins on the first. */
-  readonly position: number;
-  readonly portId: pulumi.Input<string>;
-  readonly address: pulumi.Input<string>;
+  readonly plan: {
+    /** Name of the machine. */
+    readonly name: string;
+    /** From 0; the cluster begins on the first. */
+    readonly position: number;
+  };
+  readonly machine: {
+    readonly portId: pulumi.Input<string>;
+    readonly address: pulumi.Input<string>;
+  };
 }
 
 /** What every kind of endpoint is made of. */
@@ -80,14 +89,18 @@ export abstract class Endpoint extends Addressed {
   /** What the API's name is on machines that are no control plane. Nothing: the network resolves the name. */
   abstract inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]>;
 
-  /** Puts a control plane behind the endpoint; what it makes goes before the machine does. */
-  abstract admit(controlPlane: Admitted): void;
+  /**
+   * Puts a control plane behind the endpoint. What it makes is deleted before `leave` runs, by which the machine goes: nobody is
+   * led to an API server that is about to stop. The first one comes without, since it stays as long as the cluster.
+   */
+  abstract admit(controlPlane: Admitted, leave?: pulumi.Resource): void;
 
   /** What the script of a control plane is told, given all control planes' addresses in their order. */
   scriptValues(position: number, controlPlanes: readonly pulumi.Input<string>[]): VirtualIpValues {
     if (!this.virtualIp) return noVirtualIp;
     return {
       VIRTUAL_IP: this.virtualIp,
+      VIRTUAL_IP_READY: this.virtualIp.apply(readyAt),
       VIRTUAL_IP_CONFIG: pulumi
         .all([this.virtualIp, pulumi.all([...controlPlanes])])
         .apply(([address, addresses]) => keepalivedConfig({ address, position, addresses })),

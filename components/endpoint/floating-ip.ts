@@ -28,7 +28,7 @@ export class FloatingIpEndpoint extends Endpoint {
     return pulumi.all([...controlPlanes]);
   }
 
-  admit({ position, portId }: Admitted): void {
-    if (position === 0) this.#address = this.publicAddress(this.#args, portId);
+  admit({ plan, machine }: Admitted): void {
+    if (plan.position === 0) this.#address = this.publicAddress(this.#args, machine.portId);
   }
 }

@@ -49,7 +49,7 @@ export class PrivateEndpoint extends Endpoint {
     return pulumi.all([...controlPlanes]);
   }
 
-  admit({ address }: Admitted): void {
-    this.#first ??= pulumi.output(address);
+  admit({ machine }: Admitted): void {
+    this.#first ??= pulumi.output(machine.address);
   }
 }

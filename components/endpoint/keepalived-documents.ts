@@ -1,8 +1,10 @@
+import { apiPort } from "../../base/ports.js";
+
 /** What scripts/virtual-ip.sh reads. */
-export const virtualIpValues = ["VIRTUAL_IP", "VIRTUAL_IP_CONFIG"] as const;
+export const virtualIpValues = ["VIRTUAL_IP", "VIRTUAL_IP_CONFIG", "VIRTUAL_IP_READY"] as const;
 
 /** For every other kind of endpoint: no keepalived, and none that is left of an earlier kind. */
-export const noVirtualIp = { VIRTUAL_IP: "", VIRTUAL_IP_CONFIG: "" } as const;
+export const noVirtualIp = { VIRTUAL_IP: "", VIRTUAL_IP_CONFIG: "", VIRTUAL_IP_READY: "" } as const;
 
 export interface VirtualIp {
   readonly address: string;
@@ -14,6 +16,9 @@ export interface VirtualIp {
 
 /** Replaced on the machine by the interface that has its address. */
 export const interfacePlaceholder = "@INTERFACE@";
+
+/** Where an API server says that it is ready. */
+export const readyAt = (host: string): string => `https://${host}:${String(apiPort)}/readyz`;
 
 /** One for all clusters: what another one says does not get through the security group. */
 const routerId = 51;
@@ -44,7 +49,7 @@ global_defs {
 }
 
 vrrp_script api {
-  script "/usr/bin/curl -fsk -o /dev/null --max-time 2 https://127.0.0.1:6443/readyz"
+  script "/usr/bin/curl -fsk -o /dev/null --max-time 2 ${readyAt("127.0.0.1")}"
   interval 2
   timeout 3
   fall 3

@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
+import { apiPort } from "../../base/ports.js";
 import { descriptionOf, tagsOf } from "../identity/cluster-mark.js";
-import { apiPort } from "../kubeadm/documents.js";
 import { addressOf } from "../network/address-plan.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 import { isOvn, listenerRanges } from "./endpoint-plan.js";
@@ -56,19 +56,19 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /** By its address: the machine need not be there, the monitor keeps it out until its API is ready. */
-  admit({ name, position, address }: Admitted): void {
+  admit({ plan, machine }: Admitted, leave?: pulumi.Resource): void {
     const member = this.make(
       openstack.loadbalancer.Member,
-      `member-${String(position)}`,
+      `member-${String(plan.position)}`,
       {
-        name,
+        name: plan.name,
         poolId: this.#pool.id,
         subnetId: this.#args.subnetId,
-        address,
+        address: machine.address,
         protocolPort: apiPort,
       },
-      // order: one change at a time.
-      { dependsOn: [this.#last], customTimeouts },
+      // order: one change at a time; deleted before the machine leaves.
+      { dependsOn: [this.#last, ...(leave ? [leave] : [])], customTimeouts },
     );
     this.#last = member;
     this.#first ??= member;

@@ -1,4 +1,5 @@
 import { splitReference } from "../../base/images.js";
+import { etcdPorts } from "../../base/ports.js";
 import { toYaml } from "../../base/yaml.js";
 import { kubeadmVersion } from "../kubeadm/documents.js";
 
@@ -77,7 +78,7 @@ export const localEtcd = (image: string): Fields => ({ local: splitReference(ima
 /** What kubeadm's ClusterConfiguration says of an etcd that is not its own. */
 export const externalEtcd = (addresses: readonly string[]): Fields => ({
   external: {
-    endpoints: addresses.map((address) => `https://${address}:2379`),
+    endpoints: addresses.map((address) => `https://${address}:${String(etcdPorts.clients)}`),
     caFile: `${home}/ca.crt`,
     certFile: `${home}/client.crt`,
     keyFile: `${home}/client.key`,

@@ -6,6 +6,7 @@ import { isOvn, listenerRanges, serviceRanges } from "../endpoint/endpoint-plan.
 import { tagsOf } from "../identity/cluster-mark.js";
 import { Addressed, type Outside } from "../network/floating-address.js";
 import type { Member } from "../machine/machine-group.js";
+import { entranceName } from "../plan/cluster-plan.js";
 import type { IngressSpec } from "../spec/ingress.js";
 import type { RouterAddress } from "../support/existing-network.js";
 import type { Operator } from "../support/operator.js";
@@ -87,7 +88,7 @@ export class IngressBalancer extends Addressed {
     const { name, port, nodePort } = entrance;
     const { mark, machines, subnetId } = this.#args;
     const ovn = isOvn(this.#provider);
-    const called = `${this.#args.name}-${name}`;
+    const called = entranceName(this.#args.name, name);
     const protocol = "TCP";
     const listener = this.part(openstack.loadbalancer.Listener, `listener-${name}`, {
       ...{ name: called, loadbalancerId, protocol, protocolPort: port, tags: tagsOf(mark) },

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { apiPort } from "../../base/ports.js";
 import { nameInCloud } from "../../cloud/ownership.js";
 import type { Access } from "../access/access.js";
 import type { ClusterSpec } from "../cluster-spec.js";
@@ -27,7 +28,7 @@ import {
   kubeletText,
   proxyText,
 } from "./configuration.js";
-import { apiPort, initDocuments, joinDocument } from "./documents.js";
+import { initDocuments, joinDocument } from "./documents.js";
 import { encryptionFile } from "./encryption.js";
 import { kubeletFields } from "./hardening.js";
 import { factsOf, joinerValues, webhookOf, type ClusterFacts } from "./joining.js";
@@ -86,18 +87,19 @@ export class ControlPlane extends NodeGroup {
     return this.#complete;
   }
 
-  /** Makes the cluster on the first machine and lets the others join, one after the other: etcd admits one at a time. */
+  /** Makes the cluster on the first machine, behind the endpoint by now, and lets the others join in turn: etcd admits one at a time. */
   form(args: FormArgs): ClusterFacts {
     const begun = this.member(this.first, "init", args);
     const facts = { ...factsOf(begun, args.spec.name), ...webhookOf(args.spec, args.machines) };
     let before = begun;
-    const { access, turns } = args;
+    const { access, turns, endpoint } = args;
     const { leaves } = rolesOf(args.spec)[this.first.plan.role];
     const [, second = this.first] = this.members;
     // order: the way to the second may lead over the first, which has to have answered.
     this.leave(this.first, { survivor: second, access, leaves, after: begun });
     for (const member of this.members.slice(1)) {
       const leave = this.leave(member, { survivor: this.first, access, leaves });
+      endpoint.admit(member, leave);
       before = this.member(member, "join", args, { facts, before, leave });
     }
     this.#complete = before.id;

@@ -1,3 +1,4 @@
+import { apiPort } from "../../base/ports.js";
 import { toYaml } from "../../base/yaml.js";
 import { poolLabel } from "../plan/roles.js";
 import { kubeletConfiguration, proxyConfiguration } from "./configuration.js";
@@ -55,7 +56,6 @@ export interface JoinSettings extends NodeSettings {
   readonly controlPlane: boolean;
 }
 
-export const apiPort = 6443;
 /** Stand in a join document for what a control plane gives for this join (scripts/peers.sh). */
 export const placeholders = {
   token: "@TOKEN@",

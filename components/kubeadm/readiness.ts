@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
+import { apiPort } from "../../base/ports.js";
 import { kubeconfigFor, validityOf } from "../identity/kubeconfig.js";
 import { Component } from "../support/component.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import { apiPort } from "./documents.js";
 import type { ClusterFacts } from "./joining.js";
 
 export interface ReadinessArgs {

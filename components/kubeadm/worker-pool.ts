@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { apiPort } from "../../base/ports.js";
 import type { Access } from "../access/access.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
@@ -11,7 +12,7 @@ import { rolesOf } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletText } from "./configuration.js";
 import type { ControlPlane } from "./control-plane.js";
-import { apiPort, joinDocument } from "./documents.js";
+import { joinDocument } from "./documents.js";
 import { kubeletFields } from "./hardening.js";
 import { joinerValues, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";

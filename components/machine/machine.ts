@@ -9,7 +9,7 @@ import {
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
 import { addressOf } from "../network/address-plan.js";
 import type { AdminNetwork } from "../network/admin-network.js";
-import type { PlannedMachine } from "../plan/cluster-plan.js";
+import { adminPortName, type PlannedMachine } from "../plan/cluster-plan.js";
 import { roleTable } from "../plan/roles.js";
 import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../support/catalog.js";
@@ -159,7 +159,7 @@ export class Machine extends Component {
     { found, securityGroupIds }: AdminNetwork,
   ): openstack.networking.Port {
     return this.make(openstack.networking.Port, "admin-port", {
-      ...{ name: `${plan.name}-admin`, description: descriptionOf(mark) },
+      ...{ name: adminPortName(plan), description: descriptionOf(mark) },
       ...{ networkId: found.networkId, adminStateUp: true },
       fixedIps: [{ subnetId: found.subnetId }],
       securityGroupIds: [...securityGroupIds],

@@ -1,4 +1,5 @@
 import { Address4 } from "ip-address";
+import { apiPort, etcdPorts } from "../../base/ports.js";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { rangesOf } from "./address-plan.js";
@@ -73,7 +74,7 @@ const controlPlaneRows = ({ allowedCidrs, reached }: FirewallPlan): readonly Fir
       group: "control-plane",
       from: [{ group: "node" }],
       protocol: "tcp",
-      ports: [6443, 6443],
+      ports: [apiPort, apiPort],
       reason: "Kubernetes API",
     },
     ...reached.map((group): FirewallRow => ({
@@ -113,7 +114,7 @@ const stackedEtcdRows: readonly FirewallRow[] = [
     group: "control-plane",
     from: [{ group: "control-plane" }],
     protocol: "tcp",
-    ports: [2379, 2380],
+    ports: [etcdPorts.clients, etcdPorts.peers],
     reason: "etcd clients and peers",
   },
 ];
@@ -124,12 +125,17 @@ const etcdRows = ({ entry }: FirewallPlan): readonly FirewallRow[] => {
   const onward = entry === both[0].group ? both : [{ group: entry }, ...both];
   const opened = { group: "etcd", from: both, protocol: "tcp" } as const;
   return [
-    { ...opened, name: "etcd-clients", ports: [2379, 2379], reason: "etcd clients" },
+    {
+      ...opened,
+      name: "etcd-clients",
+      ports: [etcdPorts.clients, etcdPorts.clients],
+      reason: "etcd clients",
+    },
     {
       ...opened,
       name: "etcd-peers",
       from: [{ group: "etcd" }],
-      ports: [2380, 2380],
+      ports: [etcdPorts.peers, etcdPorts.peers],
       reason: "etcd peers",
     },
     {
@@ -174,14 +180,14 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
     ...nodeToNode,
     name: "nodes-tcp-low",
     protocol: "tcp",
-    ports: [53, 2378],
+    ports: [53, etcdPorts.clients - 1],
     reason: "Nodes to pods and nodes, below etcd's ports",
   },
   {
     ...nodeToNode,
     name: "nodes-tcp-high",
     protocol: "tcp",
-    ports: [2381, 65535],
+    ports: [etcdPorts.peers + 1, 65535],
     reason: "Nodes to pods and nodes, above etcd's ports",
   },
   {

@@ -4,6 +4,7 @@ import { Address4 } from "ip-address";
 import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 import type { MachinesIpv6 } from "../machine/ipv6.js";
+import { ipv6SubnetName } from "../plan/cluster-plan.js";
 import type { Ipv6Spec } from "../spec/ipv6.js";
 import type { FoundNetwork, RouterAddress } from "../support/existing-network.js";
 import { stretchesWithout } from "./address-plan.js";
@@ -149,7 +150,7 @@ export class Network extends Component {
     },
   ): MachinesIpv6 {
     const subnet = this.makeSubnet("ipv6-subnet", network, {
-      name: `${args.name}-ipv6`,
+      name: ipv6SubnetName(args.name),
       networkId: network.id,
       cidr: nodes,
       ipVersion: 6,

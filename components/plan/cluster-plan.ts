@@ -54,6 +54,10 @@ type Texts = Readonly<Record<string, string>>;
 export interface PlannedGroup {
   readonly pool: string;
   readonly role: Role;
+  /** Where it is written in the specification. */
+  readonly path: string;
+  /** With the cluster's and a dash before it, the name of the component that makes it. */
+  readonly component: string;
   /** With a dash and the position, the name of each machine. */
   readonly name: string;
   /** Policy of the server group; absent: there is none. */
@@ -102,12 +106,26 @@ export type SecurityGroup = "node" | "admin" | Role;
 export const securityGroupsOf = (role: Role): readonly SecurityGroup[] =>
   roleTable[role].node ? ["node", role] : [role];
 
-/** The pool of the control planes: the names of their machines are `<cluster>-control-plane-<position>`. */
-export const controlPlanePool = "control-plane";
-/** The pool of the bastion, a machine called `<cluster>-bastion-0`. */
-export const bastionPool = "bastion";
-/** The pool of etcd's own machines. */
-export const etcdPool = "etcd";
+/** What a group is called, and where. */
+type Place = Pick<PlannedGroup, "pool" | "role" | "path" | "component">;
+
+/** The component of the control planes. */
+export const controlPlaneComponent = "control-plane";
+
+/** The groups of which a cluster has one: the names of their machines are `<cluster>-control-plane-<position>`, and so on. */
+const places = {
+  controlPlane: {
+    ...{ role: "control-plane", pool: "control-plane", path: "controlPlane" },
+    component: controlPlaneComponent,
+  },
+  bastion: { role: "bastion", pool: "bastion", path: "bastion", component: "bastion" },
+  etcd: { role: "etcd", pool: "etcd", path: "etcd", component: "etcd" },
+} as const satisfies Readonly<Record<string, Place>>;
+
+const placeOf = (pool: string): Place => ({
+  ...{ role: "worker", pool },
+  ...{ path: `workers.${pool}`, component: `workers-${pool}` },
+});
 
 /** What single machines have otherwise than their group. */
 interface Override extends WrittenVolumes {
@@ -152,10 +170,10 @@ type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
 
 function group(
   { name, image, zones, network }: Common,
-  role: Role,
-  pool: string,
+  place: Place,
   written: WrittenGroup,
 ): PlannedGroup {
+  const { pool, role } = place;
   const { labels, taints, steps, tags, metadata, schedulerHints, cloudInit } = written;
   const machines = Array.from({ length: written.count }, (_, position): PlannedMachine => {
     const own: Override = written.nodes[String(position)] ?? {};
@@ -177,7 +195,7 @@ function group(
     ...new Set([...(network?.securityGroups ?? []), ...written.securityGroups]),
   ];
   return {
-    ...{ pool, role, name: `${name}-${pool}`, labels, taints, steps, securityGroups, machines },
+    ...{ ...place, name: `${name}-${pool}`, labels, taints, steps, securityGroups, machines },
     ...(policy !== undefined && { policy }),
   };
 }
@@ -196,7 +214,7 @@ const bastionOf = (
   spec: Common,
   { zone, ...written }: NonNullable<Planned["bastion"]>,
 ): PlannedGroup =>
-  group({ ...spec, zones: zone === undefined ? spec.zones : [zone] }, "bastion", bastionPool, {
+  group({ ...spec, zones: zone === undefined ? spec.zones : [zone] }, places.bastion, {
     ...alone,
     ...written,
   });
@@ -214,11 +232,11 @@ export function planCluster(
 ): ClusterPlan {
   const { name, controlPlane, workers } = spec;
   const bastion = spec.bastion && bastionOf(spec, spec.bastion);
-  const etcd = spec.etcd && group(spec, "etcd", etcdPool, { ...noNode, ...spec.etcd });
+  const etcd = spec.etcd && group(spec, places.etcd, { ...noNode, ...spec.etcd });
   const apart = [bastion, etcd].flatMap((one) => one ?? []);
   const groups = [
-    group(spec, "control-plane", controlPlanePool, controlPlane),
-    ...Object.entries(workers).map(([pool, size]) => group(spec, "worker", pool, size)),
+    group(spec, places.controlPlane, controlPlane),
+    ...Object.entries(workers).map(([pool, size]) => group(spec, placeOf(pool), size)),
   ] as const;
   return {
     cluster: name,
@@ -238,6 +256,15 @@ export function planCluster(
 
 /** Name of network, subnet and router of the services' addresses, where they have a network of their own. */
 export const servicesNetworkName = (cluster: string): string => `${cluster}-services`;
+
+/** Name of the machines' subnet of IPv6, in their network. */
+export const ipv6SubnetName = (network: string): string => `${network}-ipv6`;
+
+/** Name of a machine's port in the admin network. */
+export const adminPortName = ({ name }: Pick<PlannedMachine, "name">): string => `${name}-admin`;
+
+/** Name of what the ingress' load balancer has for one way in. */
+export const entranceName = (ingress: string, entrance: string): string => `${ingress}-${entrance}`;
 
 const adminGroup = (cluster: string): PlannedSecurityGroup => ({
   ...{ group: "admin", name: `${cluster}-admin` },

@@ -1,4 +1,5 @@
 import type { ClusterSpec } from "../cluster-spec.js";
+import type { Frozen } from "../spec/frozen.js";
 import {
   controlPlanesOf,
   machinesOf,
@@ -27,6 +28,20 @@ const replacedOf = (machines: readonly PlannedMachine[], existing: Existing): Re
     const made = existing.get(machine.name) ?? "";
     return made === "" || made === String(machine.generation) ? [] : [{ machine, made }];
   });
+
+/**
+ * Generations that may change while a cluster lives, but not with everything else: written down, so that a change of them is
+ * looked into, unless all are 0.
+ */
+export const keptGenerations = ({ groups: [leading], bastion, etcd }: ClusterPlan): Frozen =>
+  Object.fromEntries(
+    [leading, bastion, etcd].flatMap((group) => {
+      const made = group?.machines.map(({ generation }) => generation) ?? [];
+      return group && made.some((one) => one > 0)
+        ? [[`${group.path}.generation`, made.join(" ")]]
+        : [];
+    }),
+  );
 
 /** Every server that must not be replaced by this specification, or not in this run. */
 export function replacementProblems(spec: ClusterSpec, existing: Existing): Problem[] {

@@ -138,33 +138,7 @@ const gained: Frozen = {
   "loadBalancer.network.externalNetwork": nothing,
 };
 
-/** The groups of machines that are replaced one after another, in runs of their own. */
-interface Kept {
-  readonly count: number;
-  readonly generation: number;
-  readonly nodes: Readonly<Record<string, { readonly generation?: number | undefined }>>;
-}
-
-const generationsOf = ({ count, generation, nodes }: Kept): number[] =>
-  Array.from({ length: count }, (_, position) => nodes[String(position)]?.generation ?? generation);
-
-/**
- * Generations that may change while a cluster lives, but not with everything else (plan/replacements.ts): written down, so that a
- * change of them is looked into, unless all are 0.
- */
-export const keptGenerations = ({
-  controlPlane,
-  bastion,
-  etcd,
-}: Pick<ClusterSpec, "controlPlane" | "bastion" | "etcd">): Frozen =>
-  Object.fromEntries(
-    [
-      [generations[0], generationsOf(controlPlane)] as const,
-      [generations[1], bastion ? [bastion.generation] : []] as const,
-      [generations[2], etcd ? generationsOf(etcd) : []] as const,
-    ].flatMap(([path, made]) => (made.some((one) => one > 0) ? [[path, made.join(" ")]] : [])),
-  );
-
+/** Of the groups of machines that are replaced one after another, in runs of their own (plan/replacements.ts). */
 const generations = ["controlPlane.generation", "bastion.generation", "etcd.generation"] as const;
 const isGeneration = (path: string): boolean => generations.some((one) => one === path);
 
@@ -233,39 +207,6 @@ export function compareFrozen(
     return kept === value ? [] : [{ path: `cluster.${path}`, message }];
   });
 }
-
-interface Counted {
-  readonly count: number;
-}
-
-/** The components that make the groups of machines (cluster.ts), by the path of the group, and the servers by the machine's. */
-export const groupNames = ({
-  controlPlane,
-  workers,
-  etcd,
-  bastion,
-}: {
-  readonly controlPlane: Counted;
-  readonly workers: Readonly<Record<string, Counted>>;
-  readonly etcd?: Counted | undefined;
-  readonly bastion?: object | undefined;
-}): Readonly<Record<string, string>> => {
-  const namesOf = (path: string, component: string, { count }: Counted): [string, string][] => [
-    [path, component],
-    ...Array.from({ length: count }, (_, position): [string, string] => [
-      `${path}.nodes.${String(position)}`,
-      `${component}-${String(position)}-server`,
-    ]),
-  ];
-  return Object.fromEntries([
-    ...namesOf("controlPlane", "control-plane", controlPlane),
-    ...Object.entries(workers).flatMap(([pool, group]) =>
-      namesOf(`workers.${pool}`, `workers-${pool}`, group),
-    ),
-    ...(etcd ? namesOf("etcd", "etcd", etcd) : []),
-    ...(bastion ? namesOf("bastion", "bastion", { count: 1 }) : []),
-  ]);
-};
 
 /**
  * What a group of machines has, or had, on one side only: its machines were made with it, or without. Nothing that a release

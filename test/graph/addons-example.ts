@@ -147,6 +147,22 @@ export function reaches(rows: readonly Row[], from: string, to: string): boolean
   return from === to || (row?.dependencies ?? []).some((urn) => reaches(rows, urn, to));
 }
 
+/** How far each is from the beginning, by URN: what is equally far, the engine deletes in one round. */
+export function roundsOf(rows: readonly Row[]): ReadonlyMap<string, number> {
+  const byUrn = new Map(rows.map((row) => [row.urn, row]));
+  const rounds = new Map<string, number>();
+  const roundOf = (urn: string): number => {
+    const known = rounds.get(urn);
+    if (known !== undefined) return known;
+    const below = byUrn.get(urn)?.dependencies ?? [];
+    const round = 1 + Math.max(0, ...below.map(roundOf));
+    rounds.set(urn, round);
+    return round;
+  };
+  for (const { urn } of rows) roundOf(urn);
+  return rounds;
+}
+
 export function annotationsOf(row: Row): Fields {
   const { spec } = row.inputs as { spec: { template: { metadata: { annotations?: Fields } } } };
   return spec.template.metadata.annotations ?? {};

@@ -13,6 +13,7 @@ import {
   named,
   objectsOf,
   reaches,
+  roundsOf,
   run,
   sampleNames,
 } from "./addons-example.js";
@@ -205,21 +206,12 @@ describe("graph: the end of a cluster's workloads", () => {
 
   it("end with the teardown beside them: the engine deletes at once what is equally far from the beginning", async () => {
     const rows = await clusterRows({ ...smallest, samples: true });
-    const byUrn = new Map(rows.map((row) => [row.urn, row]));
-    const depths = new Map<string, number>();
-    const depthOf = (urn: string): number => {
-      const known = depths.get(urn);
-      if (known !== undefined) return known;
-      const below = byUrn.get(urn)?.dependencies ?? [];
-      const depth = 1 + Math.max(0, ...below.map(depthOf));
-      depths.set(urn, depth);
-      return depth;
-    };
+    const rounds = roundsOf(rows);
     const [teardown, ...services] = [
       "dev-control-plane-teardown",
       "dev-addons-samples-web-external",
       "dev-addons-samples-web-internal",
-    ].map((name) => depthOf(named(rows, name).urn));
+    ].map((name) => rounds.get(named(rows, name).urn));
     assert.deepEqual(services, [teardown, teardown]);
   });
 });

@@ -13,8 +13,11 @@ import {
   short,
   EndpointBed,
 } from "../support/endpoint.js";
-import { graph } from "../support/graph.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import { graph, type Row } from "../support/graph.js";
+import { smallest } from "../support/spec.js";
 import { value } from "../support/value.js";
+import { reaches, roundsOf } from "./addons-example.js";
 
 describe("an endpoint that is a load balancer", () => {
   it("makes one part after the other, the control planes last", async () => {
@@ -127,5 +130,48 @@ describe("an endpoint that is a load balancer", () => {
       assert.deepEqual(named(three.rows, role).inputs, named(one.rows, role).inputs, role);
       assert.deepEqual(after(three.rows, role), after(one.rows, role), role);
     }
+  });
+
+  describe("of a cluster with three control planes", () => {
+    let rows: readonly Row[];
+    before(async () => {
+      const controlPlane = { flavor: "medium", count: 3 };
+      rows = await clusterRows({ ...smallest, controlPlane, endpoint: { kind: "load-balancer" } });
+    });
+    const rowOf = (name: string): Row => {
+      const found = rows.find((row) => row.name === `dev-${name}`);
+      assert.ok(found, name);
+      return found;
+    };
+    const waits = (one: string, other: string): boolean =>
+      reaches(rows, rowOf(one).urn, rowOf(other).urn);
+
+    it("leads nobody to one that leaves: its member is deleted first, then it leaves, then its server goes", () => {
+      for (const position of [1, 2].map(String)) {
+        const machine = `control-plane-${position}`;
+        assert.ok(waits(`endpoint-member-${position}`, `${machine}-leave`), position);
+        assert.ok(waits(`${machine}-leave`, `${machine}-server`), position);
+      }
+    });
+
+    it("has the first one before there is a machine: it stays, and leads to the others", () => {
+      for (const part of ["leave", "init", "server"])
+        assert.ok(!waits("endpoint-member-0", `control-plane-0-${part}`), part);
+    });
+
+    it("is not what a control plane begins or joins by", () => {
+      for (const step of ["0-init", "1-join", "2-join"])
+        assert.ok(!waits(`control-plane-${step}`, "endpoint-load-balancer"), step);
+    });
+
+    it("ends in no more rounds of deletions for it: the engine deletes at once what is equally far from the beginning", () => {
+      const last = (some: readonly Row[]): number => Math.max(...roundsOf(some).values());
+      const apart = rows.map((row) =>
+        row.name.startsWith("dev-endpoint-member-")
+          ? { ...row, dependencies: row.dependencies.filter((urn) => !urn.endsWith("-leave")) }
+          : row,
+      );
+      assert.equal(last(rows), last(apart));
+    });
   });
 });

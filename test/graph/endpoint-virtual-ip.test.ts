@@ -29,6 +29,8 @@ describe("an endpoint that is a virtual IP", () => {
     const { endpoint } = await build(virtualIp);
     const told = endpoint.scriptValues(1, addresses);
     assert.equal(await value(told.VIRTUAL_IP as pulumi.Output<string>), "10.0.0.100");
+    const ready = await value(told.VIRTUAL_IP_READY as pulumi.Output<string>);
+    assert.equal(ready, "https://10.0.0.100:6443/readyz");
     const config = await value(told.VIRTUAL_IP_CONFIG as pulumi.Output<string>);
     assert.match(
       config,

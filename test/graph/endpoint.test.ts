@@ -145,7 +145,7 @@ describe("an endpoint", () => {
   it("without a virtual IP tells control planes that there is none", async () => {
     for (const kind of kinds.filter((one) => one.kind !== "virtual-ip")) {
       const { endpoint } = await build(kind);
-      assert.deepEqual(Object.values(endpoint.scriptValues(0, addresses)), ["", ""]);
+      assert.deepEqual(Object.values(endpoint.scriptValues(0, addresses)), ["", "", ""]);
     }
   });
 });

@@ -2,14 +2,21 @@ import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterArgs } from "../../components/cluster-spec.js";
 import { Cluster } from "../../components/cluster.js";
-import { FrozenValues, type FrozenValuesArgs } from "../../components/frozen-values.js";
-import { groupNames } from "../../components/spec/frozen.js";
+import { FrozenValues, groupNames, type FrozenValuesArgs } from "../../components/frozen-values.js";
+import { planCluster } from "../../components/plan/cluster-plan.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields, type Row } from "../support/graph.js";
 import { plain } from "../support/secrets.js";
-import { smallest } from "../support/spec.js";
+import { smallest, specOf } from "../support/spec.js";
 
 type Values = Readonly<Record<string, unknown>>;
+
+const allGroups: ClusterArgs = {
+  ...smallest,
+  workers: { gpu: { flavor: "medium", count: 2 } },
+  etcd: { kind: "dedicated", flavor: "medium" },
+  ...{ access: "bastion", bastion: { flavor: "tiny" } },
+};
 
 const urn = "urn:pulumi:test::stackadm::stackadm:index:Cluster$command:local:Command::dev-frozen";
 /** What the engine says of the state, by the resource's name. */
@@ -43,10 +50,7 @@ async function update(
   };
   const args = {
     ...{ cluster: "dev", values: {}, replacements },
-    groups: groupNames({
-      ...{ controlPlane: { count: 1 }, workers: { gpu: { count: 2 } } },
-      ...{ etcd: { count: 3 }, bastion: {} },
-    }),
+    groups: groupNames(planCluster(specOf(allGroups))),
   };
   const lookups = { "pulumi:pulumi:readStackResourceOutputs": lookup };
   await graph(
@@ -74,6 +78,14 @@ describe("frozen values", () => {
         "  cluster.c: 3 cannot become 4 while the cluster lives; write 3 again, or destroy the cluster and make it anew",
       ].join("\n"),
     });
+  });
+
+  it("know groups and machines by what the cluster makes of them", async () => {
+    const rows = await graph(() => new Cluster("dev", allGroups), cloudAnswers);
+    const made = new Set(rows.map(({ name }) => name));
+    const names = Object.values(groupNames(planCluster(specOf(allGroups))));
+    assert.equal(names.length, 4 + 1 + 2 + 3 + 1);
+    for (const name of names) assert.ok(made.has(`dev-${name}`), name);
   });
 
   it("let a value come, go, and be unknown", async () => {

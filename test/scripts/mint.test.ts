@@ -12,13 +12,17 @@ const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
 const worker = ["token", "dev-general-0", serverId, "10.0.0.9"] as const;
 const controlPlane = ["certificates", "dev-control-plane-1", serverId, "10.0.0.6"] as const;
 
+/** Answers whose join a token was given for. */
+const given = (node: string): string =>
+  `*" secret bootstrap-token-abcdef "*) printf 'join of ${node}' ;;`;
+
 describe("mint.sh", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = new Sandbox({
       ...common,
       kubeadm: 'case "$1 $2" in "token create") echo abcdef.0123456789abcdef ;; esac',
-      kubectl: 'case "$*" in *readyz*) printf ok ;; *configmap*) echo signature ;; esac',
+      kubectl: `case "$*" in *readyz*) printf ok ;; *configmap*) echo signature ;; ${given("dev-general-0")} esac`,
       openssl: 'case "$1" in dgst) echo "abc123 *stdin" ;; *) cat ;; esac',
     });
   });
@@ -60,7 +64,7 @@ describe("mint.sh", () => {
       );
       machine.stub(
         "kubectl",
-        `case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "kind: ClusterConfiguration\\n" ;; *configmap*) echo s ;; *"member list"*) printf '${members.join("\\n")}\n' ;; esac`,
+        `case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "kind: ClusterConfiguration\\n" ;; *configmap*) echo s ;; *"member list"*) printf '${members.join("\\n")}\n' ;; ${given("dev-control-plane-1")} esac`,
       );
     });
 
@@ -141,7 +145,7 @@ describe("mint.sh", () => {
     const states = (text: string): void => {
       machine.stub(
         "kubectl",
-        `case "$*" in *readyz*) printf ok ;; "get nodes"*) ${text} ;; wait*) exit 1 ;; esac`,
+        `case "$*" in *readyz*) printf ok ;; "get nodes"*) ${text} ;; wait*) exit 1 ;; ${given("a")} esac`,
       );
     };
     const joined = (wish: string, script = mintScript) =>
@@ -162,6 +166,19 @@ describe("mint.sh", () => {
       assert.ok(!joined("joined").calls.some((call) => call.startsWith("kubeadm")));
       machine.stub("kubeadm", "exit 1");
       assert.equal(joined("joined abcdef").code, 0);
+    });
+
+    it("leaves alone what was given for the join of another machine", () => {
+      states("printf 'cp=True\\na-0=True\\n'");
+      for (const wish of ["joined abcdef", "forget abcdef"]) {
+        const other = ["token", "a-0", serverId, "10.0.0.10"];
+        const { code, calls } = machine.execute(mintScript, ...other, wish);
+        assert.equal(code, 0);
+        assert.deepEqual(
+          calls.filter((call) => /^systemctl|^kubeadm|delete/.test(call)),
+          [],
+        );
+      }
     });
 
     it("does not wait while no node is Ready: there is no pod network yet", () => {
@@ -210,45 +227,6 @@ describe("mint.sh", () => {
     });
   });
 
-  describe("spreading CoreDNS", () => {
-    const cluster = (pods: readonly string[], nodes: readonly string[]): void => {
-      machine.stub(
-        "kubectl",
-        `case "$*" in *"get pods"*) printf '${pods.join("\\n")}' ;; *"get nodes"*) printf '${nodes.map((node) => `${node}\\n`).join("")}' ;; esac`,
-      );
-    };
-    const deleted = (): string[] =>
-      machine
-        .execute(
-          mintScript.replace(
-            "try < 60; try++)); do\n    if spread",
-            "try < 1; try++)); do\n    if spread",
-          ),
-          "spread",
-        )
-        .calls.filter((call) => call.includes("delete"));
-    const nodes = ["cp=True=[control-plane]", "a=True=", "b=True="];
-
-    it("deletes exactly one of the replicas that are on one machine", () => {
-      cluster(["a coredns-1", "a coredns-2"], nodes);
-      assert.deepEqual(deleted(), ["kubectl -n kube-system delete pod coredns-2 --wait=false"]);
-    });
-
-    it("leaves them alone when they are on two machines, or when there is but one", () => {
-      cluster(["a coredns-1", "b coredns-2"], nodes);
-      assert.deepEqual(deleted(), []);
-      cluster(["a coredns-1"], nodes);
-      assert.deepEqual(deleted(), []);
-    });
-
-    it("leaves them alone while no other machine takes pods", () => {
-      for (const other of ["b=False=", "b=True=[uninitialized]"]) {
-        cluster(["a coredns-1", "a coredns-2"], ["cp=True=[control-plane]", "a=True=", other]);
-        assert.deepEqual(deleted(), []);
-      }
-    });
-  });
-
   for (const wish of [
     "",
     "mint",
@@ -285,10 +263,13 @@ describe("mint.sh", () => {
     ["token", "a", "b", "10.0.0.9", "token"],
     ["token", "a", serverId, "$(reboot)", "token"],
     ["everything", "a", serverId, "10.0.0.9", "token"],
+    ["membership", "a", serverId, "10.0.0.9", "token"],
+    ["membership", "a", serverId, "10.0.0.9", "forget abcdef"],
+    ["membership", "a", serverId, "10.0.0.9", "member"],
   ]) {
-    it(`gives nothing to a certificate that says ${JSON.stringify(words.join(" "))}`, () => {
-      const { code, stdout } = machine.execute(mintScript, ...words);
-      assert.deepEqual({ code, stdout }, { code: 64, stdout: "" });
+    it(`gives nothing to a certificate that says ${JSON.stringify(words.join(" "))}, and does nothing for it`, () => {
+      const { code, stdout, calls } = machine.execute(mintScript, ...words);
+      assert.deepEqual({ code, stdout, calls }, { code: 64, stdout: "", calls: [] });
     });
   }
 });

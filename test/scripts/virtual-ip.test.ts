@@ -1,7 +1,11 @@
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepalivedConfig, noVirtualIp } from "../../components/endpoint/keepalived-documents.js";
+import {
+  keepalivedConfig,
+  noVirtualIp,
+  readyAt,
+} from "../../components/endpoint/keepalived-documents.js";
 import { Sandbox } from "../support/sandbox.js";
 
 const script = (path: string): string =>
@@ -13,6 +17,7 @@ const values = (addresses: readonly string[], position = 0): Record<string, stri
   ADDRESS: addresses[position] ?? "",
   VIRTUAL_IP: address,
   VIRTUAL_IP_CONFIG: keepalivedConfig({ address, addresses, position }),
+  VIRTUAL_IP_READY: readyAt(address),
 });
 const none = { ADDRESS: "10.0.0.11", ...noVirtualIp } as Record<string, string>;
 const alone = values(["10.0.0.11"]);

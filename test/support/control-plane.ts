@@ -40,6 +40,7 @@ export const controlPlaneValues = {
   AFTER_KUBEADM: "",
   VIRTUAL_IP: "",
   VIRTUAL_IP_CONFIG: "",
+  VIRTUAL_IP_READY: "",
 };
 
 export function controlPlaneMachine(): Sandbox {

@@ -44,10 +44,8 @@ export class EndpointBed extends Component {
   private admit(position: number, networkId: pulumi.Input<string>): void {
     const port = this.make(openstack.networking.Port, `${String(position)}-port`, { networkId });
     this.endpoint.admit({
-      name: `dev-control-plane-${String(position)}`,
-      position,
-      portId: port.id,
-      address: port.allFixedIps[0] ?? "",
+      plan: { name: `dev-control-plane-${String(position)}`, position },
+      machine: { portId: port.id, address: port.allFixedIps[0] ?? "" },
     });
   }
 }

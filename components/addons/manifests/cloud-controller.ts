@@ -1,5 +1,5 @@
 /** The OpenStack cloud controller manager: its access, configuration and DaemonSet (pure). */
-import { apiPort } from "../../kubeadm/documents.js";
+import { apiPort } from "../../../base/ports.js";
 import {
   access,
   leaderElection,

@@ -6,7 +6,7 @@
 #   `certificates`, the key to the cluster's certificates. What a former server of that name, or a join that was broken off,
 #   left goes first: its node, which kubeadm refuses to join over, and its etcd member, without which etcd could lose its majority.
 #   A worker whose node is Ready on that server has nothing to join and gets none.
-# WORDS "forget [TOKEN-ID]": forgets what was given.
+# WORDS "forget [TOKEN-ID]": forgets what was given to this machine.
 # WORDS "member": ends with 3 when etcd does not know the machine.
 # WORDS "encrypts DIGEST": ends with 3 unless every control plane reads what is encrypted with that key (encrypt.sh).
 # WORDS "files": prints a line "NAME BASE64" for each file that flags of the API server name, for one that becomes a control plane;
@@ -113,7 +113,6 @@ hand_out_token() {
       forget_member
       certificate_key=$(offer_certificates)
       ;;
-    *) exit 64 ;;
   esac
   token=$(timeout 30 kubeadm token create --ttl 10m --description "join of $node" 2>/dev/null)
   id=${token%%.*}
@@ -150,10 +149,17 @@ approve() {
   done
 }
 
+# Every node can read its public half in the request for a certificate: none ends the join of another one by it.
+delete_token() {
+  [[ $(timeout 30 kubectl -n kube-system get secret "bootstrap-token-$1" --ignore-not-found \
+    -o 'go-template={{base64decode .data.description}}') == "join of $node" ]] || return 1
+  systemctl stop --no-block "stackadm-approve-$1.service" 2>/dev/null || :
+  timeout 30 kubeadm token delete "$1" >/dev/null
+}
+
 forget_token() {
   [[ -n $1 ]] || return 0
-  systemctl stop --no-block "stackadm-approve-$1.service" 2>/dev/null || :
-  timeout 30 kubeadm token delete "$1" >/dev/null ||
+  delete_token "$1" ||
     printf 'the token of %s was not deleted; it ends by itself in 10 minutes\n' "$node" >&2
   [[ $grant != certificates ]] || forget_certificates
 }
@@ -200,6 +206,8 @@ fi
 
 [[ $# -eq 5 ]] || exit 64
 readonly grant=$1 node=$2 server=$3 address=$4
+# Machines of etcd have a key by the same signer, for etcd's.
+[[ $grant == token || $grant == certificates ]] || exit 64
 [[ $node =~ ^[a-z0-9][a-z0-9-]{0,62}$ && $server =~ ^[0-9a-f-]{36}$ && $address =~ ^[0-9a-f.:]+$ ]] || exit 64
 read -r verb token_id rest <<<"$5"
 [[ -z $rest && $token_id =~ ^([a-z0-9]{6}|[0-9a-f]{12})?$ ]] || exit 64

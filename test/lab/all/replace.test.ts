@@ -111,6 +111,25 @@ describe("three control planes of a raised generation, on the lab", function () 
     await stack.again(of(1));
   });
 
+  it("become one under a client that goes on: no member any more, then drained, then no server", async () => {
+    const use = useApi(stack.outputs.kubeconfig);
+    await stack.up(of(1, 1));
+    const { longestGap, answered, failed, said } = await use.end();
+    assert.ok(answered > 50 && failed <= 10 && longestGap < 15_000, said);
+    const deleted = stack.cluster.seen.events.flatMap((event) =>
+      event.type === "finished" && event.change.operation === "delete" ? event.change.name : [],
+    );
+    for (const position of ["1", "2"]) {
+      const machine = `roll-control-plane-${position}`;
+      const order = [`roll-endpoint-member-${position}`, `${machine}-leave`, `${machine}-server`];
+      assert.deepEqual(
+        deleted.filter((name) => order.includes(name)),
+        order,
+      );
+    }
+    await stack.prove(1);
+  });
+
   it("go away and leave nothing", async () => {
     await stack.destroyAndLookAround();
   });

@@ -1,15 +1,17 @@
 import { strict as assert } from "node:assert";
+import { planCluster } from "../../../../components/plan/cluster-plan.js";
+import { keptGenerations } from "../../../../components/plan/replacements.js";
 import {
   compareFrozen,
   frozenLines,
-  keptGenerations,
   otherGenerations,
 } from "../../../../components/spec/frozen.js";
 import { specOf } from "../../../support/spec.js";
 
 describe("generations that a living cluster remembers", () => {
+  const keptOf = (over: Parameters<typeof specOf>[0]) => keptGenerations(planCluster(specOf(over)));
   const kept = (generation: number | undefined, over: object = {}) =>
-    keptGenerations(specOf({ controlPlane: { flavor: "medium", generation, ...over } }));
+    keptOf({ controlPlane: { flavor: "medium", generation, ...over } });
 
   it("are those of each control plane, of the bastion and of etcd, written down unless all are 0", () => {
     assert.deepEqual(kept(undefined), {});
@@ -18,12 +20,10 @@ describe("generations that a living cluster remembers", () => {
     const one = { count: 3, nodes: { "1": { generation: 4 } } };
     assert.deepEqual(kept(0, one), { "controlPlane.generation": "0 4 0" });
     const bastion = (generation: number) =>
-      keptGenerations(specOf({ access: "bastion", bastion: { flavor: "tiny", generation } }));
+      keptOf({ access: "bastion", bastion: { flavor: "tiny", generation } });
     assert.deepEqual([bastion(0), bastion(3)], [{}, { "bastion.generation": "3" }]);
     const etcd = (generation: number, over: object = {}) =>
-      keptGenerations(
-        specOf({ etcd: { kind: "dedicated", flavor: "medium", generation, ...over } }),
-      );
+      keptOf({ etcd: { kind: "dedicated", flavor: "medium", generation, ...over } });
     assert.deepEqual([etcd(0), etcd(3)], [{}, { "etcd.generation": "3 3 3" }]);
     assert.deepEqual(etcd(0, { nodes: { "2": { generation: 1 } } }), {
       "etcd.generation": "0 0 1",
