@@ -132,17 +132,22 @@ const idsIn = (resources: readonly StateResource[]): Set<string> =>
 export const ownedIds = (state: StateExport | undefined): Set<string> =>
   idsIn(state?.deployment.resources ?? []);
 
-/** Of those the ones that the engine only forgets when they go: the program has them stay. */
-const retainedIds = (state: StateExport | undefined): Set<string> =>
-  idsIn(
-    (state?.deployment.resources ?? []).filter(({ retainOnDelete }) => retainOnDelete === true),
-  );
-
 const credential =
   /stackadm:identity:ApplicationCredential\$openstack:identity\/applicationCredential:ApplicationCredential::/;
 
 /** Whether the program made it for the controllers of a cluster; the credentials that a program has besides are none of ours. */
 export const isClusterCredential = ({ urn }: StateResource): boolean => credential.test(urn);
+
+/**
+ * Of those the ones that the engine only forgets when they go: the program has them stay. Of a cluster's credential Keystone says whose it
+ * is, and so whether it stays: what is noted of it is an earlier run's.
+ */
+const retainedIds = (state: StateExport | undefined): Set<string> =>
+  idsIn(
+    (state?.deployment.resources ?? []).filter(
+      (one) => one.retainOnDelete === true && !isClusterCredential(one),
+    ),
+  );
 
 /** Whether there is no stack, or one without a resource (the stack itself, a component and a provider are none). */
 export const holdsNothing = (state: StateExport | undefined): boolean =>
