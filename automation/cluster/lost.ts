@@ -1,5 +1,11 @@
 import { CloudError } from "../../cloud/cloud-error.js";
-import { listObjects, takeShown, type CloudObject, type Kind } from "../../cloud/inventory.js";
+import {
+  listObjects,
+  takeInventory,
+  takeShown,
+  type CloudObject,
+  type Kind,
+} from "../../cloud/inventory.js";
 import { deleteOrphans } from "../../cloud/orphans.js";
 import { isRouterInterface } from "../../cloud/routers.js";
 import { ClusterError } from "./cluster-error.js";
@@ -115,7 +121,9 @@ export async function undoLost(
 ): Promise<ReadonlySet<string>> {
   const lost = await lostAmong(run, state, objects, doubts);
   if (lost.length > 0) {
-    if (doubts.interrupted) await requireNewest(run.access, doubts.interrupted, objects);
+    // The proof that a state is an old one may be what the cloud hides.
+    if (doubts.interrupted)
+      await requireNewest(run.access, doubts.interrupted, await takeInventory(await run.cloud()));
     run.stage("repair");
     await undo(
       run,

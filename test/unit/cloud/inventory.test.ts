@@ -108,6 +108,10 @@ describe("the inventory of a project", () => {
       hidden: ["load balancer"],
     });
     await assert.rejects(takeInventory(client), /403/);
+    await assert.rejects(
+      takeShown(client, (kind) => kind === "load balancer"),
+      /403/,
+    );
     cloud.on("GET /network/routers", { status: 400, body: {} });
     await assert.rejects(takeShown(client), /400/);
   });
