@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { label } from "../../components/spec/values.js";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
-import type { Kind } from "../../cloud/inventory.js";
+import type { CloudObject, Kind } from "../../cloud/inventory.js";
 import { hasData, isIdentity } from "../../cloud/ownership.js";
 import { deleteOrphans, findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
+import { listed, strangersBefore } from "../../cloud/strangers.js";
 import { clusterLines, mayLive, orphansCommand } from "../cluster/orphans.js";
 import { withStep } from "../../base/progress.js";
 import { hiddenLines, keptLines, markedTable } from "../render/marked.js";
@@ -60,6 +61,16 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
     );
 }
 
+/** Minutes of waiting would end in the same way, and with less. */
+function requireWay(going: readonly Orphan[], objects: readonly CloudObject[]): void {
+  const strange = strangersBefore(going, objects);
+  if (strange.length === 0) return;
+  throw new UserError(
+    `The network cannot go before what somebody else put into it: ${listed(strange)}. Nothing was deleted.`,
+    "Delete that, or what has it, then run the same command again.",
+  );
+}
+
 /** A command with an identity is easily pasted: of what may be a living cluster a person types the name. */
 async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean): Promise<void> {
   if (!mayLive(found)) return;
@@ -100,7 +111,7 @@ async function orphans(session: Session, options: Options): Promise<number> {
     session.progress.note(text);
   };
   const cloud = await connectCloud({ env, patience: { onWait } });
-  const { found: all, hidden } = await findMarked(cloud);
+  const { found: all, objects, hidden } = await findMarked(cloud);
   const found = all.filter(({ mark }) =>
     identity === undefined ? mark.name === cluster : mark.identity === identity,
   );
@@ -111,8 +122,9 @@ async function orphans(session: Session, options: Options): Promise<number> {
     hasData(one) ? !options.volumes : irreplaceable(one) && !options.floatingIps;
   const kept = options.delete ? found.filter(stays) : [];
   if (options.delete) {
-    await agreeTo(session, found, options.yes);
     const going = found.filter((orphan) => !kept.includes(orphan));
+    requireWay(going, objects);
+    await agreeTo(session, found, options.yes);
     await deleteAll(cloud, going, session);
   } else if (identity !== undefined && found.length > 0)
     session.print(
