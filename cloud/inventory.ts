@@ -136,12 +136,6 @@ export async function listObjects(client: CloudClient, kind: Kind): Promise<Clou
   return found.map((object) => ({ kind, ...object }));
 }
 
-/** A snapshot of everything in the project: take one before `up` and one after `destroy` and compare. Fails where some of it is hidden. */
-export async function takeInventory(client: CloudClient): Promise<CloudObject[]> {
-  const perKind = await Promise.all(kinds.map((kind) => listObjects(client, kind)));
-  return perKind.flat();
-}
-
 /** What of a project its services show. */
 export interface Shown {
   readonly objects: readonly CloudObject[];
@@ -149,14 +143,21 @@ export interface Shown {
   readonly hidden: readonly Kind[];
 }
 
-/** The same where some of it may be hidden. */
-export async function takeShown(client: CloudClient): Promise<Shown> {
+/**
+ * What the project has, where some of it may be hidden.
+ *
+ * @param isNeeded of which kinds it may not be: it fails where one is. @default none
+ */
+export async function takeShown(
+  client: CloudClient,
+  isNeeded: (kind: Kind) => boolean = () => false,
+): Promise<Shown> {
   const perKind = await Promise.all(
     kinds.map(async (kind): Promise<Shown> => {
       try {
         return { objects: await listObjects(client, kind), hidden: [] };
       } catch (error) {
-        if (!isHidden(error)) throw error;
+        if (!isHidden(error) || isNeeded(kind)) throw error;
         return { objects: [], hidden: [kind] };
       }
     }),
@@ -166,6 +167,11 @@ export async function takeShown(client: CloudClient): Promise<Shown> {
     hidden: perKind.flatMap(({ hidden }) => hidden),
   };
 }
+
+/** A snapshot of everything in the project: take one before `up` and one after `destroy` and compare. Fails where some of it is hidden. */
+export const takeInventory = async (client: CloudClient): Promise<CloudObject[]> => [
+  ...(await takeShown(client, () => true)).objects,
+];
 
 /** Ports that Neutron makes and removes by itself: they come and go with the network. */
 const selfMade = (object: CloudObject): boolean =>

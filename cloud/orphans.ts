@@ -10,6 +10,7 @@ import {
   takeShown,
   type CloudObject,
   type Kind,
+  type Shown,
 } from "./inventory.js";
 import { isIdentity, ownershipOf, type Claim, type Ownership } from "./ownership.js";
 import { emptyRouter } from "./routers.js";
@@ -20,9 +21,9 @@ export interface Orphan extends CloudObject, Ownership {}
 /** Everything in the project that carries a cluster's mark, or that the cluster's own controllers made, as far as the cloud shows it. */
 export async function findMarked(
   client: CloudClient,
-): Promise<{ readonly found: readonly Orphan[]; readonly hidden: readonly Kind[] }> {
-  const { objects, hidden } = await takeShown(client);
-  return { found: markedIn(objects), hidden };
+): Promise<Shown & { readonly found: readonly Orphan[] }> {
+  const shown = await takeShown(client);
+  return { ...shown, found: markedIn(shown.objects) };
 }
 
 /** The same of what the project has. */

@@ -2,7 +2,7 @@ import type { CloudClient } from "./client.js";
 import { credentialFindings } from "./cluster-credential.js";
 import { connectionFindings } from "./connection.js";
 import { problem, warning, type Finding } from "./finding.js";
-import { listObjects, takeInventory, type CloudObject } from "./inventory.js";
+import { listObjects, takeShown, type CloudObject, type Kind, type Shown } from "./inventory.js";
 import { countedResources, type ClusterNeeds } from "./needs.js";
 import { checkOffering, listOffer, type Flavor, type Offer } from "./offering.js";
 import { ownershipOf } from "./ownership.js";
@@ -105,23 +105,30 @@ function stillWanted(
 }
 
 /** What the cloud has and allows, as far as it matters to a cluster. */
-export interface Survey extends Offer {
-  readonly objects: readonly CloudObject[];
+export interface Survey extends Offer, Shown {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
   /** What it does not offer. */
   readonly missing: readonly Finding[];
 }
 
+/** Whether the plan itself makes some: then what there is has to be known, and one could not make them either. */
+const makes =
+  ({ makesCredential, counts }: ClusterNeeds) =>
+  (kind: Kind): boolean =>
+    kind === "server" ||
+    (kind === "application credential" && makesCredential) ||
+    countedResources.some((name) => name === `${kind}s` && counts[name] > 0);
+
 /** Asks the cloud everything at once. Whose the objects are is not known here. */
 export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
   const listed = listOffer(client, needs);
-  const [offer, missing, objects, quotas] = await Promise.all([
+  const [offer, missing, shown, quotas] = await Promise.all([
     listed,
     listed.then((all) => checkOffering(client, needs, all)),
-    takeInventory(client),
+    takeShown(client, makes(needs)),
     readQuotas(client),
   ]);
-  return { ...offer, objects, quotas, missing };
+  return { ...offer, ...shown, quotas, missing };
 }
 
 /**
@@ -134,7 +141,7 @@ export async function preflight(
   options: PreflightOptions = {},
 ): Promise<Finding[]> {
   const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
-  const { flavors, objects, quotas, missing } = await (surveyed ?? survey(client, needs));
+  const { flavors, objects, hidden, quotas, missing } = await (surveyed ?? survey(client, needs));
   const ours = objects.filter(
     (object) =>
       owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
@@ -147,6 +154,9 @@ export async function preflight(
     ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>
       warning(`quota: the ${service} service does not show it to you`),
+    ),
+    ...hidden.map((kind) =>
+      warning(`${kind}: the cloud does not show to you whether the project has any`),
     ),
   ];
 }

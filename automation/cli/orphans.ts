@@ -2,7 +2,13 @@ import { label } from "../../components/spec/values.js";
 import type { Kind } from "../../cloud/inventory.js";
 import { isIdentity } from "../../cloud/ownership.js";
 import type { Orphan } from "../../cloud/orphans.js";
-import { createOrphanService, keptOf, type OrphanService } from "../cluster/orphan-service.js";
+import {
+  createOrphanService,
+  keptOf,
+  requireWay,
+  type FoundOrphans,
+  type OrphanService,
+} from "../cluster/orphan-service.js";
 import { clusterLines, mayLive, orphansCommand, whichCluster } from "../cluster/orphans.js";
 import { withStep } from "../../base/progress.js";
 import { hiddenLines, keptLines, markedTable } from "../render/marked.js";
@@ -69,17 +75,19 @@ const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind
 async function deleteAll(
   session: Session,
   service: OrphanService,
-  found: readonly Orphan[],
+  there: FoundOrphans,
   options: Options,
 ): Promise<readonly Orphan[]> {
+  const { found } = there;
   if (options.identity === undefined && found.length > 0) throw whichCluster(found);
+  requireWay(there);
   await agreeTo(session, found, options.yes);
   const { volumes, floatingIps } = options;
   const kept = keptOf(found, { volumes, floatingIps });
   const count = found.length - kept.length;
   if (count > 0)
     await withStep(session.progress, `Delete ${count} objects`, 60, (step) =>
-      service.delete(found, {
+      service.delete(there, {
         ...{ volumes, floatingIps, signal: session.signal },
         onDelete: ({ kind, name }) => {
           step.update(`${kind} '${name}'`);
@@ -103,9 +111,10 @@ export async function orphans(session: Session, options: Options): Promise<numbe
     identity === undefined
       ? [{ cluster }, `cluster '${cluster}'`]
       : [{ identity }, `identity ${identity}`];
-  const { found, hidden } = await service.find(of);
+  const there = await service.find(of);
+  const { found, hidden } = there;
   session.print(foundLines(who, found, hidden));
-  const kept = options.delete ? await deleteAll(session, service, found, options) : [];
+  const kept = options.delete ? await deleteAll(session, service, there, options) : [];
   if (!options.delete && identity !== undefined && found.length > 0)
     session.print(
       `\nIf no state holds it any more, \`${orphansCommand(identity)}\` deletes it; else \`npx stackadm destroy\`.`,

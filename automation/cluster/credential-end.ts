@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { endingOf } from "../../cloud/cluster-credential.js";
-import { isClusterCredential, type StateExport } from "./state.js";
+import type { StateExport } from "./state.js";
+import { isClusterCredential } from "./stays.js";
 
 const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)));
 

@@ -61,7 +61,7 @@ function sorted(
     .map(({ id }): VolumeSnapshot => ({ id, snapshot: "", volume: "", fate: fates.otherwise }));
   const snapshots = [...fates.snapshots, ...others];
   const apart = new Set([...volumes, ...floatingIps, ...snapshots].map(({ id }) => id));
-  const mine = new Set([...held.owned, ...marked.map(({ id }) => id)]);
+  const mine = new Set([...held.owned, ...held.retained, ...marked.map(({ id }) => id)]);
   const rest = inventory.filter(({ id }) => mine.has(id) && !apart.has(id));
   const goes = rest.filter((one) => !isSpared(one, held));
   const stays = rest

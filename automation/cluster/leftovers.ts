@@ -13,6 +13,8 @@ export interface Known {
   readonly owned: ReadonlySet<string>;
   /** Identities of the clusters that the state holds. */
   readonly identities: ReadonlySet<string>;
+  /** IDs of what the program has stay, also where the state has forgotten it. */
+  readonly retained: ReadonlySet<string>;
   /** When runs were at work of which the state may not know everything. */
   readonly unsettled: readonly Stretch[];
 }
@@ -50,14 +52,20 @@ const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly
   port: ({ network }) => [network],
 };
 
+/** What the state holds, or has forgotten and remembers. */
+const isKnown = (
+  { id }: CloudObject,
+  { owned, retained }: Pick<Known, "owned" | "retained">,
+): boolean => owned.has(id) || retained.has(id);
+
 /**
  * Whose an object is that has the name of what an interrupted run was making. A mark decides alone, but for what cannot be made again: there
  * the time has to say the same. A server may be at work in a cluster of which the state is an old one. What has data may be a copy, which
  * has the mark, too, and somebody may have made it shortly before the run, or after.
  */
 export function verdictOn(object: CloudObject, known: Known): Verdict {
-  const { owned, identities, unsettled } = known;
-  if (owned.has(object.id)) return { is: "held" };
+  const { identities, unsettled } = known;
+  if (isKnown(object, known)) return { is: "held" };
   const mark = ownershipOf(object)?.mark;
   if (mark && !identities.has(mark.identity)) return { is: "another's" };
   if (mark && !hasData(object) && object.kind !== "server") return { is: "left behind" };
@@ -76,13 +84,13 @@ export function verdictOn(object: CloudObject, known: Known): Verdict {
  */
 export function isLost(
   object: CloudObject,
-  { owned, identities }: Pick<Known, "owned" | "identities">,
+  known: Pick<Known, "owned" | "retained" | "identities">,
 ): boolean {
   const ownership = ownershipOf(object);
   return (
     ownership?.claim === "marked by stackadm" &&
-    identities.has(ownership.mark.identity) &&
-    !owned.has(object.id) &&
+    known.identities.has(ownership.mark.identity) &&
+    !isKnown(object, known) &&
     !hasData(object)
   );
 }
@@ -105,8 +113,5 @@ export function verdictOnLost(object: CloudObject, known: Known): Verdict {
 /** Whether a destroy leaves it, whatever mark it has: the program has it stay, or it has data and the state does not hold it. */
 export const isSpared = (
   object: CloudObject,
-  {
-    owned,
-    retained,
-  }: { readonly owned: ReadonlySet<string>; readonly retained: ReadonlySet<string> },
+  { owned, retained }: Pick<Known, "owned" | "retained">,
 ): boolean => retained.has(object.id) || (hasData(object) && !owned.has(object.id));

@@ -1,7 +1,13 @@
 import { CloudError } from "../../cloud/cloud-error.js";
-import { listObjects, takeShown, type CloudObject, type Kind } from "../../cloud/inventory.js";
+import {
+  listObjects,
+  takeInventory,
+  takeShown,
+  type CloudObject,
+  type Kind,
+} from "../../cloud/inventory.js";
 import { deleteOrphans } from "../../cloud/orphans.js";
-import { isRouterInterface } from "../../cloud/routers.js";
+import { listed, strangersBefore, strangersIn } from "../../cloud/strangers.js";
 import { ClusterError } from "./cluster-error.js";
 import { unsettledOf, type Doubts } from "./earlier-runs.js";
 import { isLost, verdictOnLost } from "./leftovers.js";
@@ -28,44 +34,18 @@ export async function lostAmong(
   return lost.filter((one) => verdictOnLost(one, known).is === "left behind");
 }
 
-const named = (objects: readonly CloudObject[]): string =>
-  objects.map(({ kind, name, id }) => `${kind} '${name}' (${id})`).join(", ");
-
-/**
- * Ports that somebody put into these networks: neither Neutron's own nor a load balancer's, which go by themselves, nor one of ours, or of
- * what is ours.
- */
-const strangersIn = (
-  networks: ReadonlySet<string>,
-  objects: readonly CloudObject[],
-  ours: ReadonlySet<string>,
-): CloudObject[] =>
-  objects.filter(
-    ({ kind, id, name, owner, device, network }) =>
-      kind === "port" &&
-      networks.has(network) &&
-      !ours.has(id) &&
-      !ours.has(device) &&
-      (owner === "" || owner.startsWith("compute:") || isRouterInterface(owner)) &&
-      !name.startsWith("ovn-lb-"),
-  );
-
-/** Neutron deletes no subnet in which there is somebody else's port, and each further run would end in the same way. */
+/** Each further run would end in the same way. */
 function requireWay(
   lost: readonly CloudObject[],
   objects: readonly CloudObject[],
   owned: ReadonlySet<string>,
 ): void {
-  const places = lost.filter(({ kind }) => kind === "network" || kind === "subnet");
-  const networks = new Set(
-    places.map(({ kind, id, network }) => (kind === "network" ? id : network)),
-  );
-  const ours = new Set([...owned, ...lost.map(({ id }) => id)]);
-  const strange = strangersIn(networks, objects, ours);
+  const strange = strangersBefore(lost, objects, owned);
   if (strange.length === 0) return;
+  const places = lost.filter(({ kind }) => kind === "network" || kind === "subnet");
   throw new ClusterError(
     "FAILED",
-    `What an earlier run left without a record (${named(places)}) cannot go before what is in its network: ${named(strange)}. Nothing of it was deleted.`,
+    `What an earlier run left without a record (${listed(places)}) cannot go before what is in its network: ${listed(strange)}. Nothing of it was deleted.`,
     "Delete that, or what has it, then run the same command again.",
   );
 }
@@ -115,7 +95,9 @@ export async function undoLost(
 ): Promise<ReadonlySet<string>> {
   const lost = await lostAmong(run, state, objects, doubts);
   if (lost.length > 0) {
-    if (doubts.interrupted) await requireNewest(run.access, doubts.interrupted, objects);
+    // The proof that a state is an old one may be what the cloud hides.
+    if (doubts.interrupted)
+      await requireNewest(run.access, doubts.interrupted, await takeInventory(await run.cloud()));
     run.stage("repair");
     await undo(
       run,

@@ -1,7 +1,9 @@
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
-import type { Kind } from "../../cloud/inventory.js";
+import type { CloudObject, Kind } from "../../cloud/inventory.js";
 import { deleteOrphans, findMarked, irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { hasData, isIdentity } from "../../cloud/ownership.js";
+import { listed, strangersBefore } from "../../cloud/strangers.js";
+import { UserError } from "../../base/user-error.js";
 import type { ClusterServiceOptions } from "./options.js";
 import { whichCluster } from "./orphans.js";
 import { unlessStopped } from "./stop.js";
@@ -14,6 +16,8 @@ export interface FoundOrphans {
   readonly found: readonly Orphan[];
   /** Kinds that the cloud does not show: what there is of them is not known. */
   readonly hidden: readonly Kind[];
+  /** What somebody else has in their networks, which cannot go before it. */
+  readonly inTheWay: readonly CloudObject[];
 }
 
 /** What of it goes that cannot be made again. */
@@ -41,10 +45,10 @@ export interface OrphanService {
   find(of: OrphansOf): Promise<FoundOrphans>;
   /**
    * Deletes what was found of one cluster, but for what stays. A living cluster does not survive that: whoever calls knows that it is none.
-   * Asks nobody. Throws, and deletes nothing, where it is not of one identity.
+   * Asks nobody. Throws, and deletes nothing, where it is not of one identity, or something of somebody else's is in the way.
    */
   delete(
-    found: readonly Orphan[],
+    there: FoundOrphans,
     options?: DeleteOrphansOptions,
   ): Promise<{ readonly deleted: readonly Orphan[]; readonly kept: readonly Orphan[] }>;
 }
@@ -62,19 +66,31 @@ function requireOne(found: readonly Orphan[]): void {
   if (identities.length > 1 || !identities.every(isIdentity)) throw whichCluster(found);
 }
 
+/** Minutes of waiting would end in the same way, and with less. */
+export function requireWay({ inTheWay }: FoundOrphans): void {
+  if (inTheWay.length === 0) return;
+  throw new UserError(
+    `The network cannot go before what somebody else put into it: ${listed(inTheWay)}. Nothing was deleted.`,
+    "Delete that, or what has it, then run the same command again.",
+  );
+}
+
 export function createOrphanService({ env, onNote }: OrphanServiceOptions): OrphanService {
   let signedIn: Promise<CloudClient> | undefined;
   const patience = { onWait: (text: string): void => onNote?.(text) };
   const cloud = (): Promise<CloudClient> => (signedIn ??= connectCloud({ env, patience }));
   return {
     find: async (of) => {
-      const { found, hidden } = await findMarked(await cloud());
+      const { found: all, objects, hidden } = await findMarked(await cloud());
       const isMeant = ({ mark }: Orphan): boolean =>
         "identity" in of ? mark.identity === of.identity : mark.name === of.cluster;
-      return { found: found.filter(isMeant), hidden };
+      const found = all.filter(isMeant);
+      return { found, hidden, inTheWay: strangersBefore(found, objects) };
     },
-    delete: async (found, options = {}) => {
+    delete: async (there, options = {}) => {
+      const { found } = there;
       requireOne(found);
+      requireWay(there);
       const kept = keptOf(found, options);
       const deleted = found.filter((one) => !kept.includes(one));
       try {

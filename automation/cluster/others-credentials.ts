@@ -2,7 +2,8 @@ import { isAnothers } from "../../cloud/cluster-credential.js";
 import type { OthersCredential } from "./options.js";
 import { madeHere } from "./place.js";
 import type { OperationFlags, Run } from "./run.js";
-import { changeState, isClusterCredential, type StateExport, type StateResource } from "./state.js";
+import { changeState, type StateExport, type StateResource } from "./state.js";
+import { isClusterCredential, remembering } from "./stays.js";
 
 /*
  * An application credential is its user's: Keystone shows and deletes it for nobody else, administrators apart, and OpenStack's provider
@@ -45,34 +46,37 @@ const excluding = (others: readonly OthersCredential[]): OperationFlags =>
 export const passOver = async (run: Run, state: StateExport | undefined): Promise<OperationFlags> =>
   excluding(await othersCredentials(run, state));
 
-/** Of which the state says otherwise whether the engine only forgets them where it would delete them. */
-const wronglyHeld = (state: StateExport | undefined, others: ReadonlySet<string>) =>
-  new Set(
+/** The state that has the engine only forget those of others, and delete one's own, whatever an earlier run was to do. */
+function owned(state: StateExport, others: ReadonlySet<string>): StateExport {
+  const wrong = new Set(
     credentialsIn(state).filter(
       ({ id = "", retainOnDelete = false }) => retainOnDelete !== others.has(id),
     ),
   );
+  if (wrong.size === 0) return state;
+  const resources = (state.deployment.resources ?? []).map((one) =>
+    wrong.has(one) ? { ...one, retainOnDelete: others.has(one.id ?? "") } : one,
+  );
+  return { ...state, deployment: { ...state.deployment, resources } };
+}
 
-/** The state has the engine only forget those of others, and delete one's own, whatever an earlier run was to do. */
+/** The state says what the engine only forgets, and remembers it. */
 async function retain(
   { access }: Run,
   found: StateExport | undefined,
   others: ReadonlySet<string>,
 ): Promise<void> {
-  if (wronglyHeld(found, others).size === 0) return;
+  const retaining = (state: StateExport): StateExport => remembering(owned(state, others));
+  if (!found || retaining(found) === found) return;
   await changeState(access, (now) => {
     // As it is after a repair.
-    const wrong = wronglyHeld(now, others);
-    if (!now || wrong.size === 0) return undefined;
-    const resources = (now.deployment.resources ?? []).map((one) =>
-      wrong.has(one) ? { ...one, retainOnDelete: others.has(one.id ?? "") } : one,
-    );
-    return { ...now, deployment: { ...now.deployment, resources } };
+    const then = now && retaining(now);
+    return then === now ? undefined : then;
   });
 }
 
 /**
- * For an operation that may delete them: they are only forgotten. What the engine passes over it would not forget, so where it is to read
+ * For an operation that may delete them: they are only forgotten; what is forgotten because the program has it stay is remembered. What the engine passes over it would not forget, so where it is to read
  * first what is there, that is done here.
  */
 export async function disown(

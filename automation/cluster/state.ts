@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { clusterNameKey, identityKey, isIdentity } from "../../cloud/ownership.js";
+import { clusterNameKey, identityKey } from "../../cloud/ownership.js";
 import { run } from "../../base/run.js";
 import { ClusterError } from "./cluster-error.js";
 import { dropEmptyAttributes } from "./checkpoint-files.js";
 import { noteEngine } from "./engine-notes.js";
 import { isSameCluster } from "./kubeconfig-file.js";
+import { identityIn, idsIn, staysBy } from "./stays.js";
 import type { Workspace } from "./workspace.js";
 
 const resourceSchema = z.looseObject({
@@ -118,31 +119,9 @@ export async function changeState(
   }
 }
 
-/** Has the ID of the floating IP, which the project had before and keeps. */
-const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
-
-const idsIn = (resources: readonly StateResource[]): Set<string> =>
-  new Set(
-    resources.flatMap(({ id, type, external }) =>
-      id === undefined || type === association || external === true ? [] : [id],
-    ),
-  );
-
 /** The ids of everything the stack made in the cloud, and not of what it only read there. */
 export const ownedIds = (state: StateExport | undefined): Set<string> =>
   idsIn(state?.deployment.resources ?? []);
-
-/** Of those the ones that the engine only forgets when they go: the program has them stay. */
-const retainedIds = (state: StateExport | undefined): Set<string> =>
-  idsIn(
-    (state?.deployment.resources ?? []).filter(({ retainOnDelete }) => retainOnDelete === true),
-  );
-
-const credential =
-  /stackadm:identity:ApplicationCredential\$openstack:identity\/applicationCredential:ApplicationCredential::/;
-
-/** Whether the program made it for the controllers of a cluster; the credentials that a program has besides are none of ours. */
-export const isClusterCredential = ({ urn }: StateResource): boolean => credential.test(urn);
 
 /** Whether there is no stack, or one without a resource (the stack itself, a component and a provider are none). */
 export const holdsNothing = (state: StateExport | undefined): boolean =>
@@ -157,20 +136,22 @@ export const holdsNothing = (state: StateExport | undefined): boolean =>
  */
 export const componentsOf = (state: StateExport | undefined): Map<string, string> =>
   new Map(
-    (state?.deployment.resources ?? []).flatMap(({ urn, outputs }): [string, string][] => {
-      const component = /\$command:local:Command::([^:]*)-identity$/.exec(urn)?.[1];
-      const identity = z.string().refine(isIdentity).safeParse(outputs?.["stdout"]);
-      return component !== undefined && identity.success ? [[identity.data, component]] : [];
+    (state?.deployment.resources ?? []).flatMap((one) => {
+      const identity = identityIn(one);
+      return identity ? [identity] : [];
     }),
   );
 
 export const identitiesOf = (state: StateExport | undefined): Set<string> =>
   new Set(componentsOf(state).keys());
 
-/** What is the stack's: the ids of what it made and of what of that outlives it, and the identities that its clusters' objects carry. */
+/**
+ * What is the stack's: the ids of what it made and of what outlives it, also where the state has forgotten that, and the identities that
+ * its clusters' objects carry.
+ */
 export const heldBy = (state: StateExport | undefined) => ({
   owned: ownedIds(state),
-  retained: retainedIds(state),
+  retained: staysBy(state),
   identities: identitiesOf(state),
 });
 

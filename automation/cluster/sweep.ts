@@ -15,7 +15,7 @@ export interface SweepOptions {
   readonly identities: ReadonlySet<string>;
   /** Ids of everything that the stack held before it was destroyed. */
   readonly owned: ReadonlySet<string>;
-  /** Ids of what of that was to stay. */
+  /** Ids of what was to stay, also of what the stack held before that. */
   readonly retained: ReadonlySet<string>;
   readonly signal?: AbortSignal;
   readonly onDelete?: (orphan: Orphan) => void;

@@ -78,6 +78,26 @@ describe("`stackadm orphans`", function () {
     assert.equal(deleted().length, 2);
   });
 
+  it("names at once what somebody else put into the network, which could not go before it", async () => {
+    const port = (id: string, device_owner: string, device_id: string) => ({
+      ...{ id, name: id, network_id: "n1", device_owner, device_id },
+    });
+    const ports = [
+      port("of the machine", "compute:nova", "s1"),
+      port("theirs", "compute:nova", "s2"),
+      port("of DHCP", "network:dhcp", "dhcp"),
+    ];
+    cloud.on("GET /network/ports", { body: { ports } });
+    const remove = ["orphans", "--identity", dev.identity, "--delete", "--yes"];
+    const { code, err } = await operator.run(...remove);
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /^error: The network cannot go before what somebody else put into it: port 'theirs' \(theirs\)\. Nothing was deleted\.$/m,
+    );
+    assert.deepEqual(deleted(), []);
+  });
+
   it("deletes nothing by name: two clusters may have the same, and one of them is alive", async () => {
     const { code, err } = await operator.run("orphans", "--delete");
     assert.equal(code, 2);

@@ -101,6 +101,19 @@ describe("what a run that failed left without a record", function () {
     assert.deepEqual(deletions, [["left", ["hold"]]]);
   });
 
+  it("stays after a run that was killed where the cloud hides what may prove that the state is an old one", async () => {
+    const type = "kubernetes:core/v1:Namespace";
+    const resource = { urn: urnOf(type, "one"), type, custom: true };
+    embedder.engine.state({
+      resources: [ofIdentity],
+      pending_operations: [{ type: "creating", resource }],
+    });
+    embedder.cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    offer("networks", [left]);
+    await fails(embedder.service().up("dev", { ...bare, preflight: "names" }), "FORBIDDEN");
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["hold"]]);
+  });
+
   it("is said to be stuck where the cloud refuses, with the way out", async () => {
     offer("networks", [left]);
     const body = { NeutronError: { message: "not you" } };

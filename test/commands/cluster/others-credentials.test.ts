@@ -109,6 +109,15 @@ describe("the credential of a cluster that another user made", function () {
     assert.deepEqual([retained(), notes], [[], []]);
   });
 
+  it("is said to go where its owner destroys the cluster, whatever a run of somebody else's left", async () => {
+    engine.state({ resources: [provider, { ...credential, retainOnDelete: true }] });
+    keystone({ body: { application_credential: {} } });
+    const body = { application_credentials: [{ id: "theirs", name: "dev-0123456789ab" }] };
+    cloud.on(`GET ${path.replace("/theirs", "")}`, { body });
+    const { goes, stays, others } = await embedder.service().destroyPlan("dev");
+    assert.deepEqual([goes.map(({ id }) => id), stays, others], [["theirs"], undefined, undefined]);
+  });
+
   it("is one's own where Keystone shows it or does not know it: then the engine does as ever", async () => {
     for (const answer of [{ body: { application_credential: {} } }, { status: 404 }] as const) {
       keystone(answer);

@@ -7,27 +7,15 @@ import {
   takeInventory,
   takeShown,
 } from "../../../cloud/inventory.js";
-import {
-  emptyProject,
-  fakeProject,
-  startFakeCloud,
-  type FakeCloud,
-} from "../../support/fake-openstack.js";
 import { object } from "../../support/cloud-object.js";
+import { projectOfEach } from "../../support/empty-project.js";
+import { fakeProject, startFakeCloud } from "../../support/fake-openstack.js";
 
 describe("the inventory of a project", () => {
-  let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    emptyProject(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
-  const connect = () => connectCloud({ env: cloud.environment() });
+  const cloud = projectOfEach();
 
   it("asks for every kind, the shared services for this project only", async () => {
-    assert.deepEqual(await takeInventory(await connect()), []);
+    assert.deepEqual(await takeInventory(await cloud.connect()), []);
     const asked = cloud.seen.filter(({ method }) => method === "GET");
     assert.equal(asked.length, kinds.length);
     for (const { path } of asked.filter(({ path: p }) => /^\/(network|load-balancer)/.test(p)))
@@ -54,7 +42,7 @@ describe("the inventory of a project", () => {
     cloud.on("GET /network/ports", {
       body: { ports: [{ id: "p", name: "", device_owner: "network:dhcp", status: "ACTIVE" }] },
     });
-    assert.deepEqual(await takeInventory(await connect()), [
+    assert.deepEqual(await takeInventory(await cloud.connect()), [
       object({ kind: "load balancer", id: "l", name: "b", description: "d", status: "ERROR" }),
       object({
         id: "s",
@@ -79,7 +67,7 @@ describe("the inventory of a project", () => {
         ? { body: { servers: [{ id: "2" }] } }
         : { body: { servers: [{ id: "1" }], servers_links: link("marker=1") } },
     );
-    const servers = await listObjects(await connect(), "server");
+    const servers = await listObjects(await cloud.connect(), "server");
     assert.deepEqual(
       servers.map(({ id }) => id),
       ["1", "2"],
@@ -93,7 +81,7 @@ describe("the inventory of a project", () => {
       const next = asked.includes("marker=1") ? [] : [{ rel: "next", href }];
       return { body: { loadbalancers: [{ id: asked }], loadbalancers_links: next } };
     });
-    const [first, second] = await listObjects(await connect(), "load balancer");
+    const [first, second] = await listObjects(await cloud.connect(), "load balancer");
     const [collection, mine] = ["/load-balancer/lbaas/loadbalancers", `project_id=${fakeProject}`];
     assert.equal(first?.id, `${collection}?${mine}`);
     assert.equal(second?.id, `${collection}?limit=1&marker=1&${mine}`);
@@ -102,12 +90,16 @@ describe("the inventory of a project", () => {
   it("says which kinds the cloud does not show, where that may be; any other error is one", async () => {
     cloud.on("GET /network/routers", { body: { routers: [{ id: "r" }] } });
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
-    const client = await connect();
+    const client = await cloud.connect();
     assert.deepEqual(await takeShown(client), {
       objects: [object({ kind: "router", id: "r" })],
       hidden: ["load balancer"],
     });
     await assert.rejects(takeInventory(client), /403/);
+    await assert.rejects(
+      takeShown(client, (kind) => kind === "load balancer"),
+      /403/,
+    );
     cloud.on("GET /network/routers", { status: 400, body: {} });
     await assert.rejects(takeShown(client), /400/);
   });
@@ -116,13 +108,14 @@ describe("the inventory of a project", () => {
     cloud.on("GET /network/routers", ({ path }) => ({
       body: { routers: [{ id: path }], routers_links: [{ rel: "next", href: `http://x${path}` }] },
     }));
-    assert.equal((await listObjects(await connect(), "router")).length, 1);
+    assert.equal((await listObjects(await cloud.connect(), "router")).length, 1);
   });
 
   it("has nothing of a service that the cloud does not offer", async () => {
-    await cloud.close();
-    cloud = await startFakeCloud({ services: ["compute"] });
-    assert.deepEqual(await listObjects(await connect(), "volume"), []);
+    const small = await startFakeCloud({ services: ["compute"] });
+    const client = await connectCloud({ env: small.environment() });
+    assert.deepEqual(await listObjects(client, "volume"), []);
+    await small.close();
   });
 });
 

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { connectCloud } from "../../../cloud/client.js";
 import { CloudError } from "../../../cloud/cloud-error.js";
 import { deleteObject, deleteOrphans, findOrphans } from "../../../cloud/orphans.js";
 import {
@@ -8,13 +7,9 @@ import {
   clusterTags,
   serverGroupName,
 } from "../../../cloud/ownership.js";
-import {
-  emptyProject,
-  fakeUser,
-  startFakeCloud,
-  type FakeCloud,
-} from "../../support/fake-openstack.js";
 import { object } from "../../support/cloud-object.js";
+import { projectOfEach } from "../../support/empty-project.js";
+import { fakeUser } from "../../support/fake-openstack.js";
 
 const fast = { interval: 1, timeout: 10_000 };
 const mark = { name: "dev", identity: "0123456789ab" };
@@ -23,15 +18,7 @@ const tags = clusterTags(mark);
 const identities = new Set([mark.identity]);
 
 describe("what a cluster left", () => {
-  let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    emptyProject(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
-  const connect = () => connectCloud({ env: cloud.environment() });
+  const cloud = projectOfEach();
   const written = (): string[] =>
     cloud.seen
       .filter(({ method, path }) => method !== "GET" && !path.endsWith("/tokens"))
@@ -58,7 +45,7 @@ describe("what a cluster left", () => {
         ],
       },
     });
-    const found = await findOrphans(await connect(), identities);
+    const found = await findOrphans(await cloud.connect(), identities);
     assert.deepEqual(
       found.map(({ id, claim }) => `${id}: ${claim}`),
       ["l: load balancer of a Service", "a: marked by stackadm", "n: marked by stackadm"],
@@ -84,7 +71,7 @@ describe("what a cluster left", () => {
         ],
       },
     });
-    const found = await findOrphans(await connect(), identities);
+    const found = await findOrphans(await cloud.connect(), identities);
     assert.deepEqual(
       found.map(({ kind, id }) => `${kind} ${id}`),
       ["floating IP f", "server group g"],
@@ -112,7 +99,7 @@ describe("what a cluster left", () => {
         ],
       },
     });
-    const found = await findOrphans(await connect(), identities);
+    const found = await findOrphans(await cloud.connect(), identities);
     assert.deepEqual(
       found.map(({ id, claim }) => `${id}: ${claim}`),
       ["s: marked by stackadm", "mine: server group of marked servers"],
@@ -154,7 +141,7 @@ describe("what a cluster left", () => {
     });
     cloud.on("PUT /network/routers/r/remove_router_interface", { body: {} });
     const said: string[] = [];
-    await deleteOrphans(await connect(), orphans, {
+    await deleteOrphans(await cloud.connect(), orphans, {
       ...fast,
       onDelete: ({ id }) => {
         said.push(id);
@@ -178,7 +165,7 @@ describe("what a cluster left", () => {
     cloud.on("GET /volumev3/volumes/detail", () => ({
       body: { volumes: (looks += 1) < 3 ? [{ id: "v", status: "deleting" }] : [] },
     }));
-    await deleteObject(await connect(), object({ kind: "volume", id: "v" }), fast);
+    await deleteObject(await cloud.connect(), object({ kind: "volume", id: "v" }), fast);
     assert.equal(looks, 3);
   });
 
@@ -195,7 +182,7 @@ describe("what a cluster left", () => {
       status: 403,
       body: { error: { message: "May not delete access rule in use" } },
     });
-    await deleteObject(await connect(), credential, fast);
+    await deleteObject(await cloud.connect(), credential, fast);
     assert.deepEqual(written(), [
       `DELETE ${user}/application_credentials/c`,
       ...rules.map(({ id }) => `DELETE ${user}/access_rules/${id}`),
@@ -213,7 +200,11 @@ describe("what a cluster left", () => {
     cloud.on(`DELETE ${user}/access_rules/stuck`, { status: 400 });
     await assert.rejects(
       async () =>
-        deleteObject(await connect(), object({ kind: "application credential", id: "c" }), fast),
+        deleteObject(
+          await cloud.connect(),
+          object({ kind: "application credential", id: "c" }),
+          fast,
+        ),
       (error: unknown) =>
         error instanceof CloudError &&
         /these are left: stuck \(/.test(error.message) &&
@@ -225,16 +216,16 @@ describe("what a cluster left", () => {
   it("may be a credential without access rules, or one that is gone", async () => {
     const credential = object({ kind: "application credential", id: "c" });
     const path = `/identity/v3/users/${fakeUser}/application_credentials/c`;
-    await deleteObject(await connect(), credential, fast);
+    await deleteObject(await cloud.connect(), credential, fast);
     cloud.on(`GET ${path}`, { body: { application_credential: { id: "c" } } });
     cloud.on(`DELETE ${path}`, { status: 204 });
-    await deleteObject(await connect(), credential, fast);
+    await deleteObject(await cloud.connect(), credential, fast);
     assert.deepEqual(written(), [`DELETE ${path}`, `DELETE ${path}`]);
   });
 
   it("may be gone already", async () => {
     cloud.on("DELETE /compute/servers/s", { status: 404 });
-    await deleteObject(await connect(), object({ id: "s" }), fast);
+    await deleteObject(await cloud.connect(), object({ id: "s" }), fast);
     assert.deepEqual(written(), ["DELETE /compute/servers/s"]);
   });
 
@@ -243,7 +234,7 @@ describe("what a cluster left", () => {
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "s", status: "ERROR" }] } });
     const soon = { ...fast, timeout: 50 };
     await assert.rejects(
-      async () => deleteObject(await connect(), object({ id: "s", name: "stuck" }), soon),
+      async () => deleteObject(await cloud.connect(), object({ id: "s", name: "stuck" }), soon),
       (error: unknown) => error instanceof CloudError && /server 'stuck' \(s\)/.test(error.message),
     );
   });
@@ -260,12 +251,15 @@ describe("what a cluster left", () => {
     assert.ok(router && port && network);
     const { signal } = stop;
     await assert.rejects(
-      async () => deleteOrphans(await connect(), [port, network], { ...fast, signal }),
+      async () => deleteOrphans(await cloud.connect(), [port, network], { ...fast, signal }),
       { name: "AbortError" },
     );
-    await assert.rejects(async () => deleteObject(await connect(), router, { ...fast, signal }), {
-      name: "AbortError",
-    });
+    await assert.rejects(
+      async () => deleteObject(await cloud.connect(), router, { ...fast, signal }),
+      {
+        name: "AbortError",
+      },
+    );
     assert.deepEqual(written(), ["DELETE /network/ports/p"]);
   });
 
@@ -274,7 +268,7 @@ describe("what a cluster left", () => {
     let tries = 0;
     cloud.on("DELETE /network/ports/used", () => ({ status: (tries += 1) < 5 ? 409 : 204 }));
     const ports = ["forbidden", "used"].map((id) => object({ kind: "port", id }));
-    await assert.rejects(async () => deleteOrphans(await connect(), ports, fast), /403/);
+    await assert.rejects(async () => deleteOrphans(await cloud.connect(), ports, fast), /403/);
     assert.equal(tries, 5);
   });
 
@@ -284,7 +278,7 @@ describe("what a cluster left", () => {
       body: { forbidden: { message: "policy" } },
     });
     await assert.rejects(
-      async () => deleteObject(await connect(), object({ id: "s" }), fast),
+      async () => deleteObject(await cloud.connect(), object({ id: "s" }), fast),
       /403: policy/,
     );
     assert.equal(written().length, 1);

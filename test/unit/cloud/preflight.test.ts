@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { connectCloud } from "../../../cloud/client.js";
+import { CloudError } from "../../../cloud/cloud-error.js";
 import type { ClusterNeeds } from "../../../cloud/needs.js";
 import { preflight } from "../../../cloud/preflight.js";
 import { readQuotas } from "../../../cloud/quotas.js";
@@ -213,6 +214,22 @@ describe("the questions before the first write", () => {
         "warning: loadBalancer.provider: whether there is 'amphora' is not known; Octavia does not list its providers to you",
       ]);
     });
+
+  it("only warn of a kind that the cloud hides and the cluster has none of; of others they have to know", async () => {
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    await assert.rejects(
+      ask(),
+      (error) => error instanceof CloudError && error.kind === "forbidden",
+    );
+    const counts = { ...needs.counts, "load balancers": 0 };
+    const warnings = [
+      "warning: quota: the load-balancer service does not show it to you",
+      "warning: load balancer: the cloud does not show to you whether the project has any",
+    ];
+    assert.deepEqual(await ask({ counts }), warnings);
+    cloud.on("GET /compute/servers/detail", { status: 403, body: {} });
+    await assert.rejects(ask({ counts }), CloudError);
+  });
 
   it("warn of nodes that kubeadm finds too small", async () => {
     cloud.on("GET /compute/flavors/detail", {

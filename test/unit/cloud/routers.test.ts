@@ -1,24 +1,15 @@
 import assert from "node:assert/strict";
-import { connectCloud } from "../../../cloud/client.js";
 import { deleteObject } from "../../../cloud/orphans.js";
-import { emptyProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import { object } from "../../support/cloud-object.js";
+import { projectOfEach } from "../../support/empty-project.js";
 
 describe("a router that goes", () => {
-  let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    emptyProject(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
+  const cloud = projectOfEach();
   const remove = async (): Promise<void> =>
-    deleteObject(
-      await connectCloud({ env: cloud.environment() }),
-      object({ kind: "router", id: "r" }),
-      { interval: 1, timeout: 200 },
-    );
+    deleteObject(await cloud.connect(), object({ kind: "router", id: "r" }), {
+      interval: 1,
+      timeout: 200,
+    });
   const ports = (owners: readonly string[]) =>
     owners.map((owner) => ({ id: owner, device_owner: `network:${owner}` }));
 

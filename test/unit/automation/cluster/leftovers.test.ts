@@ -15,6 +15,7 @@ import { object } from "../../../support/cloud-object.js";
 const known: Known = {
   owned: new Set(["our network", "our router", "held"]),
   identities: new Set(["0123456789ab"]),
+  retained: new Set(["kept"]),
   unsettled: [
     { from: Date.parse("2026-01-02T08:00:00Z"), to: Date.parse("2026-01-02T08:30:00Z") },
     { from: Date.parse("2026-01-02T10:04:00Z"), to: Date.parse("2026-01-02T10:06:00Z") },
@@ -35,6 +36,11 @@ const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
 /** What each is, and why it may be anybody's. */
 const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
   ["what the state holds", { id: "held", kind: "network" }, "held"],
+  [
+    "what the program has stay, and the state has forgotten",
+    { id: "kept", kind: "network", tags: tags(ours), created: during },
+    "held",
+  ],
   ["a server of ours", { metadata: metadata(ours), created: during }, "left behind"],
   [
     "a server of ours, made after any create could last: its state is an old one",
@@ -208,6 +214,7 @@ describe("what is there without a record", () => {
     for (const kind of ["network", "port", "floating IP", "security group"] as const)
       assert.ok(lost({ kind, id: "new", description }), kind);
     assert.ok(!lost({ kind: "network", id: "held", description }));
+    assert.ok(!lost({ kind: "network", id: "kept", description }), "the program has it stay");
     const foreign = clusterDescription({ name: "dev", identity: theirs });
     assert.ok(!lost({ kind: "network", id: "new", description: foreign }));
     assert.ok(!lost({ kind: "port", id: "new", network: "our network", created: during }));

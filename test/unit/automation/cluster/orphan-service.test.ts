@@ -48,28 +48,41 @@ describe("what is left of dead clusters, for programs that embed this", () => {
 
   it("goes, but for what cannot be made again", async () => {
     const orphans = service();
-    const { found } = await orphans.find({ identity: dev.identity });
+    const there = await orphans.find({ identity: dev.identity });
     const begun: string[] = [];
-    const first = await orphans.delete(found, { onDelete: ({ id }) => begun.push(id) });
+    const first = await orphans.delete(there, { onDelete: ({ id }) => begun.push(id) });
     assert.deepEqual([ids(first.deleted), ids(first.kept), begun], [["n1"], ["v1"], ["n1"]]);
-    const rest = await orphans.delete(first.kept, { volumes: true });
+    const rest = await orphans.delete({ ...there, found: first.kept }, { volumes: true });
     assert.deepEqual([ids(rest.deleted), rest.kept], [["v1"], []]);
     assert.deepEqual(deleted(), ["/network/networks/n1", "/volumev3/volumes/v1"]);
   });
 
   it("stays where it is not of one identity", async () => {
     const orphans = service();
-    const { found } = await orphans.find({ cluster: "dev" });
-    const nameless = found.map((one) => ({ ...one, mark: { ...one.mark, identity: "" } }));
-    for (const several of [found, nameless])
-      await assert.rejects(orphans.delete(several), /Write which cluster is to be deleted/);
+    const there = await orphans.find({ cluster: "dev" });
+    const nameless = there.found.map((one) => ({ ...one, mark: { ...one.mark, identity: "" } }));
+    for (const found of [there.found, nameless])
+      await assert.rejects(
+        orphans.delete({ ...there, found }),
+        /Write which cluster is to be deleted/,
+      );
+    assert.deepEqual(deleted(), []);
+  });
+
+  it("stays where somebody else has something in its network", async () => {
+    const port = { id: "p1", name: "theirs", network_id: "n1", device_owner: "compute:nova" };
+    cloud.on("GET /network/ports", () => ({ body: { ports: [port] } }));
+    const orphans = service();
+    const there = await orphans.find({ identity: dev.identity });
+    assert.deepEqual(ids(there.inTheWay), ["p1"]);
+    await assert.rejects(orphans.delete(there), /port 'theirs' \(p1\)\. Nothing was deleted/);
     assert.deepEqual(deleted(), []);
   });
 
   it("stays after a stop, which is told as one", async () => {
     const orphans = service();
-    const { found } = await orphans.find({ identity: dev.identity });
-    await assert.rejects(orphans.delete(found, { signal: AbortSignal.abort() }), {
+    const there = await orphans.find({ identity: dev.identity });
+    await assert.rejects(orphans.delete(there, { signal: AbortSignal.abort() }), {
       code: "CANCELLED",
     });
     assert.deepEqual(deleted(), []);

@@ -1,21 +1,13 @@
 import assert from "node:assert/strict";
 import { sweep } from "../../../../automation/cluster/sweep.js";
 import { Failure } from "../../../../base/failure.js";
-import { connectCloud } from "../../../../cloud/client.js";
-import { emptyProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
+import { projectOfEach } from "../../../support/empty-project.js";
 
 describe("the sweep at the end", () => {
-  let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    emptyProject(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
+  const cloud = projectOfEach();
   const run = async (owned: readonly string[] = [], retained: readonly string[] = []) =>
     sweep({
-      cloud: await connectCloud({ env: cloud.environment() }),
+      cloud: await cloud.connect(),
       identities: new Set(["0123456789ab"]),
       owned: new Set([...owned, ...retained]),
       retained: new Set(retained),
@@ -95,7 +87,7 @@ describe("the sweep at the end", () => {
   it("touches nothing of a release without identities, whatever a state says", async () => {
     const tags = ["stackadm-cluster=old"];
     cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "old", tags }] } });
-    const connected = await connectCloud({ env: cloud.environment() });
+    const connected = await cloud.connect();
     const [owned, retained] = [new Set<string>(), new Set<string>()];
     const none = { cloud: connected, identities: new Set([""]), owned, retained };
     assert.deepEqual(await sweep(none), { deleted: [], kept: [] });
