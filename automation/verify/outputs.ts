@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { ClusterError } from "../cluster/cluster-error.js";
 import type { StackOutputs } from "../cluster/state.js";
-import type { SshTarget } from "../../cloud/ssh.js";
-import type { AskedMachine } from "./ssh.js";
+import type { SshRoute, SshTarget } from "../../cloud/ssh.js";
 
 const machine = z.looseObject({
   name: z.string(),
@@ -105,7 +104,7 @@ export function targetOf(
   machine: MachineOutput,
   outputs: ClusterOutputs,
   login: Login,
-): AskedMachine | undefined {
+): SshRoute | undefined {
   const target = hopTo(machine, outputs, login);
   const { sshHost, sshThrough } = machine;
   if (sshHost !== undefined) return target;
@@ -114,6 +113,6 @@ export function targetOf(
       ? // Outputs of an earlier release: one was the way to all others.
         entryOf(outputs)
       : machinesOf(outputs).find(({ name }) => name === sshThrough);
-  const through = hop && hopTo(hop, outputs, login);
-  return target && through && { ...target, through };
+  const proxy = hop && hopTo(hop, outputs, login);
+  return target && proxy && { ...target, proxy };
 }

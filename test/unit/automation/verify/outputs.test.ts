@@ -143,13 +143,13 @@ describe("the way to a machine", () => {
   it("leads through the machine that the outputs name, whichever is the first with an address", () => {
     assert.deepEqual(wayTo({ sshThrough: "d", sshUser: "core" }), {
       ...{ ...login, host: "10.0.0.12", hostKey: "ssh-ed25519 AAAAw", user: "core" },
-      through: { ...login, host: "203.0.113.8", hostKey: "ssh-ed25519 AAAAd", user: "ubuntu" },
+      proxy: { ...login, host: "203.0.113.8", hostKey: "ssh-ed25519 AAAAd", user: "ubuntu" },
     });
   });
 
   it("leads in outputs of an earlier release through the one way in", () => {
     const target = wayTo({});
-    assert.equal(target?.through?.host, "203.0.113.7");
+    assert.equal(target?.proxy?.host, "203.0.113.7");
     assert.equal(target.user, "debian");
   });
 
