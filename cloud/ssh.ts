@@ -14,6 +14,11 @@ export interface SshTarget {
   readonly agentSocket?: string;
 }
 
+/** The way to a machine: from here, or through another one. */
+export interface SshRoute extends SshTarget {
+  readonly proxy?: SshTarget;
+}
+
 /** The machine is not the one that was asked for, or somebody is in between. */
 export class HostKeyMismatch extends Error {
   constructor(host: string) {
@@ -78,20 +83,21 @@ export const forward = (client: Client, address: string, port: number): Promise<
     });
   });
 
-/** Who answers at `target`, seen from `hop`: the machine itself, another one, or nobody that lets us in. */
+/** Who answers at the end of the way: the machine itself, another one, or nobody that lets us in. */
 export async function whoAnswers(
-  hop: SshTarget,
-  target: SshTarget,
+  { proxy, ...target }: SshRoute,
+  agent: Pick<SshTarget, "agentSocket"> = {},
 ): Promise<"itself" | "wrong host key" | "nobody"> {
-  let client: Client | undefined;
+  let hop: Client | undefined;
   try {
-    client = await logIn(hop);
-    const inner = await logIn(target, await forward(client, target.host, target.port ?? 22));
-    inner.destroy();
+    if (proxy) hop = await logIn({ ...proxy, ...agent });
+    const stream = hop && (await forward(hop, target.host, target.port ?? 22));
+    const client = await logIn({ ...target, ...agent }, stream);
+    client.destroy();
     return "itself";
   } catch (error) {
     return error instanceof HostKeyMismatch ? "wrong host key" : "nobody";
   } finally {
-    client?.destroy();
+    hop?.destroy();
   }
 }

@@ -15,10 +15,12 @@ export interface NodeOutput {
   readonly ipv6Address?: string;
   /** Address of its second interface; absent where machines have one. */
   readonly adminAddress?: string;
-  /** Address for SSH from outside; machines without one are reached through the one that has it. */
+  /** Address for SSH from outside. Absent where it is reached through another machine, at its `address`. */
   readonly sshHost?: string;
-  /** User who logs in there; with `sshHost`. */
-  readonly sshUser?: string;
+  /** Name of the machine through which SSH reaches it; absent where that is none. */
+  readonly sshThrough?: string;
+  /** User who logs in. */
+  readonly sshUser: string;
   readonly serverId: string;
 }
 
@@ -45,7 +47,7 @@ export interface IngressOutput {
 export const nodesOf = (members: readonly Member[], access: Access): pulumi.Output<NodeOutput[]> =>
   pulumi.all(
     members.map(({ plan, machine }) => {
-      const sshHost = access.hostOf(machine);
+      const { host, user, proxy } = access.route(machine);
       return {
         name: machine.machine,
         role: plan.role,
@@ -53,7 +55,8 @@ export const nodesOf = (members: readonly Member[], access: Access): pulumi.Outp
         address: machine.address,
         ...(machine.ipv6Address && { ipv6Address: machine.ipv6Address }),
         ...(machine.adminAddress && { adminAddress: machine.adminAddress }),
-        ...(sshHost && { sshHost, sshUser: access.route(machine).user }),
+        ...(proxy ? { sshThrough: proxy.machine } : { sshHost: host }),
+        sshUser: user,
         serverId: machine.serverId,
       };
     }),
@@ -65,7 +68,7 @@ export const hostKeysOf = (members: readonly Member[], access: Access): pulumi.O
     members.map(({ machine }) => {
       const { address, hostKey } = machine;
       return pulumi
-        .all([address, access.hostOf(machine) ?? address, hostKey])
+        .all([address, access.route(machine).host, hostKey])
         .apply(([inside, host, key]) => {
           // Where it is reached at its own address, these are one.
           const hosts = new Set([machine.machine, inside, host]);

@@ -1,9 +1,10 @@
 import { etcdPorts } from "../../base/ports.js";
+import type { SshRoute } from "../../cloud/ssh.js";
 import { rolesOf, type Proof, type RoleRow } from "../../components/plan/roles.js";
 import { accepted, check, type Check, type Look } from "./check.js";
 import { machinesOf, targetOf, type ClusterOutputs, type MachineOutput } from "./outputs.js";
 import { podComplaint } from "./pods.js";
-import type { AskedMachine, Sessions } from "./ssh.js";
+import type { Sessions } from "./ssh.js";
 
 interface Question {
   /** What is asked, for people. */
@@ -16,7 +17,7 @@ const health = { port: etcdPorts.health, path: "/health" } as const;
 
 /** Asked by SSH: of machines of which the cluster's API knows nothing. */
 const onMachine =
-  (ask: (sessions: Sessions, target: AskedMachine) => Promise<string>): Question["ask"] =>
+  (ask: (sessions: Sessions, target: SshRoute) => Promise<string>): Question["ask"] =>
   async ({ entry, outputs, sessions }, machine) => {
     const target = entry && targetOf(machine, outputs, entry);
     if (!target) throw new Error("it cannot be reached by SSH: no way or no key is known");

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { ClusterError } from "../cluster/cluster-error.js";
 import type { StackOutputs } from "../cluster/state.js";
-import type { SshTarget } from "../../cloud/ssh.js";
-import type { AskedMachine } from "./ssh.js";
+import type { SshRoute, SshTarget } from "../../cloud/ssh.js";
 
 const machine = z.looseObject({
   name: z.string(),
@@ -10,6 +9,8 @@ const machine = z.looseObject({
   zone: z.string(),
   address: z.string(),
   sshHost: z.string().optional(),
+  /** Name of the machine through which one without `sshHost` is reached. Absent in outputs of an earlier release. */
+  sshThrough: z.string().optional(),
   /** Absent in outputs of an earlier release. */
   sshUser: z.string().optional(),
   serverId: z.string(),
@@ -74,30 +75,44 @@ export const machinesOf = ({ nodes, bastion, etcd }: ClusterOutputs): MachineOut
   ...[bastion, etcd].flatMap((apart) => apart ?? []),
 ];
 
-/**
- * How to log in to the machine that is the way in, as the user that it names itself before that of `login`; undefined when none
- * has an address for SSH or a known host key.
- */
-export function entryTarget(
-  outputs: ClusterOutputs,
-  login: { readonly user: string; readonly agentSocket: string },
+/** With what somebody logs in, as the user that a machine names itself before this one. */
+type Login = Omit<SshTarget, "host" | "hostKey">;
+
+/** The machine that is asked what only machines of the cluster reach: the first one that is reached from here. */
+const entryOf = (outputs: ClusterOutputs): MachineOutput | undefined =>
+  machinesOf(outputs).find(({ sshHost }) => sshHost !== undefined);
+
+function hopTo(
+  { address, sshHost: host = address, sshUser }: MachineOutput,
+  { hostKeys }: ClusterOutputs,
+  login: Login,
 ): SshTarget | undefined {
-  const { sshHost: host, sshUser: user = login.user } =
-    machinesOf(outputs).find(({ sshHost }) => sshHost !== undefined) ?? {};
-  if (host === undefined) return undefined;
-  const hostKey = hostKeyOf(outputs.hostKeys, host);
-  return hostKey === undefined ? undefined : { host, hostKey, ...login, user };
+  const hostKey = hostKeyOf(hostKeys, host);
+  return hostKey === undefined
+    ? undefined
+    : { ...login, host, hostKey, user: sshUser ?? login.user };
 }
 
-/** How to log in to a machine: at its own address for SSH, or through the one that is the way in. Undefined without a known key. */
+/** How to log in to the machine that is the way in; undefined when none has an address for SSH or a known host key. */
+export function entryTarget(outputs: ClusterOutputs, login: Login): SshTarget | undefined {
+  const entry = entryOf(outputs);
+  return entry && hopTo(entry, outputs, login);
+}
+
+/** How to log in to a machine, by the way that the outputs say. Undefined without a known key of each on it. */
 export function targetOf(
-  { address, sshHost, sshUser }: MachineOutput,
-  { hostKeys }: Pick<ClusterOutputs, "hostKeys">,
-  entry: SshTarget,
-): AskedMachine | undefined {
-  const host = sshHost ?? address;
-  const hostKey = hostKeyOf(hostKeys, host);
-  if (hostKey === undefined) return undefined;
-  const through = sshHost === undefined && { through: entry };
-  return { ...entry, host, hostKey, user: sshUser ?? entry.user, ...through };
+  machine: MachineOutput,
+  outputs: ClusterOutputs,
+  login: Login,
+): SshRoute | undefined {
+  const target = hopTo(machine, outputs, login);
+  const { sshHost, sshThrough } = machine;
+  if (sshHost !== undefined) return target;
+  const hop =
+    sshThrough === undefined
+      ? // Outputs of an earlier release: one was the way to all others.
+        entryOf(outputs)
+      : machinesOf(outputs).find(({ name }) => name === sshThrough);
+  const proxy = hop && hopTo(hop, outputs, login);
+  return target && proxy && { ...target, proxy };
 }

@@ -1,15 +1,9 @@
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
-import { forward, HostKeyMismatch, logIn, type SshTarget } from "../../cloud/ssh.js";
+import { forward, HostKeyMismatch, logIn, type SshRoute, type SshTarget } from "../../cloud/ssh.js";
 import { Failure } from "../../base/failure.js";
 import { UserError } from "../../base/user-error.js";
-
-/** A machine that is asked something. */
-export interface AskedMachine extends SshTarget {
-  /** The machine through which it is reached. Absent: from here. */
-  readonly through?: SshTarget | undefined;
-}
 
 async function connect(target: SshTarget, stream?: Duplex): Promise<Client> {
   try {
@@ -77,7 +71,7 @@ export class Sessions {
   readonly #clients = new Map<string, Promise<Client>>();
 
   /** GETs `http://<address>:<port><path>` from the machine: the connection begins there, the answer is read here. */
-  async fetch(target: AskedMachine, address: string, options: FetchOptions = {}): Promise<Fetched> {
+  async fetch(target: SshRoute, address: string, options: FetchOptions = {}): Promise<Fetched> {
     const { port = 80, path = "/", timeout = patience, host = address } = options;
     const work = async (): Promise<Fetched> => {
       const channel = await open(await this.#client(target), address, port);
@@ -87,7 +81,7 @@ export class Sessions {
   }
 
   /** Logs in to the machine, if that is not done yet. */
-  async logIn(target: AskedMachine): Promise<void> {
+  async logIn(target: SshRoute): Promise<void> {
     await within(patience, this.#client(target), `${target.host} lets nobody in.`);
   }
 
@@ -95,7 +89,7 @@ export class Sessions {
     for (const client of this.#clients.values()) client.then((one) => one.destroy(), ignored);
   }
 
-  #client(target: AskedMachine): Promise<Client> {
+  #client(target: SshRoute): Promise<Client> {
     // No two machines have the same.
     const { hostKey } = target;
     const known = this.#clients.get(hostKey);
@@ -107,9 +101,9 @@ export class Sessions {
     return client;
   }
 
-  async #connect({ through, ...target }: AskedMachine): Promise<Client> {
-    if (!through) return connect(target);
-    const way = await this.#client(through);
+  async #connect({ proxy, ...target }: SshRoute): Promise<Client> {
+    if (!proxy) return connect(target);
+    const way = await this.#client(proxy);
     return connect(target, await open(way, target.host, target.port ?? 22));
   }
 }

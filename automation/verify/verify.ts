@@ -110,7 +110,10 @@ function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeRep
   return eventually(allReady, options).catch(() => readNodes(api));
 }
 
-/** Looks at the finished cluster: nodes, etcd, sample services, the data on the claim. Changes nothing. */
+/**
+ * Looks at the finished cluster: nodes, etcd, sample services, the data on the claim. Changes nothing. What is expected is what was
+ * applied, and that the outputs say: settings may have changed since, and those of a program of one's own plan nothing here.
+ */
 export async function verifyCluster(options: VerifyOptions): Promise<Verification> {
   const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
   const [sessions, over] = [new Sessions(), new AbortController()];

@@ -6,14 +6,11 @@ import type { Connection } from "../support/remote-script.js";
 /** The way to a machine over SSH. Nothing else knows through which machines it leads. */
 export interface Access {
   route(machine: Machine): Connection;
-  /** Host under which a machine is reached from outside; undefined for one that is reached through another. */
-  hostOf(machine: Machine): pulumi.Output<string> | undefined;
 }
 
 /** Each machine is reached at its own address: the program runs where the machines are. */
 const direct: Access = {
   route: (machine) => machine.ssh(machine.address),
-  hostOf: ({ address }) => address,
 };
 
 const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<string> => {
@@ -24,7 +21,6 @@ const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<strin
 /** Each machine is reached at its address in the admin network. */
 const admin: Access = {
   route: (machine) => machine.ssh(inAdminNetwork(machine)),
-  hostOf: inAdminNetwork,
 };
 
 /** The ways on which no machine leads to another, by their name in a specification. */
@@ -35,7 +31,6 @@ export const through = (entry: Machine, host: pulumi.Output<string>): Access => 
   const hop = entry.ssh(host);
   return {
     route: (machine) => (machine === entry ? hop : { ...machine.ssh(machine.address), proxy: hop }),
-    hostOf: (machine) => (machine === entry ? host : undefined),
   };
 };
 

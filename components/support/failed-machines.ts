@@ -123,14 +123,13 @@ export class FailedMachines {
     }
   }
 
-  /** Looks who answers behind the proxy: a machine that does so by now gets its script again. */
-  private async ask({
-    proxy,
-    ...target
-  }: pulumi.Unwrap<Connection>): Promise<"itself" | "wrong host key" | "other"> {
+  /** Looks who answers on the way that the script took: a machine that does so by now gets its script again. */
+  private async ask(
+    connection: pulumi.Unwrap<Connection>,
+  ): Promise<"itself" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
-    if (proxy === undefined || agentSocket === undefined) return "other";
-    const answer = await whoAnswers({ ...proxy, agentSocket }, { ...target, agentSocket });
+    if (agentSocket === undefined) return "other";
+    const answer = await whoAnswers(connection, { agentSocket });
     return answer === "nobody" ? "other" : answer;
   }
 

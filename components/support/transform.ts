@@ -1,20 +1,46 @@
 import * as pulumi from "@pulumi/pulumi";
 
 /** What a cluster is made of, by the kinds that somebody may want to change, and their type tokens. */
-const kinds = {
+export const kinds = {
   network: "openstack:networking/network:Network",
   subnet: "openstack:networking/subnet:Subnet",
   router: "openstack:networking/router:Router",
+  routerInterface: "openstack:networking/routerInterface:RouterInterface",
   port: "openstack:networking/port:Port",
   floatingIp: "openstack:networking/floatingIp:FloatingIp",
+  floatingIpAssociation: "openstack:networking/floatingIpAssociate:FloatingIpAssociate",
   securityGroup: "openstack:networking/secGroup:SecGroup",
+  securityGroupRule: "openstack:networking/secGroupRule:SecGroupRule",
   server: "openstack:compute/instance:Instance",
   volume: "openstack:blockstorage/volume:Volume",
   serverGroup: "openstack:compute/serverGroup:ServerGroup",
   loadBalancer: "openstack:loadbalancer/loadBalancer:LoadBalancer",
+  listener: "openstack:loadbalancer/listener:Listener",
+  pool: "openstack:loadbalancer/pool:Pool",
+  member: "openstack:loadbalancer/member:Member",
+  monitor: "openstack:loadbalancer/monitor:Monitor",
+  applicationCredential: "openstack:identity/applicationCredential:ApplicationCredential",
+  namespace: "kubernetes:core/v1:Namespace",
+  configMap: "kubernetes:core/v1:ConfigMap",
+  secret: "kubernetes:core/v1:Secret",
+  service: "kubernetes:core/v1:Service",
+  serviceAccount: "kubernetes:core/v1:ServiceAccount",
+  persistentVolumeClaim: "kubernetes:core/v1:PersistentVolumeClaim",
   daemonSet: "kubernetes:apps/v1:DaemonSet",
   deployment: "kubernetes:apps/v1:Deployment",
+  statefulSet: "kubernetes:apps/v1:StatefulSet",
+  podDisruptionBudget: "kubernetes:policy/v1:PodDisruptionBudget",
+  ingress: "kubernetes:networking.k8s.io/v1:Ingress",
+  ingressClass: "kubernetes:networking.k8s.io/v1:IngressClass",
+  clusterRole: "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole",
+  clusterRoleBinding: "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding",
+  role: "kubernetes:rbac.authorization.k8s.io/v1:Role",
+  roleBinding: "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding",
   storageClass: "kubernetes:storage.k8s.io/v1:StorageClass",
+  csiDriver: "kubernetes:storage.k8s.io/v1:CSIDriver",
+  volumeSnapshotClass: "kubernetes:snapshot.storage.k8s.io/v1:VolumeSnapshotClass",
+  customResourceDefinition: "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition",
+  apiService: "kubernetes:apiregistration.k8s.io/v1:APIService",
 } as const;
 export type ChildKind = keyof typeof kinds;
 
@@ -27,7 +53,9 @@ export type Transform = (child: {
 
 /**
  * Changes to what a cluster is made of, one function per kind of child. For what no argument says: an own tag, a scheduler
- * hint, a volume. What the cluster needs in order to work (names, groups, marks) is to be left as it is.
+ * hint, a volume. What the cluster needs in order to work (names, groups, marks) is to be left as it is. Commands are no such
+ * kind: what runs on a machine is agreed with what this program reads of it, carries secrets and is told through arguments
+ * (`steps`). Nor is the Kubernetes provider: it has nothing but the kubeconfig, of which a program makes its own.
  */
 export type Transforms = { readonly [Kind in ChildKind]?: Transform };
 

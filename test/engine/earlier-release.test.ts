@@ -40,6 +40,18 @@ for (const { release, state, args, cloud } of recordedStates()) {
       assert.equal(same + update + components.length, counted.length);
     });
 
+    if (/"urn":"[^"]*::dev-frozen"/.test(state))
+      it("keeps what it was recorded with: another value is refused before anything else", async () => {
+        const network = { ...args.network, pods: "10.200.0.0/16" };
+        project.environment["CLUSTER"] = JSON.stringify({ ...args, network, cloud });
+        const { code, output } = await project.run("preview", "--non-interactive");
+        assert.notEqual(code, 0);
+        assert.match(
+          output,
+          /network\.pods: 10\.244\.0\.0\/16 cannot become 10\.200\.0\.0\/16 while/,
+        );
+      });
+
     it("is not made anew for another name", async () => {
       project.environment["NAME"] = "other";
       const { code, output } = await project.run("preview", "--non-interactive");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { entryTarget, hostKeyOf } from "../../automation/verify/outputs.js";
+import { targetOf } from "../../automation/verify/outputs.js";
 import { exchange } from "../../cloud/http.js";
 import { takeInventory } from "../../cloud/inventory.js";
 import { listAll } from "../../cloud/listing.js";
@@ -105,13 +105,9 @@ export const productionHa: Example = {
       text: "every other machine is reached through it, and proves who it is",
       see: async ({ outputs, cluster }) => {
         const login = { user: "debian", agentSocket: cluster.environment.agent?.socket ?? "" };
-        const entry = entryTarget(outputs, login);
-        assert.ok(entry);
-        const seen = await Promise.all(
-          outputs.nodes.map(({ address: host }) =>
-            whoAnswers(entry, { host, hostKey: hostKeyOf(outputs.hostKeys, host) ?? "", ...login }),
-          ),
-        );
+        const ways = outputs.nodes.map((node) => targetOf(node, outputs, login) ?? assert.fail());
+        assert.ok(ways.every(({ proxy }) => proxy?.host === outputs.bastion?.sshHost));
+        const seen = await Promise.all(ways.map((way) => whoAnswers(way)));
         assert.deepEqual([...new Set(seen)], ["itself"]);
         return `${String(seen.length)} machines`;
       },

@@ -213,6 +213,9 @@ describe("a bastion", () => {
     assert.deepEqual([bastion?.name, bastion?.sshHost], ["dev-bastion-0", "203.0.113.7"]);
     assert.equal(nodes.length, 5);
     assert.ok(nodes.every(({ sshHost }) => sshHost === undefined));
+    assert.ok(nodes.every(({ sshThrough }) => sshThrough === bastion?.name));
+    assert.equal(bastion?.sshThrough, undefined);
+    assert.ok([bastion, ...nodes].every((machine) => machine?.sshUser === "debian"));
     assert.match(keys[0] ?? "", /^dev-bastion-0,10\.0\.0\.\d+,203\.0\.113\.7 ssh-ed25519 /);
     assert.equal(await value((await build(without)).cluster.bastion), undefined);
   });

@@ -7,12 +7,17 @@ import { recordedStates } from "../support/recorded-cluster.js";
 
 interface Resource {
   readonly urn: string;
+  readonly type: string;
   readonly custom: boolean;
+  readonly inputs?: Readonly<Record<string, unknown>>;
 }
+
+const instance = "openstack:compute/instance:Instance";
 
 /* What the engine makes of it is in test/engine/earlier-release.test.ts. */
 for (const { release, state, args, cloud } of recordedStates()) {
   describe(`the graph over a state of the release ${release}`, () => {
+    const { deployment } = JSON.parse(state) as { deployment: { resources: Resource[] } };
     let rows: readonly Row[];
     before(async () => {
       rows = withEngineUrns(
@@ -25,11 +30,21 @@ for (const { release, state, args, cloud } of recordedStates()) {
 
     it("has a place for everything that is recorded, by its URN or an alias: nothing is deleted", () => {
       const known = new Set(rows.flatMap(({ urn, aliases }) => [urn, ...aliases]));
-      const { deployment } = JSON.parse(state) as { deployment: { resources: Resource[] } };
       const lost = deployment.resources
         .filter(({ urn, custom }) => custom && !/::default_\d/.test(urn) && !known.has(urn))
         .map(({ urn }) => urn);
       assert.deepEqual(lost, []);
+    });
+
+    it("replaces no server: what it may be replaced for is as it was recorded", () => {
+      const servers = deployment.resources.filter(({ type }) => type === instance);
+      assert.ok(servers.length > 0);
+      for (const { urn, inputs = {} } of servers) {
+        const row = rows.find((one) => [one.urn, ...one.aliases].includes(urn)) ?? assert.fail(urn);
+        const compared = (of: Readonly<Record<string, unknown>>) =>
+          Object.entries(of).filter(([key]) => !row.ignoreChanges.includes(key));
+        assert.deepEqual(compared(row.inputs).sort(), compared(inputs).sort(), urn);
+      }
     });
   });
 }

@@ -1,8 +1,12 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
+import type { ClusterArgs } from "../../components/cluster-spec.js";
+import { kinds, type ChildKind, type Transform } from "../../components/support/transform.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph } from "../support/graph.js";
+import { exampleArgs, exampleNames, programNames } from "../support/examples.js";
+import { graph, type Row } from "../support/graph.js";
+import { programGraph } from "../support/program-graph.js";
 import { smallest } from "../support/spec.js";
 import { value } from "../support/value.js";
 
@@ -10,7 +14,7 @@ const args = smallest;
 const instance = "openstack:compute/instance:Instance";
 
 describe("a cluster to build on", () => {
-  it("publishes what others need: network, groups, nodes, a provider", async () => {
+  it("publishes what others need: network, groups, nodes, endpoint, a provider", async () => {
     let cluster: Cluster | undefined;
     await graph(() => {
       cluster = new Cluster("dev", args);
@@ -21,6 +25,17 @@ describe("a cluster to build on", () => {
     assert.equal(await value(cluster.routerId), "dev-network-router-id");
     assert.deepEqual(Object.keys(cluster.securityGroupIds), ["node", "control-plane", "worker"]);
     assert.equal(await value(cluster.provider.id), "dev-addons-provider-id");
+    assert.equal(await value(cluster.apiEndpoint), "https://203.0.113.7:6443");
+    const nodes = await value(cluster.nodes);
+    assert.deepEqual(
+      nodes.map(({ name, role, serverId }) => [name, role, serverId]),
+      [
+        ["dev-control-plane-0", "control-plane", "dev-control-plane-0-server-id"],
+        ["dev-general-0", "worker", "dev-workers-general-0-server-id"],
+        ["dev-general-1", "worker", "dev-workers-general-1-server-id"],
+      ],
+    );
+    assert.equal(new Set(nodes.map(({ address }) => address)).size, 3);
   });
 
   it("lets a program change each child of a kind, and no other", async () => {
@@ -39,5 +54,44 @@ describe("a cluster to build on", () => {
     );
     const plain = await clusterRows(args);
     assert.equal(changed.length, plain.length);
+  });
+
+  describe("of which a program may change", () => {
+    /** Why these are none is said where the kinds are. */
+    const notTransformed = [
+      "command:local:Command",
+      "command:remote:Command",
+      "pulumi:providers:kubernetes",
+    ];
+    /** With what no example has. */
+    const more: ClusterArgs = {
+      ...args,
+      metricsServer: true,
+      blockStorage: { snapshots: true },
+      endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
+    };
+    const childKinds = Object.keys(kinds) as ChildKind[];
+    const typesOf = (rows: readonly Row[]): string[] =>
+      rows.filter(({ custom }) => custom).map(({ type }) => type);
+
+    it("every kind of child that an example has, but commands and the provider", async () => {
+      const types = new Set(typesOf(await clusterRows(more)));
+      for (const name of exampleNames())
+        for (const type of typesOf(await clusterRows(exampleArgs(name)))) types.add(type);
+      for (const name of programNames())
+        for (const type of typesOf((await programGraph(name)).rows)) types.add(type);
+      assert.deepEqual([...types].sort(), [...Object.values(kinds), ...notTransformed].sort());
+    });
+
+    it("all of them at once", async () => {
+      const protectedOne: Transform = ({ props, opts }) => ({
+        props: { ...props },
+        opts: { ...opts, protect: true },
+      });
+      const transforms = Object.fromEntries(childKinds.map((kind) => [kind, protectedOne]));
+      const rows = await clusterRows({ ...more, transforms });
+      const types = new Set(typesOf(rows.filter((row) => !row.protect)));
+      assert.deepEqual([...types].sort(), notTransformed);
+    });
   });
 });

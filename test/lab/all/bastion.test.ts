@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { whoAnswers, type SshTarget } from "../../../cloud/ssh.js";
-import { entryTarget, hostKeyOf } from "../../../automation/verify/outputs.js";
+import { whoAnswers } from "../../../cloud/ssh.js";
+import { targetOf } from "../../../automation/verify/outputs.js";
 import { takeInventory } from "../../../cloud/inventory.js";
 import { networkBeside, type NetworkBeside } from "../support/beside.js";
 import { givenObjects, type GivenObjects } from "../support/given.js";
@@ -29,10 +29,6 @@ describe("a cluster behind a bastion, in a network that was there before, on the
   const login = () => ({
     user: "debian",
     agentSocket: stack.cluster.environment.agent?.socket ?? "",
-  });
-  const targetOf = (host: string): SshTarget => ({
-    ...{ host, hostKey: hostKeyOf(stack.outputs.hostKeys, host) ?? "" },
-    ...login(),
   });
   before(async () => {
     await stack.open();
@@ -72,11 +68,12 @@ describe("a cluster behind a bastion, in a network that was there before, on the
   });
 
   it("lets 64 at once through the bastion to a machine that proves who it is", async () => {
-    const entry = entryTarget(stack.outputs, login());
-    assert.ok(entry);
-    const targets = stack.outputs.nodes.map(({ address }) => targetOf(address));
-    const all = Array.from({ length: 64 }, (_, n) => targets[n % targets.length] ?? entry);
-    const seen = await Promise.all(all.map((target) => whoAnswers(entry, target)));
+    const { outputs } = stack;
+    const ways = outputs.nodes.map((node) => targetOf(node, outputs, login()) ?? assert.fail());
+    const bastion = outputs.bastion?.sshHost;
+    assert.ok(ways.length > 0 && ways.every(({ proxy }) => proxy?.host === bastion));
+    const all = Array.from({ length: 64 }, (_, n) => ways[n % ways.length] ?? assert.fail());
+    const seen = await Promise.all(all.map((way) => whoAnswers(way)));
     assert.deepEqual([...new Set(seen)], ["itself"]);
   });
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { z } from "zod";
 import type { EndpointSpec } from "../../../components/spec/endpoint.js";
 import { useApi } from "./api-client.js";
 import { until } from "./foreign.js";
@@ -7,11 +8,14 @@ import { changes } from "./lab-cluster.js";
 import { inServer, scriptRuns } from "./machines.js";
 import { Stack } from "./stack.js";
 
+const zones = ["zone-a", "zone-b", "zone-c"];
+const placed = z.object({ server: z.looseObject({ "OS-EXT-AZ:availability_zone": z.string() }) });
+
 /** The tests of three control planes, whatever leads to them. */
 export function testControlPlanes(kind: EndpointSpec["kind"]): void {
   const stack = new Stack("ha");
   const changed = {
-    controlPlane: { flavor: "k8s-control-plane", count: 3 },
+    controlPlane: { flavor: "k8s-control-plane", count: 3, zones },
     endpoint: { kind },
     samples: false,
   };
@@ -26,9 +30,23 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
       [action]: null,
     });
 
+  /** Where Nova has them, by their position. */
+  const zonesOf = (): Promise<string[]> =>
+    Promise.all(
+      [0, 1, 2].map(async (position) => {
+        const path = `/servers/${stack.serverOf(`control-plane-${String(position)}`)}`;
+        const { server } = placed.parse(await stack.cluster.cloud.request("compute", "GET", path));
+        return server["OS-EXT-AZ:availability_zone"];
+      }),
+    );
+
   it("come up in one update: members of one etcd, each with an API server of its own", async () => {
     await stack.up(changed);
     await stack.prove(3);
+  });
+
+  it("stand in the zones that were asked for, no two in one", async () => {
+    assert.deepEqual(await zonesOf(), zones);
   });
 
   it("are reached by workers under the API's own name, through the endpoint only", async () => {
@@ -72,6 +90,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
     await stack.up(changed, true);
     assert.notEqual(stack.serverOf("control-plane-1"), lost);
     assert.deepEqual(await runs(), before);
+    assert.deepEqual(await zonesOf(), zones);
     await stack.prove(3);
     const nodes = await kubectlOn(stack.serverOf("control-plane-1"), "get nodes -o name");
     assert.equal(nodes.trim().split("\n").length, 5, nodes);

@@ -80,11 +80,22 @@ describe("a login to look", () => {
   });
 
   it("tells who answers behind a machine: itself, another one, or nobody", async () => {
-    assert.equal(await whoAnswers(at(hop), at(machine)), "itself");
-    assert.equal(await whoAnswers(at(hop), at(machine, stranger)), "wrong host key");
-    assert.equal(await whoAnswers(at(hop), at(machine, { port: 1 })), "nobody");
-    assert.equal(await whoAnswers(at(hop, { port: 1 }), at(machine)), "nobody");
-    assert.equal(await whoAnswers(at(hop, stranger), at(machine)), "wrong host key");
+    const proxy = at(hop);
+    assert.equal(await whoAnswers({ ...at(machine), proxy }), "itself");
+    assert.equal(await whoAnswers({ ...at(machine, stranger), proxy }), "wrong host key");
+    assert.equal(await whoAnswers({ ...at(machine, { port: 1 }), proxy }), "nobody");
+    assert.equal(await whoAnswers({ ...at(machine), proxy: at(hop, { port: 1 }) }), "nobody");
+    assert.equal(await whoAnswers({ ...at(machine), proxy: at(hop, stranger) }), "wrong host key");
+  });
+
+  it("tells it of a machine that is reached from here, and with the agent that it is given", async () => {
+    const agentSocket = join(directory, "nobody");
+    const logins = hop.logins;
+    assert.equal(await whoAnswers(at(machine)), "itself");
+    assert.equal(await whoAnswers(at(machine), { agentSocket }), "nobody");
+    const way = { ...at(machine, { agentSocket }), proxy: at(hop, { agentSocket }) };
+    assert.equal(hop.logins, logins);
+    assert.equal(await whoAnswers(way, { agentSocket: agent.socket }), "itself");
   });
 
   it("ends by itself when the machine falls silent without a word", async () => {
@@ -106,7 +117,7 @@ describe("a login to look", () => {
   });
 
   it("leaves no connection open", async () => {
-    await whoAnswers(at(hop), at(machine));
+    await whoAnswers({ ...at(machine), proxy: at(hop) });
     const end = Date.now() + 5_000;
     while (hop.open + machine.open > 0 && Date.now() < end)
       await new Promise((resolve) => setImmediate(resolve));

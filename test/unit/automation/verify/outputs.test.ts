@@ -6,6 +6,7 @@ import {
   hostKeyOf,
   machinesOf,
   parseOutputs,
+  targetOf,
   valuesOf,
 } from "../../../../automation/verify/outputs.js";
 
@@ -117,5 +118,45 @@ describe("the way into the cluster", () => {
   it("is none without an address, and none without a known key: nothing is trusted at first sight", () => {
     assert.equal(entryTarget(parseOutputs({ ...outputs, nodes: [node] }), login), undefined);
     assert.equal(entryTarget(parseOutputs({ ...outputs, hostKeys: [] }), login), undefined);
+  });
+});
+
+describe("the way to a machine", () => {
+  const login = { user: "debian", agentSocket: "/agent" };
+  const machines = [
+    { ...node, sshHost: "203.0.113.7", sshUser: "debian" },
+    { ...node, name: "d", address: "10.0.0.11", sshHost: "203.0.113.8", sshUser: "ubuntu" },
+  ];
+  const hostKeys = [
+    "c,10.0.0.10,203.0.113.7 ssh-ed25519 AAAAc",
+    "d,10.0.0.11,203.0.113.8 ssh-ed25519 AAAAd",
+    "w,10.0.0.12 ssh-ed25519 AAAAw",
+  ];
+  const worker = { ...node, name: "w", address: "10.0.0.12" };
+  const wayTo = (more: object, keys = hostKeys) => {
+    const known = parseOutputs({
+      ...{ ...outputs, hostKeys: keys, nodes: [...machines, { ...worker, ...more }] },
+    });
+    return targetOf(known.nodes.at(-1) ?? assert.fail(), known, login);
+  };
+
+  it("leads through the machine that the outputs name, whichever is the first with an address", () => {
+    assert.deepEqual(wayTo({ sshThrough: "d", sshUser: "core" }), {
+      ...{ ...login, host: "10.0.0.12", hostKey: "ssh-ed25519 AAAAw", user: "core" },
+      proxy: { ...login, host: "203.0.113.8", hostKey: "ssh-ed25519 AAAAd", user: "ubuntu" },
+    });
+  });
+
+  it("leads in outputs of an earlier release through the one way in", () => {
+    const target = wayTo({});
+    assert.equal(target?.proxy?.host, "203.0.113.7");
+    assert.equal(target.user, "debian");
+  });
+
+  it("is none without a key of each machine on it, or through one that is not there", () => {
+    const without = (name: string): string[] => hostKeys.filter((line) => !line.startsWith(name));
+    assert.equal(wayTo({ sshThrough: "d" }, without("w")), undefined);
+    assert.equal(wayTo({ sshThrough: "d" }, without("d")), undefined);
+    assert.equal(wayTo({ sshThrough: "gone" }), undefined);
   });
 });
