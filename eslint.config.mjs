@@ -51,7 +51,6 @@ const processEnv = {
 };
 /** Files that only render: no Pulumi, no network, no clock. Keep in step with docs/architecture.md. */
 const pureFiles = [
-  "components/cluster-spec.ts",
   "components/spec/**/*.ts",
   "components/**/*-rules.ts",
   "components/**/*-plan.ts",
@@ -62,9 +61,7 @@ const pureFiles = [
   "components/**/cloud-conf.ts",
   "components/**/host-keys.ts",
   "components/**/manifests/**/*.ts",
-  "components/pod-network/kinds.ts",
   "components/pod-network/manifest-objects.ts",
-  "components/pod-network/*/traits.ts",
   "components/pod-network/*/manifests.ts",
   "components/support/shell.ts",
 ];

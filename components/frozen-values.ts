@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
-import type { ClusterSpec } from "./cluster-spec.js";
+import type { ClusterSpec } from "./spec/cluster-spec.js";
 import { replacementProblems, type Existing } from "./plan/replacements.js";
 import {
   authorityPath,

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { packageRoot } from "../../base/paths.js";
 import { endingOf } from "../../cloud/cluster-credential.js";
-import type { ClusterSpec } from "../../components/cluster-spec.js";
+import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import { existingServers, type ExistingServers } from "../../components/support/server-marks.js";
 import { fittedPath } from "./kubeconfig-file.js";

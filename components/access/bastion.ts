@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { hostScripts, hostValues } from "../machine/preparation.js";
 import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
 import { ownState } from "../support/own-state.js";

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Access } from "../access/access.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { joinSigner } from "../identity/join-certificate.js";
 import { joinerValues } from "../kubeadm/joining.js";
 import {

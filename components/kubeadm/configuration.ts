@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { splitReference } from "../../base/images.js";
 import { toYaml } from "../../base/yaml.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { encryptionFlags, encryptionHome } from "./encryption.js";
 import { admission, apiServerFlags, controllerManagerFlags, schedulerFlags } from "./hardening.js";
 import { webhookKubeconfig } from "./keystone-webhook.js";

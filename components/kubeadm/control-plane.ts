@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { nameInCloud } from "../../cloud/ownership.js";
 import type { Access } from "../access/access.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import { endpointTraits } from "../spec/traits/endpoint.js";
 import type { Etcd } from "../etcd/etcd.js";
 import { externalEtcd, localEtcd } from "../etcd/etcd-documents.js";
 import { clientScripts } from "../etcd/member-scripts.js";
@@ -15,9 +15,9 @@ import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
-import { rangesOf } from "../network/address-plan.js";
+import { rangesOf } from "../../base/addresses.js";
 import { rolesOf } from "../plan/roles.js";
-import { podNetworkTraits } from "../pod-network/kinds.js";
+import { podNetworkTraits } from "../spec/traits/pod-network.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
 import {

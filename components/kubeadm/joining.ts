@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { joinKey } from "../identity/join-certificate.js";
 import { serverCertificate, type ServerCertificate } from "../identity/webhook-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Access } from "../access/access.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";

@@ -7,7 +7,7 @@ import {
   type ClusterMarkInput,
 } from "../identity/cluster-mark.js";
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
-import { addressOf } from "../network/address-plan.js";
+import { addressOf } from "../../base/addresses.js";
 import type { AdminNetwork } from "../network/admin-network.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { roleTable } from "../plan/roles.js";

@@ -6,7 +6,7 @@ import { Component } from "../support/component.js";
 import type { MachinesIpv6 } from "../machine/ipv6.js";
 import type { Ipv6Spec } from "../spec/ipv6.js";
 import type { FoundNetwork, RouterAddress } from "../support/existing-network.js";
-import { stretchesWithout } from "./address-plan.js";
+import { stretchesWithout } from "../../base/addresses.js";
 import type { Outside } from "./floating-address.js";
 
 export interface NetworkArgs {

@@ -1,5 +1,5 @@
-import type { ClusterSpec } from "../cluster-spec.js";
-import { zoneAt } from "../network/address-plan.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { zoneAt } from "../../base/addresses.js";
 import type { Spread } from "../spec/group-options.js";
 import { volumesOf, type PlannedVolume, type WrittenVolumes } from "./volumes.js";
 import { roleTable, type Role, type RoleRow } from "./roles.js";

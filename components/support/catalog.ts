@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { recognised } from "../../base/failure.js";
 import { inOrder, isUuid } from "../../cloud/reference.js";
 import { scopeIn, type CloudScope } from "../../cloud/scope.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { NetworkArgs } from "../network/network.js";
 import { servicesNetworkName } from "../plan/cluster-plan.js";
 import { ProgramError } from "./errors.js";

@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { inOrder, meantBy } from "../../cloud/reference.js";
-import { overlaps } from "../network/address-plan.js";
+import { overlaps } from "../../base/addresses.js";
 import {
   find,
   misnamed,

@@ -9,7 +9,7 @@ import {
   prefixOf,
   stretchesWithout,
   zoneAt,
-} from "../../../../components/network/address-plan.js";
+} from "../../../base/addresses.js";
 
 /** Any IPv4 range with its host bits zero. */
 const range = fc
@@ -33,7 +33,7 @@ const within = (outer: string): fc.Arbitrary<string> => {
     });
 };
 
-describe("address plan", () => {
+describe("addresses and ranges", () => {
   it("leaves every address of a range for machines but the first one and those that are taken", () => {
     const addresses = fc.uniqueArray(fc.integer({ min: 2, max: 30 }), { maxLength: 12 });
     fc.assert(

@@ -1,8 +1,8 @@
 import { Address4 } from "ip-address";
 import type { ClusterSpec } from "../cluster-spec.js";
-import { existingFloatingIp } from "../spec/endpoint.js";
-import { apiPort } from "../kubeadm/documents.js";
-import type { FirewallRow, Source } from "../network/firewall-rules.js";
+import { existingFloatingIp } from "../endpoint.js";
+import { apiPort } from "../../kubeadm/documents.js";
+import type { FirewallRow, Source } from "../../network/firewall-rules.js";
 
 type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs"> & {
   readonly network: Pick<ClusterSpec["network"], "nodes">;
