@@ -6,6 +6,9 @@ export const supportedMinors = ["1.36", "1.35"] as const;
 /** @default of `kubernetes.version`. */
 export const defaultKubernetesVersion = "1.36.3";
 
+/** Of kubeadm's documents. */
+export const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
+
 /** Where Kubernetes' own packages are published; `{minor}` becomes the minor version. */
 export const upstreamPackages = {
   url: "https://pkgs.k8s.io/core:/stable:/v{minor}/deb/",

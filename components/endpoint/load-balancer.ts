@@ -1,10 +1,9 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { descriptionOf, tagsOf } from "../identity/cluster-mark.js";
-import { apiPort } from "../kubeadm/documents.js";
 import { addressOf } from "../../base/addresses.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
-import { isOvn, listenerRanges } from "../spec/traits/endpoint.js";
+import { apiPort, isOvn, listenerRanges } from "../spec/traits/endpoint.js";
 import { balancerOptions, customTimeouts, monitoring, placed } from "./octavia.js";
 
 type Args = EndpointArgs<"load-balancer">;

@@ -1,6 +1,6 @@
 import { splitReference } from "../../base/images.js";
 import { toYaml } from "../../base/yaml.js";
-import { kubeadmVersion } from "../kubeadm/documents.js";
+import { kubeadmVersion } from "../../base/versions.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,7 @@
+import { kubeadmVersion } from "../../base/versions.js";
 import { toYaml } from "../../base/yaml.js";
 import { poolLabel } from "../plan/roles.js";
+import { apiPort } from "../spec/traits/endpoint.js";
 import { kubeletConfiguration, proxyConfiguration } from "./configuration.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -55,15 +57,13 @@ export interface JoinSettings extends NodeSettings {
   readonly controlPlane: boolean;
 }
 
-export const apiPort = 6443;
-/** Stand in a join document for what a control plane gives for this join (scripts/peers.sh). */
+/** Stand in a join document for what a control plane gives for this join (machine/scripts/peers.sh). */
 export const placeholders = {
   token: "@TOKEN@",
   caCertHash: "@CA_CERT_HASH@",
   certificateKey: "@CERTIFICATE_KEY@",
 } as const;
 
-export const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
 /** How long kubeadm waits; the scripts' own bounds are longer. */
 const timeouts = {
   controlPlaneComponentHealthCheck: "4m0s",

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { kubeconfigFor, validityOf } from "../identity/kubeconfig.js";
 import { Component } from "../support/component.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import { apiPort } from "./documents.js";
+import { apiPort } from "../spec/traits/endpoint.js";
 import type { ClusterFacts } from "./joining.js";
 
 export interface ReadinessArgs {

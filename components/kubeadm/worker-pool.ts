@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "../access/access.js";
+import type { Access } from "../machine/access.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { MachineSettings } from "../machine/machine.js";
@@ -11,9 +11,11 @@ import { rolesOf } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletText } from "./configuration.js";
 import type { ControlPlane } from "./control-plane.js";
-import { apiPort, joinDocument } from "./documents.js";
+import { joinDocument } from "./documents.js";
+import { apiPort } from "../spec/traits/endpoint.js";
 import { kubeletFields } from "./hardening.js";
-import { joinerValues, type ClusterFacts } from "./joining.js";
+import { joinerValues } from "../machine/peers.js";
+import type { ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { joinScripts, scriptsFor } from "./node-scripts.js";
 

@@ -18,7 +18,7 @@ import { generationMark } from "../support/server-marks.js";
 import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
 import { knownAfter } from "../support/settled.js";
 import type { Connection, SshHop } from "../support/remote-script.js";
-import type { MachinesIpv6 } from "./ipv6.js";
+import type { MachinesIpv6 } from "../network/network.js";
 import type { SecondInterface } from "./second-interface.js";
 import { userData } from "./user-data.js";
 import { blockDevices, type MachineVolume } from "./volumes.js";

@@ -1,5 +1,5 @@
 /** The OpenStack cloud controller manager: its access, configuration and DaemonSet (pure). */
-import { apiPort } from "../../kubeadm/documents.js";
+import { apiPort } from "../../spec/traits/endpoint.js";
 import {
   access,
   leaderElection,

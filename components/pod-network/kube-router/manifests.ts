@@ -2,7 +2,7 @@
 import { access, reading, rule, systemNamespace } from "../../support/manifests/access.js";
 import { appLabel, container, everywhere, fromField } from "../../support/manifests/pod.js";
 import type { Access } from "../../support/manifests/access.js";
-import { apiPort } from "../../kubeadm/documents.js";
+import { apiPort } from "../../spec/traits/endpoint.js";
 import type { ConfigMap, DaemonSet, Late, Secret } from "../../support/kubernetes-types.js";
 import { cniDirectory, publishes } from "../cni.js";
 import type { OptionsOf } from "../../spec/traits/pod-network.js";
