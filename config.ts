@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
 import * as pulumiConfig from "@pulumi/pulumi/runtime/config.js";
 import { checkClusterSpec } from "./components/checked-spec.js";
-import type { ClusterSpec } from "./components/cluster-spec.js";
+import type { ClusterSpec } from "./components/spec/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
 import { openSecrets } from "./components/spec/secrets.js";
 import { filesOf, operatorOf, type Operator } from "./components/support/operator.js";
 import { ConfigError } from "./components/support/errors.js";
-import { withSiteDefaults } from "./components/support/site.js";
+import { withSiteDefaults } from "./components/site.js";
 
 /** Where the stack's configuration is written. */
 export const settingsFile = (): string => `Pulumi.${pulumi.getStack()}.yaml`;

@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import tseslint from "typescript-eslint";
 
 const creatingResourcesInApply = {
@@ -37,12 +39,51 @@ const mayImport = {
   automation: ["base", "cloud", "components", "toolchain", "lab"],
   tools: ["base", "automation", "toolchain", "lab"],
 };
+/** The same of the folders of components/, each beneath those that stand on it. The files beside them may import all. */
+const componentsMayImport = {
+  support: [],
+  spec: ["support"],
+  plan: ["spec"],
+  identity: ["support", "spec"],
+  network: ["support", "spec", "plan", "identity"],
+  endpoint: ["support", "spec", "identity", "network"],
+  machine: ["support", "spec", "plan", "identity", "network"],
+  access: ["support", "spec", "network", "machine"],
+  ingress: ["support", "spec", "identity", "network", "endpoint", "machine"],
+  etcd: ["support", "spec", "identity", "machine"],
+  kubeadm: ["support", "spec", "plan", "identity", "endpoint", "machine", "etcd"],
+  "pod-network": ["support", "spec"],
+  addons: ["support", "spec", "plan", "identity", "network", "kubeadm", "pod-network"],
+};
+for (const table of [mayImport, componentsMayImport]) {
+  for (const [index, [folder, others]] of Object.entries(table).entries()) {
+    const above = Object.keys(table).slice(0, index);
+    const wrong = others.find((one) => !above.includes(one));
+    if (wrong) throw new Error(`${folder}/ may import only what stands above it, not ${wrong}/`);
+  }
+}
+const only = (folder, others) =>
+  `${folder}/ may import only ${["itself", ...others].join(", ")}: see docs/architecture.md.`;
 const folders = [...Object.keys(mayImport), "test", "docs", "bench"];
 const arrows = (folder) => {
   const forbidden = folders.filter((one) => one !== folder && !mayImport[folder].includes(one));
   return {
     regex: `^(\\.\\./)+(${forbidden.join("|")})/`,
-    message: `${folder}/ may import only ${["itself", ...mayImport[folder]].join(", ")}: see docs/architecture.md.`,
+    message: only(folder, mayImport[folder]),
+  };
+};
+const componentFolders = readdirSync(join(import.meta.dirname, "components"), {
+  withFileTypes: true,
+})
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+/** A folder without a row may import nothing. `depth`: how many folders beneath components/ the file lies. */
+const componentArrows = (folder, depth) => {
+  const others = componentsMayImport[folder] ?? [];
+  const allowed = [folder, ...others].join("|");
+  return {
+    regex: `^(\\.\\./){${depth}}(?!\\.\\./|(${allowed})/)`,
+    message: only(`components/${folder}`, others),
   };
 };
 const hiddenInputs = [
@@ -51,8 +92,8 @@ const hiddenInputs = [
 ].map((selector) => ({ selector, message: "Hidden input: take it as an argument." }));
 /** Files that only render: no Pulumi, no network, no clock. Keep in step with docs/architecture.md. */
 const pureFiles = [
-  "components/cluster-spec.ts",
   "components/spec/**/*.ts",
+  "components/plan/**/*.ts",
   "components/**/*-rules.ts",
   "components/**/*-plan.ts",
   "components/**/*-documents.ts",
@@ -62,9 +103,7 @@ const pureFiles = [
   "components/**/cloud-conf.ts",
   "components/**/host-keys.ts",
   "components/**/manifests/**/*.ts",
-  "components/pod-network/kinds.ts",
   "components/pod-network/manifest-objects.ts",
-  "components/pod-network/*/traits.ts",
   "components/pod-network/*/manifests.ts",
   "components/support/shell.ts",
 ];
@@ -105,28 +144,33 @@ export default tseslint.config(
   ...Object.keys(mayImport).map((folder) => ({
     files: [`${folder}/**/*.ts`],
     rules: {
-      "no-restricted-imports": [
-        "error",
-        { paths: [commandOnlyInRemoteScript, yamlOnlyInSupport], patterns: [arrows(folder)] },
-      ],
+      "@typescript-eslint/no-restricted-imports": ["error", { patterns: [arrows(folder)] }],
     },
   })),
+  ...componentFolders.flatMap((folder) =>
+    [1, 2, 3].map((depth) => ({
+      files: [`components/${folder}/${"*/".repeat(depth - 1)}*.ts`],
+      rules: {
+        "@typescript-eslint/no-restricted-imports": [
+          "error",
+          { patterns: [arrows("components"), componentArrows(folder, depth)] },
+        ],
+      },
+    })),
+  ),
   {
     files: ["components/support/remote-script.ts"],
-    rules: { "no-restricted-imports": ["error", { patterns: [arrows("components")] }] },
+    rules: { "no-restricted-imports": ["error", { paths: [yamlOnlyInSupport] }] },
   },
   {
     files: pureFiles,
     rules: {
-      "no-restricted-imports": [
-        "error",
-        { paths: [yamlOnlyInSupport], patterns: [noPulumi, arrows("components")] },
-      ],
+      "no-restricted-imports": ["error", { paths: [yamlOnlyInSupport], patterns: [noPulumi] }],
     },
   },
   {
     files: ["base/yaml.ts"],
-    rules: { "no-restricted-imports": ["error", { patterns: [arrows("base")] }] },
+    rules: { "no-restricted-imports": ["error", { paths: [commandOnlyInRemoteScript] }] },
   },
   {
     files: ["test/**/*.ts"],

@@ -37,6 +37,9 @@ export const supportedMinors: readonly string[] = Object.keys(kubernetesMinors);
 /** @default of `kubernetes.version`. */
 export const defaultKubernetesVersion = newest.version;
 
+/** Of kubeadm's documents. */
+export const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
+
 /** Where Kubernetes' own packages are published; `{minor}` becomes the minor version. */
 export const upstreamPackages = {
   url: "https://pkgs.k8s.io/core:/stable:/v{minor}/deb/",

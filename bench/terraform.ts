@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { connectCloud } from "../cloud/client.js";
 import { compareInventories, takeInventory, type CloudObject } from "../cloud/inventory.js";
-import type { ClusterSpec } from "../components/cluster-spec.js";
+import type { ClusterSpec } from "../components/spec/cluster-spec.js";
 import { wantedOf } from "../components/index.js";
 import { behindProxy } from "../test/lab/support/behind-proxy.js";
 import { labCluster, type LabCluster } from "../test/lab/support/lab-cluster.js";

@@ -1,4 +1,4 @@
-import { parseClusterSpec, type SpecResult } from "./cluster-spec.js";
+import { parseClusterSpec, type SpecResult } from "./spec/cluster-spec.js";
 import { manifestProblems } from "./pod-network/manifest-check.js";
 import type { PinnedFiles } from "./support/pinned-file.js";
 

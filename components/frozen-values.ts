@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
-import type { ClusterSpec } from "./cluster-spec.js";
 import { groupsOf, planCluster, type ClusterPlan } from "./plan/cluster-plan.js";
 import { keptGenerations, replacementProblems, type Existing } from "./plan/replacements.js";
+import type { ClusterSpec } from "./spec/cluster-spec.js";
 import {
   authorityPath,
   compareFrozen,

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "./access/access.js";
+import type { Access } from "./machine/access.js";
 import type { IngressController } from "./addons/ingress-controller.js";
 import type { Samples } from "./addons/samples.js";
 import type { Member } from "./machine/machine-group.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { z } from "zod";
 import { failureCodes, rowOf } from "../base/failures.js";
-import { clusterShape } from "../components/cluster-spec.js";
+import { clusterShape } from "../components/spec/cluster-spec.js";
 import { changes } from "../components/spec/values.js";
 
 /*
@@ -110,7 +110,7 @@ export function page(all: readonly Leaf[]): string {
   return [
     "# Configuration",
     "",
-    "Written by `npm run docs` from `components/cluster-spec.ts`; do not edit.",
+    "Written by `npm run docs` from `components/spec/cluster-spec.ts`; do not edit.",
     "",
     "All of it is one object, `stackadm:cluster` in `Pulumi.<stack>.yaml` or the argument of `new Cluster`. It is checked as a whole before anything is made: every problem is listed, with its path and with what to write. `Pulumi.dev.yaml` is a commented example. Values that hold for a whole site (package repository, registry) can be kept in a file of their own, named by the variable `STACKADM_SITE`; a stack's values win over it.",
     "",

@@ -1,5 +1,5 @@
 import type { Finding } from "../../cloud/finding.js";
-import type { ClusterSpec } from "../../components/cluster-spec.js";
+import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import { parseOutputs } from "../verify/outputs.js";
 import { ClusterError } from "./cluster-error.js";
 import { planDestroy } from "./destroy-plan.js";

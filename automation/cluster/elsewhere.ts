@@ -1,6 +1,6 @@
 import { findMarked, irreplaceable } from "../../cloud/orphans.js";
 import { hasData, isIdentity } from "../../cloud/ownership.js";
-import type { ClusterSpec } from "../../components/cluster-spec.js";
+import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import { ClusterError } from "./cluster-error.js";
 import type { DestroyResult } from "./options.js";
 import { clusterLines, showCommand } from "./orphans.js";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { writePrivate } from "../../base/files.js";
 import { packageRoot } from "../../base/paths.js";
 import { endingOf } from "../../cloud/cluster-credential.js";
-import type { ClusterSpec } from "../../components/cluster-spec.js";
+import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import { existingServers, type ExistingServers } from "../../components/support/server-marks.js";
 import { fittedPath } from "./kubeconfig-file.js";

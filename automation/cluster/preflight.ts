@@ -8,7 +8,7 @@ import {
   type Held,
   type Survey,
 } from "../../cloud/preflight.js";
-import type { ClusterSpec } from "../../components/cluster-spec.js";
+import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import { needsOf, wantedOf } from "../../components/plan/needs.js";
 import { ClusterError } from "./cluster-error.js";

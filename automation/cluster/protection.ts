@@ -1,4 +1,4 @@
-import type { ClusterSpec } from "../../components/cluster-spec.js";
+import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Run } from "./run.js";
 import { identitiesOf, type StateExport } from "./state.js";

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
-import type { ClusterSpec } from "../../components/cluster-spec.js";
+import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import { filesOf } from "../../components/support/operator.js";
 import { packageRoot } from "../../base/paths.js";

@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 import { checkClusterSpec } from "../../components/checked-spec.js";
-import { parseClusterSpec, type ClusterSpec } from "../../components/cluster-spec.js";
+import { parseClusterSpec, type ClusterSpec } from "../../components/spec/cluster-spec.js";
 import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
 import { openSecrets } from "../../components/spec/secrets.js";
 import { readSite } from "../../components/spec/site.js";

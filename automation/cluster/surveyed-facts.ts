@@ -1,7 +1,8 @@
 import type { Survey } from "../../cloud/preflight.js";
 import { isUuid, meantBy } from "../../cloud/reference.js";
 import type { CloudScope } from "../../cloud/scope.js";
-import type { CloudFacts, Wanted } from "../../components/support/catalog.js";
+import type { Wanted } from "../../cloud/wanted.js";
+import type { CloudFacts } from "../../components/support/catalog.js";
 import { marksOn } from "../../components/support/server-marks.js";
 
 interface Thing {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import type { CloudFacts } from "../../components/support/catalog.js";
 import { cloudAnswers } from "../../test/support/cloud-answers.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../test/support/fake-openstack.js";

@@ -1,12 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { Access } from "../machine/access.js";
 import type { Machine } from "../machine/machine.js";
 import { Addressed, type Outside } from "../network/floating-address.js";
-import type { Connection } from "../support/remote-script.js";
-
-/** The way to a machine over SSH. Nothing else knows through which machines it leads. */
-export interface Access {
-  route(machine: Machine): Connection;
-}
 
 /** Each machine is reached at its own address: the program runs where the machines are. */
 const direct: Access = {

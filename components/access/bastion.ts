@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
+import type { Access } from "../machine/access.js";
 import { hostScripts, hostValues } from "../machine/preparation.js";
 import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
 import { ownState } from "../support/own-state.js";
-import { EntryAddress, through, type Access, type EntryAddressArgs } from "./access.js";
+import { EntryAddress, through, type EntryAddressArgs } from "./access.js";
 
 const scripts = [
   readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),

@@ -8,7 +8,7 @@ import { imageTable } from "../../base/images.js";
 import { IngressController, type IngressControllerArgs } from "./ingress-controller.js";
 import { KeystoneAuth, type KeystoneAuthSpec } from "./keystone-auth.js";
 import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
-import { routedByCloud } from "../pod-network/kinds.js";
+import { routedByCloud } from "../spec/traits/pod-network.js";
 import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
 import { machinesClass } from "../spec/cloud-conf.js";

@@ -1,7 +1,7 @@
 /** cloud.conf, the configuration that the cloud controller and the storage plugin read (pure). */
 
 import type { z } from "zod";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import {
   confKey,
   machinesClass,

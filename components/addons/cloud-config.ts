@@ -1,10 +1,10 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon } from "./addon.js";
+import { Addon } from "../support/addon.js";
 import { checksum } from "../support/checksum.js";
 import { renderCloudConf, type CloudSettings } from "./cloud-conf.js";
 import { caCertificateFile, cloudConfigSecretObject } from "./manifests/cloud-controller.js";
-import type { AddonArgs } from "./addon.js";
+import type { AddonArgs } from "../support/addon.js";
 
 /** What the cluster's own controllers must know about the cloud. */
 export interface CloudAccess {

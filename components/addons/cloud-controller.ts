@@ -1,8 +1,8 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, workloadTimeouts } from "./addon.js";
+import { Addon, workloadTimeouts } from "../support/addon.js";
 import { cloudControllerAccess, cloudControllerDaemonSet } from "./manifests/cloud-controller.js";
-import type { AddonArgs } from "./addon.js";
+import type { AddonArgs } from "../support/addon.js";
 import type { CloudConfig } from "./cloud-config.js";
 
 /** Arguments of {@link CloudController}. */

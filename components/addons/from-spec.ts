@@ -2,11 +2,11 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { cloudSettings } from "./cloud-conf.js";
 import { metricsServerOf } from "./manifests/metrics-server.js";
-import type { ClusterSpec } from "../cluster-spec.js";
-import { serviceRanges } from "../endpoint/endpoint-plan.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { serviceRanges } from "../spec/traits/endpoint.js";
 import type { ClusterFacts } from "../kubeadm/joining.js";
 import type { Network } from "../network/network.js";
-import { routedByCloud } from "../pod-network/kinds.js";
+import { routedByCloud } from "../spec/traits/pod-network.js";
 import type { CloudCredential } from "../identity/application-credential.js";
 import { servicesExternalNetworkIn, type CloudFacts } from "../support/catalog.js";
 import type { Operator } from "../support/operator.js";

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, balancerTimeouts } from "./addon.js";
+import { Addon, balancerTimeouts } from "../support/addon.js";
 import {
   ingressClass,
   ofAddress,
@@ -12,7 +12,7 @@ import {
   traefikService,
   type TraefikSettings,
 } from "./manifests/traefik.js";
-import type { AddonArgs } from "./addon.js";
+import type { AddonArgs } from "../support/addon.js";
 import type { Balancing } from "./manifests/balanced.js";
 
 /** Arguments of {@link IngressController}. Change: in place. */

@@ -1,9 +1,9 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { ServerCertificate } from "../identity/webhook-certificate.js";
 import { checksum } from "../support/checksum.js";
-import { Addon, workloadTimeouts, type AddonArgs } from "./addon.js";
+import { Addon, workloadTimeouts, type AddonArgs } from "../support/addon.js";
 import type { CloudAccess } from "./cloud-config.js";
 import { keystoneDaemonSet, keystonePolicy, keystoneSecret } from "./manifests/keystone-auth.js";
 

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
-import { Addon } from "./addon.js";
+import { Addon } from "../support/addon.js";
 import {
   metricsApi,
   metricsReader,
@@ -9,7 +9,7 @@ import {
   metricsService,
   type MetricsServerSettings,
 } from "./manifests/metrics-server.js";
-import type { AddonArgs } from "./addon.js";
+import type { AddonArgs } from "../support/addon.js";
 
 /** Arguments of {@link MetricsServer}. Change: in place. */
 export interface MetricsServerArgs extends AddonArgs, MetricsServerSettings {}

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, balancerTimeouts } from "./addon.js";
+import { Addon, balancerTimeouts } from "../support/addon.js";
 import {
   dataClaim,
   sampleClaim,
@@ -17,7 +17,7 @@ import {
   writerStatefulSet,
 } from "./manifests/samples.js";
 import type { SampleServices } from "../spec/sample-services.js";
-import type { AddonArgs } from "./addon.js";
+import type { AddonArgs } from "../support/addon.js";
 import type { Balancing } from "./manifests/balanced.js";
 
 /** Arguments of {@link Samples}. */

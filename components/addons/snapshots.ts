@@ -1,13 +1,13 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
-import { Addon, workloadTimeouts } from "./addon.js";
+import { Addon, workloadTimeouts } from "../support/addon.js";
 import {
   snapshotClass,
   snapshotController,
   snapshotControllerAccess,
   snapshotKinds,
 } from "./manifests/snapshots.js";
-import type { AddonArgs } from "./addon.js";
+import type { AddonArgs } from "../support/addon.js";
 
 /** Arguments of {@link Snapshots}. */
 export interface SnapshotsArgs extends AddonArgs {

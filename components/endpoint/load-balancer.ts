@@ -2,9 +2,9 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
 import { descriptionOf, tagsOf } from "../identity/cluster-mark.js";
-import { addressOf } from "../network/address-plan.js";
+import { addressOf } from "../../base/addresses.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
-import { isOvn, listenerRanges } from "./endpoint-plan.js";
+import { isOvn, listenerRanges } from "../spec/traits/endpoint.js";
 import { balancerOptions, customTimeouts, monitoring, placed } from "./octavia.js";
 
 type Args = EndpointArgs<"load-balancer">;

@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { descriptionOf, tagsOf } from "../identity/cluster-mark.js";
-import { addressOf } from "../network/address-plan.js";
+import { addressOf } from "../../base/addresses.js";
 import { Endpoint, type EndpointArgs } from "./endpoint.js";
 
 /** An address that the control planes hand to each other by keepalived. A port that no machine has keeps it. */

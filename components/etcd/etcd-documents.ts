@@ -1,7 +1,7 @@
 import { splitReference } from "../../base/images.js";
 import { etcdPorts } from "../../base/ports.js";
 import { toYaml } from "../../base/yaml.js";
-import { kubeadmVersion } from "../kubeadm/documents.js";
+import { kubeadmVersion } from "../../base/versions.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 

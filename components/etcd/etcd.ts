@@ -1,14 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "../access/access.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { Access } from "../machine/access.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { joinSigner } from "../identity/join-certificate.js";
-import { joinerValues } from "../kubeadm/joining.js";
 import {
   MachineGroup,
   type LetGoArgs,
   type MachineGroupArgs,
   type Member,
 } from "../machine/machine-group.js";
+import { joinerValues } from "../machine/peers.js";
 import { preparation } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";

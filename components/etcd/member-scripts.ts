@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
-const asking = [read("../support/scripts/common.sh"), read("../kubeadm/scripts/peers.sh")] as const;
+const asking = [read("../support/scripts/common.sh"), read("../machine/scripts/peers.sh")] as const;
 
 export const memberScripts = [
   ...asking,
-  read("../kubeadm/scripts/offer.sh"),
-  read("../kubeadm/scripts/converge.sh"),
-  read("../kubeadm/scripts/kubelet.sh"),
-  read("../kubeadm/scripts/modes.sh"),
+  read("../machine/scripts/offer.sh"),
+  read("../machine/scripts/converge.sh"),
+  read("../machine/scripts/kubelet.sh"),
+  read("../machine/scripts/modes.sh"),
   read("scripts/member.sh"),
 ] as const;
 export const clientScripts = [...asking, read("scripts/client.sh")] as const;

@@ -1,8 +1,8 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { balancerOptions, customTimeouts, monitoring, placed } from "../endpoint/octavia.js";
-import { isOvn, listenerRanges, serviceRanges } from "../endpoint/endpoint-plan.js";
+import { isOvn, listenerRanges, serviceRanges } from "../spec/traits/endpoint.js";
 import { tagsOf } from "../identity/cluster-mark.js";
 import { Addressed, type Outside } from "../network/floating-address.js";
 import type { Member } from "../machine/machine-group.js";
@@ -10,7 +10,7 @@ import { entranceName } from "../plan/cluster-plan.js";
 import type { IngressSpec } from "../spec/ingress.js";
 import type { RouterAddress } from "../support/existing-network.js";
 import type { Operator } from "../support/operator.js";
-import { entrances, type Entrance } from "./ingress-plan.js";
+import { entrances, type Entrance } from "../spec/traits/ingress.js";
 
 /** The range of one address. */
 const alone = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { splitReference } from "../../base/images.js";
 import { toYaml } from "../../base/yaml.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { encryptionFlags, encryptionHome } from "./encryption.js";
 import { admission, apiServerFlags, controllerManagerFlags, schedulerFlags } from "./hardening.js";
 import { webhookKubeconfig } from "./keystone-webhook.js";
@@ -222,6 +222,6 @@ export const proxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...o
 const ifAny = (own: Fields, document: Fields): string =>
   Object.keys(own).length === 0 ? "" : toYaml(document);
 
-/** For scripts/kubelet.sh and scripts/kube-proxy.sh; nothing where no field is asked for. */
+/** For machine/scripts/kubelet.sh and scripts/kube-proxy.sh; nothing where no field is asked for. */
 export const kubeletText = (own: Fields): string => ifAny(own, kubeletConfiguration(own));
 export const proxyText = (own: Fields): string => ifAny(own, proxyConfiguration(own));

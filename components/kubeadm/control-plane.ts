@@ -1,24 +1,24 @@
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
 import { nameInCloud } from "../../cloud/ownership.js";
-import type { Access } from "../access/access.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { Access } from "../machine/access.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import { endpointTraits } from "../spec/traits/endpoint.js";
 import type { Etcd } from "../etcd/etcd.js";
 import { externalEtcd, localEtcd } from "../etcd/etcd-documents.js";
 import { clientScripts } from "../etcd/member-scripts.js";
-import type { FrozenValues } from "../frozen-values.js";
 import { encryptionKey } from "../identity/encryption-key.js";
 import { joinSigner } from "../identity/join-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
+import { joinerValues } from "../machine/peers.js";
 import { preparation } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
-import { rangesOf } from "../network/address-plan.js";
+import { rangesOf } from "../../base/addresses.js";
 import { rolesOf } from "../plan/roles.js";
-import { podNetworkTraits } from "../pod-network/kinds.js";
+import { podNetworkTraits } from "../spec/traits/pod-network.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
 import {
@@ -31,7 +31,7 @@ import {
 import { initDocuments, joinDocument } from "./documents.js";
 import { encryptionFile } from "./encryption.js";
 import { kubeletFields } from "./hardening.js";
-import { factsOf, joinerValues, webhookOf, type ClusterFacts } from "./joining.js";
+import { factsOf, webhookOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { patchesBlock, patchFiles } from "./patches.js";
 import { nodeMarks } from "./node-marks.js";
@@ -55,7 +55,8 @@ export interface ControlPlaneArgs extends Omit<MachineGroupArgs, "generationOf">
 
 export interface FormArgs {
   readonly spec: ClusterSpec;
-  readonly frozen: FrozenValues;
+  /** What machines compare again (scripts/frozen.sh). */
+  readonly frozen: { readonly lines: pulumi.Output<string> };
   readonly machines: MachineSettings;
   readonly endpoint: Endpoint;
   readonly access: Access;

@@ -1,4 +1,5 @@
 import { apiPort } from "../../base/ports.js";
+import { kubeadmVersion } from "../../base/versions.js";
 import { toYaml } from "../../base/yaml.js";
 import { poolLabel } from "../plan/roles.js";
 import { kubeletConfiguration, proxyConfiguration } from "./configuration.js";
@@ -56,14 +57,13 @@ export interface JoinSettings extends NodeSettings {
   readonly controlPlane: boolean;
 }
 
-/** Stand in a join document for what a control plane gives for this join (scripts/peers.sh). */
+/** Stand in a join document for what a control plane gives for this join (machine/scripts/peers.sh). */
 export const placeholders = {
   token: "@TOKEN@",
   caCertHash: "@CA_CERT_HASH@",
   certificateKey: "@CERTIFICATE_KEY@",
 } as const;
 
-export const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
 /** How long kubeadm waits; the scripts' own bounds are longer. */
 const timeouts = {
   controlPlaneComponentHealthCheck: "4m0s",

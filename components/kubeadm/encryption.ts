@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { toYaml } from "../../base/yaml.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 
 type Kubernetes = Pick<ClusterSpec["kubernetes"], "apiServer"> & {
   /** Base64 of 32 bytes. Absent: nothing is encrypted. */

@@ -1,4 +1,4 @@
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Kubernetes = Pick<

@@ -1,16 +1,20 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ClusterSpec } from "../cluster-spec.js";
-import { podNetworkTraits } from "../pod-network/kinds.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { podNetworkTraits } from "../spec/traits/pod-network.js";
 import { virtualIpValues } from "../endpoint/keepalived-documents.js";
 
 const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
 const common = read("../support/scripts/common.sh");
-const joining = [common, read("scripts/peers.sh"), read("scripts/api-name.sh")];
+const joining = [common, read("../machine/scripts/peers.sh"), read("scripts/api-name.sh")];
 
-const converge = read("scripts/converge.sh");
+const converge = read("../machine/scripts/converge.sh");
 const staticPods = read("scripts/static-pods.sh");
-const kubelet = [converge, read("scripts/kubelet.sh"), read("scripts/modes.sh")];
+const kubelet = [
+  converge,
+  read("../machine/scripts/kubelet.sh"),
+  read("../machine/scripts/modes.sh"),
+];
 const webhooks = read("scripts/webhooks.sh");
 
 export const controlPlaneScripts = [
@@ -26,7 +30,7 @@ export const controlPlaneScripts = [
   read("scripts/cluster-kubelet.sh"),
   read("scripts/signed-kubelets.sh"),
   read("scripts/kube-proxy.sh"),
-  read("scripts/offer.sh"),
+  read("../machine/scripts/offer.sh"),
   read("scripts/keep-marks.sh"),
   webhooks,
   read("../endpoint/scripts/virtual-ip.sh"),
@@ -68,7 +72,7 @@ export const renewScript = ["#!/bin/bash", converge, staticPods, read("scripts/r
 /** When each hour the control plane at this position does that: there are five at most, and no two are to begin together. */
 export const renewalMinute = (position: number): string => String(12 * position).padStart(2, "0");
 
-/** What whoever joins reads (scripts/peers.sh, scripts/api-name.sh). */
+/** What whoever joins reads (machine/scripts/peers.sh, scripts/api-name.sh). */
 const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
 
 /** What scripts/control-plane.sh and what comes before it read. */

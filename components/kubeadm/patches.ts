@@ -1,4 +1,4 @@
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { patchTargets } from "../spec/kubernetes-patches.js";
 
 type Patches = ClusterSpec["kubernetes"]["patches"];

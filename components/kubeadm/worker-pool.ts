@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
-import type { Access } from "../access/access.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { Access } from "../machine/access.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
@@ -14,7 +14,8 @@ import { kubeletText } from "./configuration.js";
 import type { ControlPlane } from "./control-plane.js";
 import { joinDocument } from "./documents.js";
 import { kubeletFields } from "./hardening.js";
-import { joinerValues, type ClusterFacts } from "./joining.js";
+import { joinerValues } from "../machine/peers.js";
+import type { ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { joinScripts, scriptsFor } from "./node-scripts.js";
 

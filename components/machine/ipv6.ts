@@ -1,14 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type * as pulumi from "@pulumi/pulumi";
-
-/** Where machines have an address of IPv6 besides. */
-export interface MachinesIpv6 {
-  readonly subnetId: pulumi.Input<string>;
-  /** Range of the subnet. */
-  readonly nodes: string;
-  readonly pods: string;
-}
+import type { MachinesIpv6 } from "../network/network.js";
 
 /** Goes on where the preparation of a machine ends, in the same step. */
 export const ipv6Script = readFileSync(join(__dirname, "scripts/ipv6.sh"), "utf8");

@@ -1,6 +1,6 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "../access/access.js";
+import type { Access } from "./access.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
 import { livesByMajority } from "../plan/roles.js";
 import { serverGroupNameOf } from "../identity/cluster-mark.js";

@@ -7,7 +7,7 @@ import {
   type ClusterMarkInput,
 } from "../identity/cluster-mark.js";
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
-import { addressOf } from "../network/address-plan.js";
+import { addressOf } from "../../base/addresses.js";
 import type { AdminNetwork } from "../network/admin-network.js";
 import { adminPortName, type PlannedMachine } from "../plan/cluster-plan.js";
 import { roleTable } from "../plan/roles.js";
@@ -18,7 +18,7 @@ import { generationMark } from "../support/server-marks.js";
 import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
 import { knownAfter } from "../support/settled.js";
 import type { Connection, SshHop } from "../support/remote-script.js";
-import type { MachinesIpv6 } from "./ipv6.js";
+import type { MachinesIpv6 } from "../network/network.js";
 import type { SecondInterface } from "./second-interface.js";
 import { userData } from "./user-data.js";
 import { blockDevices, type MachineVolume } from "./volumes.js";

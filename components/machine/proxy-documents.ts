@@ -1,5 +1,5 @@
 import { Address4 } from "ip-address";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 
 export type ProxySpec = Pick<ClusterSpec, "network" | "endpoint" | "apiName" | "kubernetes">;
 

@@ -1,4 +1,4 @@
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 
 type Kubernetes = Pick<ClusterSpec["kubernetes"], "registry" | "registries">;
 type Registry = Pick<

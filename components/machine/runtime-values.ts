@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { proxyFiles, type ProxySpec } from "./proxy-documents.js";
 import { signIns } from "./registry-documents.js";
 

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { replacementProblems, type Existing } from "../plan/replacements.js";
 import type { CloudFacts } from "../support/catalog.js";
 import { ConfigError } from "../support/errors.js";

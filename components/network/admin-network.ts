@@ -1,5 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { adminNetworkIn, type CloudFacts } from "../support/catalog.js";
 import type { FoundAdminNetwork } from "../support/existing-network.js";
 import type { Firewall } from "./firewall.js";

@@ -1,11 +1,11 @@
 import { Address4 } from "ip-address";
 import { apiPort, etcdPorts } from "../../base/ports.js";
-import type { ClusterSpec } from "../cluster-spec.js";
-import { endpointTraits } from "../endpoint/endpoint-plan.js";
-import { rangesOf } from "./address-plan.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { endpointTraits } from "../spec/traits/endpoint.js";
+import { rangesOf } from "../../base/addresses.js";
 import { entryRole, planCluster, type SecurityGroup } from "../plan/cluster-plan.js";
 import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
-import { podNetworkTraits, type Passage } from "../pod-network/kinds.js";
+import { podNetworkTraits, type Passage } from "../spec/traits/pod-network.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 
 /** Who may connect: machines in a group (new ones are included at once), or an address range. */

@@ -3,11 +3,10 @@ import type * as pulumi from "@pulumi/pulumi";
 import { Address4 } from "ip-address";
 import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
-import type { MachinesIpv6 } from "../machine/ipv6.js";
 import { ipv6SubnetName } from "../plan/cluster-plan.js";
 import type { Ipv6Spec } from "../spec/ipv6.js";
 import type { FoundNetwork, RouterAddress } from "../support/existing-network.js";
-import { stretchesWithout } from "./address-plan.js";
+import { stretchesWithout } from "../../base/addresses.js";
 import type { Outside } from "./floating-address.js";
 
 export interface NetworkArgs {
@@ -39,6 +38,14 @@ export interface ServicesPlace {
   readonly range: string;
   /** Floating IPs come from it, and Neutron gives them only to a network whose router leads there. */
   readonly externalNetwork: NonNullable<Outside["externalNetwork"]>;
+}
+
+/** Where machines have an address of IPv6 besides. */
+export interface MachinesIpv6 {
+  readonly subnetId: pulumi.Input<string>;
+  /** Range of the subnet. */
+  readonly nodes: string;
+  readonly pods: string;
 }
 
 /** The network that the machines are in: one of their own with a router to the external network, or one that exists. */

@@ -1,5 +1,4 @@
-import type { ClusterSpec } from "../cluster-spec.js";
-import { zoneAt } from "../network/address-plan.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Spread } from "../spec/group-options.js";
 import { volumesOf, type PlannedVolume, type WrittenVolumes } from "./volumes.js";
 import { roleTable, type Role, type RoleRow } from "./roles.js";
@@ -167,6 +166,11 @@ type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
   >;
 };
 type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
+
+/** The zone of the machine at `position`: zones in turn, or none when Nova may choose. */
+export function zoneAt(zones: readonly string[], position: number): string | undefined {
+  return zones.length === 0 ? undefined : zones[position % zones.length];
+}
 
 function group(
   { name, image, zones, network }: Common,

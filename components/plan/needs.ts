@@ -1,11 +1,11 @@
 import type { ClusterNeeds, CountedResource } from "../../cloud/needs.js";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { Wanted } from "../../cloud/wanted.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { certificateIn } from "../spec/certificates.js";
 import { entryAddresses, existingFloatingIps } from "../spec/floating-ips.js";
-import type { Wanted } from "../support/catalog.js";
-import { endpointTraits } from "../endpoint/endpoint-plan.js";
-import { ingressTraits } from "../ingress/ingress-plan.js";
-import { routedByCloud, routedRangesOf } from "../pod-network/kinds.js";
+import { endpointTraits } from "../spec/traits/endpoint.js";
+import { ingressTraits } from "../spec/traits/ingress.js";
+import { routedByCloud, routedRangesOf } from "../spec/traits/pod-network.js";
 import {
   groupsOf,
   machinesOf,

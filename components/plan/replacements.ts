@@ -1,5 +1,5 @@
-import type { ClusterSpec } from "../cluster-spec.js";
 import type { Frozen } from "../spec/frozen.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
 import {
   controlPlanesOf,
   machinesOf,

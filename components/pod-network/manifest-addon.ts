@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 import type { PinnedManifest } from "../../base/manifests.js";
-import { Addon, workloadTimeouts } from "../addons/addon.js";
+import { Addon, workloadTimeouts } from "../support/addon.js";
 import { ProgramError } from "../support/errors.js";
 import type { PinnedFiles } from "../support/pinned-file.js";
 import { manifestOf } from "./manifest-check.js";

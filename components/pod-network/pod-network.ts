@@ -1,16 +1,16 @@
 import * as pulumi from "@pulumi/pulumi";
-import { Addon } from "../addons/addon.js";
+import { Addon } from "../support/addon.js";
 import type { Ipv6Ranges } from "../spec/ipv6.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 import { Calico } from "./calico/calico.js";
 import { Canal } from "./canal/canal.js";
 import { Flannel } from "./flannel/flannel.js";
-import { overheadOf, type OptionsOf, type PodNetworkKind } from "./kinds.js";
+import { overheadOf, type OptionsOf, type PodNetworkKind } from "../spec/traits/pod-network.js";
 import { KubeRouter } from "./kube-router/kube-router.js";
 import type * as kubernetes from "@pulumi/kubernetes";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js";
-import type { AddonArgs } from "../addons/addon.js";
 import type { PinnedFiles } from "../support/pinned-file.js";
+import type { AddonArgs } from "../support/addon.js";
 
 /** What is deployed by the program. */
 export type DeployedKind = Exclude<PodNetworkKind, "none">;

@@ -1,4 +1,4 @@
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "./cluster-spec.js";
 
 /** Where a specification names a certificate in Barbican, by which load balancers end TLS. Undefined: nowhere. */
 export function certificateIn({

@@ -11,8 +11,8 @@ import {
   owned,
 } from "./cloud-conf.js";
 import { methods } from "../../cloud/access-rules.js";
-import { isOvn } from "../endpoint/endpoint-plan.js";
-import { overlaps, prefixOf } from "../network/address-plan.js";
+import { isOvn } from "./traits/endpoint.js";
+import { overlaps, prefixOf } from "../../base/addresses.js";
 import { doc, list, oneOf, present, range4, record, shown, text, truth, whole } from "./values.js";
 
 /** A network of their own for the addresses of services. */

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { firstHostOf, isHostOf } from "../network/address-plan.js";
+import { firstHostOf, isHostOf } from "../../base/addresses.js";
 
 interface Group {
   readonly path: readonly string[];

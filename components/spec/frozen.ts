@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { clusterShape, type ClusterSpec } from "../cluster-spec.js";
+import { clusterShape, type ClusterSpec } from "./cluster-spec.js";
 import { isFields } from "./defaults.js";
 import { floatingIpsOfWays, isOfWay } from "./floating-ips.js";
 

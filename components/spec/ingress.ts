@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { IngressPlanned } from "../ingress/ingress-plan.js";
+import type { IngressPlanned } from "./traits/ingress.js";
 import { octaviaChoices } from "./octavia.js";
 import { memberSubnetId, unknowing } from "./sample-services.js";
 import { address4, doc, noKind, present, record, truth, whole } from "./values.js";

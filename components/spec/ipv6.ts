@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { podNetworkTraits } from "../pod-network/kinds.js";
+import { podNetworkTraits } from "./traits/pod-network.js";
 import type { PodNetworkSpec } from "./pod-network.js";
 import { overlapping } from "./ranges.js";
 import { doc, oneOf, range6, record } from "./values.js";

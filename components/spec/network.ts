@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { endpointTraits } from "../endpoint/endpoint-plan.js";
+import { endpointTraits } from "./traits/endpoint.js";
 import { isFields } from "./defaults.js";
 import type { EndpointSpec } from "./endpoint.js";
-import { isIpv6 } from "../network/address-plan.js";
+import { isIpv6 } from "../../base/addresses.js";
 import { ipv6 } from "./ipv6.js";
 import { proxy } from "./proxy.js";
 import {

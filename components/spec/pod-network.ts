@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { publishedManifests } from "../../base/manifests.js";
-import { podNetworkKinds, podNetworks, routedByCloud } from "../pod-network/kinds.js";
+import { podNetworkKinds, podNetworks, routedByCloud } from "./traits/pod-network.js";
 import { kubeRouter } from "./kube-router.js";
 import { doc, kindOrWord, noKind, oneOf, present, record, text } from "./values.js";
 

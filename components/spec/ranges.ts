@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { overlaps } from "../network/address-plan.js";
+import { overlaps } from "../../base/addresses.js";
 
 interface Ranges {
   readonly nodes: string;

@@ -1,7 +1,7 @@
 /** Ranges that have no room for what is asked (pure): kubeadm would refuse them when the machines are there, or never end. */
 import type { z } from "zod";
-import { prefixOf } from "../network/address-plan.js";
-import { podNetworkTraits } from "../pod-network/kinds.js";
+import { prefixOf } from "../../base/addresses.js";
+import { podNetworkTraits } from "./traits/pod-network.js";
 import type { PodNetworkSpec } from "./pod-network.js";
 
 interface Written {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ClusterSpec } from "../cluster-spec.js";
+import type { ClusterSpec } from "./cluster-spec.js";
 import type { Late } from "../support/kubernetes-types.js";
 
 /** A value that must not lie open: text, an output, or what stands for an encrypted value in a stack's settings. */

@@ -3,44 +3,20 @@ import * as pulumi from "@pulumi/pulumi";
 import { recognised } from "../../base/failure.js";
 import { inOrder, isUuid } from "../../cloud/reference.js";
 import { scopeIn, type CloudScope } from "../../cloud/scope.js";
-import type { ClusterSpec } from "../cluster-spec.js";
-import type { NetworkArgs } from "../network/network.js";
-import { servicesNetworkName } from "../plan/cluster-plan.js";
+import type { Wanted } from "../../cloud/wanted.js";
 import { ProgramError } from "./errors.js";
 import { findServers } from "./existing-servers.js";
-import { findFloatingIp, type WantedFloatingIp } from "./existing-floating-ip.js";
+import { findFloatingIp } from "./existing-floating-ip.js";
 import {
   findAdminNetwork,
   findNetwork,
   type FoundAdminNetwork,
   type FoundNetwork,
-  type WantedAdminNetwork,
-  type WantedNetwork,
 } from "./existing-network.js";
 import { knownFacts, noteFacts } from "./known-facts.js";
 import type { Operator } from "./operator.js";
 import { find, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
 import type { ExistingServers } from "./server-marks.js";
-
-/** What a cluster needs to find in the cloud, each by name or by ID. */
-export interface Wanted {
-  /** Whose servers are looked for. @default nobody's */
-  readonly cluster?: string;
-  readonly images: readonly string[];
-  /** Absent: no floating IPs. */
-  readonly externalNetwork?: string;
-  readonly flavors: readonly string[];
-  /** Absent: a network is made. */
-  readonly network?: WantedNetwork;
-  /** Absent: machines have one interface. */
-  readonly admin?: WantedAdminNetwork;
-  /** That exist, besides those that are made. @default none */
-  readonly securityGroups?: readonly string[];
-  /** That exist, besides those that are made. @default none */
-  readonly floatingIps?: readonly WantedFloatingIp[];
-  /** External network of the services, where they have a network of their own. */
-  readonly servicesExternalNetwork?: string;
-}
 
 /** What was found: everything that decides whether the cluster can be made at all. */
 export interface CloudFacts {
@@ -100,24 +76,6 @@ export const securityGroupIn = (
   { securityGroupIds }: Pick<CloudFacts, "securityGroupIds">,
   reference: string,
 ): string => securityGroupIds?.[reference] ?? lacking(`the security group "${reference}"`);
-
-/** The networks that were looked up, as far as they were asked for. */
-export const networksFound = (
-  { name, externalNetwork, network, loadBalancer }: ClusterSpec,
-  cloud: pulumi.Output<CloudFacts>,
-): Pick<NetworkArgs, "externalNetwork" | "ofServices"> & {
-  readonly existing: NetworkArgs["existing"];
-} => ({
-  ...(externalNetwork !== undefined && {
-    externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
-  }),
-  existing: network.existing && cloud.apply(networkIn),
-  ofServices: loadBalancer.network && {
-    name: servicesNetworkName(name),
-    range: loadBalancer.network.range,
-    externalNetwork: cloud.apply(servicesExternalNetworkIn),
-  },
-});
 
 /** The provider looks for images by name only, so an ID is used as it is. */
 const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => [

@@ -1,15 +1,9 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { identityKey, isIdentity } from "../../cloud/ownership.js";
+import type { WantedFloatingIp } from "../../cloud/wanted.js";
 import { misnamed, noneFound, reasonOf, type Found } from "./look-up.js";
 import { ownState } from "./own-state.js";
-
-/** A floating IP that the project has already. */
-export interface WantedFloatingIp {
-  readonly address: string;
-  /** Where it is written, like `endpoint.floatingIp`. */
-  readonly path: string;
-}
 
 /** The floating IP, unless the project does not have it or somebody else uses it: Neutron would take it away from there. */
 export async function findFloatingIp(

@@ -1,7 +1,8 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { inOrder, meantBy } from "../../cloud/reference.js";
-import { overlaps } from "../network/address-plan.js";
+import type { WantedAdminNetwork, WantedNetwork } from "../../cloud/wanted.js";
+import { overlaps } from "../../base/addresses.js";
 import {
   find,
   misnamed,
@@ -13,19 +14,6 @@ import {
   type Problem,
   type Thing,
 } from "./look-up.js";
-
-/** A network that is there already, each part by name or ID. */
-export interface WantedNetwork {
-  readonly network: string;
-  /** Absent: the one with the range of the machines. */
-  readonly subnet?: string | undefined;
-  /** Absent: nobody looks whether there is a way out. */
-  readonly router?: string | undefined;
-  /** The machines' range; the subnet has to have it. */
-  readonly nodes: string;
-  /** Addresses that are written for machines; none may be the gateway's. @default none */
-  readonly addresses?: readonly string[];
-}
 
 /** One of a router's addresses outside. */
 export interface RouterAddress {
@@ -39,15 +27,6 @@ export interface FoundNetwork {
   readonly routerAddresses?: readonly RouterAddress[];
   /** Bytes. */
   readonly mtu: number;
-}
-
-/** The network of second interfaces, each part by name or ID. */
-export interface WantedAdminNetwork {
-  readonly network: string;
-  /** Absent: the only one. */
-  readonly subnet?: string | undefined;
-  /** Ranges that its own must not overlap, by their name in `network`. */
-  readonly apart: Readonly<Record<string, string>>;
 }
 
 export interface FoundAdminNetwork {

@@ -1,4 +1,5 @@
-import type { CloudFacts, Wanted } from "./catalog.js";
+import type { Wanted } from "../../cloud/wanted.js";
+import type { CloudFacts } from "./catalog.js";
 
 /*
  * What a program looks up in the cloud decides what it makes. The cluster service, which runs the program in a process of its own, gives it

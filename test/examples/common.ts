@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { listObjects } from "../../cloud/inventory.js";
 import { z } from "zod";
-import { withSiteDefaults } from "../../components/support/site.js";
+import { withSiteDefaults } from "../../components/site.js";
 import type { Point } from "./example.js";
 import { kubectlOn } from "../lab/support/kubectl.js";
 import { provePolicy } from "../lab/support/network-policy.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { exampleArgs } from "../support/examples.js";
 import { graph } from "../support/graph.js";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { lookUpCloud } from "../../components/support/catalog.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../support/graph.js";

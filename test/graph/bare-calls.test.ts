@@ -3,7 +3,7 @@ import { factsFor } from "../../bench/support/bare/cloud.js";
 import { DryCloud, dryHands } from "../../bench/support/bare/dry.js";
 import { runBare, type BareRun, type Hands } from "../../bench/support/bare/run.js";
 import { wantedOf } from "../../components/index.js";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { specOf } from "./../support/spec.js";
 
 const ofLab: Partial<ClusterArgs> = {

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { lookUpCloud, type CloudFacts, type Wanted } from "../../components/support/catalog.js";
+import type { Wanted } from "../../cloud/wanted.js";
+import { lookUpCloud, type CloudFacts } from "../../components/support/catalog.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields } from "../support/graph.js";
 

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { canaryCredential, canarySeed, cloudAnswers } from "../support/cloud-answers.js";
 import { golden } from "../support/golden.js";

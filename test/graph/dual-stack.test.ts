@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import type { NodeOutput } from "../../components/outputs.js";
 import { needsOf } from "../../components/plan/needs.js";
 import { cloudAnswers } from "../support/cloud-answers.js";

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { endpointTraits } from "../../components/endpoint/endpoint-plan.js";
+import { endpointTraits } from "../../components/spec/traits/endpoint.js";
 import type { EndpointSpec } from "../../components/spec/endpoint.js";
 import { sampleIdentity } from "../support/cloud-answers.js";
 import {

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { Cluster } from "../../components/cluster.js";
 import { FrozenValues, groupNames, type FrozenValuesArgs } from "../../components/frozen-values.js";
 import { planCluster } from "../../components/plan/cluster-plan.js";

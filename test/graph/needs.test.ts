@@ -4,7 +4,7 @@ import {
   parseClusterSpec,
   type ClusterArgs,
   type ClusterSpec,
-} from "../../components/cluster-spec.js";
+} from "../../components/spec/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { exampleArgs, exampleNames, programNames } from "../support/examples.js";
 import type { Row } from "../support/graph.js";

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";

@@ -3,7 +3,7 @@ import { kinds, type CloudObject } from "../../cloud/inventory.js";
 import { ownershipOf } from "../../cloud/ownership.js";
 import { kindOfType } from "../../automation/cluster/recovery-steps.js";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { object } from "../support/cloud-object.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../support/graph.js";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { kinds, type ChildKind, type Transform } from "../../components/support/transform.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { cloudAnswers } from "../support/cloud-answers.js";

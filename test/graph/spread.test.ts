@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { setTimeout as pause } from "node:timers/promises";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { setTimeout } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { Turns } from "../../components/machine/turns.js";
 import { operatorOf } from "../../components/support/operator.js";
 import { cloudAnswers } from "../support/cloud-answers.js";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { toYaml } from "../../base/yaml.js";
-import { parseClusterSpec } from "../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../components/spec/cluster-spec.js";
 import { configuredBlocks, kubeletConfiguration } from "../../components/kubeadm/configuration.js";
 import { kubeletFields } from "../../components/kubeadm/hardening.js";
 import { byDefault, failuresIn, items, scriptFor } from "../lab/support/cis.js";

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { parseClusterSpec } from "../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../components/spec/cluster-spec.js";
 import { preparation, prepareScripts } from "../../components/machine/preparation.js";
 import { proxyFiles } from "../../components/machine/proxy-documents.js";
 import { signIns } from "../../components/machine/registry-documents.js";

@@ -55,12 +55,12 @@ describe("scripts for machines", () => {
     });
   }
 
-  const joining = ["kubeadm/scripts/peers.sh", "kubeadm/scripts/api-name.sh"];
-  const kubelet = ["kubeadm/scripts/converge.sh", "kubeadm/scripts/kubelet.sh"];
-  const asking = "kubeadm/scripts/peers.sh";
+  const joining = ["machine/scripts/peers.sh", "kubeadm/scripts/api-name.sh"];
+  const kubelet = ["machine/scripts/converge.sh", "machine/scripts/kubelet.sh"];
+  const asking = "machine/scripts/peers.sh";
   const webhooks = "kubeadm/scripts/webhooks.sh";
   const releasing = [webhooks, "kubeadm/scripts/release.sh"];
-  const offer = "kubeadm/scripts/offer.sh";
+  const offer = "machine/scripts/offer.sh";
   const controlPlane = [
     "kubeadm/scripts/frozen.sh",
     "kubeadm/scripts/certificate.sh",

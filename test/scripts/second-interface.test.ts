@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { parseClusterSpec } from "../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../components/spec/cluster-spec.js";
 import { preparation, prepareScripts } from "../../components/machine/preparation.js";
 import { secondInterfaceCommand } from "../../components/machine/second-interface.js";
 import { freshDebian } from "../support/fresh-debian.js";

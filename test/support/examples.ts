@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import type { ClusterArgs } from "../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { packageRoot } from "../../base/paths.js";
 import { smallManifest } from "./manifests.js";
 import { podNetworkOf } from "./pod-networks.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseClusterSpec } from "../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../components/spec/cluster-spec.js";
 import { preparation } from "../../components/machine/preparation.js";
 import { smallest } from "./spec.js";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { types } from "@pulumi/kubernetes";
 import type { Unwrap } from "@pulumi/pulumi";
 import { parseAllDocuments, stringify } from "yaml";
-import type { Access } from "../../components/addons/manifests/access.js";
+import type { Access } from "../../components/support/manifests/access.js";
 import { unwrapped } from "./unwrapped.js";
 
 /** What every object has. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs, ClusterSpec } from "../../components/cluster-spec.js";
+import type { ClusterArgs, ClusterSpec } from "../../components/spec/cluster-spec.js";
 import { cloudAnswers } from "./cloud-answers.js";
 import { programFile } from "./examples.js";
 import { graph, type Row } from "./graph.js";

@@ -3,7 +3,7 @@ import {
   parseClusterSpec,
   type ClusterArgs,
   type ClusterSpec,
-} from "../../components/cluster-spec.js";
+} from "../../components/spec/cluster-spec.js";
 
 /** Nothing but what has to be written. */
 export const smallest = {

@@ -3,7 +3,8 @@ import type { CloudClient, Service } from "../../../cloud/client.js";
 import { CloudError } from "../../../cloud/cloud-error.js";
 import { listOffer } from "../../../cloud/offering.js";
 import { meantBy } from "../../../cloud/reference.js";
-import type { CloudFacts, Wanted } from "../../../components/support/catalog.js";
+import type { Wanted } from "../../../cloud/wanted.js";
+import type { CloudFacts } from "../../../components/support/catalog.js";
 import type { Fields, Made } from "../../../test/support/graph.js";
 
 /** One call that makes something, and what of the answer the program wants to know. */

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
-import type { ClusterSpec } from "../../../components/cluster-spec.js";
+import type { ClusterSpec } from "../../../components/spec/cluster-spec.js";
 import type { NodeOutput, SamplesOutput } from "../../../components/outputs.js";
 import type { CloudFacts } from "../../../components/support/catalog.js";
 import { RemoteScript } from "../../../components/support/remote-script.js";

@@ -1,5 +1,5 @@
 import { wantedOf } from "../../../components/index.js";
-import type { ClusterSpec } from "../../../components/cluster-spec.js";
+import type { ClusterSpec } from "../../../components/spec/cluster-spec.js";
 import { run } from "../../../base/run.js";
 import { connectCloud } from "../../../cloud/client.js";
 import type { Work } from "../moments.js";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Cluster } from "../../../components/cluster.js";
-import type { ClusterSpec } from "../../../components/cluster-spec.js";
+import type { ClusterSpec } from "../../../components/spec/cluster-spec.js";
 import type { CloudFacts } from "../../../components/support/catalog.js";
 import { cloudAnswers } from "../../../test/support/cloud-answers.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../../../test/support/graph.js";

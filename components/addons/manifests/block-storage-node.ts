@@ -1,5 +1,5 @@
 /** Cinder CSI on every node: account, configuration, DaemonSet (pure). */
-import { systemNamespace } from "./access.js";
+import { systemNamespace } from "../../support/manifests/access.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
   healthPorts,
@@ -10,7 +10,7 @@ import {
   socketMount,
   type BlockStorageImages,
 } from "./csi.js";
-import { appLabel, container, everywhere, fromField } from "./pod.js";
+import { appLabel, container, everywhere, fromField } from "../../support/manifests/pod.js";
 import { cinderDriver } from "./storage-class.js";
 import type {
   ConfigMap,

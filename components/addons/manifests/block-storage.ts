@@ -7,7 +7,7 @@ import {
   rule,
   systemNamespace,
   writingEvents,
-} from "./access.js";
+} from "../../support/manifests/access.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
   healthPorts,
@@ -25,9 +25,9 @@ import {
   controlPlaneSelector,
   onControlPlane,
   readyWithPods,
-} from "./pod.js";
+} from "../../support/manifests/pod.js";
 import { snapshotterRules } from "./snapshots.js";
-import type { Access } from "./access.js";
+import type { Access } from "../../support/manifests/access.js";
 import type { Container, Deployment, Late } from "../../support/kubernetes-types.js";
 
 const controllerName = "csi-cinder-controllerplugin";

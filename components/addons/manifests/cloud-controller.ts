@@ -8,7 +8,7 @@ import {
   rule,
   systemNamespace,
   writingEvents,
-} from "./access.js";
+} from "../../support/manifests/access.js";
 import {
   appLabel,
   beforeItIsInitialized,
@@ -16,8 +16,8 @@ import {
   controlPlaneSelector,
   fromField,
   onControlPlane,
-} from "./pod.js";
-import type { Access } from "./access.js";
+} from "../../support/manifests/pod.js";
+import type { Access } from "../../support/manifests/access.js";
 import type { DaemonSet, Late, Secret, Toleration } from "../../support/kubernetes-types.js";
 
 const name = "openstack-cloud-controller-manager";

@@ -1,5 +1,5 @@
 /** What both halves of Cinder CSI have in common (pure). */
-import { container } from "./pod.js";
+import { container } from "../../support/manifests/pod.js";
 import type { Container } from "../../support/kubernetes-types.js";
 
 /** Images of both halves. */

@@ -5,8 +5,13 @@ import type {
   PodSpec,
   SecurityContext,
 } from "../../support/kubernetes-types.js";
-import { systemNamespace } from "./access.js";
-import { appLabel, controlPlaneSelector, onControlPlane, readyWithPods } from "./pod.js";
+import { systemNamespace } from "../../support/manifests/access.js";
+import {
+  appLabel,
+  controlPlaneSelector,
+  onControlPlane,
+  readyWithPods,
+} from "../../support/manifests/pod.js";
 
 /** What a program cannot do that is not told otherwise. */
 export const confined: SecurityContext = {

@@ -1,10 +1,10 @@
 /** k8s-keystone-auth: whose token of Keystone it is that the API server was given (pure). */
-import type { ClusterSpec } from "../../cluster-spec.js";
+import type { ClusterSpec } from "../../spec/cluster-spec.js";
 import { keystoneWebhook } from "../../kubeadm/keystone-webhook.js";
-import { systemNamespace } from "./access.js";
+import { systemNamespace } from "../../support/manifests/access.js";
 import { beforeNodesAreReady } from "./cloud-controller.js";
 import { confined } from "./deployment.js";
-import { appLabel, container, controlPlaneSelector } from "./pod.js";
+import { appLabel, container, controlPlaneSelector } from "../../support/manifests/pod.js";
 import type { Container, DaemonSet, Late, Secret } from "../../support/kubernetes-types.js";
 
 const name = "k8s-keystone-auth";

@@ -1,9 +1,15 @@
 /** metrics-server: what nodes and pods use, for `kubectl top` and autoscalers (pure). */
-import type { ClusterSpec } from "../../cluster-spec.js";
+import type { ClusterSpec } from "../../spec/cluster-spec.js";
 import { signsKubelets } from "../../kubeadm/hardening.js";
-import { access, reading, rule, systemNamespace, type Access } from "./access.js";
+import {
+  access,
+  reading,
+  rule,
+  systemNamespace,
+  type Access,
+} from "../../support/manifests/access.js";
 import { confined, deployment, systemPod } from "./deployment.js";
-import { appLabel, container, readyWithPods } from "./pod.js";
+import { appLabel, container, readyWithPods } from "../../support/manifests/pod.js";
 import type {
   ApiService,
   ClusterRole,

@@ -1,6 +1,6 @@
 /** Sample workloads that show load balancers and volumes at work (pure). */
 import { balanced, type Balancing } from "./balanced.js";
-import { appLabel, container, fromField, spreadOverNodes } from "./pod.js";
+import { appLabel, container, fromField, spreadOverNodes } from "../../support/manifests/pod.js";
 import { ingressClassName } from "./traefik.js";
 import type { SampleServices } from "../../spec/sample-services.js";
 import type {

@@ -7,9 +7,9 @@ import {
   rule,
   writingEvents,
   type Access,
-} from "./access.js";
+} from "../../support/manifests/access.js";
 import { confined, deployment, systemPod } from "./deployment.js";
-import { container } from "./pod.js";
+import { container } from "../../support/manifests/pod.js";
 import { cinderDriver } from "./storage-class.js";
 import type {
   CustomResourceDefinition,

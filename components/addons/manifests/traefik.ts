@@ -1,5 +1,5 @@
 /** Traefik as the controller of Ingresses, and of nothing else (pure). */
-import { entrances } from "../../ingress/ingress-plan.js";
+import { entrances } from "../../spec/traits/ingress.js";
 import { poolLabel } from "../../plan/roles.js";
 import type { IngressSpec } from "../../spec/ingress.js";
 import type {
@@ -13,10 +13,15 @@ import type {
   Service,
   Toleration,
 } from "../../support/kubernetes-types.js";
-import { access, rule, type Access } from "./access.js";
+import { access, rule, type Access } from "../../support/manifests/access.js";
 import { balanced, type Balancing } from "./balanced.js";
 import { confined, deployment } from "./deployment.js";
-import { appLabel, container, readyWithPods, spreadOverNodes } from "./pod.js";
+import {
+  appLabel,
+  container,
+  readyWithPods,
+  spreadOverNodes,
+} from "../../support/manifests/pod.js";
 
 const name = "traefik";
 /** Namespace of everything of Traefik's. */

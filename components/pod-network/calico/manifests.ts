@@ -1,7 +1,7 @@
 /** Calico as pod network and network policy: what its published manifest is told of this cluster (pure). */
 import type { ImageRegistry, OwnImages } from "../../../base/images.js";
 import type { Late } from "../../support/kubernetes-types.js";
-import type { OptionsOf } from "../kinds.js";
+import type { OptionsOf } from "../../spec/traits/pod-network.js";
 import {
   changed,
   runHere,

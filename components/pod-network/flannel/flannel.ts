@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, workloadTimeouts } from "../../addons/addon.js";
+import { Addon, workloadTimeouts } from "../../support/addon.js";
 import { checksum } from "../../support/checksum.js";
 import {
   cniConfiguration,

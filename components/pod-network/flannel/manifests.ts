@@ -1,10 +1,10 @@
 /** flannel as pod network: namespace, access, configuration, DaemonSet (pure). */
-import { access, reading, rule } from "../../addons/manifests/access.js";
-import { appLabel, container, everywhere, fromField } from "../../addons/manifests/pod.js";
+import { access, reading, rule } from "../../support/manifests/access.js";
+import { appLabel, container, everywhere, fromField } from "../../support/manifests/pod.js";
 import { cniDirectory, publishes } from "../cni.js";
-import { vxlanOverhead, vxlanPort } from "./traits.js";
-import type { OptionsOf } from "../kinds.js";
-import type { Access } from "../../addons/manifests/access.js";
+import { vxlanOverhead, vxlanPort } from "../../spec/traits/pod-network/flannel.js";
+import type { OptionsOf } from "../../spec/traits/pod-network.js";
+import type { Access } from "../../support/manifests/access.js";
 import type {
   ConfigMap,
   DaemonSet,

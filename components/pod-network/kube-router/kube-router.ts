@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, workloadTimeouts } from "../../addons/addon.js";
+import { Addon, workloadTimeouts } from "../../support/addon.js";
 import { checksum } from "../../support/checksum.js";
 import {
   cniConfiguration,
@@ -11,7 +11,7 @@ import {
   peersSecret,
   type RouterOptions,
 } from "./manifests.js";
-import { routedByCloud } from "../kinds.js";
+import { routedByCloud } from "../../spec/traits/pod-network.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
 /** Attaches pods to their machine, enforces network policies, and keeps the routes between machines by BGP, or has the cloud keep them. */

@@ -1,11 +1,11 @@
 /** kube-router as pod network and network policy: access, CNI configuration, DaemonSet (pure). */
 import { apiPort } from "../../../base/ports.js";
-import { access, reading, rule, systemNamespace } from "../../addons/manifests/access.js";
-import { appLabel, container, everywhere, fromField } from "../../addons/manifests/pod.js";
-import type { Access } from "../../addons/manifests/access.js";
+import { access, reading, rule, systemNamespace } from "../../support/manifests/access.js";
+import { appLabel, container, everywhere, fromField } from "../../support/manifests/pod.js";
+import type { Access } from "../../support/manifests/access.js";
 import type { ConfigMap, DaemonSet, Late, Secret } from "../../support/kubernetes-types.js";
 import { cniDirectory, publishes } from "../cni.js";
-import type { OptionsOf } from "../kinds.js";
+import type { OptionsOf } from "../../spec/traits/pod-network.js";
 
 const name = "kube-router";
 const configMapName = "kube-router-cni";

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { changes } from "../../../components/spec/values.js";
-import { parseClusterSpec } from "../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../components/spec/cluster-spec.js";
 import { jsonSchema, leaves, page } from "../../../docs/generate.js";
 
 const root = join(__dirname, "..", "..", "..");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { factsIn } from "../../../../automation/cluster/surveyed-facts.js";
 import { connectCloud } from "../../../../cloud/client.js";
 import { survey } from "../../../../cloud/preflight.js";
-import type { ClusterArgs } from "../../../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../../../components/spec/cluster-spec.js";
 import { needsOf, wantedOf } from "../../../../components/plan/needs.js";
 import type { CloudFacts } from "../../../../components/support/catalog.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { access, rule } from "../../../../components/addons/manifests/access.js";
+import { access, rule } from "../../../../components/support/manifests/access.js";
 import { blockStorageAccess } from "../../../../components/addons/manifests/block-storage.js";
 import { cloudControllerAccess } from "../../../../components/addons/manifests/cloud-controller.js";
 import { describeAccess } from "../../../support/kubernetes-objects.js";

@@ -5,7 +5,7 @@ import {
   renderNodeConf,
   type CloudConf,
 } from "../../../../components/addons/cloud-conf.js";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { declaredKeys, knownKeys } from "../../../support/cloud-conf-keys.js";
 import { smallest } from "../../../support/spec.js";
 import { parseGcfg } from "./gcfg.js";

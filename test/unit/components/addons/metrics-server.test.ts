@@ -3,7 +3,7 @@ import {
   metricsServer,
   metricsServerOf,
 } from "../../../../components/addons/manifests/metrics-server.js";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { smallest } from "../../../support/spec.js";
 import { unwrapped } from "../../../support/unwrapped.js";
 import { containerOf, find, podOf } from "./objects.js";

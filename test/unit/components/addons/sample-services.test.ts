@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { webService } from "../../../../components/addons/manifests/samples.js";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { annotations } from "../../../../components/spec/sample-services.js";
 import { smallest } from "../../../support/spec.js";
 import { unwrapped } from "../../../support/unwrapped.js";

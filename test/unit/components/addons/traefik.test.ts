@@ -4,7 +4,7 @@ import {
   traefikAccess,
   traefikService,
 } from "../../../../components/addons/manifests/traefik.js";
-import { entrances } from "../../../../components/ingress/ingress-plan.js";
+import { entrances } from "../../../../components/spec/traits/ingress.js";
 import { rulesOf } from "../../../support/kubernetes-objects.js";
 import { unwrapped } from "../../../support/unwrapped.js";
 import { anywhere, argsOf, balanced, containerOf, find, pinned, podOf } from "./objects.js";

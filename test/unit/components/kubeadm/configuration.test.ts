@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { parse } from "yaml";
-import { parseClusterSpec, type ClusterArgs } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec, type ClusterArgs } from "../../../../components/spec/cluster-spec.js";
 import {
   configurationFiles,
   configurationText,

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { imageTable } from "../../../../base/images.js";
 import { blockStorageController } from "../../../../components/addons/manifests/block-storage.js";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import {
   containerdConfig,
   pausePlaceholder,

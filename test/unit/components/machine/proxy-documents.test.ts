@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { Address4 } from "ip-address";
 import fc from "fast-check";
-import { parseClusterSpec, type ClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec, type ClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { exceptions, excepts, proxyFiles } from "../../../../components/machine/proxy-documents.js";
 import { smallest } from "../../../support/spec.js";
 

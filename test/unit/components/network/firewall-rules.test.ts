@@ -7,7 +7,7 @@ import {
 } from "../../../../components/network/firewall-rules.js";
 import { securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
 import type { Role } from "../../../../components/plan/roles.js";
-import { endpointTraits } from "../../../../components/endpoint/endpoint-plan.js";
+import { endpointTraits } from "../../../../components/spec/traits/endpoint.js";
 import { podNetworkOf } from "../../../support/pod-networks.js";
 import { golden } from "../../../support/golden.js";
 

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { needsOf } from "../../../../components/plan/needs.js";
 import { smallest } from "../../../support/spec.js";
 

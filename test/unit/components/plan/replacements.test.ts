@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { parseClusterSpec, type ClusterArgs } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec, type ClusterArgs } from "../../../../components/spec/cluster-spec.js";
 import { replacementProblems } from "../../../../components/plan/replacements.js";
 import { smallest } from "../../../support/spec.js";
 

@@ -5,7 +5,7 @@ import { earlyImages, preparation } from "../../../../components/machine/prepara
 import { planCluster, securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
 import { roleTable, type Role, type RoleRow } from "../../../../components/plan/roles.js";
 import { imageTable } from "../../../../base/images.js";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { smallest } from "../../../support/spec.js";
 
 const root = join(__dirname, "../../../..");

@@ -7,7 +7,7 @@ import {
   flannelDaemonSet,
   networkConfiguration,
 } from "../../../../components/pod-network/flannel/manifests.js";
-import { overheadOf, podNetworkTraits } from "../../../../components/pod-network/kinds.js";
+import { overheadOf, podNetworkTraits } from "../../../../components/spec/traits/pod-network.js";
 import {
   containersOf,
   describeAccess,

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { imageTable } from "../../../../base/images.js";
 import { firewallRules } from "../../../../components/network/firewall-rules.js";
-import { podNetworkTraits, routedRangesOf } from "../../../../components/pod-network/kinds.js";
+import {
+  podNetworkTraits,
+  routedRangesOf,
+} from "../../../../components/spec/traits/pod-network.js";
 import {
   kubeRouterDaemonSet,
   peerPasswords,

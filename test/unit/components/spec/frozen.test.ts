@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import type { ClusterArgs } from "../../../../components/cluster-spec.js";
+import type { ClusterArgs } from "../../../../components/spec/cluster-spec.js";
 import { compareFrozen, frozenLines, frozenValues } from "../../../../components/spec/frozen.js";
 import { jsonSchema, leaves } from "../../../../docs/generate.js";
 import { smallest, specOf } from "../../../support/spec.js";

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { imageTable, splitReference } from "../../../../base/images.js";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { configuredBlocks } from "../../../../components/kubeadm/configuration.js";
 import { preparation } from "../../../../components/machine/preparation.js";
 import { smallest } from "../../../support/spec.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { compareFrozen, frozenValues } from "../../../../components/spec/frozen.js";
 import { golden } from "../../../support/golden.js";
 import { smallest } from "../../../support/spec.js";

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { frozenValues } from "../../../../components/spec/frozen.js";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { smallest } from "../../../support/spec.js";
 
 const parsed = (kubernetes: object) => parseClusterSpec({ ...smallest, kubernetes });

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { parseClusterSpec, type ClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec, type ClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { golden } from "../../../support/golden.js";
 import { plainMachine, smallest } from "../../../support/spec.js";
 

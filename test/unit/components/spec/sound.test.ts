@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { soundOnes } from "../../../support/sound-ones.js";
 import { smallest } from "../../../support/spec.js";
 

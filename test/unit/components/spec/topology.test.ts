@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { parseClusterSpec, type ClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec, type ClusterSpec } from "../../../../components/spec/cluster-spec.js";
 import { topologies } from "../../../../components/spec/topology.js";
 import { plainGroup, smallest } from "../../../support/spec.js";
 

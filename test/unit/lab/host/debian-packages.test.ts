@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { endpointTraits } from "../../../../components/endpoint/endpoint-plan.js";
+import { endpointTraits } from "../../../../components/spec/traits/endpoint.js";
 import { debianPackages } from "../../../../lab/host/debian-packages.js";
 import { imagePackages, machinePackages } from "../../../../lab/packages.js";
 

@@ -1,6 +1,6 @@
-import { merge } from "../spec/defaults.js";
-import { readSite } from "../spec/site.js";
-import { ConfigError } from "./errors.js";
+import { merge } from "./spec/defaults.js";
+import { readSite } from "./spec/site.js";
+import { ConfigError } from "./support/errors.js";
 
 /**
  * A cluster's arguments over the defaults of the place where it is made: those in the YAML file that `STACKADM_SITE` of `env` names.

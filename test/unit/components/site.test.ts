@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { withSiteDefaults } from "../../../../components/support/site.js";
+import { withSiteDefaults } from "../../../components/site.js";
 
-describe("components/support/site", () => {
+describe("components/site", () => {
   const directory = mkdtempSync(join(tmpdir(), "stackadm-site-"));
   const file = join(directory, "site.yaml");
   after(() => {

@@ -6,7 +6,7 @@ import type {
   Role,
   RoleBinding,
   ServiceAccount,
-} from "../../support/kubernetes-types.js";
+} from "../kubernetes-types.js";
 
 /** Namespace of everything that makes a cluster work. */
 export const systemNamespace = "kube-system";

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
-import { Component } from "../support/component.js";
+import { Component } from "./component.js";
 import type { Access } from "./manifests/access.js";
 
 /** How long a workload of the system may take until all its pods are ready. */

@@ -1,5 +1,5 @@
-import { vxlanOverhead, vxlanPort } from "../flannel/traits.js";
-import type { PodNetworkRow } from "../kinds.js";
+import { vxlanOverhead, vxlanPort } from "./flannel.js";
+import type { PodNetworkRow } from "../pod-network.js";
 
 /** flannel's tunnels, with Calico's felix for the policies. */
 export const canal: PodNetworkRow<"canal"> = {

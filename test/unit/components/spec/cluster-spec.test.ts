@@ -4,10 +4,10 @@ import {
   clusterSchema,
   parseClusterSpec,
   type ClusterSpec,
-} from "../../../components/cluster-spec.js";
-import { golden } from "../../support/golden.js";
-import { mistakes } from "../../support/mistakes.js";
-import { smallest } from "../../support/spec.js";
+} from "../../../../components/spec/cluster-spec.js";
+import { golden } from "../../../support/golden.js";
+import { mistakes } from "../../../support/mistakes.js";
+import { smallest } from "../../../support/spec.js";
 
 const spec = (over: object = {}): ClusterSpec => {
   const result = parseClusterSpec({ ...smallest, ...over });

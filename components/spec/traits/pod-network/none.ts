@@ -1,4 +1,4 @@
-import type { PodNetworkRow } from "../kinds.js";
+import type { PodNetworkRow } from "../pod-network.js";
 
 /** Whatever is brought along: the ports let pods' packets pass as they are, which wrapped ones do not need. */
 export const none: PodNetworkRow<"none"> = {

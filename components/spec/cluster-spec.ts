@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { endpointTraits } from "./endpoint/endpoint-plan.js";
-import { access, bastion, wayIn } from "./spec/access.js";
-import { besideEtcd, etcd } from "./spec/etcd.js";
-import { apiName, dnsNameOf, endpoint, withDefaults } from "./spec/endpoint.js";
+import { endpointTraits } from "./traits/endpoint.js";
+import { access, bastion, wayIn } from "./access.js";
+import { besideEtcd, etcd } from "./etcd.js";
+import { apiName, dnsNameOf, endpoint, withDefaults } from "./endpoint.js";
 import {
   besideServicesNetwork,
   cloudController,
@@ -10,15 +10,15 @@ import {
   loadBalancer,
   nowhereToPlace,
   withoutLoadBalancers,
-} from "./spec/cloud.js";
-import { ingress, wrongIngress } from "./spec/ingress.js";
-import { missingNodes } from "./spec/group-options.js";
-import { wrongAddresses } from "./spec/fixed-addresses.js";
-import { wrongFloatingIps } from "./spec/floating-ips.js";
-import { besideIpv6 } from "./spec/ipv6.js";
-import { kubernetes, metricsServer, samples } from "./spec/kubernetes.js";
-import { etcdElsewhere } from "./spec/kubernetes-patches.js";
-import { controlPlane, securityUpdates, ssh, workers, zones } from "./spec/machines.js";
+} from "./cloud.js";
+import { ingress, wrongIngress } from "./ingress.js";
+import { missingNodes } from "./group-options.js";
+import { wrongAddresses } from "./fixed-addresses.js";
+import { wrongFloatingIps } from "./floating-ips.js";
+import { besideIpv6 } from "./ipv6.js";
+import { kubernetes, metricsServer, samples } from "./kubernetes.js";
+import { etcdElsewhere } from "./kubernetes-patches.js";
+import { controlPlane, securityUpdates, ssh, workers, zones } from "./machines.js";
 import {
   allowedCidrs,
   externalNetwork,
@@ -29,15 +29,15 @@ import {
   serviceCidrs,
   unfiltered,
   unreachable,
-} from "./spec/network.js";
-import { withoutKubeProxy } from "./spec/kube-router.js";
-import { podNetwork, withoutRoutes } from "./spec/pod-network.js";
-import { overlapping } from "./spec/ranges.js";
-import { withoutRoom } from "./spec/room.js";
-import { sampleServices } from "./spec/sample-services.js";
-import { blockStorage, storageClasses, wrongClasses } from "./spec/storage.js";
-import { contradictions, nowhereToRun, presetOf, topology, unscheduled } from "./spec/topology.js";
-import { doc, label, present, record, truth } from "./spec/values.js";
+} from "./network.js";
+import { withoutKubeProxy } from "./kube-router.js";
+import { podNetwork, withoutRoutes } from "./pod-network.js";
+import { overlapping } from "./ranges.js";
+import { withoutRoom } from "./room.js";
+import { sampleServices } from "./sample-services.js";
+import { blockStorage, storageClasses, wrongClasses } from "./storage.js";
+import { contradictions, nowhereToRun, presetOf, topology, unscheduled } from "./topology.js";
+import { doc, label, present, record, truth } from "./values.js";
 
 /** Every argument of a cluster: types, checks, defaults and documentation. There is no other declaration. */
 export const clusterShape = record({

@@ -1,13 +1,13 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { parseClusterSpec, type ClusterSpec } from "../../../../components/cluster-spec.js";
+import { parseClusterSpec, type ClusterSpec } from "../../../../../components/spec/cluster-spec.js";
 import {
   endpointTraits,
   listenerRanges,
   serviceRanges,
   type EndpointTraits,
-} from "../../../../components/endpoint/endpoint-plan.js";
-import { smallest } from "../../../support/spec.js";
+} from "../../../../../components/spec/traits/endpoint.js";
+import { smallest } from "../../../../support/spec.js";
 
 const spec = (endpoint: object): ClusterSpec => {
   const result = parseClusterSpec({ ...smallest, endpoint });

@@ -1,5 +1,5 @@
 /** What an ingress controller takes of the cloud and of its machines, before any of them exists (pure). */
-import type { IngressSpec } from "../spec/ingress.js";
+import type { IngressSpec } from "../ingress.js";
 
 /** A way into the cluster: a port of the load balancer, and where it leads. */
 export interface Entrance {

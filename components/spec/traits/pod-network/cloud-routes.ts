@@ -1,4 +1,4 @@
-import type { PodNetworkRow } from "../kinds.js";
+import type { PodNetworkRow } from "../pod-network.js";
 
 /**
  * A route to each machine's pods on the cluster's router, which the cloud controller keeps as nodes come and go; it allows the

@@ -1,4 +1,4 @@
-import type { OptionsOf, Passage, PodNetworkRow, PodNetworkTraits } from "../kinds.js";
+import type { OptionsOf, Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network.js";
 
 /** Calico's own port for VXLAN, IANA's. */
 const vxlanPort = 4789;

@@ -8,8 +8,7 @@ import {
   overlaps,
   prefixOf,
   stretchesWithout,
-  zoneAt,
-} from "../../../../components/network/address-plan.js";
+} from "../../../base/addresses.js";
 
 /** Any IPv4 range with its host bits zero. */
 const range = fc
@@ -33,7 +32,7 @@ const within = (outer: string): fc.Arbitrary<string> => {
     });
 };
 
-describe("address plan", () => {
+describe("addresses and ranges", () => {
   it("leaves every address of a range for machines but the first one and those that are taken", () => {
     const addresses = fc.uniqueArray(fc.integer({ min: 2, max: 30 }), { maxLength: 12 });
     fc.assert(
@@ -116,20 +115,5 @@ describe("address plan", () => {
 
   it("gives the kubernetes service the first address of the services", () => {
     assert.equal(firstServiceAddress("10.96.0.0/12"), "10.96.0.1");
-  });
-
-  it("leaves the zone to Nova when none is named", () => {
-    assert.equal(zoneAt([], 3), undefined);
-  });
-
-  it("spreads machines so that no zone has two more than another", () => {
-    const zones = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 5 });
-    fc.assert(
-      fc.property(zones, fc.integer({ min: 1, max: 30 }), (names, count) => {
-        const used = Array.from({ length: count }, (_, position) => zoneAt(names, position));
-        const sizes = names.map((name) => used.filter((zone) => zone === name).length);
-        assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 1);
-      }),
-    );
   });
 });

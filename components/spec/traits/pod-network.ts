@@ -1,15 +1,15 @@
-import type { ImageName } from "../../base/images.js";
-import { rangesOf } from "../network/address-plan.js";
-import type { Ipv6Mode, Ipv6Ranges } from "../spec/ipv6.js";
-import type { PodNetworkSpec } from "../spec/pod-network.js";
-import { calico } from "./calico/traits.js";
-import { canal } from "./canal/traits.js";
-import { cloudRoutes } from "./cloud-routes/traits.js";
-import { flannel } from "./flannel/traits.js";
-import { kubeRouter } from "./kube-router/traits.js";
-import { none } from "./none/traits.js";
+import type { ImageName } from "../../../base/images.js";
+import { rangesOf } from "../../../base/addresses.js";
+import type { Ipv6Mode, Ipv6Ranges } from "../ipv6.js";
+import type { PodNetworkSpec } from "../pod-network.js";
+import { calico } from "./pod-network/calico.js";
+import { canal } from "./pod-network/canal.js";
+import { cloudRoutes } from "./pod-network/cloud-routes.js";
+import { flannel } from "./pod-network/flannel.js";
+import { kubeRouter } from "./pod-network/kube-router.js";
+import { none } from "./pod-network/none.js";
 
-/** The pod networks that a cluster can have. Each is a folder here, a row below and one in pod-network.ts. */
+/** The pod networks that a cluster can have. Each is a file in pod-network/ and a row below; what deploys it is in components/pod-network. */
 export const podNetworkKinds = [
   ...(["kube-router", "cloud-routes", "flannel", "calico", "canal", "none"] as const),
 ] as const;

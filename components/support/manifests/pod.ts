@@ -1,5 +1,5 @@
 /** What containers and tolerations of all add-ons have in common (pure). */
-import type { Container, EnvVar, Toleration } from "../../support/kubernetes-types.js";
+import type { Container, EnvVar, Toleration } from "../kubernetes-types.js";
 
 /** A container; images have fixed tags, so a copy on the node is the right one. */
 export function container(

@@ -55,11 +55,6 @@ export function firstServiceAddress(services: string): string {
   return firstHostOf(services);
 }
 
-/** The zone of the machine at `position`: zones in turn, or none when Nova may choose. */
-export function zoneAt(zones: readonly string[], position: number): string | undefined {
-  return zones.length === 0 ? undefined : zones[position % zones.length];
-}
-
 /** The length of a range's prefix: 64 of fd00:10::/64. */
 export const prefixOf = (range: string): number => parsed(range).subnetMask;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { entrances, ingressTraits } from "../../../../components/ingress/ingress-plan.js";
-import { rulesOf } from "../../../../components/network/firewall-rules.js";
-import { parseClusterSpec } from "../../../../components/cluster-spec.js";
-import { smallest } from "../../../support/spec.js";
+import { entrances, ingressTraits } from "../../../../../components/spec/traits/ingress.js";
+import { rulesOf } from "../../../../../components/network/firewall-rules.js";
+import { parseClusterSpec } from "../../../../../components/spec/cluster-spec.js";
+import { smallest } from "../../../../support/spec.js";
 
 describe("what an ingress controller takes of the cloud and of its machines", () => {
   it("are node ports that Kubernetes gives to nobody by itself, each once", () => {

@@ -1,12 +1,26 @@
 import { Address4 } from "ip-address";
-import { apiPort } from "../../base/ports.js";
+import { apiPort } from "../../../base/ports.js";
 import type { ClusterSpec } from "../cluster-spec.js";
-import { existingFloatingIp } from "../spec/endpoint.js";
-import type { FirewallRow, Source } from "../network/firewall-rules.js";
+import { existingFloatingIp } from "../endpoint.js";
 
 type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs"> & {
   readonly network: Pick<ClusterSpec["network"], "nodes">;
 };
+
+type Caller = { readonly group: "control-plane" } | { readonly range: string };
+
+/** What has to reach the control planes: a row of network/firewall-rules.ts. */
+export interface Opening {
+  /** Names the rules; stable. */
+  readonly name: string;
+  readonly group: "control-plane";
+  readonly from: readonly Caller[];
+  readonly protocol: "tcp" | "vrrp";
+  /** First and last port; absent: every port. */
+  readonly ports?: readonly [number, number];
+  /** Why; kept in the cloud as the rules' description. */
+  readonly reason: string;
+}
 
 /** What an endpoint takes of the cloud and of the control planes, before any of them exists. */
 export interface EndpointTraits {
@@ -16,7 +30,7 @@ export interface EndpointTraits {
   /** Ports in the machines' network, besides the machines' own. */
   readonly ports: number;
   /** Who reaches the API on the control planes, besides the machines, and what these tell each other for it. */
-  readonly firewall: readonly FirewallRow[];
+  readonly firewall: readonly Opening[];
   /** Packages of the distribution that a control plane needs for it. */
   readonly packages: readonly string[];
 }
@@ -39,7 +53,7 @@ export const serviceRanges = ({
   readonly network: Pick<ClusterSpec["network"], "nodes" | "pods">;
 }): string[] => listenerRanges([...serviceCidrs, network.nodes, network.pods]);
 
-const apiFrom = (from: readonly Source[]): FirewallRow => ({
+const apiFrom = (from: readonly Caller[]): Opening => ({
   name: "api",
   group: "control-plane",
   from,
@@ -49,7 +63,7 @@ const apiFrom = (from: readonly Source[]): FirewallRow => ({
 });
 
 /** The control planes agree without a password on who answers: the group alone keeps others out. */
-const vrrp: FirewallRow = {
+const vrrp: Opening = {
   name: "vrrp",
   group: "control-plane",
   from: [{ group: "control-plane" }],

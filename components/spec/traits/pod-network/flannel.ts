@@ -1,4 +1,4 @@
-import type { OptionsOf, PodNetworkRow, PodNetworkTraits } from "../kinds.js";
+import type { OptionsOf, PodNetworkRow, PodNetworkTraits } from "../pod-network.js";
 
 /** The Linux kernel's own port for VXLAN, which is flannel's default too. */
 export const vxlanPort = 8472;

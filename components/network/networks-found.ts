@@ -1,0 +1,23 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { servicesNetworkName } from "../plan/cluster-plan.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { networkIn, servicesExternalNetworkIn, type CloudFacts } from "../support/catalog.js";
+import type { NetworkArgs } from "./network.js";
+
+/** The networks that were looked up, as far as they were asked for. */
+export const networksFound = (
+  { name, externalNetwork, network, loadBalancer }: ClusterSpec,
+  cloud: pulumi.Output<CloudFacts>,
+): Pick<NetworkArgs, "externalNetwork" | "ofServices"> & {
+  readonly existing: NetworkArgs["existing"];
+} => ({
+  ...(externalNetwork !== undefined && {
+    externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
+  }),
+  existing: network.existing && cloud.apply(networkIn),
+  ofServices: loadBalancer.network && {
+    name: servicesNetworkName(name),
+    range: loadBalancer.network.range,
+    externalNetwork: cloud.apply(servicesExternalNetworkIn),
+  },
+});
