@@ -223,7 +223,7 @@ describe("the questions before the first write", () => {
     );
     const counts = { ...needs.counts, "load balancers": 0 };
     const warnings = [
-      "warning: quota: the load-balancer service does not show it to you",
+      "warning: quota: the load balancer service does not show it to you",
       "warning: load balancer: the cloud does not show to you whether the project has any",
     ];
     assert.deepEqual(await ask({ counts }), warnings);
