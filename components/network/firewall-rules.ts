@@ -124,18 +124,14 @@ const etcdRows = ({ entry }: FirewallPlan): readonly FirewallRow[] => {
   const both = [{ group: "control-plane" }, { group: "etcd" }] as const;
   const onward = entry === both[0].group ? both : [{ group: entry }, ...both];
   const opened = { group: "etcd", from: both, protocol: "tcp" } as const;
+  const { clients, peers } = etcdPorts;
   return [
-    {
-      ...opened,
-      name: "etcd-clients",
-      ports: [etcdPorts.clients, etcdPorts.clients],
-      reason: "etcd clients",
-    },
+    { ...opened, name: "etcd-clients", ports: [clients, clients], reason: "etcd clients" },
     {
       ...opened,
       name: "etcd-peers",
       from: [{ group: "etcd" }],
-      ports: [etcdPorts.peers, etcdPorts.peers],
+      ports: [peers, peers],
       reason: "etcd peers",
     },
     {

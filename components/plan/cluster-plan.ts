@@ -105,21 +105,15 @@ export type SecurityGroup = "node" | "admin" | Role;
 export const securityGroupsOf = (role: Role): readonly SecurityGroup[] =>
   roleTable[role].node ? ["node", role] : [role];
 
-/** What a group is called, and where. */
 type Place = Pick<PlannedGroup, "pool" | "role" | "path" | "component">;
 
 /** The component of the control planes. */
 export const controlPlaneComponent = "control-plane";
 
-/** The groups of which a cluster has one: the names of their machines are `<cluster>-control-plane-<position>`, and so on. */
-const places = {
-  controlPlane: {
-    ...{ role: "control-plane", pool: "control-plane", path: "controlPlane" },
-    component: controlPlaneComponent,
-  },
-  bastion: { role: "bastion", pool: "bastion", path: "bastion", component: "bastion" },
-  etcd: { role: "etcd", pool: "etcd", path: "etcd", component: "etcd" },
-} as const satisfies Readonly<Record<string, Place>>;
+/** A group of which a cluster has one: the names of its machines are `<cluster>-control-plane-<position>`, and so on. */
+const single = (role: Role, path: string = role): Place => ({
+  ...{ role, pool: role, path, component: role },
+});
 
 const placeOf = (pool: string): Place => ({
   ...{ role: "worker", pool },
@@ -218,7 +212,7 @@ const bastionOf = (
   spec: Common,
   { zone, ...written }: NonNullable<Planned["bastion"]>,
 ): PlannedGroup =>
-  group({ ...spec, zones: zone === undefined ? spec.zones : [zone] }, places.bastion, {
+  group({ ...spec, zones: zone === undefined ? spec.zones : [zone] }, single("bastion"), {
     ...alone,
     ...written,
   });
@@ -236,10 +230,10 @@ export function planCluster(
 ): ClusterPlan {
   const { name, controlPlane, workers } = spec;
   const bastion = spec.bastion && bastionOf(spec, spec.bastion);
-  const etcd = spec.etcd && group(spec, places.etcd, { ...noNode, ...spec.etcd });
+  const etcd = spec.etcd && group(spec, single("etcd"), { ...noNode, ...spec.etcd });
   const apart = [bastion, etcd].flatMap((one) => one ?? []);
   const groups = [
-    group(spec, places.controlPlane, controlPlane),
+    group(spec, single(controlPlaneComponent, "controlPlane"), controlPlane),
     ...Object.entries(workers).map(([pool, size]) => group(spec, placeOf(pool), size)),
   ] as const;
   return {

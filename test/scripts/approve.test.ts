@@ -8,7 +8,8 @@ const sandbox = (): Sandbox =>
   new Sandbox({
     ...{ hostname: "echo machine", systemctl: "exit 0", "systemd-run": "exit 0" },
     kubeadm: 'case "$1 $2" in "token create") echo abcdef.0123456789abcdef ;; esac',
-    kubectl: 'case "$*" in *readyz*) printf ok ;; *configmap*) echo signature ;; esac',
+    kubectl:
+      'case "$*" in *readyz*) printf ok ;; *configmap*) echo signature ;; *"secret bootstrap-token-abcdef"*) printf "join of dev-general-0" ;; esac',
     openssl: "cat",
   });
 
