@@ -1,4 +1,4 @@
-import { takeInventory } from "../../cloud/inventory.js";
+import { takeShown } from "../../cloud/inventory.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Stage } from "./options.js";
 import { requireNewest } from "./old-state.js";
@@ -37,8 +37,11 @@ export async function repair(
     // Somebody else may have repaired it before the lock was ours.
     const now = await readState(run.access);
     if (!now || !isInterrupted(now)) return { state: now };
-    if (newest && concernsCloud(now))
-      await requireNewest(run.access, now, await takeInventory(await run.cloud()));
+    if (newest && concernsCloud(now)) {
+      // What is hidden proves nothing.
+      const { objects } = await takeShown(await run.cloud());
+      await requireNewest(run.access, now, objects);
+    }
     return recover(run.access, now, () => toolsOf(run, signal));
   });
   if (!("before" in recovered)) return { state: recovered.state };

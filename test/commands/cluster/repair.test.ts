@@ -72,6 +72,14 @@ describe("the repair of an interrupted run", function () {
     assert.equal(engine.calls().filter((call) => call.startsWith("stack export")).length, 2);
   });
 
+  it("goes on where the cloud hides a kind of which nothing is in the making", async () => {
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    whileDeleting(() => undefined);
+    await service().up("dev", bare);
+    assert.deepEqual(networks, []);
+    assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
+  });
+
   it("touches nothing while another engine holds the stack", async () => {
     embedder.backend = "s3://bucket";
     const lock = "created by ann@elsewhere (pid 1) at 2026-01-02T03:04:05Z";
