@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { begunAt } from "./begun.js";
+import { begunAt, type Begun } from "./begun.js";
 import { pulumi, type StateAccess, type StateExport } from "./state.js";
 
 /** A time in which a run was at work, in milliseconds since 1970. */
@@ -8,8 +8,8 @@ export interface Stretch {
   readonly to: number;
   /** It was to take everything away, and has the state forget some of it before it was gone. @default it was not */
   readonly destroyed?: true;
-  /** The run may have begun later and ended earlier. @default it was at work all the time */
-  readonly atMost?: true;
+  /** The run may have begun later and ended earlier. `ours` is known to have been killed. @default it was at work all the time */
+  readonly atMost?: "ours" | "anybody's";
 }
 
 export interface Doubts {
@@ -24,14 +24,16 @@ const historySchema = z.array(
     result: z.string(),
     startTime: z.string(),
     endTime: z.string().optional(),
+    /** How many resources it did what with. */
+    resourceChanges: z.record(z.string(), z.number()).optional(),
   }),
 );
 export type History = z.output<typeof historySchema>;
 
-/** What is known of a stack's runs: what the engine recorded, and when the last `up` of ours began. */
+/** What is known of a stack's runs: what the engine recorded, and the last `up` of ours. */
 export interface Runs {
   readonly history: History;
-  readonly begun?: number | undefined;
+  readonly begun?: Begun | undefined;
 }
 
 /** Clocks here and in the cloud may differ by so many milliseconds. */
@@ -40,12 +42,8 @@ export const slack = 60_000;
 export const longest = 20 * 60_000;
 
 /** When the stack began to be, as its state says. */
-const beginningOf = ({ deployment }: StateExport): string | undefined =>
-  z
-    .string()
-    .optional()
-    .catch(undefined)
-    .parse(deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack")?.["created"]);
+export const beginningOf = ({ deployment }: StateExport): string | undefined =>
+  deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack")?.created;
 
 /** When an engine last wrote the state, in milliseconds since 1970; undefined where it does not say. */
 export function writtenAt({ deployment }: StateExport): number | undefined {
@@ -54,22 +52,28 @@ export function writtenAt({ deployment }: StateExport): number | undefined {
   return time > 0 ? time : undefined;
 }
 
-const isInterrupted = ({ deployment }: StateExport): boolean =>
+/** Whether an engine was killed while it worked on the stack, as its state says. */
+export const hasPending = ({ deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).length > 0;
 
 /**
- * When the run that was killed was at work: certainly, where somebody knows that it began after all that is recorded; and at most,
- * since whatever else was recorded. A refresh keeps what was in the making.
+ * When the run that was killed was at work: at most since all was settled, for runs that failed since keep what was in the making; if it
+ * was one of ours, since that began; and certainly so until the state was written, if nobody has written it since.
  */
 function killed(state: StateExport, { history, begun }: Runs): Stretch[] {
   const written = writtenAt(state);
-  const since = history.find(({ kind }) => kind !== "refresh")?.endTime ?? beginningOf(state);
+  const settled = history.find(({ kind, result }) => kind !== "refresh" && result === "succeeded");
+  const since = settled?.endTime ?? beginningOf(state) ?? history.at(-1)?.startTime;
   if (written === undefined || since === undefined) return [];
-  const known = begun !== undefined && begun >= Date.parse(history[0]?.endTime ?? "1970-01-01");
-  return [
-    ...(known ? [{ from: begun, to: written }] : []),
-    { from: Date.parse(since), to: written + longest, atMost: true },
-  ];
+  const to = written + longest;
+  const anybodys: Stretch = { from: Date.parse(since), to, atMost: "anybody's" };
+  const after = (run: History[number] | undefined): number =>
+    Date.parse(run?.endTime ?? "1970-01-01");
+  if (begun === undefined || begun.to !== undefined || begun.from < after(settled))
+    return [anybodys];
+  const ours: Stretch = { from: begun.from, to, atMost: "ours" };
+  const isNewest = begun.from >= after(history[0]);
+  return [...(isNewest ? [{ from: begun.from, to: written }] : []), ours, anybodys];
 }
 
 /**
@@ -91,13 +95,17 @@ export function unsettledBy(
       return [kind === "destroy" ? { ...stretch, destroyed: true } : stretch];
     },
   );
-  return isInterrupted(interrupted) ? [...failed, ...killed(interrupted, runs)] : failed;
+  return hasPending(interrupted) ? [...failed, ...killed(interrupted, runs)] : failed;
 }
 
-/** Whether something was made in one of them. */
-export const fallsInto = (created: string, stretches: readonly Stretch[]): boolean => {
+/** Whether something was made in one of them. @param allowed for clocks that differ, in milliseconds */
+export const fallsInto = (
+  created: string,
+  stretches: readonly Stretch[],
+  allowed: number = slack,
+): boolean => {
   const time = Date.parse(created);
-  return stretches.some(({ from, to }) => time >= from - slack && time <= to + slack);
+  return stretches.some(({ from, to }) => time >= from - allowed && time <= to + allowed);
 };
 
 /** Asks the engine for its records. */

@@ -101,7 +101,8 @@ const eventSchema = z.looseObject({
     .optional(),
 });
 
-const boring = new Set(["same", "read", "refresh", "read-replacement"]);
+/** What the engine does with a resource that stays as it is. */
+export const boring: ReadonlySet<string> = new Set(["same", "read", "refresh", "read-replacement"]);
 
 function changeOf(metadata: z.infer<typeof metadataSchema>): ResourceChange {
   const { type, name } = parseUrn(metadata.urn);

@@ -32,6 +32,14 @@ export interface Unmarked {
 
 const unproven = (because: string): Verdict => ({ is: "unproven", because });
 
+/** @param clocks so many milliseconds they may differ. Default: a minute */
+function verdictByTime(created: string, unsettled: readonly Stretch[], clocks?: number): Verdict {
+  if (created === "") return unproven("the cloud does not say when it was made");
+  return fallsInto(created, unsettled, clocks)
+    ? { is: "left behind" }
+    : unproven("it was not certainly made while such a run was at work");
+}
+
 /** Without a mark, the parents and the time have to say the same. */
 export function verdictOnUnmarked(
   { parents, created }: Unmarked,
@@ -40,10 +48,7 @@ export function verdictOnUnmarked(
   if (parents === undefined) return unproven("nothing on it says whose it is");
   if (!parents.every((parent) => parent !== "" && owned.has(parent)))
     return unproven("it belongs to nothing that the state holds");
-  if (created === "") return unproven("the cloud does not say when it was made");
-  return fallsInto(created, unsettled)
-    ? { is: "left behind" }
-    : unproven("it was not made while such a run was at work");
+  return verdictByTime(created, unsettled);
 }
 
 /** What an object without a mark has to be in to be of the cluster: earlier releases gave these one by a second request. */
@@ -58,24 +63,35 @@ const isKnown = (
   { owned, retained }: Pick<Known, "owned" | "retained">,
 ): boolean => owned.has(id) || retained.has(id);
 
+/** A server, or what one has its address by: the state may be an old one, and the server part of a cluster that lives. */
+const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
+  kind === "server" || (kind === "port" && owner.startsWith("compute:"));
+
+/**
+ * When runs were at work that may have left it. A machine may be at work in a cluster of which the state is an old one, unless it is known
+ * that the run was killed. What has data may be a copy, and somebody may have made it shortly before the run, or after.
+ */
+function whenOf(object: CloudObject, { unsettled }: Known): readonly Stretch[] {
+  if (hasData(object)) return unsettled.filter(({ atMost }) => atMost === undefined);
+  return isOfMachine(object) ? unsettled.filter(({ atMost }) => atMost !== "anybody's") : unsettled;
+}
+
 /**
  * Whose an object is that has the name of what an interrupted run was making. A mark decides alone, but for what cannot be made again: there
- * the time has to say the same. A server may be at work in a cluster of which the state is an old one. What has data may be a copy, which
- * has the mark, too, and somebody may have made it shortly before the run, or after.
+ * the time has to say the same. A copy of what has data has the mark, too, so there it has to be exact.
  */
 export function verdictOn(object: CloudObject, known: Known): Verdict {
-  const { identities, unsettled } = known;
+  const { created, kind } = object;
   if (isKnown(object, known)) return { is: "held" };
   const mark = ownershipOf(object)?.mark;
-  if (mark && !identities.has(mark.identity)) return { is: "another's" };
-  if (mark && !hasData(object) && object.kind !== "server") return { is: "left behind" };
-  if (mark) {
-    const surely = unsettled.filter(({ atMost }) => atMost !== true);
-    const when = { ...known, unsettled: hasData(object) ? surely : unsettled };
-    return verdictOnUnmarked({ parents: [], created: object.created }, when);
+  if (mark && !known.identities.has(mark.identity)) return { is: "another's" };
+  const unsettled = whenOf(object, known);
+  if (!mark) {
+    const parents = parentsOf[kind]?.(object);
+    return verdictOnUnmarked({ ...(parents && { parents }), created }, { ...known, unsettled });
   }
-  const parents = parentsOf[object.kind]?.(object);
-  return verdictOnUnmarked({ ...(parents && { parents }), created: object.created }, known);
+  if (hasData(object)) return verdictByTime(created, unsettled, 0);
+  return isOfMachine(object) ? verdictByTime(created, unsettled) : { is: "left behind" };
 }
 
 /**
@@ -94,10 +110,6 @@ export function isLost(
     !hasData(object)
   );
 }
-
-/** A server, or what one has its address by: the state may be an old one, and the server part of a cluster that lives. */
-const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
-  kind === "server" || (kind === "port" && owner.startsWith("compute:"));
 
 /** A subnet of a network of ours, which goes with it: a destroy that failed has forgotten it, whenever it was made. */
 const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: Known): boolean =>

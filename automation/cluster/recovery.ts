@@ -29,7 +29,7 @@ type Step<Act extends RecoveryStep["act"]> = Extract<RecoveryStep, { act: Act }>
 function isLeft(what: string, verdict: Verdict, { note }: RecoveryTools): boolean {
   if (verdict.is === "unproven")
     note(
-      `The ${what} looks like what an interrupted run was making, but ${verdict.because}: it is left as it is. If it is of this cluster, delete it by hand.`,
+      `The ${what} looks like what an interrupted run was making, but ${verdict.because}: it is left as it is. If nothing uses it, delete it by hand.`,
     );
   return verdict.is === "left behind";
 }

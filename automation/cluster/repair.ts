@@ -1,4 +1,4 @@
-import { takeInventory } from "../../cloud/inventory.js";
+import { takeShown } from "../../cloud/inventory.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Stage } from "./options.js";
 import { requireNewest } from "./old-state.js";
@@ -37,8 +37,11 @@ export async function repair(
     // Somebody else may have repaired it before the lock was ours.
     const now = await readState(run.access);
     if (!now || !isInterrupted(now)) return { state: now };
-    if (newest && concernsCloud(now))
-      await requireNewest(run.access, now, await takeInventory(await run.cloud()));
+    if (newest && concernsCloud(now)) {
+      // What is hidden proves nothing.
+      const { objects } = await takeShown(await run.cloud());
+      await requireNewest(run.access, now, objects);
+    }
     return recover(run.access, now, () => toolsOf(run, signal));
   });
   if (!("before" in recovered)) return { state: recovered.state };
@@ -91,20 +94,21 @@ export const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTo
 });
 
 /**
- * Says what the next `up` would repair, and changes nothing. Refuses where the engine would forget what that needs: a refresh
- * keeps the record of creations, but not that of updates.
+ * Says what the next `up` would repair, and changes nothing. Refuses where a refresh would have the state forget what that needs: it keeps
+ * the record of creations, but not that of updates, nor when the run was killed, by which an old state is told from the newest.
  */
 export function tellRepair(run: Run, state: StateExport | undefined): void {
   const pending = state?.deployment.pending_operations ?? [];
-  if (pending.length === 0) return;
+  if (!state || pending.length === 0) return;
   const what = recoverySteps(pending)
     .map((step) => step.what)
     .join(", ");
   const said = `A run did not come to its end and left this undecided: ${what}`;
-  if (pending.some(({ type, resource }) => type === "updating" && isScript(resource)))
+  const isStopped = pending.some(({ type, resource }) => type === "updating" && isScript(resource));
+  if (isStopped || concernsCloud(state))
     throw new ClusterError(
       "FAILED",
-      `${said}. A refresh would forget which scripts were stopped half-way, so nothing was changed.`,
+      `${said}. A refresh would forget ${isStopped ? "which scripts were stopped half-way" : "when that was"}, so nothing was changed.`,
       "Run `npx stackadm up`: it repairs that, and with --refresh it reads what is there first.",
     );
   run.note(`${said}. Nothing of it is touched now: \`npx stackadm up\` repairs it.`);

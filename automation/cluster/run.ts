@@ -5,15 +5,16 @@ import type { KnownFacts } from "../../components/support/known-facts.js";
 import { filesOf } from "../../components/support/operator.js";
 import { packageRoot } from "../../base/paths.js";
 import { agentKeys } from "../setup/ssh-agent.js";
-import { noteBegin } from "./begun.js";
+import { noteBegin, type Noted } from "./begun.js";
 import { ClusterError } from "./cluster-error.js";
 import { Spans } from "./critical-path.js";
+import { hasPending } from "./earlier-runs.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./operation.js";
 import type { ClusterEvent } from "./events.js";
 import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
 import type { OperationName, OperationRequest } from "./protocol.js";
 import { clusterSpecOf, type SpecSources } from "./spec.js";
-import type { StateAccess } from "./state.js";
+import { readState, type StateAccess } from "./state.js";
 import { UndecidedCreates } from "./undecided.js";
 import { rememberUnfinished } from "./unfinished.js";
 import { prepareWorkspace, programModule, readStackFile } from "./workspace.js";
@@ -187,7 +188,7 @@ export class Run {
     const onFound = (found: KnownFacts): void => {
       this.found = found;
     };
-    if (operation === "up") noteBegin(this.access.workspace);
+    const noted = operation === "up" ? noteBegin(this.access.workspace) : undefined;
     const unfinished = new Set<string>();
     // Until the engine says that the outputs are the same, too.
     let [touched, same] = [false, false];
@@ -213,8 +214,12 @@ export class Run {
         { onEvent, onFound, onOutput: onNote, signal, killSignal },
         worker,
       );
-      return { changed: touched || !same };
+      const changed = touched || !same;
+      if (changed) noted?.end();
+      else noted?.undo();
+      return { changed };
     } catch (error) {
+      if (noted) await this.noteFailure(noted, { error, touched });
       await rememberUnfinished(this.access, unfinished).catch((reason: unknown) => {
         this.note(
           `The state does not say which scripts did not come to their end: ${String(reason)}`,
@@ -222,5 +227,22 @@ export class Run {
       });
       throw error;
     }
+  }
+
+  /** How an `up` that failed is noted: as one that ended only if it left nothing in the making. */
+  private async noteFailure(
+    noted: Noted,
+    { error, touched }: { readonly error: unknown; readonly touched: boolean },
+  ): Promise<void> {
+    const wasKilled =
+      this.options.killSignal?.aborted === true ||
+      (error instanceof ClusterError && error.code === "ENGINE_KILLED");
+    if (wasKilled) return;
+    if (!touched) {
+      noted.undo();
+      return;
+    }
+    const state = await readState(this.access).catch(() => undefined);
+    if (state && !hasPending(state)) noted.end();
   }
 }

@@ -31,6 +31,7 @@ const resourceSchema = z.looseObject({
   /** It was replaced, and is still to be deleted. */
   delete: z.boolean().optional(),
   created: z.string().optional(),
+  modified: z.string().optional(),
 });
 export type StateResource = z.infer<typeof resourceSchema>;
 

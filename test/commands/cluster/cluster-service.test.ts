@@ -156,25 +156,33 @@ describe("the cluster service", function () {
       );
     });
 
-    it("changes nothing for a refresh, but says what `up` would do", async () => {
-      const notes: string[] = [];
-      await service().refresh("dev", { onNote: (text) => notes.push(text) });
-      assert.equal(networks.length, 1);
-      assert.match(notes.join("\n"), /undecided: Network 'net'\. .*`npx stackadm up` repairs it/);
-      assert.deepEqual(engine.operations(), ["refresh"]);
-      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], [pending]);
+    const script = "command:remote:Command";
+    const of = (type: string) => ({
+      type,
+      resource: { urn: urnOf(script, "init"), type: script, custom: true },
     });
 
-    it("refuses a refresh that would forget a script that was stopped half-way", async () => {
-      const type = "command:remote:Command";
-      const resource = { urn: urnOf(type, "init"), type, custom: true };
-      const stopped = [pending, { type: "updating", resource }];
-      engine.state({ resources: [identity], pending_operations: stopped });
-      const { hint } = await fails(service().refresh("dev"), "FAILED");
-      assert.match(hint, /npx stackadm up/);
-      assert.deepEqual(engine.operations(), []);
-      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], stopped);
+    it("says at a refresh what `up` would do, where that is as well known after it", async () => {
+      const again = [of("creating")];
+      engine.state({ resources: [identity], pending_operations: again });
+      const notes: string[] = [];
+      await service().refresh("dev", { onNote: (text) => notes.push(text) });
+      assert.match(notes.join("\n"), /undecided: Command 'init'\. .*`npx stackadm up` repairs it/);
+      assert.deepEqual(engine.operations(), ["refresh"]);
+      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], again);
     });
+
+    for (const [what, stopped] of [
+      ["when what may be in the cloud was in the making", [pending]],
+      ["which script was stopped half-way", [of("updating")]],
+    ] as const)
+      it(`refuses a refresh that would forget ${what}`, async () => {
+        engine.state({ resources: [identity], pending_operations: stopped });
+        const { hint } = await fails(service().refresh("dev"), "FAILED");
+        assert.match(hint, /npx stackadm up/);
+        assert.deepEqual(engine.operations(), []);
+        assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], stopped);
+      });
 
     it("changes nothing for a preview", async () => {
       await service().preview("dev", bare);

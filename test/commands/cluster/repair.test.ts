@@ -5,7 +5,7 @@ import { stringify } from "yaml";
 import type { ClusterService } from "../../../automation/cluster/cluster-service.js";
 import { providerType } from "../../support/claimed.js";
 import { Embedder, fails } from "../../support/embedder.js";
-import { networkType, stepEvent, urnOf, type Engine } from "../../support/engine.js";
+import { networkType, urnOf, type Engine } from "../../support/engine.js";
 import type { FakeCloud } from "../../support/fake-openstack.js";
 
 const bare = { preflight: false, verify: false } as const;
@@ -70,6 +70,14 @@ describe("the repair of an interrupted run", function () {
     assert.deepEqual(engine.operations(), ["up"]);
     // Before it, and after it for the outputs.
     assert.equal(engine.calls().filter((call) => call.startsWith("stack export")).length, 2);
+  });
+
+  it("goes on where the cloud hides a kind of which nothing is in the making", async () => {
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    whileDeleting(() => undefined);
+    await service().up("dev", bare);
+    assert.deepEqual(networks, []);
+    assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
   });
 
   it("touches nothing while another engine holds the stack", async () => {
@@ -167,74 +175,6 @@ describe("the repair of an interrupted run", function () {
     assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
   });
 
-  describe("of a volume, of which a copy has name and mark, too", () => {
-    const type = "openstack:blockstorage/volume:Volume";
-    const inputs = { name: "dev-0-etcd" };
-    const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
-    /** So many minutes from now. */
-    const inMinutes = (minutes: number): string =>
-      new Date(Date.now() + minutes * 60_000).toISOString();
-    const stack = {
-      ...{ urn: urnOf("pulumi:pulumi:Stack", "it-dev"), type: "pulumi:pulumi:Stack" },
-      created: inMinutes(-60),
-    };
-    let volumes: { id: string; name: string; metadata: object; created_at: string }[];
-    let deleted: string[];
-    let notes: string[];
-    beforeEach(() => {
-      const made = { "half-made": 0, restored: -5, "restored later": 5 };
-      volumes = Object.entries(made).map(([id, minutes]) => ({
-        ...{ id, metadata, created_at: inMinutes(minutes) },
-        ...inputs,
-      }));
-      [deleted, notes] = [[], []];
-      cloud.on("GET /volumev3/volumes/detail", () => ({ body: { volumes } }));
-      for (const { id } of volumes)
-        cloud.on(`DELETE /volumev3/volumes/${encodeURIComponent(id)}`, () => {
-          deleted.push(id);
-          volumes = volumes.filter((one) => one.id !== id);
-          return { status: 202 };
-        });
-      engine.state({ resources: [stack, identity] });
-    });
-    const up = () => service().up("dev", { ...bare, onNote: (text) => notes.push(text) });
-    const unproven = (): string[] =>
-      notes.flatMap((note) => /^The volume '.*' \((.*)\) looks like/.exec(note)?.[1] ?? []);
-    /** As a killed run leaves it. */
-    const interruptedNow = (): void => {
-      const urn = urnOf(type, "dev-0-etcd");
-      engine.state({
-        manifest: { time: inMinutes(0) },
-        resources: [stack, identity],
-        pending_operations: [{ type: "creating", resource: { urn, type, custom: true, inputs } }],
-      });
-    };
-
-    it("deletes the one that the killed run was making, and none from before it or after", async () => {
-      engine.runs({ up: { then: "die" } });
-      await fails(up(), "ENGINE_KILLED");
-      interruptedNow();
-      engine.runs({});
-      await up();
-      assert.deepEqual(deleted, ["half-made"]);
-      assert.deepEqual(unproven(), ["restored", "restored later"]);
-    });
-
-    it("deletes none where nobody knows when that run began", async () => {
-      interruptedNow();
-      await up();
-      assert.deepEqual([deleted, unproven().length], [[], 3]);
-    });
-
-    it("deletes the one that a run made whose reply was lost, and none from before it or after", async () => {
-      const failed = stepEvent("resOpFailedEvent", { type, name: "dev-0-etcd", inputs });
-      engine.runs({ up: { events: [failed], code: 255, stderr: "error: 504\n" } });
-      await assert.rejects(up());
-      assert.deepEqual(deleted, ["half-made"]);
-      assert.deepEqual(unproven(), ["restored", "restored later"]);
-    });
-  });
-
   it("is refused, and deletes nothing, where the state is an old one", async () => {
     const stack = { urn: urnOf("pulumi:pulumi:Stack", "it"), type: "pulumi:pulumi:Stack" };
     const state = {
@@ -245,11 +185,12 @@ describe("the repair of an interrupted run", function () {
     engine.state(state);
     const router = { id: "since", name: "dev", tags, created_at: "2026-01-02T10:02:00Z" };
     cloud.on("GET /network/routers", { body: { routers: [router] } });
-    const { message } = await fails(service().up("dev", bare), "PREFLIGHT_FAILED");
+    const { message, hint } = await fails(service().up("dev", bare), "PREFLIGHT_FAILED");
     assert.match(
       message,
-      /but the router 'dev' \(since\) .* came after it: the state may be an old/,
+      /^By its state, written last at 2026-01-02T10:00:00.000Z, .* but the router 'dev' \(since\) of its cluster came at 2026-01-02T10:02:00Z\. .* may be an old one/,
     );
+    assert.match(hint, /`pulumi refresh --clear-pending-creates` .* also one that lives\.$/);
     assert.deepEqual(engine.stateNow()?.deployment, state);
     assert.deepEqual([networks.length, engine.operations()], [1, ["hold"]]);
   });

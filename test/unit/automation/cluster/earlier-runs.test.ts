@@ -29,6 +29,13 @@ const state = (written?: number): StateExport => ({
 });
 /** No create that the state says to be in the making may begin later. */
 const end = (written: number): number => hour(written) + 20 * 60_000;
+const ours = (from: number, written: number) => ({
+  ...{ from: hour(from), to: end(written), atMost: "ours" },
+});
+const anybodys = (from: number, written: number) => ({
+  ...ours(from, written),
+  atMost: "anybody's",
+});
 
 describe("when runs were at work of which the state may not know everything", () => {
   it("never, where the last one ended well", () => {
@@ -49,36 +56,44 @@ describe("when runs were at work of which the state may not know everything", ()
     );
   });
 
-  it("at most since the last one that was recorded, until no create can last any more, where the state says that one was interrupted", () => {
+  it("at most since all was settled, until no create can last any more, where the state says that one was interrupted", () => {
     const runs = { history: [run(4, "succeeded")] };
-    const stretch = { from: hour(5), to: end(7), atMost: true };
-    assert.deepEqual(unsettledBy(runs, state(7)), [stretch]);
-    assert.deepEqual(unsettledBy(runs, state(), { interrupted: state(7) }), [stretch]);
+    assert.deepEqual(unsettledBy(runs, state(7)), [anybodys(5, 7)]);
+    assert.deepEqual(unsettledBy(runs, state(), { interrupted: state(7) }), [anybodys(5, 7)]);
   });
 
   it("certainly since the one of ours began that nobody recorded, until the state was written", () => {
-    const runs = { history: [run(4, "succeeded")], begun: hour(6) };
+    const runs = { history: [run(4, "succeeded")], begun: { from: hour(6) } };
     const surely = { from: hour(6), to: hour(7) };
-    const stretch = { from: hour(5), to: end(7), atMost: true };
-    assert.deepEqual(unsettledBy(runs, state(7)), [surely, stretch]);
-    const ours = unsettledBy({ ...runs, begun: hour(4) }, state(7));
-    assert.deepEqual(ours, [stretch], "it ended well, and it was another's that did not");
+    assert.deepEqual(unsettledBy(runs, state(7)), [surely, ours(6, 7), anybodys(5, 7)]);
+    const before = unsettledBy({ ...runs, begun: { from: hour(4) } }, state(7));
+    assert.deepEqual(before, [anybodys(5, 7)], "that one was recorded, and another's was not");
+    const ended = { from: hour(6), to: hour(6) + 1 };
+    const copied = unsettledBy({ ...runs, begun: ended }, state(7));
+    assert.deepEqual(copied, [anybodys(5, 7)], "it came to its end: it is not the one");
+  });
+
+  it("as before, where runs failed since, which keep what is in the making; until when is not certain any more", () => {
+    const last = run(8, "failed");
+    const runs = { history: [last, run(4, "succeeded")], begun: { from: hour(6) } };
+    const failed = { from: hour(8), to: hour(9) };
+    assert.deepEqual(unsettledBy(runs, state(9)), [failed, ours(6, 9), anybodys(5, 9)]);
   });
 
   it("since the stack began, where its first run was interrupted", () => {
-    const stretch = { from: hour(1), to: end(2), atMost: true };
-    assert.deepEqual(unsettledBy({ history: [] }, state(2)), [stretch]);
-    const first = { history: [], begun: hour(1) - 2_000 };
+    assert.deepEqual(unsettledBy({ history: [] }, state(2)), [anybodys(1, 2)]);
+    const first = { history: [], begun: { from: hour(1) - 2_000 } };
     assert.deepEqual(unsettledBy(first, state(2)), [
       { from: hour(1) - 2_000, to: hour(2) },
-      stretch,
+      { ...ours(1, 2), from: hour(1) - 2_000 },
+      anybodys(1, 2),
     ]);
   });
 
   it("as before, where only a refresh came since, which keeps what is in the making", () => {
     const refresh = run(8, "succeeded", { kind: "refresh" });
-    const runs = { history: [refresh, run(4, "succeeded")], begun: hour(6) };
-    assert.deepEqual(unsettledBy(runs, state(9)), [{ from: hour(5), to: end(9), atMost: true }]);
+    const runs = { history: [refresh, run(4, "succeeded")], begun: { from: hour(6) } };
+    assert.deepEqual(unsettledBy(runs, state(9)), [ours(6, 9), anybodys(5, 9)]);
   });
 
   it("never that could be told, where the state does not say when it was written", () => {
@@ -96,6 +111,14 @@ describe("when runs were at work of which the state may not know everything", ()
     assert.equal(fallsInto("2026-01-02T03:58:30Z", stretch), false);
     assert.equal(fallsInto("2026-01-02T05:01:30Z", stretch), false);
     assert.equal(fallsInto("no time", stretch), false);
+  });
+
+  it("takes clocks for the same where it is told to", () => {
+    const stretch = [{ from: hour(4), to: hour(5) }];
+    assert.equal(fallsInto(at(4), stretch, 0), true);
+    assert.equal(fallsInto(at(5), stretch, 0), true);
+    assert.equal(fallsInto("2026-01-02T03:59:59Z", stretch, 0), false);
+    assert.equal(fallsInto("2026-01-02T05:00:01Z", stretch, 0), false);
   });
 
   it("are told apart where they were to take everything away", () => {

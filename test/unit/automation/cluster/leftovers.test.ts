@@ -20,9 +20,14 @@ const known: Known = {
     { from: Date.parse("2026-01-02T08:00:00Z"), to: Date.parse("2026-01-02T08:30:00Z") },
     { from: Date.parse("2026-01-02T10:04:00Z"), to: Date.parse("2026-01-02T10:06:00Z") },
     {
+      from: Date.parse("2026-01-02T10:04:00Z"),
+      to: Date.parse("2026-01-02T10:26:00Z"),
+      atMost: "ours",
+    },
+    {
       from: Date.parse("2026-01-02T10:00:00Z"),
       to: Date.parse("2026-01-02T10:26:00Z"),
-      atMost: true,
+      atMost: "anybody's",
     },
   ],
 };
@@ -46,15 +51,32 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
     "a server of ours, made after any create could last: its state is an old one",
     { metadata: metadata(ours), created: "2026-01-02T10:30:00Z" },
     "unproven",
-    /not made while such a run was at work/,
+    /not certainly made while such a run was at work/,
   ],
+  [
+    "a server of ours whose create was tried for minutes",
+    { metadata: metadata(ours), created: "2026-01-02T10:20:00Z" },
+    "left behind",
+  ],
+  [
+    "a server of ours, made before the run of ours began: it may be at work in a cluster of which the state is an old one",
+    { metadata: metadata(ours), created: "2026-01-02T10:02:30Z" },
+    "unproven",
+  ],
+  ...(["10:05:00", "10:02:30"] as const).map(
+    (time): [string, Partial<CloudObject>, Verdict["is"]] => [
+      `a port of ours that a server has, made at ${time}: the server may be such a one`,
+      { kind: "port", tags: tags(ours), owner: "compute:az", created: `2026-01-02T${time}Z` },
+      time === "10:05:00" ? "left behind" : "unproven",
+    ],
+  ),
   ["a server of ours of a cloud that does not say when", { metadata: metadata(ours) }, "unproven"],
   [
     "a volume of ours",
     { kind: "volume", metadata: metadata(ours), created: during },
     "left behind",
   ],
-  ...["2026-01-02T10:01:00Z", "2026-01-02T10:10:00Z"].map(
+  ...["2026-01-02T10:03:59Z", "2026-01-02T10:06:01Z", "2026-01-02T08:30:01Z"].map(
     (created): [string, Partial<CloudObject>, Verdict["is"]] => [
       `a copy of a volume of ours, made before the run or after it: ${created}`,
       { kind: "volume", metadata: metadata(ours), created },
@@ -143,7 +165,7 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
     "a port in our network, made between the runs",
     { kind: "port", network: "our network", created: "2026-01-02T09:00:00Z" },
     "unproven",
-    /not made while such a run was at work/,
+    /not certainly made while such a run was at work/,
   ],
   [
     "a port in our network of a cloud that does not say when",

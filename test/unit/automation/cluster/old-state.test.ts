@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Runs } from "../../../../automation/cluster/earlier-runs.js";
+import type { History, Runs } from "../../../../automation/cluster/earlier-runs.js";
 import { cameLater } from "../../../../automation/cluster/old-state.js";
 import type { StateExport } from "../../../../automation/cluster/state.js";
 import type { CloudObject } from "../../../../cloud/inventory.js";
@@ -36,36 +36,62 @@ const marked = (fields: Partial<CloudObject>): CloudObject =>
 const later = (fields: Partial<CloudObject>, now: StateExport = state()): string | undefined =>
   cameLater(now, none, [marked(fields)]);
 
+/** An update on record, that began and ended in these minutes. */
+const update = (from: number, to: number, more: Partial<History[number]> = {}) => ({
+  ...{ kind: "update", result: "succeeded", startTime: at(from), endTime: at(to) },
+  ...more,
+});
+
 describe("a state of a run that was killed", () => {
+  const minute = (one: number): number => Date.parse(at(one));
+  const by = (runs: Partial<Runs>, now: StateExport = state()): string | undefined =>
+    cameLater(now, { ...none, ...runs }, []);
+
   it("is the newest for all that is known where nothing came after it", () => {
-    assert.equal(cameLater(state(), none, []), undefined);
-    const begun = Date.parse(at(-5));
-    const history = [{ kind: "update", result: "succeeded", startTime: at(-9), endTime: at(-8) }];
-    assert.equal(cameLater(state(), { history, begun }, []), undefined);
+    assert.equal(by({}), undefined);
+    assert.equal(by({ history: [update(-9, -8)], begun: { from: minute(-5) } }), undefined);
+    assert.equal(by({ begun: { from: minute(-9), to: minute(-6) } }), undefined);
   });
 
-  it("is an old one where an `up` of ours began after it", () => {
-    const begun = Date.parse(at(2));
-    assert.match(cameLater(state(), { history: [], begun }, []) ?? "", /^an `up` began after/);
+  it("is an old one where an `up` of ours began after it, or came to its end then", () => {
+    const said = "an `up` from here was at work at 2026-01-02T10:02:00.000Z";
+    assert.equal(by({ begun: { from: minute(2) } }), said);
+    assert.equal(by({ begun: { from: minute(-5), to: minute(2) } }), said);
   });
 
-  it("is an old one where an update that began after it ended well; one that failed may have written nothing", () => {
-    const run = (result: string, kind = "update") => [
-      { kind, result, startTime: at(2), endTime: at(3) },
-    ];
-    assert.match(
-      cameLater(state(), { history: run("succeeded") }, []) ?? "",
-      /^an update that began after it was written/,
-    );
-    assert.equal(cameLater(state(), { history: run("failed") }, []), undefined);
-    assert.equal(cameLater(state(), { history: run("succeeded", "refresh") }, []), undefined);
+  it("is an old one where an update came to its end after it, well or not: that wrote it", () => {
+    const said = "an update came to its end at 2026-01-02T10:03:00.000Z";
+    assert.equal(by({ history: [update(2, 3)] }), said);
+    assert.equal(by({ history: [update(-5, 3)] }), said, "it was copied meanwhile");
+    assert.equal(by({ history: [update(-5, 3, { result: "failed" })] }), said);
+    assert.equal(by({ history: [update(2, 3, { kind: "refresh" })] }), undefined);
+  });
+
+  it("is told nothing by a run that changed nothing", () => {
+    const idle = { resourceChanges: { same: 40, read: 1 } };
+    const busy = { resourceChanges: { same: 40, create: 1 } };
+    assert.equal(by({ history: [update(5, 6, idle), update(-5, -4, busy)] }), undefined);
+    assert.match(by({ history: [update(5, 6, idle), update(-5, 3, busy)] }) ?? "", /10:03:00/);
+  });
+
+  it("is as new as the newest that it holds: whoever wrote it may have a clock that is slow", () => {
+    const made = { ...resource("some:index:Thing", "last"), id: "1" };
+    for (const times of [
+      { created: at(11), modified: at(11) },
+      { created: at(-99), modified: at(11) },
+    ]) {
+      const now = state([{ ...made, ...times }]);
+      const runs = { history: [update(8, 11.5)], begun: { from: minute(8), to: minute(11.5) } };
+      assert.equal(by(runs, now), undefined);
+      assert.match(by({ history: [update(8, 13)] }, now) ?? "", /^an update came to its end/);
+    }
   });
 
   it("is an old one where something of its cluster is newer that it does not hold", () => {
     const network = { kind: "network", name: "dev" } as const;
     assert.equal(
       later({ ...network, created: at(2) }),
-      "the network 'dev' (new) of its cluster came after it",
+      "the network 'dev' (new) of its cluster came at 2026-01-02T10:02:00.000Z",
     );
     assert.equal(later({ ...network, created: at(0) }), undefined);
     assert.equal(later(network), undefined, "a cloud that does not say when");
@@ -85,12 +111,32 @@ describe("a state of a run that was killed", () => {
     assert.equal(later({ kind: "volume", name: "dev-0-etcd", created: at(99) }), undefined);
   });
 
-  it("is an old one where the cluster has load balancers, and it has nothing in Kubernetes yet", () => {
+  describe("that has nothing in Kubernetes yet", () => {
     const balancer = { kind: "load balancer", name: `kube_service_dev-${mark}_shop_web` } as const;
-    const of = (now: StateExport) => cameLater(now, none, [object(balancer)]);
-    assert.match(of(state()) ?? "", /^the load balancer/);
-    const service = { ...resource("kubernetes:core/v1:Service", "web"), id: "shop/web" };
-    assert.equal(of(state([service])), undefined);
+    const cinder = { "cinder.csi.openstack.org/cluster": `dev-${mark}` };
+    const stack = {
+      ...{ urn: "urn:pulumi:dev::it::pulumi:pulumi:Stack::it-dev", type: "pulumi:pulumi:Stack" },
+      created: at(-30),
+    };
+    const of = (fields: Partial<CloudObject>, history: History = [], more: object[] = []) =>
+      cameLater(state([stack, ...more]), { history }, [object({ id: "new", ...fields })]);
+
+    it("is an old one where the cluster's controllers made something", () => {
+      assert.match(of({ ...balancer, created: at(-1) }) ?? "", /^the load balancer/);
+      const volume = { kind: "volume", name: "pvc-1", metadata: cinder } as const;
+      assert.match(of({ ...volume, created: at(-1) }) ?? "", /^the volume/);
+      const service = { ...resource("kubernetes:core/v1:Service", "web"), id: "shop/web" };
+      assert.equal(of({ ...balancer, created: at(-1) }, [], [service]), undefined);
+    });
+
+    it("bears what was kept of a cluster that a destroy took half away", () => {
+      const kept = { kind: "volume", name: "pvc-1", metadata: cinder, created: at(-20) } as const;
+      const destroy = update(-12, -10, { kind: "destroy", result: "failed" });
+      const refresh = update(-40, -39, { kind: "refresh" });
+      assert.equal(of(kept, [destroy]), undefined);
+      assert.equal(of({ ...kept, created: at(-31) }, [refresh]), undefined, "before the stack");
+      assert.match(of(kept) ?? "", /^the volume/);
+    });
   });
 
   it("is believed where it does not say when it was written", () => {

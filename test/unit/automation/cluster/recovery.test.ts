@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { begunPath } from "../../../../automation/cluster/begun.js";
 import { clearRecord, isInterrupted, recover } from "../../../../automation/cluster/recovery.js";
 import { readState, type StateAccess } from "../../../../automation/cluster/state.js";
 import { connectCloud } from "../../../../cloud/client.js";
@@ -55,6 +56,7 @@ describe("recovery", () => {
     emptyProject(cloud);
     notes.length = 0;
     putHistory([]);
+    writeFileSync(begunPath({ directory }), String(Date.parse("2026-01-02T10:00:00Z")));
   });
   afterEach(async () => {
     rmSync(directory, { recursive: true });
@@ -154,20 +156,22 @@ describe("recovery", () => {
   it("never deletes what carries the identity of a cluster that the state does not hold", async () => {
     putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
     const metadata = metadataOf("ba9876543210");
-    const servers = [{ id: "theirs", name: "dev-0", metadata }];
+    const servers = [{ id: "theirs", name: "dev-0", metadata, created: during }];
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     await run();
-    assert.deepEqual(written(), []);
+    assert.deepEqual([written(), notes], [[], []]);
     assert.deepEqual(pendingNow(), []);
   });
 
-  it("never deletes what the state only read, or uses, under the name of what was to be made", async () => {
-    const networkType = "openstack:networking/network:Network";
-    const shared = { ...resource(networkType, "shared"), id: "theirs", external: true };
-    putState([creating(networkType, "dev-network-network", { name: "dev" })], [shared]);
-    cloud.on("GET /network/networks", { body: { networks: [{ id: "theirs", name: "dev" }] } });
+  it("never deletes what is in a network that the state only read: it is no part of ours", async () => {
+    const shared = { ...resource("openstack:networking/network:Network", "shared"), id: "theirs" };
+    const type = "openstack:networking/subnet:Subnet";
+    putState([creating(type, "subnet", { name: "dev" })], [{ ...shared, external: true }]);
+    const subnets = [{ id: "new", name: "dev", network_id: "theirs", created_at: during }];
+    cloud.on("GET /network/subnets", { body: { subnets } });
     await run();
     assert.deepEqual(written(), []);
+    assert.match(notes.join("\n"), /belongs to nothing that the state holds/);
   });
 
   it("deletes the server that was made but never written down, and keeps the rest of the state", async () => {
@@ -191,9 +195,11 @@ describe("recovery", () => {
   it("never deletes what the state holds, even under the same name", async () => {
     const held = { ...resource(instance, "dev-0-server", { name: "dev-0" }), id: "held" };
     putState([creating(instance, "dev-0-server", { name: "dev-0" })], [held]);
-    cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "held", name: "dev-0" }] } });
+    const metadata = metadataOf("0123456789ab");
+    const servers = [{ id: "held", name: "dev-0", metadata, created: during }];
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
     await run();
-    assert.deepEqual(written(), []);
+    assert.deepEqual([written(), notes], [[], []]);
   });
 
   it("detaches the router's interfaces and no other port, and they may go meanwhile", async () => {
@@ -239,21 +245,12 @@ describe("recovery", () => {
     const type = "openstack:loadbalancer/pool:Pool";
     const held = { ...resource(type, "p", { name: "dev-api" }), id: "held" };
     putState([creating(type, "p", { name: "dev-api", listenerId: "listener" })], [held]);
+    const pool = { name: "dev-api", created_at: during, listeners: [{ id: "listener" }] };
     const pools = [
-      {
-        id: "held",
-        name: "dev-api",
-        created_at: "2026-01-02T10:00:05",
-        listeners: [{ id: "listener" }],
-      },
-      {
-        id: "left",
-        name: "dev-api",
-        created_at: "2026-01-02T10:00:05",
-        listeners: [{ id: "listener" }],
-      },
-      { id: "older", name: "dev-api", created_at: before, listeners: [{ id: "listener" }] },
-      { id: "other", name: "dev-api", created_at: during, listeners: [{ id: "theirs" }] },
+      { ...pool, id: "held" },
+      { ...pool, id: "left", created_at: "2026-01-02T10:00:05" },
+      { ...pool, id: "older", created_at: before },
+      { ...pool, id: "other", listeners: [{ id: "theirs" }] },
     ];
     cloud.on("GET /load-balancer/lbaas/pools", { body: { pools } });
     cloud.on("DELETE /load-balancer/lbaas/pools/left", { status: 204 });
