@@ -16,7 +16,6 @@ import { preparation } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
 import { rangesOf } from "../network/address-plan.js";
-import { rolesOf } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
@@ -27,10 +26,10 @@ import {
   kubeletText,
   proxyText,
 } from "./configuration.js";
-import { apiPort, initDocuments, joinDocument } from "./documents.js";
+import { apiPort, initDocuments } from "./documents.js";
 import { encryptionFile } from "./encryption.js";
 import { kubeletFields } from "./hardening.js";
-import { factsOf, joinerValues, webhookOf, type ClusterFacts } from "./joining.js";
+import { factsOf, joinDocumentOf, joinerValues, webhookOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { patchesBlock, patchFiles } from "./patches.js";
 import { nodeMarks } from "./node-marks.js";
@@ -72,9 +71,7 @@ export class ControlPlane extends NodeGroup {
 
   constructor(name: string, args: ControlPlaneArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns } = args;
-    const generationOf: MachineGroupArgs["generationOf"] = (plan) =>
-      turns.nextControlPlane(plan.name, plan.generation);
-    super(ControlPlane.type, name, { ...args, generationOf }, opts);
+    super(ControlPlane.type, name, { ...args, generationOf: (plan) => turns.next(plan) }, opts);
     const [first] = this.members;
     if (!first) throw new RangeError("a cluster has a control plane");
     this.first = first;
@@ -91,18 +88,18 @@ export class ControlPlane extends NodeGroup {
     const begun = this.member(this.first, "init", args);
     const facts = { ...factsOf(begun, args.spec.name), ...webhookOf(args.spec, args.machines) };
     let before = begun;
-    const { access, turns } = args;
-    const { leaves } = rolesOf(args.spec)[this.first.plan.role];
+    const { spec, access, turns } = args;
     const [, second = this.first] = this.members;
     // order: the way to the second may lead over the first, which has to have answered.
-    this.leave(this.first, { survivor: second, access, leaves, after: begun });
+    this.leave(this.first, { spec, survivor: second, access, after: begun });
     for (const member of this.members.slice(1)) {
-      const leave = this.leave(member, { survivor: this.first, access, leaves });
+      const leave = this.leave(member, { spec, survivor: this.first, access });
       before = this.member(member, "join", args, { facts, before, leave });
     }
     this.#complete = before.id;
     // While control planes are replaced, nothing of the program's asks the API: it may be away from outside.
-    return { ...facts, adminConf: turns.afterControlPlanes(facts.adminConf) };
+    const { role } = this.first.plan;
+    return { ...facts, adminConf: turns.afterAll(role, facts.adminConf) };
   }
 
   /** The last thing that happens to the cluster: runs when it is deleted, before everything it depends on. */
@@ -149,7 +146,7 @@ export class ControlPlane extends NodeGroup {
     order?: {
       readonly facts: ClusterFacts;
       readonly before: RemoteScript;
-      readonly leave: RemoteScript;
+      readonly leave: RemoteScript | undefined;
     },
   ): RemoteScript {
     const { spec, frozen, machines, endpoint, access } = args;
@@ -168,7 +165,7 @@ export class ControlPlane extends NodeGroup {
       NODE_NAME: member.plan.name,
       ADDRESS: member.machine.address,
       KUBEADM_INIT: order ? "" : this.initDocument(member, args, names),
-      KUBEADM_JOIN: documentOf(member, spec),
+      KUBEADM_JOIN: joinDocumentOf(member, spec),
       CA_CERT_HASH: order?.facts.caCertHash ?? "",
       FROZEN: frozen.lines,
       CERTIFICATE_NAMES: names.apply((list) => list.join("\n")),
@@ -195,7 +192,7 @@ export class ControlPlane extends NodeGroup {
     };
     const script = this.script(member, step, {
       ...{ access, scripts: scriptsFor(spec, controlPlaneScripts), values },
-      ...(order && { after: order.leave }),
+      after: order?.leave,
     });
     args.turns.done(member.plan.name, script.id);
     return script;
@@ -275,20 +272,3 @@ function etcdOf(addresses: readonly string[] | undefined, image: string | undefi
   if (addresses) return { etcd: externalEtcd(addresses) };
   return image === undefined ? {} : { etcd: localEtcd(image) };
 }
-
-/** How the machine joins, when it is not the one that the cluster begins on, or not any more. */
-const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output<string> =>
-  pulumi
-    .all([machine.serverId, machine.address, machine.ipv6Address])
-    .apply(([serverId, address, ipv6Address]) =>
-      joinDocument(
-        { name: plan.name, serverId, address, ipv6Address },
-        {
-          endpoint: `${spec.apiName}:${String(apiPort)}`,
-          controlPlane: true,
-          cloudController: spec.cloudController.enabled !== false,
-          ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
-          ...patchesBlock(spec.kubernetes.patches),
-        },
-      ),
-    );

@@ -4,9 +4,11 @@ import { joinKey } from "../identity/join-certificate.js";
 import { serverCertificate, type ServerCertificate } from "../identity/webhook-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { Member } from "../machine/machine-group.js";
-import { roleTable } from "../plan/roles.js";
+import { poolLabel, roleTable } from "../plan/roles.js";
 import type { RemoteScript, RemoteScriptArgs } from "../support/remote-script.js";
+import { apiPort, joinDocument } from "./documents.js";
 import { keystoneWebhook } from "./keystone-webhook.js";
+import { patchesBlock } from "./patches.js";
 
 /** What only a living cluster knows. */
 export interface ClusterFacts {
@@ -74,4 +76,29 @@ export function joinerValues(
     JOIN_PRIVATE_KEY: key.privateKey,
     JOIN_CERTIFICATE: key.certificate,
   };
+}
+
+/** How the machine joins, where it is not the one that the cluster begins on, or not any more: by its role's row. */
+export function joinDocumentOf(
+  { plan, machine }: Member,
+  { apiName, cloudController, kubernetes }: ClusterSpec,
+): pulumi.Output<string> {
+  const { label, grant } = roleTable[plan.role];
+  return pulumi
+    .all([machine.serverId, machine.address, machine.ipv6Address])
+    .apply(([serverId, address, ipv6Address]) =>
+      joinDocument(
+        {
+          ...{ name: plan.name, serverId, address, ipv6Address },
+          ...(label === poolLabel && { pool: plan.pool }),
+        },
+        {
+          ...{ endpoint: `${apiName}:${String(apiPort)}`, grant },
+          cloudController: cloudController.enabled !== false,
+          ignorePreflightErrors: kubernetes.ignorePreflightErrors,
+          // Of the static pods that serve the API.
+          ...(grant === "certificates" && patchesBlock(kubernetes.patches)),
+        },
+      ),
+    );
 }

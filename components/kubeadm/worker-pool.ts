@@ -7,13 +7,11 @@ import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
 import { runtimeValues, type InTurn } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
-import { rolesOf } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletText } from "./configuration.js";
 import type { ControlPlane } from "./control-plane.js";
-import { apiPort, joinDocument } from "./documents.js";
 import { kubeletFields } from "./hardening.js";
-import { joinerValues, type ClusterFacts } from "./joining.js";
+import { joinDocumentOf, joinerValues, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { joinScripts, scriptsFor } from "./node-scripts.js";
 
@@ -38,12 +36,7 @@ export class WorkerPool extends NodeGroup {
 
   constructor(name: string, args: WorkerPoolArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns } = args;
-    super(
-      WorkerPool.type,
-      name,
-      { ...args, generationOf: (plan) => turns.next(plan.name, plan.generation) },
-      opts,
-    );
+    super(WorkerPool.type, name, { ...args, generationOf: (plan) => turns.next(plan) }, opts);
     this.#turns = turns;
     this.registerOutputs({});
   }
@@ -52,15 +45,14 @@ export class WorkerPool extends NodeGroup {
   join(args: JoinArgs): readonly RemoteScript[] {
     return this.members.map((member) => {
       const { access, controlPlane, spec } = args;
-      const { leaves } = rolesOf(spec)[member.plan.role];
-      const leave = this.leave(member, { survivor: controlPlane.first, access, leaves });
+      const leave = this.leave(member, { spec, survivor: controlPlane.first, access });
       const join = this.member(member, args, leave);
       this.#turns.done(member.plan.name, join.id);
       return join;
     });
   }
 
-  private member(member: Member, args: JoinArgs, leave: RemoteScript): RemoteScript {
+  private member(member: Member, args: JoinArgs, leave: RemoteScript | undefined): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
     const inTurn: InTurn = (text) =>
       this.#turns.inTurn(member.plan.name, text, controlPlane.complete);
@@ -78,7 +70,7 @@ export class WorkerPool extends NodeGroup {
         API_NAME: spec.apiName,
         API_ADDRESSES: endpoint.inside(controlPlanes).apply((addresses) => addresses.join("\n")),
         NODE_NAME: member.plan.name,
-        KUBEADM_JOIN: documentOf(member, spec),
+        KUBEADM_JOIN: joinDocumentOf(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.result("kubelet"),
         KUBELET_CONFIGURATION: inTurn(kubeletText(kubeletFields(spec.kubernetes))),
@@ -87,18 +79,3 @@ export class WorkerPool extends NodeGroup {
     });
   }
 }
-
-const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output<string> =>
-  pulumi
-    .all([machine.serverId, machine.address, machine.ipv6Address])
-    .apply(([serverId, address, ipv6Address]) =>
-      joinDocument(
-        { name: plan.name, serverId, address, ipv6Address, pool: plan.pool },
-        {
-          endpoint: `${spec.apiName}:${String(apiPort)}`,
-          controlPlane: false,
-          cloudController: spec.cloudController.enabled !== false,
-          ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
-        },
-      ),
-    );

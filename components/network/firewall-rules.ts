@@ -2,8 +2,8 @@ import { Address4 } from "ip-address";
 import type { ClusterSpec } from "../cluster-spec.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { rangesOf } from "./address-plan.js";
-import { entryRole, planCluster, type SecurityGroup } from "../plan/cluster-plan.js";
-import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
+import { entryRole, planCluster, rolesIn, type SecurityGroup } from "../plan/cluster-plan.js";
+import { nodeRoles, rolesOf, roleTable, type Role } from "../plan/roles.js";
 import { podNetworkTraits, type Passage } from "../pod-network/kinds.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 
@@ -35,8 +35,8 @@ export interface FirewallPlan {
   readonly entry: Role;
   /** Roles of the machines that SSH from outside reaches. */
   readonly reached: readonly Role[];
-  /** Whether etcd has machines of its own. */
-  readonly dedicatedEtcd: boolean;
+  /** Roles of the machines on which etcd runs. */
+  readonly etcdOn: readonly Role[];
   /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
   readonly loadBalancerProvider: string;
   /** Clients of Services' load balancers. */
@@ -59,7 +59,9 @@ export type FirewallRow = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
 const rows = (plan: FirewallPlan): readonly FirewallRow[] => [
   ...plan.more,
   ...controlPlaneRows(plan),
-  ...(plan.dedicatedEtcd ? etcdRows(plan) : stackedEtcdRows),
+  ...plan.etcdOn.flatMap((group) =>
+    roleTable[group].node ? stackedEtcdRows(group) : etcdRows(plan, group),
+  ),
   ...nodeRows(plan),
   ...balancerRows(plan),
   ...adminRows(plan),
@@ -87,7 +89,7 @@ const controlPlaneRows = ({ allowedCidrs, reached }: FirewallPlan): readonly Fir
     {
       name: "join-token",
       group: "control-plane",
-      from: nodeRoles
+      from: nodeRoles()
         .filter((role) => roleTable[role].grant === "token")
         .map((group) => ({ group })),
       protocol: "tcp",
@@ -107,11 +109,11 @@ const adminRows = ({ adminCidrs }: FirewallPlan): readonly FirewallRow[] => {
   ];
 };
 
-const stackedEtcdRows: readonly FirewallRow[] = [
+const stackedEtcdRows = (group: Role): readonly FirewallRow[] => [
   {
     name: "etcd",
-    group: "control-plane",
-    from: [{ group: "control-plane" }],
+    group,
+    from: [{ group }],
     protocol: "tcp",
     ports: [2379, 2380],
     reason: "etcd clients and peers",
@@ -119,16 +121,16 @@ const stackedEtcdRows: readonly FirewallRow[] = [
 ];
 
 /** etcd's own machines are no nodes: nothing else reaches them. */
-const etcdRows = ({ entry }: FirewallPlan): readonly FirewallRow[] => {
-  const both = [{ group: "control-plane" }, { group: "etcd" }] as const;
+const etcdRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] => {
+  const both = [{ group: "control-plane" }, { group }] as const;
   const onward = entry === both[0].group ? both : [{ group: entry }, ...both];
-  const opened = { group: "etcd", from: both, protocol: "tcp" } as const;
+  const opened = { group, from: both, protocol: "tcp" } as const;
   return [
     { ...opened, name: "etcd-clients", ports: [2379, 2379], reason: "etcd clients" },
     {
       ...opened,
       name: "etcd-peers",
-      from: [{ group: "etcd" }],
+      from: [{ group }],
       ports: [2380, 2380],
       reason: "etcd peers",
     },
@@ -190,7 +192,7 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
     protocol: "udp",
     reason: "Nodes to pods and nodes",
   },
-  ...nodeRoles.map((group) => ({
+  ...nodeRoles().map((group) => ({
     ...ssh,
     group,
     from: [{ group: entry }],
@@ -257,22 +259,23 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
   );
 
 /** The roles of the machines that SSH from outside reaches in the cluster's network. */
-function reachedRoles({ access, etcd }: ClusterSpec, entry: Role): readonly Role[] {
+function reachedRoles({ access }: ClusterSpec, entry: Role, all: readonly Role[]): readonly Role[] {
   if (access === "admin") return [];
-  return access === "direct" ? [...nodeRoles, ...(etcd ? ["etcd" as const] : [])] : [entry];
+  return access === "direct" ? all : [entry];
 }
 
 /** What a specification says of it. */
 function firewallPlan(spec: ClusterSpec): FirewallPlan {
-  const entry = entryRole(planCluster(spec));
+  const planned = planCluster(spec);
+  const [entry, all] = [entryRole(planned), rolesIn(planned)];
   return {
     allowedCidrs: spec.allowedCidrs,
     nodes: spec.network.nodes,
     pods: rangesOf("pods", spec.network),
     podNetwork: spec.podNetwork,
     entry,
-    reached: reachedRoles(spec, entry),
-    dedicatedEtcd: spec.etcd !== undefined,
+    reached: reachedRoles(spec, entry, all),
+    etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs,
     nodePorts: spec.network.nodePorts,

@@ -139,7 +139,7 @@ describe("pod-network/kube-router: options", () => {
         ...{ allowedCidrs: ["203.0.113.0/24"], serviceCidrs: [], nodePorts: [], adminCidrs: [] },
         ...{ nodes: "10.0.0.0/24", pods: ["10.244.0.0/16"], more: [] },
         podNetwork: podNetworkOf({ kind: "kube-router", ...written }),
-        ...{ entry: "control-plane", reached: ["control-plane"], dedicatedEtcd: false },
+        ...{ entry: "control-plane", reached: ["control-plane"], etcdOn: ["control-plane"] },
         loadBalancerProvider: "amphora",
       });
     const before = new Set(rules({}).map(({ key }) => key));
