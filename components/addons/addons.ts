@@ -40,7 +40,7 @@ export interface AddonsArgs {
   readonly ownImages?: OwnImages;
   /** Administrator's kubeconfig, known only after the API server answers. Change: in place. */
   readonly kubeconfig: pulumi.Input<string>;
-  /** The pod network. Change: refused. @default kube-router */
+  /** The pod network. Change: refused. @default that of a specification without one */
   readonly podNetwork?: PodNetworkSpec;
   /** Name that machines know the API by, for a pod network that is there before Services are. Change: refused. @default it has none */
   readonly apiName?: string;
@@ -90,7 +90,7 @@ export interface AddonsArgs {
   readonly deletedWith?: pulumi.Resource;
 }
 
-const usualNetwork = podNetwork.parse("kube-router");
+const usualNetwork = podNetwork.parse(undefined);
 
 /** What the parts that know the cloud have in common. */
 interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith"> {

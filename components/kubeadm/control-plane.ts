@@ -243,7 +243,7 @@ export class ControlPlane extends NodeGroup {
               cloudController: cloudController.enabled !== false,
               ignorePreflightErrors: kubernetes.ignorePreflightErrors,
               ...etcdOf(etcdAddresses, kubernetes.images.etcd),
-              withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy,
+              withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy !== false,
               blocks: configuredBlocks(configured),
               kubelet: kubeletFields(kubernetes),
               kubeProxy: kubernetes.kubeProxy,

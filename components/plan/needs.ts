@@ -5,7 +5,7 @@ import { entryAddresses, existingFloatingIps } from "../spec/floating-ips.js";
 import type { Wanted } from "../support/catalog.js";
 import { endpointTraits } from "../endpoint/endpoint-plan.js";
 import { ingressTraits } from "../ingress/ingress-plan.js";
-import { routedByCloud, routedRangesOf } from "../pod-network/kinds.js";
+import { otherPodNetworks, routedByCloud, routedRangesOf } from "../pod-network/kinds.js";
 import {
   groupsOf,
   machinesOf,
@@ -119,6 +119,10 @@ function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: Cluste
   return Object.entries(found).flatMap(([what, needed]) => (needed ? [what] : []));
 }
 
+/** The pod network that wants routes on the cluster's router. */
+const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
+  routedByCloud(podNetwork) ? podNetwork.kind : undefined;
+
 /** What the cluster will ask of its cloud. */
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
@@ -152,7 +156,8 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     ...(usesOctavia(spec) && {
       loadBalancerProvider: spec.loadBalancer.provider,
     }),
-    routes: routedByCloud(spec.podNetwork),
+    routes: routedFor(spec),
+    otherPodNetworks,
     makesCredential: spec.credential?.id === undefined,
     credentialRoles: spec.credential?.roles,
     certificate: certificateIn(spec),

@@ -100,7 +100,7 @@ describe("pod-network/kube-router: options", () => {
     ]);
     assert.ok(!router({}).env.some(({ name }) => name.startsWith("KUBERNETES_")));
     const { replacesKubeProxy, kernelModules } = traitsOf(written);
-    assert.ok(replacesKubeProxy);
+    assert.deepEqual(replacesKubeProxy, { container: "kube-router" });
     assert.ok(["ip_vs", "ip_vs_rr"].every((module) => kernelModules.includes(module)));
   });
 
