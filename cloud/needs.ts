@@ -21,8 +21,10 @@ export interface ClusterNeeds {
   readonly volumesFollowZones: boolean;
   /** Name of the Octavia provider. Absent: the cluster has no load balancers. */
   readonly loadBalancerProvider?: string;
-  /** Whether the router gets routes to the machines' pods. */
-  readonly routes: boolean;
+  /** The pod network for which the router gets routes to the machines' pods. Undefined: it gets none. */
+  readonly routes?: string | undefined;
+  /** Pod networks that a hint may name: the usual one, and one whose packets need no right on a port. */
+  readonly otherPodNetworks: { readonly usual: string; readonly wrapped: string };
   /** Whether an application credential has to be made for the cluster. */
   readonly makesCredential: boolean;
   /** Its roles. Undefined: those that are known to be enough. */

@@ -140,7 +140,7 @@ const networkSchema = namedSchema.extend({ project_id: z.string().optional() });
 
 async function checkNetwork(
   client: CloudClient,
-  { network: wanted, ownersOnly }: ClusterNeeds,
+  { network: wanted, ownersOnly, otherPodNetworks }: ClusterNeeds,
 ): Promise<Finding[]> {
   if (wanted === undefined) return [];
   const schema = networkSchema;
@@ -152,7 +152,7 @@ async function checkNetwork(
     return foreign && ownersOnly.length > 0
       ? [
           warning(
-            `network.existing.network: '${wanted}' belongs to another project, and unless the cloud's operator allows more, Neutron refuses ports there for ${ownersOnly.join(", ")}; write others, like podNetwork flannel, or ask the operator`,
+            `network.existing.network: '${wanted}' belongs to another project, and unless the cloud's operator allows more, Neutron refuses ports there for ${ownersOnly.join(", ")}; write others, like podNetwork ${otherPodNetworks.wrapped}, or ask the operator`,
           ),
         ]
       : [];
@@ -165,15 +165,15 @@ async function checkNetwork(
   ];
 }
 
-async function checkRoutes(client: CloudClient, { routes }: ClusterNeeds): Promise<Finding[]> {
-  if (!routes) return [];
+async function checkRoutes(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  if (needs.routes === undefined) return [];
   const schema = z.looseObject({ alias: z.string() });
   const found = await listAll(client, "network", "/extensions", { key: "extensions", schema });
   return found.some(({ alias }) => alias === "extraroute" || alias === "extraroute-atomic")
     ? []
     : [
         problem(
-          "podNetwork: cloud-routes needs routers that take routes (Neutron's extension extraroute), which the cloud does not offer; write another one, like kube-router",
+          `podNetwork: ${needs.routes} needs routers that take routes (Neutron's extension extraroute), which the cloud does not offer; write another one, like ${needs.otherPodNetworks.usual}`,
         ),
       ];
 }

@@ -1,3 +1,4 @@
+import { podNetworkTraits } from "../../components/spec/traits/pod-network.js";
 import { entryTarget, parseOutputs, valuesOf, type ClusterOutputs } from "../verify/outputs.js";
 import { shortcomings, verifyCluster, type Verification } from "../verify/verify.js";
 import { certificateWarnings } from "./certificate-end.js";
@@ -35,7 +36,7 @@ export async function look(
   return verifyCluster({
     outputs,
     entry: entryTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
-    ownPodNetwork: podNetwork?.kind === "none",
+    ownPodNetwork: podNetwork !== undefined && podNetworkTraits(podNetwork).broughtAlong === true,
     signal: run.options.signal,
     timeout: patience,
     ...(onDetail && { onDetail }),

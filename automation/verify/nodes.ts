@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nodeRoles, poolLabel, roleTable, type Role } from "../../components/plan/roles.js";
 import type { KubernetesApi } from "./kubernetes-api.js";
 
 /** What a control plane says of the certificate of kubeadm's that it has to see to next (components/kubeadm/scripts/renew.sh). */
@@ -78,7 +79,19 @@ function nextCertificate(said = ""): Pick<NodeReport, "certificate"> {
 
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 
-/** The cluster's nodes, the control plane first. */
+type Labels = Readonly<Record<string, string>>;
+
+/** What a node is, by its label. Without any, somebody else let it in. */
+const roleOf = (labels: Labels): Role =>
+  nodeRoles().find((role) => (roleTable[role].label ?? "") in labels) ?? "worker";
+
+/** What people call it: by its pool, if it has one. */
+function nameOf(role: Role, labels: Labels): string {
+  const { label, title } = roleTable[role];
+  return (label === poolLabel ? labels[poolLabel] : undefined) ?? title.replace("-", " ");
+}
+
+/** The cluster's nodes, in the order of their roles: the control plane first. */
 export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
   const { items } = listSchema.parse(await api.get("/api/v1/nodes"));
   const nodes = items.map(({ metadata, spec, status }) => {
@@ -88,10 +101,10 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
     const reason = waiting
       ? "the cloud controller has not seen it"
       : complaintOf(status.conditions);
-    const controlPlane = "node-role.kubernetes.io/control-plane" in metadata.labels;
-    return {
+    const role = roleOf(metadata.labels);
+    const report: NodeReport = {
       name: metadata.name,
-      role: controlPlane ? "control plane" : (metadata.labels["stackadm.io/pool"] ?? "worker"),
+      role: nameOf(role, metadata.labels),
       version: status.nodeInfo.kubeletVersion,
       internalAddress: address("InternalIP"),
       externalAddress: address("ExternalIP"),
@@ -99,10 +112,13 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
       providerId: spec.providerID,
       ready: reason === undefined,
       reason: reason ?? "",
-      // What a worker says of itself is nobody's business.
-      ...(controlPlane && nextCertificate(metadata.annotations["stackadm.io/certificates"])),
+      // What one says that was given none is nobody's business.
+      ...(roleTable[role].grant === "certificates" &&
+        nextCertificate(metadata.annotations["stackadm.io/certificates"])),
     };
+    return { rank: nodeRoles().indexOf(role), report };
   });
-  const rank = (role: string): number => (role === "control plane" ? 0 : 1);
-  return nodes.sort((a, b) => rank(a.role) - rank(b.role) || a.name.localeCompare(b.name));
+  return nodes
+    .sort((a, b) => a.rank - b.rank || a.report.name.localeCompare(b.report.name))
+    .map(({ report }) => report);
 }

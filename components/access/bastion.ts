@@ -20,9 +20,7 @@ export class Bastion extends MachineGroup {
   readonly member: Member;
 
   constructor(name: string, args: MachineGroupArgs, opts?: pulumi.ComponentResourceOptions) {
-    // It sends for nobody else: pods' packets do not come this way.
-    const machines = { ...args.machines, routedRanges: [] };
-    super(Bastion.type, name, { ...args, machines }, opts);
+    super(Bastion.type, name, args, opts);
     const [member] = this.members;
     if (!member) throw new RangeError("a bastion is a machine");
     this.member = member;

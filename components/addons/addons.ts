@@ -41,7 +41,7 @@ export interface AddonsArgs {
   readonly ownImages?: OwnImages;
   /** Administrator's kubeconfig, known only after the API server answers. Change: in place. */
   readonly kubeconfig: pulumi.Input<string>;
-  /** The pod network. Change: refused. @default kube-router */
+  /** The pod network. Change: refused. @default that of a specification without one */
   readonly podNetwork?: PodNetworkSpec;
   /** Where the file of a pod network's manifest is, and is kept. Change: in place. @default see {@link PinnedFiles} */
   readonly files?: PinnedFiles | undefined;
@@ -93,7 +93,7 @@ export interface AddonsArgs {
   readonly deletedWith?: pulumi.Resource;
 }
 
-const usualNetwork = podNetwork.parse("kube-router");
+const usualNetwork = podNetwork.parse(undefined);
 
 /** What the parts that know the cloud have in common. */
 interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith"> {

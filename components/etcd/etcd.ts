@@ -12,6 +12,7 @@ import { joinerValues } from "../machine/peers.js";
 import { preparation } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
+import { roleTable } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
 import { etcdMintScript, leaveScripts, memberScripts } from "./member-scripts.js";
@@ -34,12 +35,8 @@ export class Etcd extends MachineGroup {
   #complete: pulumi.Output<string> = pulumi.output("");
 
   constructor(name: string, args: EtcdArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { turns } = args;
-    // It sends for nobody else: no pod is on these machines.
-    const machines = { ...args.machines, routedRanges: [] };
-    const generationOf: MachineGroupArgs["generationOf"] = (plan) =>
-      turns.nextMember(plan.name, plan.generation);
-    super(Etcd.type, name, { ...args, machines, generationOf }, opts);
+    const { turns, machines } = args;
+    super(Etcd.type, name, { ...args, generationOf: (plan) => turns.next(plan) }, opts);
     this.#machines = machines;
     this.#turns = turns;
     this.registerOutputs({});
@@ -75,7 +72,7 @@ export class Etcd extends MachineGroup {
   private leave(member: Member, args: Pick<LetGoArgs, "survivor" | "access" | "after">): void {
     const { plan, machine } = member;
     this.letGo(member, {
-      ...{ ...args, scripts: leaveScripts },
+      ...{ ...args, leaves: roleTable[plan.role].leaves, scripts: leaveScripts },
       values: { NODE_NAME: plan.name, LEAVING_ADDRESS: machine.address },
     });
   }

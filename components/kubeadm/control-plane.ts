@@ -17,7 +17,6 @@ import { preparation } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
 import { rangesOf } from "../../base/addresses.js";
-import { rolesOf } from "../plan/roles.js";
 import { podNetworkTraits } from "../spec/traits/pod-network.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
@@ -28,10 +27,10 @@ import {
   kubeletText,
   proxyText,
 } from "./configuration.js";
-import { initDocuments, joinDocument } from "./documents.js";
+import { initDocuments } from "./documents.js";
 import { encryptionFile } from "./encryption.js";
 import { kubeletFields } from "./hardening.js";
-import { factsOf, webhookOf, type ClusterFacts } from "./joining.js";
+import { factsOf, joinDocumentOf, webhookOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { patchesBlock, patchFiles } from "./patches.js";
 import { nodeMarks } from "./node-marks.js";
@@ -74,9 +73,7 @@ export class ControlPlane extends NodeGroup {
 
   constructor(name: string, args: ControlPlaneArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns } = args;
-    const generationOf: MachineGroupArgs["generationOf"] = (plan) =>
-      turns.nextControlPlane(plan.name, plan.generation);
-    super(ControlPlane.type, name, { ...args, generationOf }, opts);
+    super(ControlPlane.type, name, { ...args, generationOf: (plan) => turns.next(plan) }, opts);
     const [first] = this.members;
     if (!first) throw new RangeError("a cluster has a control plane");
     this.first = first;
@@ -93,19 +90,19 @@ export class ControlPlane extends NodeGroup {
     const begun = this.member(this.first, "init", args);
     const facts = { ...factsOf(begun, args.spec.name), ...webhookOf(args.spec, args.machines) };
     let before = begun;
-    const { access, turns, endpoint } = args;
-    const { leaves } = rolesOf(args.spec)[this.first.plan.role];
+    const { spec, access, turns, endpoint } = args;
     const [, second = this.first] = this.members;
     // order: the way to the second may lead over the first, which has to have answered.
-    this.leave(this.first, { survivor: second, access, leaves, after: begun });
+    this.leave(this.first, { spec, survivor: second, access, after: begun });
     for (const member of this.members.slice(1)) {
-      const leave = this.leave(member, { survivor: this.first, access, leaves });
+      const leave = this.leave(member, { spec, survivor: this.first, access });
       endpoint.admit(member, leave);
       before = this.member(member, "join", args, { facts, before, leave });
     }
     this.#complete = before.id;
     // While control planes are replaced, nothing of the program's asks the API: it may be away from outside.
-    return { ...facts, adminConf: turns.afterControlPlanes(facts.adminConf) };
+    const { role } = this.first.plan;
+    return { ...facts, adminConf: turns.afterAll(role, facts.adminConf) };
   }
 
   /** The last thing that happens to the cluster: runs when it is deleted, before everything it depends on. */
@@ -152,7 +149,7 @@ export class ControlPlane extends NodeGroup {
     order?: {
       readonly facts: ClusterFacts;
       readonly before: RemoteScript;
-      readonly leave: RemoteScript;
+      readonly leave: RemoteScript | undefined;
     },
   ): RemoteScript {
     const { spec, frozen, machines, endpoint, access } = args;
@@ -171,7 +168,7 @@ export class ControlPlane extends NodeGroup {
       NODE_NAME: member.plan.name,
       ADDRESS: member.machine.address,
       KUBEADM_INIT: order ? "" : this.initDocument(member, args, names),
-      KUBEADM_JOIN: documentOf(member, spec),
+      KUBEADM_JOIN: joinDocumentOf(member, spec),
       CA_CERT_HASH: order?.facts.caCertHash ?? "",
       FROZEN: frozen.lines,
       CERTIFICATE_NAMES: names.apply((list) => list.join("\n")),
@@ -198,7 +195,7 @@ export class ControlPlane extends NodeGroup {
     };
     const script = this.script(member, step, {
       ...{ access, scripts: scriptsFor(spec, controlPlaneScripts), values },
-      ...(order && { after: order.leave }),
+      after: order?.leave,
     });
     args.turns.done(member.plan.name, script.id);
     return script;
@@ -249,7 +246,7 @@ export class ControlPlane extends NodeGroup {
               cloudController: cloudController.enabled !== false,
               ignorePreflightErrors: kubernetes.ignorePreflightErrors,
               ...etcdOf(etcdAddresses, kubernetes.images.etcd),
-              withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy,
+              withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy !== false,
               blocks: configuredBlocks(configured),
               kubelet: kubeletFields(kubernetes),
               kubeProxy: kubernetes.kubeProxy,
@@ -278,20 +275,3 @@ function etcdOf(addresses: readonly string[] | undefined, image: string | undefi
   if (addresses) return { etcd: externalEtcd(addresses) };
   return image === undefined ? {} : { etcd: localEtcd(image) };
 }
-
-/** How the machine joins, when it is not the one that the cluster begins on, or not any more. */
-const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output<string> =>
-  pulumi
-    .all([machine.serverId, machine.address, machine.ipv6Address])
-    .apply(([serverId, address, ipv6Address]) =>
-      joinDocument(
-        { name: plan.name, serverId, address, ipv6Address },
-        {
-          endpoint: `${spec.apiName}:${String(apiPort)}`,
-          controlPlane: true,
-          cloudController: spec.cloudController.enabled !== false,
-          ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
-          ...patchesBlock(spec.kubernetes.patches),
-        },
-      ),
-    );

@@ -1,7 +1,7 @@
 import { apiPort } from "../../base/ports.js";
 import { kubeadmVersion } from "../../base/versions.js";
 import { toYaml } from "../../base/yaml.js";
-import { poolLabel } from "../plan/roles.js";
+import { poolLabel, type RoleRow } from "../plan/roles.js";
 import { kubeletConfiguration, proxyConfiguration } from "./configuration.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export interface Node {
   readonly address: string;
   /** Its address of IPv6. @default it has none */
   readonly ipv6Address?: string | undefined;
-  /** Worker pool. */
+  /** Worker pool. @default it carries no label of one */
   readonly pool?: string;
 }
 
@@ -53,8 +53,8 @@ export interface InitSettings extends NodeSettings {
 export interface JoinSettings extends NodeSettings {
   /** Name and port of the API, which the machine resolves itself. */
   readonly endpoint: string;
-  /** Whether the machine becomes a control plane. */
-  readonly controlPlane: boolean;
+  /** What the machine is given: with certificates it becomes a control plane. */
+  readonly grant: RoleRow["grant"];
 }
 
 /** Stand in a join document for what a control plane gives for this join (machine/scripts/peers.sh). */
@@ -149,7 +149,7 @@ export function joinDocument(node: Node, settings: JoinSettings): string {
           caCertHashes: [caCertHash],
         },
       },
-      ...(settings.controlPlane && {
+      ...(settings.grant === "certificates" && {
         controlPlane: {
           localAPIEndpoint: { advertiseAddress: node.address, bindPort: apiPort },
           certificateKey,

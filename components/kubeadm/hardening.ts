@@ -1,4 +1,5 @@
 import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { podNetworkNamespaces } from "../spec/traits/pod-network.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Kubernetes = Pick<
@@ -88,7 +89,7 @@ export const kubeletFields = ({ kubelet, hardened }: KubeletArgs): Fields =>
   hardened ? { ...hardenedKubelet, ...kubelet } : kubelet;
 
 /** Where this program's own pods run, and need of their machine what no other may have. */
-const exempt = ["kube-system", "kube-flannel"];
+const exempt = ["kube-system", ...podNetworkNamespaces];
 
 const admissionConfiguration = (hardened: boolean): Fields => {
   const standards = hardened

@@ -2,8 +2,13 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { serverCertificate, type ServerCertificate } from "../identity/webhook-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
+import { apiPort } from "../../base/ports.js";
+import type { Member } from "../machine/machine-group.js";
+import { poolLabel, roleTable } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
+import { joinDocument } from "./documents.js";
 import { keystoneWebhook } from "./keystone-webhook.js";
+import { patchesBlock } from "./patches.js";
 
 /** What only a living cluster knows. */
 export interface ClusterFacts {
@@ -46,3 +51,28 @@ export const webhookOf = (
         ),
       }
     : {};
+
+/** How the machine joins, where it is not the one that the cluster begins on, or not any more: by its role's row. */
+export function joinDocumentOf(
+  { plan, machine }: Member,
+  { apiName, cloudController, kubernetes }: ClusterSpec,
+): pulumi.Output<string> {
+  const { label, grant } = roleTable[plan.role];
+  return pulumi
+    .all([machine.serverId, machine.address, machine.ipv6Address])
+    .apply(([serverId, address, ipv6Address]) =>
+      joinDocument(
+        {
+          ...{ name: plan.name, serverId, address, ipv6Address },
+          ...(label === poolLabel && { pool: plan.pool }),
+        },
+        {
+          ...{ endpoint: `${apiName}:${String(apiPort)}`, grant },
+          cloudController: cloudController.enabled !== false,
+          ignorePreflightErrors: kubernetes.ignorePreflightErrors,
+          // Of the static pods that serve the API.
+          ...(grant === "certificates" && patchesBlock(kubernetes.patches)),
+        },
+      ),
+    );
+}

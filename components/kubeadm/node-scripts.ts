@@ -44,10 +44,12 @@ const ofServiceProxy = read("scripts/service-proxy.sh");
 export const scriptsFor = (
   { podNetwork }: Pick<ClusterSpec, "podNetwork">,
   scripts: readonly string[],
-): readonly string[] =>
-  podNetworkTraits(podNetwork).replacesKubeProxy
-    ? [...scripts.slice(0, -1), ofServiceProxy, ...scripts.slice(-1)]
-    : scripts;
+): readonly string[] => {
+  const { replacesKubeProxy: proxy } = podNetworkTraits(podNetwork);
+  if (!proxy) return scripts;
+  const renewing = ofServiceProxy.replaceAll("@CONTAINER@", proxy.container);
+  return [...scripts.slice(0, -1), renewing, ...scripts.slice(-1)];
+};
 
 export const leaveScripts = [common, read("scripts/leave.sh")] as const;
 const releasing = [common, webhooks, read("scripts/release.sh")];

@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import { apiPort } from "../../base/ports.js";
 import type { Access } from "../machine/access.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
@@ -8,14 +7,12 @@ import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation } from "../machine/preparation.js";
 import { runtimeValues, type InTurn } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
-import { rolesOf } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletText } from "./configuration.js";
 import type { ControlPlane } from "./control-plane.js";
-import { joinDocument } from "./documents.js";
 import { kubeletFields } from "./hardening.js";
 import { joinerValues } from "../machine/peers.js";
-import type { ClusterFacts } from "./joining.js";
+import { joinDocumentOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { joinScripts, scriptsFor } from "./node-scripts.js";
 
@@ -40,12 +37,7 @@ export class WorkerPool extends NodeGroup {
 
   constructor(name: string, args: WorkerPoolArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns } = args;
-    super(
-      WorkerPool.type,
-      name,
-      { ...args, generationOf: (plan) => turns.next(plan.name, plan.generation) },
-      opts,
-    );
+    super(WorkerPool.type, name, { ...args, generationOf: (plan) => turns.next(plan) }, opts);
     this.#turns = turns;
     this.registerOutputs({});
   }
@@ -54,15 +46,14 @@ export class WorkerPool extends NodeGroup {
   join(args: JoinArgs): readonly RemoteScript[] {
     return this.members.map((member) => {
       const { access, controlPlane, spec } = args;
-      const { leaves } = rolesOf(spec)[member.plan.role];
-      const leave = this.leave(member, { survivor: controlPlane.first, access, leaves });
+      const leave = this.leave(member, { spec, survivor: controlPlane.first, access });
       const join = this.member(member, args, leave);
       this.#turns.done(member.plan.name, join.id);
       return join;
     });
   }
 
-  private member(member: Member, args: JoinArgs, leave: RemoteScript): RemoteScript {
+  private member(member: Member, args: JoinArgs, leave: RemoteScript | undefined): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
     const inTurn: InTurn = (text) =>
       this.#turns.inTurn(member.plan.name, text, controlPlane.complete);
@@ -80,7 +71,7 @@ export class WorkerPool extends NodeGroup {
         API_NAME: spec.apiName,
         API_ADDRESSES: endpoint.inside(controlPlanes).apply((addresses) => addresses.join("\n")),
         NODE_NAME: member.plan.name,
-        KUBEADM_JOIN: documentOf(member, spec),
+        KUBEADM_JOIN: joinDocumentOf(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.result("kubelet"),
         KUBELET_CONFIGURATION: inTurn(kubeletText(kubeletFields(spec.kubernetes))),
@@ -89,18 +80,3 @@ export class WorkerPool extends NodeGroup {
     });
   }
 }
-
-const documentOf = ({ plan, machine }: Member, spec: ClusterSpec): pulumi.Output<string> =>
-  pulumi
-    .all([machine.serverId, machine.address, machine.ipv6Address])
-    .apply(([serverId, address, ipv6Address]) =>
-      joinDocument(
-        { name: plan.name, serverId, address, ipv6Address, pool: plan.pool },
-        {
-          endpoint: `${spec.apiName}:${String(apiPort)}`,
-          controlPlane: false,
-          cloudController: spec.cloudController.enabled !== false,
-          ignorePreflightErrors: spec.kubernetes.ignorePreflightErrors,
-        },
-      ),
-    );

@@ -2,7 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { Access } from "./access.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
-import { livesByMajority } from "../plan/roles.js";
+import { livesByMajority, roleTable, type Leave } from "../plan/roles.js";
 import { serverGroupNameOf } from "../identity/cluster-mark.js";
 import { securityGroupIn } from "../support/catalog.js";
 import { Component } from "../support/component.js";
@@ -32,6 +32,8 @@ export interface Member {
 export interface LetGoArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> {
   /** The machine that does it; it outlives the leaving one. The machine itself, if there is no other: it never leaves. */
   readonly survivor: Member;
+  /** What the survivor does for it. Nothing: it goes without a word. */
+  readonly leaves: readonly Leave[];
   readonly access: Access;
   /** What has to be in the state first. */
   readonly after?: pulumi.Resource;
@@ -40,7 +42,7 @@ export interface LetGoArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> 
 interface ScriptArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> {
   readonly access: Access;
   /** What has to be in the state first. */
-  readonly after?: pulumi.Resource;
+  readonly after?: pulumi.Resource | undefined;
 }
 
 /** The one way in which machines are made: a server group, and for each machine a port, a server and its scripts. */
@@ -69,12 +71,14 @@ export abstract class MachineGroup extends Component {
       ...plan.securityGroups.map((one) => found.apply((facts) => securityGroupIn(facts, one))),
     ];
     const serverGroupId = this.serverGroup(args);
+    // Machines that are no nodes send for nobody else: no pod is on them.
+    const sent = roleTable[plan.role].node ? {} : { routedRanges: [] };
     const made: Member[] = [];
     for (const planned of plan.machines)
       made.push({
         plan: planned,
         machine: this.make(Machine, String(planned.position), {
-          ...args.machines,
+          ...{ ...args.machines, ...sent },
           plan: planned,
           securityGroupIds,
           allowedAddresses: args.allowedAddresses ?? [],
@@ -151,8 +155,9 @@ export abstract class MachineGroup extends Component {
   /** Runs on another machine before this one's server goes, replaced or for good. */
   protected letGo(
     { plan, machine }: Member,
-    { survivor, access, after, ...args }: LetGoArgs,
-  ): RemoteScript {
+    { survivor, leaves, access, after, ...args }: LetGoArgs,
+  ): RemoteScript | undefined {
+    if (leaves.length === 0) return undefined;
     return this.make(
       RemoteScript,
       `${String(plan.position)}-leave`,

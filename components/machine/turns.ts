@@ -1,6 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
+import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { replacementProblems, type Existing } from "../plan/replacements.js";
+import { livesByMajority, type Role } from "../plan/roles.js";
 import type { CloudFacts } from "../support/catalog.js";
 import { ConfigError } from "../support/errors.js";
 import type { ExistingServers } from "../support/server-marks.js";
@@ -10,7 +12,10 @@ import { settled } from "../support/settled.js";
 const isOlder = (made: string | undefined, wanted: number): boolean =>
   made !== undefined && (made === "" ? wanted > 0 : made !== String(wanted));
 
+type PlannedTurn = Pick<PlannedMachine, "role" | "name" | "generation">;
+
 interface Waiting {
+  readonly role: Role;
   readonly machine: string;
   readonly generation: number;
   /** Known when the machine is in the cluster and Ready. */
@@ -22,9 +27,7 @@ interface Waiting {
  * it are done. The order is data, not a lock: its inputs become known when its turn comes.
  */
 export class Turns {
-  /** In the order of their positions. */
-  readonly #members: Waiting[] = [];
-  readonly #controlPlanes: Waiting[] = [];
+  /** In the order in which they are made. */
   readonly #machines: Waiting[] = [];
 
   /** The turns of a run. Nobody waits in a preview, which shows the same rows. */
@@ -37,26 +40,14 @@ export class Turns {
   /** @param existing nothing when nobody has to wait; `undefined` inside when nobody can tell what exists */
   constructor(private readonly existing: Promise<Existing | undefined> | undefined) {}
 
-  /** The wanted generation of the next machine in the order, known when it is its turn. */
-  next(machine: string, generation: number): pulumi.Input<number> {
-    return this.into(this.#machines, { machine, generation });
-  }
-
   /**
-   * The same of the next control plane. Each waits for those before it and for nobody else: that is the order in which their
-   * scripts wait for each other, and in another one two would.
+   * The wanted generation of a role's next machine, known when it is its turn. Where they live by majority, each waits for those
+   * of its role before it and for nobody else: that is the order in which their scripts wait for each other, and in another one
+   * two would. Nobody replaces machines of two such roles at once. All others have one order, after these.
    */
-  nextControlPlane(machine: string, generation: number): pulumi.Input<number> {
-    return this.into(this.#controlPlanes, { machine, generation });
-  }
-
-  /** The same of the next machine of etcd: in the order in which they join. Nobody replaces control planes beside them. */
-  nextMember(machine: string, generation: number): pulumi.Input<number> {
-    return this.into(this.#members, { machine, generation });
-  }
-
-  private into(order: Waiting[], me: Waiting): pulumi.Input<number> {
-    order.push(me);
+  next({ role, name, generation }: PlannedTurn): pulumi.Input<number> {
+    const me: Waiting = { role, machine: name, generation };
+    this.#machines.push(me);
     return this.existing === undefined
       ? me.generation
       : pulumi.output(this.turn(me, this.existing));
@@ -64,16 +55,13 @@ export class Turns {
 
   /** Says what makes `machine` done. */
   done(machine: string, joined: pulumi.Output<string>): void {
-    for (const one of [...this.#members, ...this.#controlPlanes, ...this.#machines])
-      if (one.machine === machine) one.joined = joined;
+    for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
   }
 
-  /** A text that is known when no control plane is replaced any more. */
-  afterControlPlanes(text: pulumi.Output<string>): pulumi.Output<string> {
+  /** A text that is known when no machine of a role is replaced any more. */
+  afterAll(role: Role, text: pulumi.Output<string>): pulumi.Output<string> {
     if (this.existing === undefined) return text;
-    const rolled = this.existing.then((existing) =>
-      this.doneWith(this.rolling(this.#controlPlanes, existing)),
-    );
+    const rolled = this.existing.then((existing) => this.doneWith(this.rolling(role, existing)));
     return pulumi.all([text, rolled]).apply(([released]) => released);
   }
 
@@ -119,18 +107,24 @@ export class Turns {
   }
 
   private earlier(me: Waiting, existing: Existing | undefined): readonly Waiting[] {
-    const apart = [this.#members, this.#controlPlanes];
-    const order = apart.find((one) => one.includes(me));
-    return order
-      ? order.slice(0, order.indexOf(me))
-      : [
-          ...apart.flatMap((one) => this.rolling(one, existing)),
-          ...this.before(me.machine, existing),
-        ];
+    if (livesByMajority(me.role)) {
+      const order = this.of(me.role);
+      return order.slice(0, order.indexOf(me));
+    }
+    const first = new Set(this.#machines.map(({ role }) => role).filter(livesByMajority));
+    return [
+      ...[...first].flatMap((role) => this.rolling(role, existing)),
+      ...this.before(me.machine, existing),
+    ];
   }
 
-  /** All of them, if one is replaced. */
-  private rolling(order: readonly Waiting[], existing: Existing | undefined): readonly Waiting[] {
+  private of(role: Role): readonly Waiting[] {
+    return this.#machines.filter((one) => one.role === role);
+  }
+
+  /** All of a role, if one is replaced. */
+  private rolling(role: Role, existing: Existing | undefined): readonly Waiting[] {
+    const order = this.of(role);
     return order.some((one) => this.waits(one, existing)) ? order : [];
   }
 
@@ -139,11 +133,12 @@ export class Turns {
    * machine that is missing anyway should not be one more that is down.
    */
   private before(machine: string, existing: Existing | undefined): readonly Waiting[] {
-    const position = this.#machines.findIndex((one) => one.machine === machine);
-    const me = this.#machines[position];
+    const order = this.#machines.filter(({ role }) => !livesByMajority(role));
+    const position = order.findIndex((one) => one.machine === machine);
+    const me = order[position];
     if (!me) return [];
     const last = this.waits(me, existing);
-    return this.#machines.filter((one, index) =>
+    return order.filter((one, index) =>
       this.waits(one, existing) === last ? index < position : last,
     );
   }

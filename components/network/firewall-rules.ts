@@ -3,8 +3,8 @@ import { apiPort, etcdPorts } from "../../base/ports.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { endpointTraits } from "../spec/traits/endpoint.js";
 import { rangesOf } from "../../base/addresses.js";
-import { entryRole, planCluster, type SecurityGroup } from "../plan/cluster-plan.js";
-import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
+import { entryRole, planCluster, rolesIn, type SecurityGroup } from "../plan/cluster-plan.js";
+import { nodeRoles, rolesOf, roleTable, type Role } from "../plan/roles.js";
 import { podNetworkTraits, type Passage } from "../spec/traits/pod-network.js";
 import type { PodNetworkSpec } from "../spec/pod-network.js";
 
@@ -36,8 +36,8 @@ export interface FirewallPlan {
   readonly entry: Role;
   /** Roles of the machines that SSH from outside reaches. */
   readonly reached: readonly Role[];
-  /** Whether etcd has machines of its own. */
-  readonly dedicatedEtcd: boolean;
+  /** Roles of the machines on which etcd runs. */
+  readonly etcdOn: readonly Role[];
   /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
   readonly loadBalancerProvider: string;
   /** Clients of Services' load balancers. */
@@ -60,7 +60,9 @@ export type FirewallRow = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
 const rows = (plan: FirewallPlan): readonly FirewallRow[] => [
   ...plan.more,
   ...controlPlaneRows(plan),
-  ...(plan.dedicatedEtcd ? etcdRows(plan) : stackedEtcdRows),
+  ...plan.etcdOn.flatMap((group) =>
+    roleTable[group].node ? stackedEtcdRows(group) : etcdRows(plan, group),
+  ),
   ...nodeRows(plan),
   ...balancerRows(plan),
   ...adminRows(plan),
@@ -88,7 +90,7 @@ const controlPlaneRows = ({ allowedCidrs, reached }: FirewallPlan): readonly Fir
     {
       name: "join-token",
       group: "control-plane",
-      from: nodeRoles
+      from: nodeRoles()
         .filter((role) => roleTable[role].grant === "token")
         .map((group) => ({ group })),
       protocol: "tcp",
@@ -108,11 +110,11 @@ const adminRows = ({ adminCidrs }: FirewallPlan): readonly FirewallRow[] => {
   ];
 };
 
-const stackedEtcdRows: readonly FirewallRow[] = [
+const stackedEtcdRows = (group: Role): readonly FirewallRow[] => [
   {
     name: "etcd",
-    group: "control-plane",
-    from: [{ group: "control-plane" }],
+    group,
+    from: [{ group }],
     protocol: "tcp",
     ports: [etcdPorts.clients, etcdPorts.peers],
     reason: "etcd clients and peers",
@@ -120,17 +122,17 @@ const stackedEtcdRows: readonly FirewallRow[] = [
 ];
 
 /** etcd's own machines are no nodes: nothing else reaches them. */
-const etcdRows = ({ entry }: FirewallPlan): readonly FirewallRow[] => {
-  const both = [{ group: "control-plane" }, { group: "etcd" }] as const;
+const etcdRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] => {
+  const both = [{ group: "control-plane" }, { group }] as const;
   const onward = entry === both[0].group ? both : [{ group: entry }, ...both];
-  const opened = { group: "etcd", from: both, protocol: "tcp" } as const;
+  const opened = { group, from: both, protocol: "tcp" } as const;
   const { clients, peers } = etcdPorts;
   return [
     { ...opened, name: "etcd-clients", ports: [clients, clients], reason: "etcd clients" },
     {
       ...opened,
       name: "etcd-peers",
-      from: [{ group: "etcd" }],
+      from: [{ group }],
       ports: [peers, peers],
       reason: "etcd peers",
     },
@@ -192,7 +194,7 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
     protocol: "udp",
     reason: "Nodes to pods and nodes",
   },
-  ...nodeRoles.map((group) => ({
+  ...nodeRoles().map((group) => ({
     ...ssh,
     group,
     from: [{ group: entry }],
@@ -259,22 +261,23 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
   );
 
 /** The roles of the machines that SSH from outside reaches in the cluster's network. */
-function reachedRoles({ access, etcd }: ClusterSpec, entry: Role): readonly Role[] {
+function reachedRoles({ access }: ClusterSpec, entry: Role, all: readonly Role[]): readonly Role[] {
   if (access === "admin") return [];
-  return access === "direct" ? [...nodeRoles, ...(etcd ? ["etcd" as const] : [])] : [entry];
+  return access === "direct" ? all : [entry];
 }
 
 /** What a specification says of it. */
 function firewallPlan(spec: ClusterSpec): FirewallPlan {
-  const entry = entryRole(planCluster(spec));
+  const planned = planCluster(spec);
+  const [entry, all] = [entryRole(planned), rolesIn(planned)];
   return {
     allowedCidrs: spec.allowedCidrs,
     nodes: spec.network.nodes,
     pods: rangesOf("pods", spec.network),
     podNetwork: spec.podNetwork,
     entry,
-    reached: reachedRoles(spec, entry),
-    dedicatedEtcd: spec.etcd !== undefined,
+    reached: reachedRoles(spec, entry, all),
+    etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs,
     nodePorts: spec.network.nodePorts,

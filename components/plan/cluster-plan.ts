@@ -1,7 +1,7 @@
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Spread } from "../spec/group-options.js";
 import { volumesOf, type PlannedVolume, type WrittenVolumes } from "./volumes.js";
-import { roleTable, type Role, type RoleRow } from "./roles.js";
+import { roleTable, rolesWith, type Role } from "./roles.js";
 
 /** A taint of a node. */
 export interface Taint {
@@ -224,10 +224,7 @@ const addressesIn = (groups: readonly PlannedGroup[], endpoint: Planned["endpoin
 ];
 
 /** The plan of a cluster. Pure: the same specification has the same plan. */
-export function planCluster(
-  spec: Planned,
-  roles: Readonly<Partial<Record<string, RoleRow>>> = roleTable,
-): ClusterPlan {
+export function planCluster(spec: Planned): ClusterPlan {
   const { name, controlPlane, workers } = spec;
   const bastion = spec.bastion && bastionOf(spec, spec.bastion);
   const etcd = spec.etcd && group(spec, single("etcd"), { ...noNode, ...spec.etcd });
@@ -245,7 +242,7 @@ export function planCluster(
     endpointName: `${name}-api`,
     ingressName: `${name}-ingress`,
     securityGroups: [
-      ...(spec.network?.portSecurity === false ? [] : groupsFor(name, roles, apart)),
+      ...(spec.network?.portSecurity === false ? [] : groupsFor(name, apart)),
       ...(spec.network?.admin ? [adminGroup(name)] : []),
     ],
     addresses: addressesIn([...groups, ...apart], spec.endpoint),
@@ -272,17 +269,14 @@ const adminGroup = (cluster: string): PlannedSecurityGroup => ({
 /** One per role that a cluster can have, and that of all nodes. */
 const groupsFor = (
   cluster: string,
-  roles: Readonly<Partial<Record<string, RoleRow>>>,
   apart: readonly PlannedGroup[],
 ): readonly PlannedSecurityGroup[] => [
   { group: "node", name: `${cluster}-node`, what: "All machines" },
-  ...Object.entries(roles)
-    .filter(([role, row]) => row?.node === true || apart.some((one) => one.role === role))
-    .map(([role, row]) => ({
-      group: role as Role,
-      name: `${cluster}-${role}`,
-      what: `Machines with the role ${row?.title ?? role}`,
-    })),
+  ...rolesWith(apart.map(({ role }) => role)).map((role) => ({
+    group: role,
+    name: `${cluster}-${role}`,
+    what: `Machines with the role ${roleTable[role].title}`,
+  })),
 ];
 
 /** All groups: the nodes' ones, the control planes first, and those of machines that are no nodes. */
@@ -294,6 +288,10 @@ export const groupsOf = ({ groups, bastion, etcd }: ClusterPlan): readonly Plann
 /** All machines, the control planes first. */
 export const machinesOf = (plan: ClusterPlan): readonly PlannedMachine[] =>
   groupsOf(plan).flatMap(({ machines }) => machines);
+
+/** The roles that its machines can have, in the table's order. */
+export const rolesIn = (plan: ClusterPlan): readonly Role[] =>
+  rolesWith(groupsOf(plan).map(({ role }) => role));
 
 /** The role of the machines that SSH from outside reaches. */
 export const entryRole = ({ groups, bastion }: ClusterPlan): Role => (bastion ?? groups[0]).role;

@@ -5,7 +5,7 @@ import { certificateIn } from "../spec/certificates.js";
 import { entryAddresses, existingFloatingIps } from "../spec/floating-ips.js";
 import { endpointTraits } from "../spec/traits/endpoint.js";
 import { ingressTraits } from "../spec/traits/ingress.js";
-import { routedByCloud, routedRangesOf } from "../spec/traits/pod-network.js";
+import { otherPodNetworks, routedByCloud, routedRangesOf } from "../spec/traits/pod-network.js";
 import {
   groupsOf,
   machinesOf,
@@ -119,6 +119,10 @@ function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: Cluste
   return Object.entries(found).flatMap(([what, needed]) => (needed ? [what] : []));
 }
 
+/** The pod network that wants routes on the cluster's router. */
+const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
+  routedByCloud(podNetwork) ? podNetwork.kind : undefined;
+
 /** What the cluster will ask of its cloud. */
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
@@ -152,7 +156,8 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     ...(usesOctavia(spec) && {
       loadBalancerProvider: spec.loadBalancer.provider,
     }),
-    routes: routedByCloud(spec.podNetwork),
+    routes: routedFor(spec),
+    otherPodNetworks,
     makesCredential: spec.credential?.id === undefined,
     credentialRoles: spec.credential?.roles,
     certificate: certificateIn(spec),

@@ -1,14 +1,13 @@
 import type { ImageName } from "../../base/images.js";
 
 /** What a machine of the cluster can be. */
-export const roles = ["control-plane", "worker", "bastion", "etcd"] as const;
-export type Role = (typeof roles)[number];
+export type Role = "control-plane" | "worker" | "bastion" | "etcd";
 
 /** Label of the nodes of a pool of workers: the pool. */
 export const poolLabel = "stackadm.io/pool";
 
 /** What a leaving machine's survivors do for it, before its server is deleted. */
-export type Leave = "drain" | "remove-etcd-member";
+export type Leave = "drain" | "remove-etcd-member" | "keep-majority";
 
 /** What a machine is asked when the cluster is proved, besides whether its node is Ready (automation/verify/machines.ts). */
 export type Proof = "etcd-pod" | "etcd-health" | "login";
@@ -17,18 +16,19 @@ export type Proof = "etcd-pod" | "etcd-health" | "login";
 export interface RoleRow {
   /** The role in the security group's description. */
   readonly title: string;
-  /** Whether its machines are nodes of the cluster: in the security group of all nodes, open to each other. */
+  /** Whether its machines are nodes of the cluster: in the security group of all nodes, open to each other, and pods send from them. */
   readonly node: boolean;
-  /** Whether etcd has its data on its machines. */
+  /** Whether etcd has its data on its machines: then most of them have to live, and they join and are replaced in their order. */
   readonly runsEtcd: boolean;
   /** Images of kubeadm's own list that its pods need, by their names; `all` of them. */
   readonly kubeadmImages: "all" | readonly string[];
   /** Images of add-ons that its pods need, the soonest first, beside those of pod network and storage that run everywhere. */
   readonly addonImages: readonly ImageName[];
-  /** Whether its node carries the label of its pool. */
-  readonly labelled: boolean;
-  /** What a machine that joins is given (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh). */
+  /** By which its nodes are known. A pool's they have of us, kubeadm gives the others. */
+  readonly label?: string;
+  /** What a machine that joins is given (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh); with certificates it serves the API. */
   readonly grant: "token" | "certificates" | "membership" | "nothing";
+  /** Nothing: its servers go without a word. */
   readonly leaves: readonly Leave[];
   readonly proofs: readonly Proof[];
   /**
@@ -52,7 +52,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
       ...(["cloudControllerManager", "livenessProbe"] as const),
       ...(["csiAttacher", "csiProvisioner", "csiResizer"] as const),
     ],
-    labelled: false,
+    label: "node-role.kubernetes.io/control-plane",
     grant: "certificates",
     leaves: ["drain", "remove-etcd-member"],
     proofs: ["etcd-pod"],
@@ -65,7 +65,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     runsEtcd: false,
     kubeadmImages: ["kube-proxy", "pause"],
     addonImages: ["agnhost", "livenessProbe"],
-    labelled: true,
+    label: poolLabel,
     grant: "token",
     leaves: ["drain"],
     proofs: [],
@@ -78,7 +78,6 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     runsEtcd: false,
     kubeadmImages: [],
     addonImages: [],
-    labelled: false,
     grant: "nothing",
     leaves: [],
     proofs: ["login"],
@@ -91,21 +90,27 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     runsEtcd: true,
     kubeadmImages: ["etcd", "pause"],
     addonImages: [],
-    labelled: false,
     grant: "membership",
-    leaves: [],
+    leaves: ["keep-majority"],
     proofs: ["etcd-health"],
     keepsHostKey: true,
     taints: [],
   },
 };
 
+/** All roles, in the table's order. */
+const roles = (): Role[] => Object.keys(roleTable) as Role[];
+
 /** Whether most of the machines of a role, by its name, have to live. */
 export const livesByMajority = (role: string): boolean =>
-  roles.some((one) => one === role && roleTable[one].runsEtcd);
+  roles().some((one) => one === role && roleTable[one].runsEtcd);
 
 /** The roles whose machines join the cluster. */
-export const nodeRoles = roles.filter((role) => roleTable[role].node);
+export const nodeRoles = (): Role[] => roles().filter((role) => roleTable[role].node);
+
+/** The roles that a cluster's machines can have: those of nodes, and of machines that it has besides. */
+export const rolesWith = (apart: readonly Role[]): Role[] =>
+  roles().filter((role) => roleTable[role].node || apart.includes(role));
 
 /** The row of a control plane where etcd has machines of its own: nothing of etcd is its affair. */
 const withoutEtcd: RoleRow = {

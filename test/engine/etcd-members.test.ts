@@ -8,7 +8,7 @@ import { Roll } from "./support/roll.js";
  */
 const program = `
 const { generation, worker = 0 } = wanted;
-const controlPlane = server("c", { replacementTrigger: order.nextControlPlane("c", 0) });
+const controlPlane = server("c", { replacementTrigger: order.next({ role: "control-plane", name: "c", generation: 0 }) });
 const through = (machine: command.local.Command): pulumi.Output<string> =>
   pulumi.all(["127.0.0.1", machine.id, controlPlane.id]).apply(([host]) => host);
 const on = (
@@ -17,7 +17,7 @@ const on = (
   script(name, { connection: { ...connection, host: through(machine) }, ...args }, options);
 
 const names = ["e0", "e1", "e2"];
-const servers = names.map((name) => server(name, { replacementTrigger: order.nextMember(name, generation) }));
+const servers = names.map((name) => server(name, { replacementTrigger: order.next({ role: "etcd", name, generation }) }));
 let last: pulumi.Output<string> = pulumi.output("");
 names.forEach((name, position) => {
   const machine = servers[position];
@@ -35,7 +35,7 @@ const init = on("c-init", controlPlane, {
   ...both("c"), stdin: pulumi.all([controlPlane.id, last]).apply(([id]) => id),
 });
 order.done("c", init.id);
-const late = server("w", { replacementTrigger: order.next("w", worker) });
+const late = server("w", { replacementTrigger: order.next({ role: "worker", name: "w", generation: worker }) });
 order.done("w", on("w-join", late, {
   ...both("w"), stdin: pulumi.all([late.id, init.id]).apply(([id]) => id),
 }).id);

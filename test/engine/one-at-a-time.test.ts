@@ -9,7 +9,7 @@ const controlPlane = server("cp");
 for (let position = 0; position < count; position++) {
   const name = "m" + position;
   const machine = server(name, {
-    replacementTrigger: order.next(name, generation), dependsOn: controlPlane,
+    replacementTrigger: order.next({ role: "worker", name, generation }), dependsOn: controlPlane,
   });
   const prepare = script(name + "-prepare", {
     create: note("prepare-" + name), stdin: machine.id,

@@ -276,7 +276,7 @@ describe("machines whose generation was raised", () => {
 
     it("get them one after another", async () => {
       const turns = new Turns(Promise.resolve(new Map(general.map((name) => [name, "0"]))));
-      for (const name of general) void turns.next(name, 0);
+      for (const name of general) void turns.next({ role: "worker", name, generation: 0 });
       let finish: (id: string) => void = () => undefined;
       const joined = new Promise<string>((resolve) => {
         finish = resolve;

@@ -74,8 +74,8 @@ export type PodNetworkTraits = Path & {
   readonly ipv6:
     | { readonly modes: readonly Ipv6Mode[]; readonly overhead: number }
     | { readonly refused: string };
-  /** Then kubeadm leaves kube-proxy out, and it reaches the API by its name. */
-  readonly replacesKubeProxy: boolean;
+  /** Then kubeadm leaves kube-proxy out, and it reaches the API by its name: from which container. */
+  readonly replacesKubeProxy: false | { readonly container: string };
   /** More ranges that the machines' ports allow. @default none */
   readonly moreRanges?: readonly string[];
   /**
@@ -85,6 +85,8 @@ export type PodNetworkTraits = Path & {
   readonly routesOfCloud?: true;
   /** Whether it shares the pods' range out by itself, not by what kube-controller-manager gives each node. @default it does not */
   readonly sharesOutRange?: true;
+  /** Whether the user deploys it, in their own time. @default the program does, and waits for it */
+  readonly broughtAlong?: true;
   /** Modules of the kernel that it needs, beside those that every node needs. */
   readonly kernelModules: readonly string[];
 };
@@ -96,6 +98,8 @@ export type OptionsOf<Kind extends PodNetworkKind> = Extract<PodNetworkSpec, { k
 export interface PodNetworkRow<Kind extends PodNetworkKind> {
   /** What it does with the pods' packets, and whether it enforces network policies: for the documentation, after its name. */
   readonly summary: string;
+  /** Its own namespace, where its pods need of their machine what no other may have. @default kube-system */
+  readonly namespace?: string;
   readonly traits: (options: OptionsOf<Kind>) => PodNetworkTraits;
 }
 
@@ -108,6 +112,17 @@ export const podNetworks: { readonly [Kind in PodNetworkKind]: PodNetworkRow<Kin
   canal,
   none,
 };
+
+/** What hints name as another choice: the usual one, and one whose packets need no right on a port. */
+export const otherPodNetworks = {
+  usual: "kube-router",
+  wrapped: "flannel",
+} as const satisfies Record<string, PodNetworkKind>;
+
+/** The namespaces that pod networks of the program's have of their own: of all kinds, whichever the cluster has. */
+export const podNetworkNamespaces = Object.values<{ readonly namespace?: string }>(
+  podNetworks,
+).flatMap(({ namespace }) => namespace ?? []);
 
 /** The traits of a pod network as it was specified. */
 export const podNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>

@@ -19,10 +19,10 @@ const needs: ClusterNeeds = {
   images: ["debian-12"],
   externalNetworks: { externalNetwork: "public" },
   flavors: { big: 1, small: 2 },
-  nodeFlavors: ["big", "small"],
+  ...{ nodeFlavors: ["big", "small"], loadBalancerProvider: "amphora" },
   ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
-  loadBalancerProvider: "amphora",
-  ...{ routes: true, makesCredential: true, controllersVerify: true, ownersOnly: [] },
+  otherPodNetworks: { usual: "kube-router", wrapped: "flannel" },
+  ...{ makesCredential: true, controllersVerify: true, routes: "cloud-routes", ownersOnly: [] },
   names: [
     { kind: "server", name: "dev-control-plane-0" },
     { kind: "network", name: "dev" },

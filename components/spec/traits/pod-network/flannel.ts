@@ -52,5 +52,6 @@ const traits: Readonly<Record<OptionsOf<"flannel">["backend"], PodNetworkTraits>
 export const flannel: PodNetworkRow<"flannel"> = {
   summary:
     "wraps them in VXLAN, or routes them, and has no network policies: a NetworkPolicy has no effect",
+  namespace: "kube-flannel",
   traits: ({ backend }) => traits[backend],
 };

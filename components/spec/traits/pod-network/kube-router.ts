@@ -73,7 +73,7 @@ const traits = (options: Options): PodNetworkTraits => {
       options.overlay === "off"
         ? { modes: ["slaac"], overhead: 0 }
         : { refused: `with \`overlay: ${options.overlay}\` wraps IPv4 alone` },
-    replacesKubeProxy: options.serviceProxy,
+    replacesKubeProxy: options.serviceProxy && { container: "kube-router" },
     ...(options.serviceRanges.length > 0 && { moreRanges: options.serviceRanges }),
     kernelModules: modulesOf(options),
   };

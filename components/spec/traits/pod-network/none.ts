@@ -15,6 +15,7 @@ export const none: PodNetworkRow<"none"> = {
     ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: 0 },
     replacesKubeProxy: false,
     sharesOutRange: true,
+    broughtAlong: true,
     kernelModules: [],
   }),
 };

@@ -5,6 +5,7 @@ import {
   joinDocument,
   placeholders,
   type InitSettings,
+  type JoinSettings,
   type Node,
 } from "../../../../components/kubeadm/documents.js";
 import { golden } from "../../../support/golden.js";
@@ -30,9 +31,9 @@ const settings: InitSettings = {
   kubeProxy: {},
 };
 
-const join = {
+const join: JoinSettings = {
   endpoint: "api.dev.internal:6443",
-  controlPlane: false,
+  grant: "token",
   cloudController: true,
   ignorePreflightErrors: ["Swap"],
 };
@@ -146,7 +147,7 @@ describe("kubeadm documents", () => {
 
   it("name where patches are, where there are any: kubeadm takes no directory that does not exist", () => {
     const patches = { directory: "/etc/kubernetes/stackadm-patches" };
-    const joined = { ...join, controlPlane: true };
+    const joined = { ...join, grant: "certificates" } as const;
     assert.deepEqual(document("InitConfiguration", { patches })["patches"], patches);
     assert.deepEqual(
       (parse(joinDocument(node, { ...joined, patches })) as Fields)["patches"],
@@ -195,7 +196,7 @@ describe("kubeadm documents", () => {
   });
 
   it("say at which address another control plane serves, and leave the key to the certificates open", () => {
-    const fields = parse(joinDocument(node, { ...join, controlPlane: true })) as Fields;
+    const fields = parse(joinDocument(node, { ...join, grant: "certificates" })) as Fields;
     assert.deepEqual(fields["controlPlane"], {
       localAPIEndpoint: { advertiseAddress: "10.0.0.7", bindPort: 6443 },
       certificateKey: placeholders.certificateKey,

@@ -3,11 +3,14 @@ import * as pulumi from "@pulumi/pulumi";
 import { Turns } from "../../../../components/machine/turns.js";
 import { settled } from "../../../../components/support/settled.js";
 
+const worker = (name: string, generation: number) =>
+  ({ role: "worker", name, generation }) as const;
+
 describe("the turn of a machine", () => {
   const existing = Promise.resolve(new Map([0, 1, 2].map((n) => [`m${String(n)}`, "0"])));
   const turns = (...joined: readonly pulumi.Output<string>[]): pulumi.Output<number>[] => {
     const order = new Turns(existing);
-    const all = ["m0", "m1", "m2"].map((machine) => pulumi.output(order.next(machine, 1)));
+    const all = ["m0", "m1", "m2"].map((machine) => pulumi.output(order.next(worker(machine, 1))));
     joined.forEach((output, position) => {
       order.done(`m${String(position)}`, output);
     });
@@ -47,7 +50,7 @@ describe("a text that reaches machines one after another", () => {
       return machine;
     };
     const joins = machines.map(([machine, wanted]) => {
-      const generation = pulumi.output(order.next(machine, wanted));
+      const generation = pulumi.output(order.next(worker(machine, wanted)));
       const text = pulumi.output(order.inTurn(machine, pulumi.output("text"), first));
       const joined = pulumi.output(
         Promise.all([settled(generation), settled(text)]).then(() => note(machine)),
@@ -79,7 +82,7 @@ describe("a text that reaches machines one after another", () => {
 
   it("waits for no machine of a pool where it is for another machine", async () => {
     const order = made("control-plane-1", "m0");
-    void order.next("m0", 0);
+    void order.next(worker("m0", 0));
     order.done("m0", pulumi.output(new Promise<string>(() => undefined)));
     const text = order.inTurn("control-plane-1", "text", pulumi.output("id"));
     assert.equal(await settled(pulumi.output(text)), "text");

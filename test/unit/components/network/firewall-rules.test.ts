@@ -18,7 +18,7 @@ const plan: FirewallPlan = {
   podNetwork: podNetworkOf("kube-router"),
   entry: "control-plane",
   reached: ["control-plane"],
-  dedicatedEtcd: false,
+  etcdOn: ["control-plane"],
   loadBalancerProvider: "amphora",
   serviceCidrs: ["203.0.113.0/24"],
   nodePorts: [],
@@ -106,7 +106,7 @@ describe("firewall rules", () => {
   });
 
   it("open etcd's own machines to each other and to control planes, and to nobody else", () => {
-    const dedicated = { ...plan, dedicatedEtcd: true };
+    const dedicated = { ...plan, etcdOn: ["etcd"] } as const;
     const both = ["control-plane", "etcd"];
     assert.deepEqual(reachable("etcd", 2379, dedicated), both);
     assert.deepEqual(reachable("etcd", 2380, dedicated), ["etcd"]);

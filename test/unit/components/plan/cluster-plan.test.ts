@@ -7,7 +7,6 @@ import {
   planCluster,
   securityGroupsOf,
 } from "../../../../components/plan/cluster-plan.js";
-import { roleTable } from "../../../../components/plan/roles.js";
 import { plainGroup, plainMachine } from "../../../support/spec.js";
 
 const spec = {
@@ -281,17 +280,5 @@ describe("the plan of a cluster", () => {
       ],
     );
     assert.deepEqual(plan.addresses, ["10.0.0.9"]);
-  });
-
-  it("knows a role that is added to the table, and only by its row", () => {
-    const groups = planCluster(spec, {
-      ...roleTable,
-      gateway: { ...roleTable.worker, title: "gateway" },
-    }).securityGroups;
-    assert.deepEqual(groups.at(-1), {
-      group: "gateway",
-      name: "dev-gateway",
-      what: "Machines with the role gateway",
-    });
   });
 });

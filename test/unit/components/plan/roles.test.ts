@@ -1,27 +1,34 @@
 import { strict as assert } from "node:assert";
-import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import type { KubernetesApi } from "../../../../automation/verify/kubernetes-api.js";
+import { checkMachines } from "../../../../automation/verify/machines.js";
+import { parseOutputs } from "../../../../automation/verify/outputs.js";
+import type { Sessions } from "../../../../automation/verify/ssh.js";
+import { readNodes } from "../../../../automation/verify/nodes.js";
 import { earlyImages, preparation } from "../../../../components/machine/preparation.js";
+import { rulesOf } from "../../../../components/network/firewall-rules.js";
 import { planCluster, securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
 import { roleTable, type Role, type RoleRow } from "../../../../components/plan/roles.js";
 import { imageTable } from "../../../../base/images.js";
-import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
-import { smallest } from "../../../support/spec.js";
+import type { ClusterArgs } from "../../../../components/spec/cluster-spec.js";
+import { conditionsIn, shellConditionsIn } from "../../../support/role-conditions.js";
+import { sourcesIn } from "../../../support/sources.js";
+import { specOf } from "../../../support/spec.js";
 
-const root = join(__dirname, "../../../..");
 const invented = "gateway" as Role;
+const label = "example.org/gateway";
 const row: RoleRow = {
   ...roleTable.worker,
   title: "gateway of the tests",
   kubeadmImages: ["pause"],
   addonImages: ["agnhost"],
+  label,
+  grant: "certificates",
+  proofs: ["etcd-pod"],
 };
+const table = roleTable as Record<string, RoleRow>;
 
 describe("a role that is added to the table", () => {
-  const table = roleTable as Record<string, RoleRow>;
-  const parsed = parseClusterSpec({ ...smallest, name: "dev" });
-  assert.ok("spec" in parsed);
-  const { spec } = parsed;
+  const spec = specOf();
   before(() => {
     table[invented] = row;
   });
@@ -41,6 +48,28 @@ describe("a role that is added to the table", () => {
     assert.deepEqual(securityGroupsOf(invented), ["node", invented]);
   });
 
+  it("is opened by its row: SSH through the way in, from outside where each machine is reached so, etcd where it runs", () => {
+    const opened = (over: Partial<ClusterArgs> = {}): string[] => [
+      ...new Set(
+        rulesOf(specOf(over))
+          .filter(
+            ({ group, from }) => group === invented || ("group" in from && from.group === invented),
+          )
+          .map(({ key }) => key.replace(/-v[46]$/, "")),
+      ),
+    ];
+    const onward = "gateway-ssh-onward-from-control-plane";
+    assert.deepEqual(opened(), [onward]);
+    assert.deepEqual(opened({ access: "direct" }), [
+      ...["gateway-ssh-from-203.0.113.0-24", onward],
+    ]);
+    table[invented] = { ...row, grant: "token", runsEtcd: true };
+    assert.deepEqual(opened(), [
+      ...["control-plane-join-token-from-gateway", "gateway-etcd-from-gateway", onward],
+    ]);
+    table[invented] = row;
+  });
+
   it("is prepared by its row alone", () => {
     const values = preparation(spec, invented);
     assert.equal(values.KUBEADM_IMAGES, "/(pause):");
@@ -49,16 +78,125 @@ describe("a role that is added to the table", () => {
     assert.deepEqual(earlyImages(spec, invented), more);
   });
 
-  it("is asked for nowhere else: no source compares roles", () => {
-    const sources = ["components", "automation", "cloud"].flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && /\.(ts|sh)$/.test(entry.name))
-        .map((entry) => join(entry.parentPath, entry.name)),
-    );
-    const compares = /\b[rR]ole\)? *[!=]==? *["'](worker|control-plane|etcd|bastion)["']/;
+  it("is asked what its row has to be proved", async () => {
+    const machine = { zone: "a", address: "10.0.0.9", serverId: "id" };
+    const asked: string[] = [];
+    const api = {
+      get: (path: string) => {
+        asked.push(path);
+        const conditions = [{ type: "Ready", status: "True" }];
+        return Promise.resolve({ status: { phase: "Running", conditions } });
+      },
+    };
+    const outputs = parseOutputs({
+      ...{ kubeconfig: "", clusterName: "dev", apiEndpoint: "", hostKeys: [] },
+      nodes: [
+        { ...machine, name: "dev-edge-0", role: invented },
+        { ...machine, name: "dev-general-0", role: "worker" },
+      ],
+    });
+    const checks = await checkMachines({
+      ...{ outputs, timeout: 0 },
+      api: api as unknown as KubernetesApi,
+      sessions: {} as unknown as Sessions,
+    });
     assert.deepEqual(
-      sources.filter((file) => compares.test(readFileSync(file, "utf8"))),
+      checks.map(({ name, where, ok }) => [name, where, ok]),
+      [["etcd member", "dev-edge-0", true]],
+    );
+    assert.equal(asked.length, 1);
+  });
+
+  it("is known by its label, and comes where the table has it", async () => {
+    const ends = "2027-09-24T03:31:14Z 2027-11-24T03:31:14Z apiserver.crt";
+    const node = (name: string, labels: object) => ({
+      metadata: { name, labels, annotations: { "stackadm.io/certificates": ends } },
+      spec: {},
+      status: { nodeInfo: { kubeletVersion: "v1.36.3" } },
+    });
+    const items = [
+      node("a", { [label]: "" }),
+      node("b", { "stackadm.io/pool": "general" }),
+      node("c", { "node-role.kubernetes.io/control-plane": "" }),
+    ];
+    const api = { get: () => Promise.resolve({ items }) } as unknown as KubernetesApi;
+    assert.deepEqual(
+      (await readNodes(api)).map(({ name, role, certificate }) => [name, role, certificate?.file]),
+      [
+        ["c", "control plane", "apiserver.crt"],
+        ["b", "general", undefined],
+        ["a", "gateway of the tests", "apiserver.crt"],
+      ],
+    );
+  });
+});
+
+describe("the table of roles", () => {
+  /** Names that no pool may have, and whose argument has a pool's path. */
+  const reserved = [
+    ...['"etcd" in workers', '"bastion" in workers', 'pool === "control-plane"'],
+    'path.startsWith("workers.")',
+  ];
+  /** What kubeadm calls a phase, and of whose addresses a certificate of the API server's may speak (serving.sh). */
+  const ofKubernetes =
+    /kubeadm init phase control-plane|^timeout 20 kubectl get nodes -o go-template|^if grep -qxF "\$1 control-plane"/;
+
+  it("is the only place that asks what a machine is", () => {
+    const sources = sourcesIn(["components", "automation", "cloud", "base"], /\.ts$/);
+    assert.deepEqual(
+      sources
+        .filter(({ path }) => path !== "components/plan/roles.ts")
+        .flatMap(({ path, text }) =>
+          conditionsIn(text)
+            .filter((found) => !reserved.includes(found))
+            .map((found) => `${path}: ${found}`),
+        ),
       [],
     );
+    assert.deepEqual(
+      sourcesIn(["components"], /\.sh$/).flatMap(({ path, text }) =>
+        shellConditionsIn(text)
+          .filter((found) => !ofKubernetes.test(found))
+          .map((found) => `${path}: ${found}`),
+      ),
+      [],
+    );
+  });
+
+  it("cannot be evaded by another word", () => {
+    for (const text of [
+      'if (role === "worker") x();',
+      'const rank = plan.role === "leader" ? 0 : 1;',
+      'const rank = (role: string) => (kind(role) === "control plane" ? 0 : 1);',
+      'x = pool !== "control-plane";',
+      'x = "node-role.kubernetes.io/control-plane" in labels;',
+      'x = ["control-plane", "etcd"].includes(one);',
+      'x = ["leader"].includes(machine.role);',
+      'x = names.includes("Workers");',
+      'x = role.startsWith("control");',
+      "x = /^control/.test(role);",
+      "switch (plan.role) { default: }",
+      'switch (what) { case "bastion": }',
+      "interface A { readonly controlPlane: boolean }",
+      "const f = (isWorker: boolean) => isWorker;",
+      "f({ controlPlane: true });",
+      "const isControlPlane = label in labels;",
+      "const dedicatedEtcd = spec.etcd !== undefined;",
+    ])
+      assert.notDeepEqual(conditionsIn(text), [], text);
+    for (const text of [
+      "x = one.role === role;",
+      'x = spec.access === "bastion";',
+      'x = ingress?.kind === "workers";',
+      "x = roleTable[role].node ? 1 : 0;",
+      "x = spec.etcd && group(spec);",
+    ])
+      assert.deepEqual(conditionsIn(text), [], text);
+    for (const text of [
+      "[[ $ROLE == leader ]]",
+      "  worker) ;;",
+      'if [[ $1 == "control-plane" ]]; then',
+    ])
+      assert.notDeepEqual(shellConditionsIn(text), [], text);
   });
 });

@@ -103,7 +103,7 @@ describe("pod-network/kube-router: options", () => {
     ]);
     assert.ok(!router({}).env.some(({ name }) => name.startsWith("KUBERNETES_")));
     const { replacesKubeProxy, kernelModules } = traitsOf(written);
-    assert.ok(replacesKubeProxy);
+    assert.deepEqual(replacesKubeProxy, { container: "kube-router" });
     assert.ok(["ip_vs", "ip_vs_rr"].every((module) => kernelModules.includes(module)));
   });
 
@@ -142,7 +142,7 @@ describe("pod-network/kube-router: options", () => {
         ...{ allowedCidrs: ["203.0.113.0/24"], serviceCidrs: [], nodePorts: [], adminCidrs: [] },
         ...{ nodes: "10.0.0.0/24", pods: ["10.244.0.0/16"], more: [] },
         podNetwork: podNetworkOf({ kind: "kube-router", ...written }),
-        ...{ entry: "control-plane", reached: ["control-plane"], dedicatedEtcd: false },
+        ...{ entry: "control-plane", reached: ["control-plane"], etcdOn: ["control-plane"] },
         loadBalancerProvider: "amphora",
       });
     const before = new Set(rules({}).map(({ key }) => key));

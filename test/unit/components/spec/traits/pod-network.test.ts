@@ -8,6 +8,7 @@ import {
 } from "../../../../../components/spec/traits/pod-network.js";
 import { containersOf } from "../../../../support/kubernetes-objects.js";
 import { podNetworkExamples, podNetworkOf, titleOf } from "../../../../support/pod-networks.js";
+import { sourcesIn, stringsIn } from "../../../../support/sources.js";
 import { cloudRoutes, objects, podSpecs } from "../../pod-network/objects.js";
 
 describe("what a pod network means for the rest", () => {
@@ -68,5 +69,32 @@ describe("what a pod network means for the rest", () => {
     assert.deepEqual(images, []);
     assert.ok(passages.some(({ from, protocol }) => from === "pods" && protocol === undefined));
     assert.deepEqual(routedRanges, ["pods", "services"]);
+  });
+
+  it("have their objects in the namespace of their row", () => {
+    for (const [kind, made] of Object.entries(objects)) {
+      const { namespace = "kube-system" }: { namespace?: string } =
+        podNetworks[kind as keyof typeof podNetworks];
+      const found = made.flatMap(({ metadata }) => metadata.namespace ?? []);
+      assert.deepEqual([...new Set(found)], [namespace], kind);
+    }
+  });
+
+  it("are named in their folders and in the specification alone", () => {
+    /** Flags of the cloud controller, and what the lab is asked to build. */
+    const others = ["--configure-cloud-routes=true", "build what few clusters need"];
+    const named = podNetworkKinds.filter((kind) => kind !== "none");
+    const asks = /podNetwork\b[\w?.]*\.kind *[!=]==?/;
+    const sources = sourcesIn(["components", "automation", "cloud"], /\.(ts|sh)$/).filter(
+      ({ path }) => !/^components\/(pod-network|spec)\//.test(path),
+    );
+    const found = sources.flatMap(({ path, text }) => [
+      ...stringsIn({ path, text })
+        .filter((one) => named.some((kind) => one.includes(kind)))
+        .filter((one) => !others.some((other) => one.startsWith(other)))
+        .map((one) => `${path}: ${one}`),
+      ...(asks.test(text) ? [`${path}: asks which one it is`] : []),
+    ]);
+    assert.deepEqual(found, []);
   });
 });

@@ -1,0 +1,109 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import { withoutHops } from "../../components/access/access.js";
+import type { Endpoint } from "../../components/endpoint/endpoint.js";
+import { ControlPlane } from "../../components/kubeadm/control-plane.js";
+import type { ClusterFacts } from "../../components/kubeadm/joining.js";
+import { WorkerPool } from "../../components/kubeadm/worker-pool.js";
+import type { MachineSettings } from "../../components/machine/machine.js";
+import { Turns } from "../../components/machine/turns.js";
+import { Firewall } from "../../components/network/firewall.js";
+import { rulesOf } from "../../components/network/firewall-rules.js";
+import { planCluster, type PlannedGroup } from "../../components/plan/cluster-plan.js";
+import { roleTable, type Role, type RoleRow } from "../../components/plan/roles.js";
+import { FailedMachines } from "../../components/support/failed-machines.js";
+import { canarySeed, cloudAnswers, sampleIdentity } from "../support/cloud-answers.js";
+import { graph, type Row } from "../support/graph.js";
+import { plain } from "../support/secrets.js";
+import { specOf } from "../support/spec.js";
+
+const invented = "gateway" as Role;
+const table = roleTable as Record<string, RoleRow>;
+
+describe("machines of a role that is added to the table", () => {
+  const pool = { flavor: "medium", count: 1 };
+  const spec = specOf({ workers: { edge: pool } });
+  after(() => {
+    Reflect.deleteProperty(table, invented);
+  });
+
+  /** What a pool of such machines registers, and the control plane that lets them in. */
+  const rowsOf = (row: RoleRow): Promise<readonly Row[]> => {
+    table[invented] = row;
+    const plan = planCluster(spec);
+    const [leading, edge] = plan.groups;
+    assert.ok(edge);
+    const planned: PlannedGroup = {
+      ...{ ...edge, role: invented },
+      machines: edge.machines.map((machine) => ({ ...machine, role: invented })),
+    };
+    const mark = { name: "dev", identity: sampleIdentity };
+    const machines: MachineSettings = {
+      mark,
+      cloud: { imageIds: {}, flavorIds: {}, securityGroupIds: {} },
+      ...{ networkId: "network", subnetId: "subnet", portSecurity: true },
+      ...{ routedRanges: ["10.244.0.0/16"], routesOfCloud: false },
+      ...{ login: spec.ssh, seed: canarySeed, failed: FailedMachines.of() },
+    };
+    const endpoint: Pick<Endpoint, "inside"> = {
+      inside: (addresses) => pulumi.all([...addresses]),
+    };
+    const facts = { caCertHash: pulumi.output("sha256:a") };
+    const { direct: access } = withoutHops;
+    assert.ok(access);
+    return graph(() => {
+      const firewall = new Firewall("dev-firewall", {
+        ...{ mark, groups: plan.securityGroups, rules: rulesOf(spec) },
+      });
+      const group = (of: PlannedGroup) => ({
+        ...{ plan: of, machines, turns: new Turns(undefined) },
+        securityGroupIds: row.node ? firewall.groupIds(of.role) : [],
+      });
+      const controlPlane = new ControlPlane("dev-control-plane", group(leading));
+      new WorkerPool("dev-edge", group(planned)).join({
+        ...{ spec, machines, access, controlPlane },
+        endpoint: endpoint as Endpoint,
+        facts: facts as ClusterFacts,
+      });
+    }, cloudAnswers);
+  };
+  const named = (rows: readonly Row[], name: string): Row => {
+    const found = rows.find((row) => row.name === name);
+    assert.ok(found, name);
+    return found;
+  };
+  const sent = (rows: readonly Row[], name: string): string =>
+    plain(named(rows, name).inputs["stdin"]);
+
+  it("are made, let in and let go as its row says", async () => {
+    const rows = await rowsOf({ ...roleTable.worker, kubeadmImages: ["pause"] });
+    const { inputs } = named(rows, "dev-edge-0-port");
+    assert.deepEqual(inputs["securityGroupIds"], [
+      ...["dev-firewall-node-id", "dev-firewall-gateway-id"],
+    ]);
+    assert.deepEqual(inputs["allowedAddressPairs"], [{ ipAddress: "10.244.0.0/16" }]);
+    assert.match(sent(rows, "dev-edge-0-prepare"), /^KUBEADM_IMAGES='\/\(pause\):'$/m);
+    const join = sent(rows, "dev-edge-0-join");
+    assert.match(join, /stackadm\.io\/pool=edge/);
+    assert.doesNotMatch(join, /certificateKey/);
+    assert.match(sent(rows, "dev-edge-0-leave"), /^LEAVES='drain'$/m);
+  });
+
+  it("become what its row gives them, without a label that it does not give", async () => {
+    const { "control-plane": like } = roleTable;
+    const rows = await rowsOf({ ...like, label: "example.org/gateway" });
+    const join = sent(rows, "dev-edge-0-join");
+    assert.match(join, /certificateKey/);
+    assert.doesNotMatch(join, /node-labels/);
+    assert.match(sent(rows, "dev-edge-0-prepare"), /^ETCD_DISK='\/var\/lib\/etcd'$/m);
+    assert.match(sent(rows, "dev-edge-0-leave"), /^LEAVES='drain remove-etcd-member'$/m);
+  });
+
+  it("go without a word where it says nothing of that, and send for no pods where they are no nodes", async () => {
+    const rows = await rowsOf({ ...roleTable.worker, leaves: [] });
+    assert.ok(!rows.some(({ name }) => name === "dev-edge-0-leave"));
+    assert.ok(rows.some(({ name }) => name === "dev-edge-0-join"));
+    const apart = await rowsOf({ ...roleTable.worker, node: false, runsEtcd: true });
+    assert.deepEqual(named(apart, "dev-edge-0-port").inputs["allowedAddressPairs"], []);
+  });
+});
