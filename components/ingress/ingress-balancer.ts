@@ -6,7 +6,7 @@ import { isOvn, listenerRanges, serviceRanges } from "../spec/traits/endpoint.js
 import { tagsOf } from "../identity/cluster-mark.js";
 import { Addressed, type Outside } from "../network/floating-address.js";
 import type { Member } from "../machine/machine-group.js";
-import { entranceName } from "../plan/cluster-plan.js";
+import { entranceName } from "../plan/names.js";
 import type { IngressSpec } from "../spec/ingress.js";
 import type { RouterAddress } from "../support/existing-network.js";
 import type { Operator } from "../support/operator.js";

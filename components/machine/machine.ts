@@ -9,7 +9,8 @@ import {
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
 import { addressOf } from "../../base/addresses.js";
 import type { AdminNetwork } from "../network/admin-network.js";
-import { adminPortName, type PlannedMachine } from "../plan/cluster-plan.js";
+import type { PlannedMachine } from "../plan/cluster-plan.js";
+import { adminPortName } from "../plan/names.js";
 import { roleTable } from "../plan/roles.js";
 import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../support/catalog.js";

@@ -3,7 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { Address4 } from "ip-address";
 import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
-import { ipv6SubnetName } from "../plan/cluster-plan.js";
+import { ipv6SubnetName } from "../plan/names.js";
 import type { Ipv6Spec } from "../spec/ipv6.js";
 import type { FoundNetwork, RouterAddress } from "../support/existing-network.js";
 import { stretchesWithout } from "../../base/addresses.js";

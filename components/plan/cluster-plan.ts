@@ -252,15 +252,6 @@ export function planCluster(spec: Planned): ClusterPlan {
 /** Name of network, subnet and router of the services' addresses, where they have a network of their own. */
 export const servicesNetworkName = (cluster: string): string => `${cluster}-services`;
 
-/** Name of the machines' subnet of IPv6, in their network. */
-export const ipv6SubnetName = (network: string): string => `${network}-ipv6`;
-
-/** Name of a machine's port in the admin network. */
-export const adminPortName = ({ name }: Pick<PlannedMachine, "name">): string => `${name}-admin`;
-
-/** Name of what the ingress' load balancer has for one way in. */
-export const entranceName = (ingress: string, entrance: string): string => `${ingress}-${entrance}`;
-
 const adminGroup = (cluster: string): PlannedSecurityGroup => ({
   ...{ group: "admin", name: `${cluster}-admin` },
   what: "Second interfaces of the machines",

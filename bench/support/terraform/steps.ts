@@ -47,7 +47,10 @@ export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
 const hopOf = ({ inputs }: Row): Hop => inputs["connection"] as Hop;
 
 /** The script's values, and the rest of it as a file that rows share. */
-function split(stdin: string, { files }: Bench): { readonly values: string; readonly file: string } {
+function split(
+  stdin: string,
+  { files }: Bench,
+): { readonly values: string; readonly file: string } {
   const text = unpacked(stdin);
   const at = text.indexOf(first);
   if (at < 0) throw new Error("A script does not begin as scripts do.");

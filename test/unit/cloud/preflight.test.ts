@@ -5,100 +5,11 @@ import type { ClusterNeeds } from "../../../cloud/needs.js";
 import { preflight } from "../../../cloud/preflight.js";
 import { readQuotas } from "../../../cloud/quotas.js";
 import { clusterTags } from "../../../cloud/ownership.js";
-import {
-  emptyProject,
-  fakeProject,
-  startFakeCloud,
-  type FakeCloud,
-} from "../../support/fake-openstack.js";
+import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { flavor, image, limits, needs, wellEquipped } from "../../support/well-equipped.js";
 
 const id = (digit: number): string => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
 const [one, other] = [id(1), id(2)];
-const needs: ClusterNeeds = {
-  cluster: "dev",
-  images: ["debian-12"],
-  externalNetworks: { externalNetwork: "public" },
-  flavors: { big: 1, small: 2 },
-  ...{ nodeFlavors: ["big", "small"], loadBalancerProvider: "amphora" },
-  ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
-  otherPodNetworks: { usual: "kube-router", wrapped: "flannel" },
-  ...{ makesCredential: true, controllersVerify: true, routes: "cloud-routes", ownersOnly: [] },
-  names: [
-    { kind: "server", name: "dev-control-plane-0" },
-    { kind: "network", name: "dev" },
-  ],
-  counts: {
-    ...{ networks: 1, subnets: 1, routers: 1, ports: 6 },
-    ...{ "floating IPs": 2, "security groups": 4 },
-    ...{ volumes: 1, "volume gigabytes": 1 },
-    ...{ "load balancers": 2, "server groups": 2 },
-  },
-};
-
-const flavor = (name: string, vcpus: number, ram: number) => ({
-  id: `id-of-${name}`,
-  name,
-  vcpus,
-  ram,
-  disk: 20,
-});
-const image = (id: string, status = "active") => ({
-  id,
-  name: "debian-12",
-  status,
-  min_disk: 0,
-  min_ram: 0,
-});
-
-/** A cloud that has everything. */
-function wellEquipped(cloud: FakeCloud): void {
-  emptyProject(cloud);
-  cloud.on("GET /compute/flavors/detail", {
-    body: { flavors: [flavor("big", 4, 8192), flavor("small", 2, 2048)] },
-  });
-  cloud.on("GET /image/images", { body: { images: [image("i")] } });
-  // The external networks and the project's own are the same collection: told apart by the query.
-  cloud.on("GET /network/networks?router:external=true", {
-    body: { networks: [{ id: "e", name: "public" }] },
-  });
-  cloud.on("GET /network/extensions", { body: { extensions: [{ alias: "extraroute" }] } });
-  cloud.on("GET /volumev3/types", { body: { volume_types: [{ id: "t", name: "fast" }] } });
-  cloud.on("GET /compute/os-availability-zone", {
-    body: {
-      availabilityZoneInfo: [
-        { zoneName: "a", zoneState: { available: true } },
-        { zoneName: "closed", zoneState: { available: false } },
-      ],
-    },
-  });
-  cloud.on("GET /volumev3/os-availability-zone", {
-    body: { availabilityZoneInfo: [{ zoneName: "store", zoneState: { available: true } }] },
-  });
-  limits(cloud, { maxTotalCores: 20, totalCoresUsed: 0 });
-  cloud.on("GET /volumev3/limits", {
-    body: { limits: { absolute: { maxTotalVolumes: 10, totalVolumesUsed: 0 } } },
-  });
-  const plenty = { limit: 50, used: 0, reserved: 0 };
-  cloud.on(`GET /network/quotas/${fakeProject}/details`, {
-    body: { quota: { network: plenty, port: plenty, floatingip: plenty, router: plenty } },
-  });
-  cloud.on(`GET /load-balancer/lbaas/quotas/${fakeProject}`, {
-    body: { quota: { load_balancer: 10 } },
-  });
-  const providers = ["amphora", "ovn"].map((name) => ({ name, description: `${name} driver` }));
-  cloud.on("GET /load-balancer/lbaas/providers", { body: { providers } });
-}
-
-function limits(cloud: FakeCloud, changes: Readonly<Record<string, number>>): void {
-  const absolute = {
-    maxTotalInstances: 10,
-    totalInstancesUsed: 0,
-    maxTotalRAMSize: 51200,
-    totalRAMUsed: 0,
-    ...changes,
-  };
-  cloud.on("GET /compute/limits", { body: { limits: { absolute } } });
-}
 
 describe("the questions before the first write", () => {
   let cloud: FakeCloud;
