@@ -8,8 +8,8 @@ export interface Stretch {
   readonly to: number;
   /** It was to take everything away, and has the state forget some of it before it was gone. @default it was not */
   readonly destroyed?: true;
-  /** The run may have begun later and ended earlier. `ours` is known to have been killed. @default it was at work all the time */
-  readonly atMost?: "ours" | "anybody's";
+  /** The run may have begun later and ended earlier. @default it was at work all the time */
+  readonly atMost?: true;
 }
 
 export interface Doubts {
@@ -57,23 +57,18 @@ export const hasPending = ({ deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).length > 0;
 
 /**
- * When the run that was killed was at work: at most since all was settled, for runs that failed since keep what was in the making; if it
- * was one of ours, since that began; and certainly so until the state was written, if nobody has written it since.
+ * When the run that was killed was at work: at most since all was settled, for runs that failed since keep what was in the making; certainly
+ * since the last one of ours began that nobody saw end, until the state was written, if nobody has written it since.
  */
 function killed(state: StateExport, { history, begun }: Runs): Stretch[] {
   const written = writtenAt(state);
   const settled = history.find(({ kind, result }) => kind !== "refresh" && result === "succeeded");
   const since = settled?.endTime ?? beginningOf(state) ?? history.at(-1)?.startTime;
   if (written === undefined || since === undefined) return [];
-  const to = written + longest;
-  const anybodys: Stretch = { from: Date.parse(since), to, atMost: "anybody's" };
-  const after = (run: History[number] | undefined): number =>
-    Date.parse(run?.endTime ?? "1970-01-01");
-  if (begun === undefined || begun.to !== undefined || begun.from < after(settled))
-    return [anybodys];
-  const ours: Stretch = { from: begun.from, to, atMost: "ours" };
-  const isNewest = begun.from >= after(history[0]);
-  return [...(isNewest ? [{ from: begun.from, to: written }] : []), ours, anybodys];
+  const atMost: Stretch = { from: Date.parse(since), to: written + longest, atMost: true };
+  const recorded = Date.parse(history[0]?.endTime ?? "1970-01-01");
+  const isOurs = begun !== undefined && begun.to === undefined && begun.from >= recorded;
+  return isOurs ? [{ from: begun.from, to: written }, atMost] : [atMost];
 }
 
 /**

@@ -67,14 +67,9 @@ const isKnown = (
 const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
   kind === "server" || (kind === "port" && owner.startsWith("compute:"));
 
-/**
- * When runs were at work that may have left it. A machine may be at work in a cluster of which the state is an old one, unless it is known
- * that the run was killed. What has data may be a copy, and somebody may have made it shortly before the run, or after.
- */
-function whenOf(object: CloudObject, { unsettled }: Known): readonly Stretch[] {
-  if (hasData(object)) return unsettled.filter(({ atMost }) => atMost === undefined);
-  return isOfMachine(object) ? unsettled.filter(({ atMost }) => atMost !== "anybody's") : unsettled;
-}
+/** When runs were at work that may have left it. What has data may be a copy, and somebody may have made it shortly before the run, or after. */
+const whenOf = (object: CloudObject, { unsettled }: Known): readonly Stretch[] =>
+  hasData(object) ? unsettled.filter(({ atMost }) => atMost !== true) : unsettled;
 
 /**
  * Whose an object is that has the name of what an interrupted run was making. A mark decides alone, but for what cannot be made again: there

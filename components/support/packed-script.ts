@@ -6,8 +6,9 @@ import { gunzipSync, gzipSync, strFromU8, strToU8 } from "fflate";
  * be the same input for whoever runs the program.
  */
 
-const first = "packed=$(base64 -d <<<'";
-const last = '\' | gunzip) || exit\neval "$packed"\n';
+// In braces: bash begins with none of it before it has all of it.
+const first = "{ packed=$(base64 -d <<<'";
+const last = `' | gunzip) || exit; eval "$packed"; }\n`;
 
 /** All machines of a role have the same scripts. */
 const known = new Map<string, string>();

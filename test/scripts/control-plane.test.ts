@@ -152,6 +152,23 @@ describe("control-plane.sh", () => {
     assert.notDeepEqual(phases(run({ ...configured, ...fields }, "update")), []);
   });
 
+  it("asks nothing of what a cluster was to have that never came to be", () => {
+    const kubeadm = machine.bodyOf("kubeadm");
+    machine.stub("kubeadm", "exit 1");
+    const fields = {
+      KUBELET_CONFIGURATION: "maxPods: 50\n",
+      KUBE_PROXY_CONFIGURATION: "mode: x\n",
+    };
+    assert.equal(run({ ...configured, ...fields }).code, 1);
+    machine.stub("kubeadm", kubeadm);
+    const { code, stderr, calls } = run();
+    assert.equal(code, 0, stderr);
+    assert.ok(
+      !calls.some((call) => /configmap kube(let-config|-proxy)/.test(call)),
+      calls.join("\n"),
+    );
+  });
+
   it("starts few programs between kubeadm init and its answer: all others wait for that", () => {
     const { calls } = run({ ...configured, ENCRYPTION: "0123456789ab RU5D UExBSU4=" });
     const after = calls.slice(calls.findIndex((call) => call.startsWith("kubeadm init")) + 1);

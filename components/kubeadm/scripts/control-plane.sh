@@ -86,6 +86,8 @@ begin_cluster() {
   local started=no
   if ! unit_running init; then
     clean_up_after init
+    # Of a cluster that never was. What it was to have, this one may be without.
+    rm -f "$state"/kept-*
     resolve_api "$ADDRESS"
     freeze
     write_encryption encrypts

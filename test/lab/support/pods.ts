@@ -22,6 +22,19 @@ export async function webPods(serverId: string): Promise<Pod[]> {
 export const connect = (serverId: string, from: Pod, target: string): Promise<string> =>
   kubectlOn(serverId, `${namespace} exec ${from.name} -- /agnhost connect ${target} --timeout=5s`);
 
+const workers = "get nodes -l '!node-role.kubernetes.io/control-plane' -o name";
+
+/** Pods on different nodes, where there are some: to be so is a wish of theirs, and both may have come when one node took pods. */
+async function apart(serverId: string): Promise<Pod[]> {
+  const pods = await webPods(serverId);
+  const [first] = pods;
+  if (!first || pods.length < 2 || pods.some(({ node }) => node !== first.node)) return pods;
+  if ((await kubectlOn(serverId, workers)).trim().split("\n").length < 2) return pods;
+  await kubectlOn(serverId, `${namespace} delete pod ${first.name}`);
+  await kubectlOn(serverId, `${namespace} rollout status deployment/web --timeout=120s`);
+  return webPods(serverId);
+}
+
 /**
  * Connects from each of the sample's web pods to those on other nodes, to a service by its name in the cluster's DNS, and to
  * places outside of the cluster (`host:port`). Returns how many connections led to another node. Rejects with what could not be
@@ -31,7 +44,7 @@ export async function connectPods(
   serverId: string,
   outside: readonly string[] = [],
 ): Promise<number> {
-  const pods = await webPods(serverId);
+  const pods = await apart(serverId);
   let crossing = 0;
   for (const from of pods) {
     const everywhere = ["kubernetes.default.svc.cluster.local:443", ...outside];

@@ -29,12 +29,8 @@ const state = (written?: number): StateExport => ({
 });
 /** No create that the state says to be in the making may begin later. */
 const end = (written: number): number => hour(written) + 20 * 60_000;
-const ours = (from: number, written: number) => ({
-  ...{ from: hour(from), to: end(written), atMost: "ours" },
-});
-const anybodys = (from: number, written: number) => ({
-  ...ours(from, written),
-  atMost: "anybody's",
+const atMost = (from: number, written: number) => ({
+  ...{ from: hour(from), to: end(written), atMost: true },
 });
 
 describe("when runs were at work of which the state may not know everything", () => {
@@ -58,42 +54,41 @@ describe("when runs were at work of which the state may not know everything", ()
 
   it("at most since all was settled, until no create can last any more, where the state says that one was interrupted", () => {
     const runs = { history: [run(4, "succeeded")] };
-    assert.deepEqual(unsettledBy(runs, state(7)), [anybodys(5, 7)]);
-    assert.deepEqual(unsettledBy(runs, state(), { interrupted: state(7) }), [anybodys(5, 7)]);
+    assert.deepEqual(unsettledBy(runs, state(7)), [atMost(5, 7)]);
+    assert.deepEqual(unsettledBy(runs, state(), { interrupted: state(7) }), [atMost(5, 7)]);
   });
 
   it("certainly since the one of ours began that nobody recorded, until the state was written", () => {
     const runs = { history: [run(4, "succeeded")], begun: { from: hour(6) } };
     const surely = { from: hour(6), to: hour(7) };
-    assert.deepEqual(unsettledBy(runs, state(7)), [surely, ours(6, 7), anybodys(5, 7)]);
+    assert.deepEqual(unsettledBy(runs, state(7)), [surely, atMost(5, 7)]);
     const before = unsettledBy({ ...runs, begun: { from: hour(4) } }, state(7));
-    assert.deepEqual(before, [anybodys(5, 7)], "that one was recorded, and another's was not");
+    assert.deepEqual(before, [atMost(5, 7)], "that one was recorded, and another's was not");
     const ended = { from: hour(6), to: hour(6) + 1 };
     const copied = unsettledBy({ ...runs, begun: ended }, state(7));
-    assert.deepEqual(copied, [anybodys(5, 7)], "it came to its end: it is not the one");
+    assert.deepEqual(copied, [atMost(5, 7)], "it came to its end: it is not the one");
   });
 
   it("as before, where runs failed since, which keep what is in the making; until when is not certain any more", () => {
     const last = run(8, "failed");
     const runs = { history: [last, run(4, "succeeded")], begun: { from: hour(6) } };
     const failed = { from: hour(8), to: hour(9) };
-    assert.deepEqual(unsettledBy(runs, state(9)), [failed, ours(6, 9), anybodys(5, 9)]);
+    assert.deepEqual(unsettledBy(runs, state(9)), [failed, atMost(5, 9)]);
   });
 
   it("since the stack began, where its first run was interrupted", () => {
-    assert.deepEqual(unsettledBy({ history: [] }, state(2)), [anybodys(1, 2)]);
+    assert.deepEqual(unsettledBy({ history: [] }, state(2)), [atMost(1, 2)]);
     const first = { history: [], begun: { from: hour(1) - 2_000 } };
     assert.deepEqual(unsettledBy(first, state(2)), [
       { from: hour(1) - 2_000, to: hour(2) },
-      { ...ours(1, 2), from: hour(1) - 2_000 },
-      anybodys(1, 2),
+      atMost(1, 2),
     ]);
   });
 
   it("as before, where only a refresh came since, which keeps what is in the making", () => {
     const refresh = run(8, "succeeded", { kind: "refresh" });
     const runs = { history: [refresh, run(4, "succeeded")], begun: { from: hour(6) } };
-    assert.deepEqual(unsettledBy(runs, state(9)), [ours(6, 9), anybodys(5, 9)]);
+    assert.deepEqual(unsettledBy(runs, state(9)), [atMost(5, 9)]);
   });
 
   it("never that could be told, where the state does not say when it was written", () => {

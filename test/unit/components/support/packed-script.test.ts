@@ -17,8 +17,13 @@ describe("a packed script", () => {
 
   it("does nothing and fails where it arrives in part", () => {
     const whole = packed("echo ran\n".repeat(50));
-    const at = whole.indexOf("'") + 30;
-    for (const part of [whole.slice(0, at), whole.slice(0, at) + whole.slice(at + 8)]) {
+    const at = whole.indexOf("<<<'") + 30;
+    const cut = Array.from({ length: whole.length - 2 }, (_, index) => whole.slice(0, index + 1));
+    const damaged = whole.slice(0, at) + whole.slice(at + 8);
+    for (const part of [
+      ...cut.filter((_, index) => index < 3 || index % 17 === 0 || index > whole.length - 12),
+      damaged,
+    ]) {
       const { code, said } = run(part);
       assert.notEqual(code, 0);
       assert.equal(said, "");
@@ -28,7 +33,7 @@ describe("a packed script", () => {
   it("is always the same for the same text", () => {
     assert.equal(
       packed("true\n"),
-      "packed=$(base64 -d <<<'H4sIAAAAAAACAyspKk3lAgBCBSOhBQAAAA==' | gunzip) || exit\neval \"$packed\"\n",
+      `{ packed=$(base64 -d <<<'H4sIAAAAAAACAyspKk3lAgBCBSOhBQAAAA==' | gunzip) || exit; eval "$packed"; }\n`,
     );
   });
 
