@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { packageRoot } from "../../base/paths.js";
 import { run } from "../../base/run.js";
+import { plain } from "../support/secrets.js";
 
 const root = packageRoot();
 
@@ -62,9 +63,9 @@ interface Resource {
 /** Which scripts a resource must hold, word by word. */
 const scripts: Readonly<Record<string, readonly string[]>> = {
   "dev-control-plane-0-prepare": ["support/common", "support/apt", "machine/prepare"],
-  "dev-control-plane-0-init": ["support/common", "kubeadm/peers", "kubeadm/control-plane"],
+  "dev-control-plane-0-init": ["support/common", "machine/peers", "kubeadm/control-plane"],
   "dev-workers-general-0-prepare": ["support/common", "support/apt", "machine/prepare"],
-  "dev-workers-general-0-join": ["support/common", "kubeadm/peers", "kubeadm/join"],
+  "dev-workers-general-0-join": ["support/common", "machine/peers", "kubeadm/join"],
   "dev-workers-general-0-leave": ["support/common", "kubeadm/leave"],
   "dev-control-plane-teardown": ["support/common", "kubeadm/release", "kubeadm/teardown"],
 };
@@ -78,8 +79,9 @@ describe("the package, packed and installed", function () {
   /** In an empty directory, as a user does; what was downloaded once is not downloaded again. */
   async function install(tarball: string): Promise<void> {
     const types = `@types/node@${manifest.devDependencies["@types/node"] ?? ""}`;
-    const words = ["--no-audit", "--no-fund", "--prefer-offline", tarball, types];
-    await run("npm", ["install", ...words], options);
+    // Not into a directory above, where somebody may have left a manifest.
+    const words = ["--prefix", directory, "--no-audit", "--no-fund", "--prefer-offline"];
+    await run("npm", ["install", ...words, tarball, types], options);
   }
 
   before(async () => {
@@ -137,10 +139,10 @@ describe("the package, packed and installed", function () {
     const { stdout } = await run(process.execPath, node, options);
 
     const resources = JSON.parse(stdout) as Resource[];
-    const inputs = (name: string): string => {
+    const inputs = (name: string): Resource["inputs"] => {
       const found = resources.find((one) => one.name === name);
       assert.ok(found, `${name} is not among ${resources.map((one) => one.name).join(", ")}`);
-      return JSON.stringify(found.inputs);
+      return found.inputs;
     };
     for (const [name, texts] of Object.entries(scripts))
       for (const text of texts) {
@@ -149,7 +151,7 @@ describe("the package, packed and installed", function () {
           join(root, "components", folder, "scripts", `${file}.sh`),
           "utf8",
         );
-        assert.ok(inputs(name).includes(JSON.stringify(script).slice(1, -1)), `${name}: ${text}`);
+        assert.ok(plain(inputs(name)["stdin"]).includes(script), `${name}: ${text}`);
       }
     for (const name of ["dev-network-network", "dev-workers-general-0-server"]) inputs(name);
   });
