@@ -65,6 +65,8 @@ function killed(state: StateExport, { history, begun }: Runs): Stretch[] {
   const settled = history.find(({ kind, result }) => kind !== "refresh" && result === "succeeded");
   const since = settled?.endTime ?? beginningOf(state) ?? history.at(-1)?.startTime;
   if (written === undefined || since === undefined) return [];
+  // A run of ours came to its end about then, or later: the state may be a copy from the midst of it.
+  if (begun?.to !== undefined && begun.to + slack >= written) return [];
   const atMost: Stretch = { from: Date.parse(since), to: written + longest, atMost: true };
   const recorded = Date.parse(history[0]?.endTime ?? "1970-01-01");
   const isOurs = begun !== undefined && begun.to === undefined && begun.from >= recorded;
