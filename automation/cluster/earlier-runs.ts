@@ -56,21 +56,30 @@ export function writtenAt({ deployment }: StateExport): number | undefined {
 export const hasPending = ({ deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).length > 0;
 
+/** Whether a run of ours came to its end when the state was written, or later: it may be a copy from the midst of that run. */
+const isCopy = (written: number, begun: Begun | undefined): boolean =>
+  begun?.to !== undefined && begun.to + slack >= written;
+
+/** When a run of ours began since anything was recorded that nobody saw end. */
+function oursSince({ history, begun }: Runs): number | undefined {
+  const recorded = Date.parse(history[0]?.endTime ?? "1970-01-01");
+  return begun && begun.to === undefined && begun.from >= recorded ? begun.from : undefined;
+}
+
 /**
  * When the run that was killed was at work: at most since all was settled, for runs that failed since keep what was in the making; certainly
  * since the last one of ours began that nobody saw end, until the state was written, if nobody has written it since.
  */
-function killed(state: StateExport, { history, begun }: Runs): Stretch[] {
+function killed(state: StateExport, runs: Runs): Stretch[] {
+  const { history } = runs;
   const written = writtenAt(state);
   const settled = history.find(({ kind, result }) => kind !== "refresh" && result === "succeeded");
   const since = settled?.endTime ?? beginningOf(state) ?? history.at(-1)?.startTime;
   if (written === undefined || since === undefined) return [];
-  // A run of ours came to its end about then, or later: the state may be a copy from the midst of it.
-  if (begun?.to !== undefined && begun.to + slack >= written) return [];
+  if (isCopy(written, runs.begun)) return [];
   const atMost: Stretch = { from: Date.parse(since), to: written + longest, atMost: true };
-  const recorded = Date.parse(history[0]?.endTime ?? "1970-01-01");
-  const isOurs = begun !== undefined && begun.to === undefined && begun.from >= recorded;
-  return isOurs ? [{ from: begun.from, to: written }, atMost] : [atMost];
+  const from = oursSince(runs);
+  return from === undefined ? [atMost] : [{ from, to: written }, atMost];
 }
 
 /**
