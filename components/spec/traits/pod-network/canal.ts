@@ -1,4 +1,4 @@
-import { vxlanOverhead, vxlanPort } from "./flannel.js";
+import { vxlanOverhead, vxlanPassage } from "./flannel.js";
 import type { PodNetworkRow } from "../pod-network.js";
 
 /** flannel's tunnels, with Calico's felix for the policies. */
@@ -10,15 +10,7 @@ export const canal: PodNetworkRow<"canal"> = {
     routedRanges: [],
     // Those of its manifest.
     images: [],
-    passages: [
-      {
-        name: "vxlan",
-        from: "machines",
-        protocol: "udp",
-        ports: [vxlanPort, vxlanPort],
-        reason: "Pods reach each other in VXLAN",
-      },
-    ],
+    passages: [vxlanPassage],
     ipv6: { refused: "is published for IPv4 alone" },
     replacesKubeProxy: false,
     // Network policies are sets of addresses that iptables asks.

@@ -1,4 +1,4 @@
-import type { OptionsOf, PodNetworkRow, PodNetworkTraits } from "../pod-network.js";
+import type { OptionsOf, Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network.js";
 
 /** The Linux kernel's own port for VXLAN, which is flannel's default too. */
 export const vxlanPort = 8472;
@@ -8,6 +8,15 @@ export const vxlanOverhead = 50;
 
 /** Packets of IPv6 travel between addresses of IPv6, whose header has 20 bytes more. */
 export const vxlanOverheadOfIpv6 = vxlanOverhead + 20;
+
+/** Within what all machines may send to each other, but nothing that such a network needs should depend on that. */
+export const vxlanPassage: Passage = {
+  name: "vxlan",
+  from: "machines",
+  protocol: "udp",
+  ports: [vxlanPort, vxlanPort],
+  reason: "Pods reach each other in VXLAN",
+};
 
 const common = {
   images: ["flannelCniPlugin", "flannel"],
@@ -22,16 +31,7 @@ const traits: Readonly<Record<OptionsOf<"flannel">["backend"], PodNetworkTraits>
     encapsulation: "vxlan",
     overhead: vxlanOverhead,
     routedRanges: [],
-    passages: [
-      // Within what all machines may send to each other, but nothing that this network needs should depend on that.
-      {
-        name: "vxlan",
-        from: "machines",
-        protocol: "udp",
-        ports: [vxlanPort, vxlanPort],
-        reason: "Pods reach each other in VXLAN",
-      },
-    ],
+    passages: [vxlanPassage],
     ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: vxlanOverheadOfIpv6 },
     kernelModules: ["vxlan"],
   },
