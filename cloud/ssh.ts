@@ -83,11 +83,17 @@ export const forward = (client: Client, address: string, port: number): Promise<
     });
   });
 
-/** Who answers at the end of the way: the machine itself, another one, or nobody that lets us in. */
+/**
+ * Who answers at the end of the way: the machine itself, another one, or nobody that lets us in; "the proxy alone" where the
+ * one on the way does, but nobody behind it.
+ */
+export type Answer = "itself" | "wrong host key" | "the proxy alone" | "nobody";
+
+/** Goes the whole way to a machine once, and leaves nothing open. */
 export async function whoAnswers(
   { proxy, ...target }: SshRoute,
   agent: Pick<SshTarget, "agentSocket"> = {},
-): Promise<"itself" | "wrong host key" | "nobody"> {
+): Promise<Answer> {
   let hop: Client | undefined;
   try {
     if (proxy) hop = await logIn({ ...proxy, ...agent });
@@ -96,7 +102,8 @@ export async function whoAnswers(
     client.destroy();
     return "itself";
   } catch (error) {
-    return error instanceof HostKeyMismatch ? "wrong host key" : "nobody";
+    if (error instanceof HostKeyMismatch) return "wrong host key";
+    return hop ? "the proxy alone" : "nobody";
   } finally {
     hop?.destroy();
   }

@@ -67,7 +67,7 @@ export class FailedMachines {
       const told = failureOf(failure.errors[0] ?? "");
       const kind =
         told === "unclear" ? await this.ask(await known(pulumi.output(connection))) : told;
-      if (kind === "itself") return failure.errors.length <= retries;
+      if (kind === "again") return failure.errors.length <= retries;
       if (kind === "other") return false;
       const id = await known(serverId);
       const before = serverOfScript(await known(pulumi.output(failure.oldInputs?.["stdin"])));
@@ -123,14 +123,18 @@ export class FailedMachines {
     }
   }
 
-  /** Looks who answers on the way that the script took: a machine that does so by now gets its script again. */
+  /**
+   * Looks who answers on the way that the script took. A machine that does so by now gets its script again; so does one that is
+   * silent behind a proxy that answers: only dialled anew does it say whether it is the machine that is silent.
+   */
   private async ask(
     connection: pulumi.Unwrap<Connection>,
-  ): Promise<"itself" | "wrong host key" | "other"> {
+  ): Promise<"again" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
     if (agentSocket === undefined) return "other";
     const answer = await whoAnswers(connection, { agentSocket });
-    return answer === "nobody" ? "other" : answer;
+    if (answer === "wrong host key") return answer;
+    return answer === "nobody" ? "other" : "again";
   }
 
   private async evidence(serverId: string): Promise<{ state?: ServerState; text: string }> {
@@ -161,20 +165,18 @@ const wrongHostKey = (machine: string): Failure =>
 
 /**
  * What an error of the command plugin says about the machine itself. Behind a proxy, a machine that does not answer is a
- * rejected channel; a proxy that does not answer says nothing about the machine; and a handshake that failed is tried
- * again on the same dead connection, so that the last error no longer says why.
+ * rejected channel; a proxy that does not answer says nothing about the machine. What failed on a connection that is dead is
+ * tried again on the same one, so that the last error no longer says why: a handshake, or a proxy that hung up meanwhile.
  */
 export function failureOf(message: string): "silent" | "wrong host key" | "unclear" | "other" {
   // What a script printed stands below.
   const line = tellingLine(message);
   if (/host key mismatch/i.test(line)) return "wrong host key";
-  if (/proxy:/.test(line)) {
-    if (/rejected: connect failed/.test(line)) return "silent";
-    return /handshake failed/.test(line) ? "unclear" : "other";
-  }
-  return /after \d+ failed attempts/.test(line) && /dial tcp|connection reset|EOF/.test(line)
-    ? "silent"
-    : "other";
+  if (!/after \d+ failed attempts/.test(line)) return "other";
+  if (!/proxy:/.test(line))
+    return /dial tcp|connection reset|EOF/.test(line) ? "silent" : "other";
+  if (/rejected: connect failed/.test(line)) return "silent";
+  return /dial tcp|unable to authenticate/.test(line) ? "other" : "unclear";
 }
 
 /** How often a script is run again on a machine that turned out to answer. */

@@ -79,11 +79,11 @@ describe("a login to look", () => {
     }
   });
 
-  it("tells who answers behind a machine: itself, another one, or nobody", async () => {
+  it("tells who answers behind a machine: itself, another one, that one alone, or nobody", async () => {
     const proxy = at(hop);
     assert.equal(await whoAnswers({ ...at(machine), proxy }), "itself");
     assert.equal(await whoAnswers({ ...at(machine, stranger), proxy }), "wrong host key");
-    assert.equal(await whoAnswers({ ...at(machine, { port: 1 }), proxy }), "nobody");
+    assert.equal(await whoAnswers({ ...at(machine, { port: 1 }), proxy }), "the proxy alone");
     assert.equal(await whoAnswers({ ...at(machine), proxy: at(hop, { port: 1 }) }), "nobody");
     assert.equal(await whoAnswers({ ...at(machine), proxy: at(hop, stranger) }), "wrong host key");
   });

@@ -8,7 +8,7 @@ import type { Operation } from "./context.js";
 import type { Connection, Endpoint } from "./inputs.js";
 import { connectConfig, credentials } from "./ssh-auth.js";
 import type { Credentials } from "./ssh-auth.js";
-import { dialError, dialTimeout, handshakeError } from "./ssh-errors.js";
+import { channelError, dialError, dialTimeout, handshakeError } from "./ssh-errors.js";
 
 /** Pause after the first failed attempt, its growth, and its largest value (Pulumi's retry defaults). */
 const firstPauseMs = 100;
@@ -133,11 +133,13 @@ function openSocket({ host, port, perDialTimeout }: Endpoint): Promise<Socket> {
 }
 
 function forward(hop: Client, { host, port }: Endpoint): Promise<Duplex> {
-  return new Promise((resolve, reject) => {
+  return new Promise<Duplex>((resolve, reject) => {
     hop.forwardOut("127.0.0.1", 0, host, port, (error, stream) => {
-      if (error) reject(new Error(`ssh: rejected: connect failed (${error.message})`));
+      if (error) reject(error);
       else resolve(stream);
     });
+  }).catch((error: unknown) => {
+    throw channelError(error);
   });
 }
 

@@ -29,6 +29,12 @@ export function dialTimeout(network: string, address: string): Error {
   return new Error(`dial ${network} ${address}: i/o timeout`);
 }
 
+/** Why a proxy opened no channel: it says a reason, or it is gone and says nothing. */
+export function channelError(error: unknown): Error {
+  const said = error instanceof Error && "reason" in error;
+  return new Error(said ? `ssh: rejected: connect failed (${error.message})` : "EOF");
+}
+
 /** An error of the SSH library while the connection is set up. */
 export function handshakeError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);

@@ -23,6 +23,13 @@ describe("failed machines", () => {
       "proxy: after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch",
     ],
     ["unclear", "proxy: after 30 failed attempts: ssh: handshake failed: EOF"],
+    // The proxy hung up after it was reached.
+    ["unclear", "proxy: after 30 failed attempts: EOF"],
+    ["unclear", "proxy: after 30 failed attempts: write: broken pipe"],
+    [
+      "other",
+      "proxy: after 30 failed attempts: ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]",
+    ],
     ["other", 'Process exited with status 1: running "sudo -n bash -s":\nthe key is wrong'],
     [
       "other",

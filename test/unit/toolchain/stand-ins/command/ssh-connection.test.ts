@@ -244,5 +244,17 @@ describe("reaching an SSH server", () => {
       });
       assert.deepEqual([inner.connections, inner.logins], [1, 0]);
     });
+
+    it("does not say behind a proxy that hung up whether the machine is silent", async () => {
+      const bastion = await bench.serve();
+      const silent = { host: "127.0.0.1", port: await freePort(), user: "root", dialErrorLimit: 4 };
+      const connection = { ...silent, proxy: bench.connection(bastion) };
+      const running = bench.create({ connection, create: "true" });
+      const refused = assert.rejects(running, { message: "proxy: after 4 failed attempts: EOF" });
+      const tried = /Dial from proxy 1\/4 failed/;
+      await until("the proxy was asked", () => tried.test(JSON.stringify(bench.harness.lines)));
+      bastion.disconnectAll();
+      await refused;
+    });
   });
 });
