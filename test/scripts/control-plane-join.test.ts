@@ -66,6 +66,21 @@ describe("control-plane.sh with peers", () => {
     assert.equal(machine.file("etc/kubernetes/up"), undefined);
   });
 
+  it("makes sure of what the cluster was given through another one, though nothing is asked for any more", () => {
+    machine.stub(
+      "ssh",
+      `case "$*" in *token) echo "${answer}" ;; *files) printf 'kept/%s\\n' kubelet patches ../x ;; esac`,
+    );
+    machine.put("var/lib/kubelet/config.yaml", "maxPods: 1\n");
+    const { code, stderr, calls } = run({ ...peers, KUBEADM_INIT: "" });
+    assert.equal(code, 0, stderr);
+    const told = calls.filter((call) => call.startsWith("kubeadm init phase upload-config"));
+    assert.equal(told.length, 1);
+    assert.match(told[0] ?? "", /upload-config kubelet/);
+    assert.equal(machine.file("var/lib/stackadm/kept-kubelet"), undefined);
+    assert.equal(machine.file("var/lib/stackadm/kept-patches"), undefined);
+  });
+
   it("deletes nothing of a join that was broken off before it was let in: etcd may still count on it", () => {
     machine.put("etc/kubernetes/kubelet.conf");
     machine.put("var/lib/etcd/member/wal", "DATA");

@@ -88,6 +88,22 @@ describe("join.sh", () => {
       assert.ok(!join("maxPods: 2\n").calls.some((call) => call.startsWith("kubeadm")));
     });
 
+    it("makes sure of them after a join that another run started, also when nothing is asked for any more", () => {
+      const joining = machine.bodyOf("kubeadm");
+      machine.stub("kubeadm", "exit 1");
+      assert.equal(join("maxPods: 1\n").code, 1);
+      // It came to its end after all, with what the cluster had then.
+      machine.put("var/lib/stackadm/join.done");
+      machine.put("etc/kubernetes/pki/ca.crt", "CA\n");
+      machine.put(file, "maxPods: 1\n");
+      machine.stub("kubeadm", joining);
+      const { code, stderr, calls } = join("");
+      assert.equal(code, 0, stderr);
+      assert.ok(restarted(calls));
+      assert.equal(machine.file(file), "former: 1\n");
+      assert.ok(!join("").calls.some((call) => call.startsWith("kubeadm")));
+    });
+
     it("keeps its own when kubelet does not come up with others, and says why", () => {
       join("maxPods: 1\n");
       machine.put("wanted", "broken\n");

@@ -80,14 +80,15 @@ describe("mint.sh", () => {
       assert.equal(machine.file("document"), undefined);
     });
 
-    it("gives it the files that flags name, and a worker none", () => {
+    it("gives it the files that flags name and says what else there is, and a worker none", () => {
       machine.put("etc/kubernetes/stackadm/admission-000000000001.yaml", "ONE");
       machine.put("etc/kubernetes/stackadm/oidc-ca-000000000002.crt", "TWO");
       machine.put("etc/kubernetes/stackadm-encryption/000000000003.yaml", "KEY");
       machine.put("etc/kubernetes/stackadm-encryption/000000000003.encrypts", "NOT READ");
+      machine.put("var/lib/stackadm/kept-kubelet", "maxPods: 1\n");
       assert.equal(
         machine.execute(mintScript, ...controlPlane, "files").stdout,
-        "admission-000000000001.yaml T05F\noidc-ca-000000000002.crt VFdP\nstackadm-encryption/000000000003.yaml S0VZ\n",
+        "admission-000000000001.yaml T05F\noidc-ca-000000000002.crt VFdP\nstackadm-encryption/000000000003.yaml S0VZ\nkept/kubelet\n",
       );
       assert.equal(machine.execute(mintScript, ...worker, "files").code, 64);
     });

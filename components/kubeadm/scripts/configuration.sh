@@ -18,11 +18,13 @@ write_configuration_files() {
 }
 
 # A control plane that joins gets its first manifest of the cluster's own configuration, which names former files as long as no
-# control plane has come up with others. One of an earlier release gives none.
+# control plane has come up with others. What the cluster was given through another one is begun here too: it may be asked for
+# no more by now, and the other one may be replaced next. One of an earlier release gives none.
 fetch_former_files() {
   local name data file
   ask_peers 60 files >"$asking/files" || return 0
   while read -r name data; do
+    case $name in kept/configuration | kept/kubelet | kept/proxy) begin "${name#kept/}" ;; esac
     [[ $name =~ ^(stackadm-encryption/)?[a-z0-9][a-z0-9.-]*$ ]] || continue
     file=$own_files/$name
     if [[ $name == */* ]]; then

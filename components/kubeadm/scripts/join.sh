@@ -28,12 +28,16 @@ in_cluster() {
 }
 
 join_cluster() {
-  if ! unit_running join; then start_join; fi
+  local started=no
+  if ! unit_running join; then
+    start_join
+    started=yes
+  fi
   wait_unit join 310
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(because kubeadm)"
-  # The cluster's, which has come up on the control planes.
-  keep kubelet "$KUBELET_CONFIGURATION"
+  # The cluster's, which has come up on the control planes. Where another run started the join, it may have changed since.
+  [[ $started == no ]] || keep kubelet "$KUBELET_CONFIGURATION"
 }
 
 converge_kubelet() {
@@ -53,6 +57,8 @@ start_join() {
   [[ $authority == "$CA_CERT_HASH" ]] ||
     die "the control plane at $asked belongs to another cluster than the one that this stack made"
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
+  # Until this run sees the end of the join: the next one may be given another configuration.
+  begin kubelet
   say "$NODE_NAME: kubeadm join"
   start_unit join 300 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
 }

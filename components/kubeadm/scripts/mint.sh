@@ -10,7 +10,8 @@
 # WORDS "member": ends with 3 when etcd does not know the machine.
 # WORDS "encrypts DIGEST": ends with 3 unless every control plane reads what is encrypted with that key (encrypt.sh).
 # WORDS "files": prints a line "NAME BASE64" for each file that flags of the API server name, for one that becomes a control plane;
-#   NAME is stackadm-encryption/... for the file with the key, which is no more than the authority's that it is given anyway.
+#   NAME is stackadm-encryption/... for the file with the key, which is no more than the authority's that it is given anyway. And a
+#   line "kept/NAME" for all that the cluster was given by this one: it may not be asked for any more.
 # WORDS "joined [TOKEN-ID]": the same; comes back when the node is Ready, with 1 when it is not in time.
 # Ends with 69 when its own API server does not answer: another control plane may be asked.
 # stackadm-mint spread, stackadm-mint approve NODE TOKEN-ID: units of its own, not for joining machines, which always come with five
@@ -223,6 +224,7 @@ case $verb in
       name=${file#/etc/kubernetes/}
       [[ ! -e $file ]] || printf '%s %s\n' "${name#stackadm/}" "$(base64 -w0 "$file")"
     done
+    for file in /var/lib/stackadm/kept-*; do [[ ! -e $file ]] || printf 'kept/%s\n' "${file##*/kept-}"; done
     ;;
   joined)
     forget_token "$token_id"
