@@ -54,7 +54,7 @@ describe("faults on the lab", function () {
   it("names a server that Nova puts in ERROR, with Nova's fault", async () => {
     await injectFault(`${stack}-general-0`, "error");
     const error = await failure(up());
-    assert.equal(error.code, "SERVER_ERROR");
+    assert.equal(error.code, "SERVER_ERROR", error.message);
     assert.match(error.message, /faults-general-0.* is ERROR: \S+/);
   });
 
@@ -70,7 +70,8 @@ describe("faults on the lab", function () {
     const engines = enginesOf(stack);
     assert.ok(engines.length > 0, "no engine runs");
     for (const pid of engines) process.kill(pid, "SIGKILL");
-    assert.equal((await running).code, "ENGINE_KILLED");
+    const { code, message } = await running;
+    assert.equal(code, "ENGINE_KILLED", message);
     assert.notEqual(await serverId("general-0"), failed);
   });
 
@@ -78,7 +79,7 @@ describe("faults on the lab", function () {
     const begun = Date.now();
     const error = await failure(up());
     assert.ok(Date.now() - begun < 5 * minutes);
-    assert.equal(error.code, "SERVER_NEVER_BOOTED");
+    assert.equal(error.code, "SERVER_NEVER_BOOTED", error.message);
     assert.match(error.message, /faults-general-0/);
     assert.match(error.message, /panic/i);
   });
@@ -133,7 +134,7 @@ describe("faults on the lab", function () {
     const settings = cluster.settings({ kubernetes: { ignorePreflightErrors: ignored } });
     const again = () => cluster.service.up(stack, { ...options, settings, ...cluster.recording() });
     const error = await failure(again());
-    assert.equal(error.code, "HOST_KEY_MISMATCH");
+    assert.equal(error.code, "HOST_KEY_MISMATCH", error.message);
     assert.match(error.message, /faults-general-0/);
     await inServer(id, `cp /root/kept ${file} && systemctl restart ssh`);
     await again();
