@@ -173,8 +173,7 @@ export function failureOf(message: string): "silent" | "wrong host key" | "uncle
   const line = tellingLine(message);
   if (/host key mismatch/i.test(line)) return "wrong host key";
   if (!/after \d+ failed attempts/.test(line)) return "other";
-  if (!/proxy:/.test(line))
-    return /dial tcp|connection reset|EOF/.test(line) ? "silent" : "other";
+  if (!/proxy:/.test(line)) return /dial tcp|connection reset|EOF/.test(line) ? "silent" : "other";
   if (/rejected: connect failed/.test(line)) return "silent";
   return /dial tcp|unable to authenticate/.test(line) ? "other" : "unclear";
 }
