@@ -6,11 +6,11 @@ import { apiName, dnsNameOf, endpoint, withDefaults } from "./endpoint.js";
 import {
   besideServicesNetwork,
   cloudController,
-  credential,
   loadBalancer,
   nowhereToPlace,
   withoutLoadBalancers,
 } from "./cloud.js";
+import { credential } from "./credential.js";
 import { ingress, wrongIngress } from "./ingress.js";
 import { missingNodes } from "./group-options.js";
 import { wrongAddresses } from "./fixed-addresses.js";
