@@ -42,7 +42,8 @@ const mayImport = {
 /** The same of the folders of components/, each beneath those that stand on it. The files beside them may import all. */
 const componentsMayImport = {
   support: [],
-  spec: ["support"],
+  arguments: ["support"],
+  spec: ["support", "arguments"],
   plan: ["spec"],
   identity: ["support", "spec"],
   network: ["support", "spec", "plan", "identity"],
@@ -92,6 +93,7 @@ const hiddenInputs = [
 ].map((selector) => ({ selector, message: "Hidden input: take it as an argument." }));
 /** Files that only render: no Pulumi, no network, no clock. Keep in step with docs/architecture.md. */
 const pureFiles = [
+  "components/arguments/**/*.ts",
   "components/spec/**/*.ts",
   "components/plan/**/*.ts",
   "components/**/*-rules.ts",

@@ -4,7 +4,7 @@ import { format, resolveConfig } from "prettier";
 import { z } from "zod";
 import { failureCodes, rowOf } from "../base/failures.js";
 import { clusterShape } from "../components/spec/cluster-spec.js";
-import { changes } from "../components/spec/values.js";
+import { changes } from "../components/arguments/values.js";
 
 /*
  * Writes docs/configuration.md and docs/config.schema.json from the schema, and docs/failures.md from the table of failures.

@@ -1,4 +1,4 @@
-import { label } from "../../components/spec/values.js";
+import { label } from "../../components/arguments/values.js";
 import type { Kind } from "../../cloud/inventory.js";
 import { isIdentity } from "../../cloud/ownership.js";
 import type { Orphan } from "../../cloud/orphans.js";

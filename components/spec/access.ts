@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { machineOptions } from "./group-options.js";
 import { generation } from "./machines.js";
-import { doc, present, record, shown } from "./values.js";
+import { doc, present, record, shown } from "../arguments/values.js";
 import { bastionVolumes } from "./volumes.js";
 
 const ways = ["control-plane", "bastion", "direct", "admin"] as const;

@@ -1,5 +1,15 @@
 import { z } from "zod";
-import { doc, list, oneOf, present, range, record, text, truth, whole } from "./values.js";
+import {
+  doc,
+  list,
+  oneOf,
+  present,
+  range,
+  record,
+  text,
+  truth,
+  whole,
+} from "../arguments/values.js";
 
 /*
  * Every key of cloud.conf that a cluster can be told, by section: the one table. The schema is made of it, and its names in the

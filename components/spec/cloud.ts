@@ -11,7 +11,7 @@ import {
 } from "./cloud-conf.js";
 import { isOvn } from "./traits/endpoint.js";
 import { overlaps, prefixOf } from "../../base/addresses.js";
-import { doc, present, range4, record, truth } from "./values.js";
+import { doc, present, range4, record, truth } from "../arguments/values.js";
 
 /** A network of their own for the addresses of services. */
 const servicesNetwork = record({

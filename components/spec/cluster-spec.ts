@@ -37,7 +37,7 @@ import { withoutRoom } from "./room.js";
 import { sampleServices } from "./sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./storage.js";
 import { contradictions, nowhereToRun, presetOf, topology, unscheduled } from "./topology.js";
-import { doc, label, present, record, truth } from "./values.js";
+import { doc, label, present, record, truth } from "../arguments/values.js";
 
 /** Every argument of a cluster: types, checks, defaults and documentation. There is no other declaration. */
 export const clusterShape = record({

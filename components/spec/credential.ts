@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { methods } from "../../cloud/access-rules.js";
-import { secret } from "./secrets.js";
-import { doc, list, oneOf, present, record, shown, text, whole } from "./values.js";
+import {
+  doc,
+  list,
+  oneOf,
+  present,
+  record,
+  secret,
+  shown,
+  text,
+  whole,
+} from "../arguments/values.js";
 
 const secretMissing = "is missing; write the secret of the application credential, encrypted";
 const isMoment = (value: string): boolean =>

@@ -2,7 +2,7 @@ import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
 import { octaviaChoices } from "./octavia.js";
 import { presetOf, type Topology } from "./topology.js";
-import { address4, doc, noKind, present, record, text, truth } from "./values.js";
+import { address4, doc, noKind, present, record, text, truth } from "../arguments/values.js";
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { groupOptions, nodesOf } from "./group-options.js";
-import { doc, present, record, shown, whole } from "./values.js";
+import { doc, present, record, shown, whole } from "../arguments/values.js";
 import { etcdVolumes } from "./volumes.js";
 
 /** Numbers of members that can lose none, one or two and go on; an even number would be worse than one less. */

@@ -10,7 +10,7 @@ import {
   shown,
   text,
   whole,
-} from "./values.js";
+} from "../arguments/values.js";
 
 const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;

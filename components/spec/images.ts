@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { kubeadmImages, type OwnImages, type ReplaceableImage } from "../../base/images.js";
-import { doc, record, text } from "./values.js";
+import { doc, record, text } from "../arguments/values.js";
 
 /** What restarts when another image stands in; a name without its row here is a type error. */
 const uses: Readonly<Record<Exclude<ReplaceableImage, "etcd">, string>> = {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { IngressPlanned } from "./traits/ingress.js";
 import { octaviaChoices } from "./octavia.js";
 import { memberSubnetId, unknowing } from "./sample-services.js";
-import { address4, doc, noKind, present, record, truth, whole } from "./values.js";
+import { address4, doc, noKind, present, record, truth, whole } from "../arguments/values.js";
 
 const common = {
   replicas: whole(1, "the number of Traefik's pods")

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { podNetworkTraits } from "./traits/pod-network.js";
 import type { PodNetworkSpec } from "./pod-network.js";
 import { overlapping } from "./ranges.js";
-import { doc, oneOf, range6, record } from "./values.js";
+import { doc, oneOf, range6, record } from "../arguments/values.js";
 
 /** How Neutron gives machines their IPv6 addresses, in its words. */
 export const ipv6Modes = ["slaac", "dhcpv6-stateful"] as const;

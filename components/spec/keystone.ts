@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, list, present, record, shown, text } from "./values.js";
+import { doc, list, present, record, shown, text } from "../arguments/values.js";
 
 const verbs = list(present("a verb"), 1, "a list of verbs, like [get, list, watch]");
 

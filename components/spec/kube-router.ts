@@ -1,6 +1,16 @@
 import { z } from "zod";
-import { secret } from "./secrets.js";
-import { address4, doc, list, oneOf, range4, record, shown, truth, whole } from "./values.js";
+import {
+  address4,
+  doc,
+  list,
+  oneOf,
+  range4,
+  record,
+  secret,
+  shown,
+  truth,
+  whole,
+} from "../arguments/values.js";
 
 const within = (value: number, ranges: readonly (readonly [number, number])[]): boolean =>
   ranges.some(([least, most]) => least <= value && value <= most);

@@ -1,5 +1,16 @@
 import { z } from "zod";
-import { doc, oneOf, pem, present, record, settings, shown, text, truth, whole } from "./values.js";
+import {
+  doc,
+  oneOf,
+  pem,
+  present,
+  record,
+  settings,
+  shown,
+  text,
+  truth,
+  whole,
+} from "../arguments/values.js";
 
 /** Flags that belong to an argument of their own, or to what kubeadm makes: why, and what to write instead. */
 type Reserved = readonly (readonly [flags: RegExp, instead: string])[];

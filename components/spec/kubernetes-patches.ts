@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isFields } from "./defaults.js";
-import { doc, list, oneOf, record, settings, shown, text } from "./values.js";
+import { doc, list, oneOf, record, settings, shown, text } from "../arguments/values.js";
 
 /** Static pods that kubeadm patches, by its names for them; so are their containers called. */
 export const patchTargets = [

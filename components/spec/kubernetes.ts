@@ -17,7 +17,7 @@ import {
 import { besideKeystone, keystone } from "./keystone.js";
 import { patches } from "./kubernetes-patches.js";
 import { registries } from "./registries.js";
-import { doc, list, present, record, text, truth } from "./values.js";
+import { doc, list, present, record, text, truth } from "../arguments/values.js";
 
 const version = text(
   (value) => /^\d+\.\d+\.\d+$/.test(value) && supportedMinors.includes(minorOf(value)),

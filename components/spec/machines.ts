@@ -11,7 +11,7 @@ import {
   text,
   truth,
   whole,
-} from "./values.js";
+} from "../arguments/values.js";
 import { etcdVolumes, workerVolumes } from "./volumes.js";
 
 export const generation = whole(0, "a generation")

@@ -16,7 +16,7 @@ import {
   securityGroups,
   truth,
   whole,
-} from "./values.js";
+} from "../arguments/values.js";
 
 /** A network that is there already. Nothing of it is made, changed or deleted. */
 const existing = record({

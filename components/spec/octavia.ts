@@ -1,5 +1,5 @@
 /** What is asked of Octavia for a load balancer that the program itself makes (pure). */
-import { doc, present } from "./values.js";
+import { doc, present } from "../arguments/values.js";
 
 /**
  * Its size and its place, for the kind of way that has such a load balancer.

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, list, record, shown, text } from "./values.js";
+import { doc, list, record, shown, text } from "../arguments/values.js";
 
 /** How cloud-init knows what a part is: by its first line. */
 export const partTypes = {

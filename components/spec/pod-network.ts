@@ -2,7 +2,7 @@ import { z } from "zod";
 import { publishedManifests } from "../../base/manifests.js";
 import { podNetworkKinds, podNetworks, routedByCloud } from "./traits/pod-network.js";
 import { kubeRouter } from "./kube-router.js";
-import { doc, kindOrWord, noKind, oneOf, present, record, text } from "./values.js";
+import { doc, kindOrWord, noKind, oneOf, present, record, text } from "../arguments/values.js";
 
 const cloudRoutes = record({ kind: z.literal("cloud-routes") });
 

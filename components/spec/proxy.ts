@@ -1,5 +1,4 @@
-import { secret } from "./secrets.js";
-import { doc, list, record, text } from "./values.js";
+import { doc, list, record, secret, text } from "../arguments/values.js";
 
 /** What stands in files of a shell, of systemd, of apt and of curl alike, without a meaning of its own. */
 const isProxy = (value: string): boolean =>

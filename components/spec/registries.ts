@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { secret } from "./secrets.js";
-import { doc, list, pem, present, record, text, truth } from "./values.js";
+import { doc, list, pem, present, record, secret, text, truth } from "../arguments/values.js";
 
 const host = text(
   (value) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d+)?$/.test(value),

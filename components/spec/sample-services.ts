@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { balancingMethods } from "./cloud-conf.js";
-import { address4, doc, oneOf, present, record, truth, whole } from "./values.js";
+import { address4, doc, oneOf, present, record, truth, whole } from "../arguments/values.js";
 
 /*
  * How the sample services reach their clients, as a person would write it on a service of their own: the annotations of

@@ -1,17 +1,5 @@
-import { z } from "zod";
 import type { ClusterSpec } from "./cluster-spec.js";
 import type { Late } from "../support/kubernetes-types.js";
-
-/** A value that must not lie open: text, an output, or what stands for an encrypted value in a stack's settings. */
-export const secret = (
-  missing: string,
-  isText: (value: string) => boolean = (value) => value !== "",
-): z.ZodCustom<Late, Late> =>
-  z.custom<Late>(
-    (value) =>
-      (typeof value === "string" && isText(value)) || (typeof value === "object" && value !== null),
-    { error: missing },
-  );
 
 interface Kept {
   /** As it is written after `pulumi config set --path`. */

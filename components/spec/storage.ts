@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { otherSections } from "./cloud-conf.js";
-import { doc, list, present, record, shown, text, truth } from "./values.js";
+import { doc, list, present, record, shown, text, truth } from "../arguments/values.js";
 
 /** Cinder CSI: section [BlockStorage] of cloud.conf. */
 export const blockStorage = record({

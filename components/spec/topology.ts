@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isFields } from "./defaults.js";
-import { doc, shown } from "./values.js";
+import { doc, shown } from "../arguments/values.js";
 
 export const topologies = ["single", "one-control-plane", "ha"] as const;
 export type Topology = (typeof topologies)[number];

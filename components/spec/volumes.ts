@@ -1,4 +1,4 @@
-import { doc, present, record, whole } from "./values.js";
+import { doc, present, record, whole } from "../arguments/values.js";
 
 /** What a pool can have in place of another volume; other groups cannot be made a second time. */
 const anotherPool = "For another one, make another pool, move the pods there and remove this one.";

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { changes } from "../../../components/spec/values.js";
+import { changes } from "../../../components/arguments/values.js";
 import { parseClusterSpec } from "../../../components/spec/cluster-spec.js";
 import { jsonSchema, leaves, page } from "../../../docs/generate.js";
 

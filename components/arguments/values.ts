@@ -1,5 +1,6 @@
 import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
+import type { Late } from "../support/kubernetes-types.js";
 
 /**
  * What changing an argument does to a cluster that exists. Every leaf of the schema names one:
@@ -7,7 +8,7 @@ import { z } from "zod";
  * - `restarts kubelet`: the next `up` applies it on every machine
  * - `restarts control plane`: the next `up` applies it on one control plane after another
  * - `replaces nodes`: takes effect when the `generation` of the machines is raised, which replaces them
- * - `refused`: a living cluster keeps its value; preview and `up` say so before anything changes (frozen.ts)
+ * - `refused`: a living cluster keeps its value; preview and `up` say so before anything changes (spec/frozen.ts)
  */
 export const changes = [
   "in place",
@@ -62,6 +63,17 @@ export const present = (what: string): z.ZodType<string, string> =>
     (value) => value.trim() !== "",
     `does not name ${what}; write its name`,
     `write the name of ${what}`,
+  );
+
+/** A value that must not lie open: text, an output, or what stands for an encrypted value in a stack's settings. */
+export const secret = (
+  missing: string,
+  isText: (value: string) => boolean = (value) => value !== "",
+): z.ZodCustom<Late, Late> =>
+  z.custom<Late>(
+    (value) =>
+      (typeof value === "string" && isText(value)) || (typeof value === "object" && value !== null),
+    { error: missing },
   );
 
 /** One certificate or several. */
