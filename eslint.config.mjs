@@ -43,18 +43,18 @@ const mayImport = {
 const componentsMayImport = {
   support: [],
   arguments: ["support"],
-  spec: ["support", "arguments"],
-  plan: ["spec"],
-  identity: ["support", "spec"],
-  network: ["support", "spec", "plan", "identity"],
+  "pod-network": ["support", "arguments"],
+  spec: ["support", "arguments", "pod-network"],
+  plan: ["pod-network", "spec"],
+  identity: ["support", "pod-network", "spec"],
+  network: ["support", "pod-network", "spec", "plan", "identity"],
   endpoint: ["support", "spec", "identity", "network"],
-  machine: ["support", "spec", "plan", "identity", "network"],
+  machine: ["support", "pod-network", "spec", "plan", "identity", "network"],
   access: ["support", "spec", "network", "machine"],
   ingress: ["support", "spec", "plan", "identity", "network", "endpoint", "machine"],
   etcd: ["support", "spec", "plan", "identity", "machine"],
-  kubeadm: ["support", "spec", "plan", "identity", "endpoint", "machine", "etcd"],
-  "pod-network": ["support", "spec"],
-  addons: ["support", "spec", "plan", "identity", "network", "kubeadm", "pod-network"],
+  kubeadm: ["support", "pod-network", "spec", "plan", "identity", "endpoint", "machine", "etcd"],
+  addons: ["support", "pod-network", "spec", "plan", "identity", "network", "kubeadm"],
 };
 for (const table of [mayImport, componentsMayImport]) {
   for (const [index, [folder, others]] of Object.entries(table).entries()) {
@@ -105,8 +105,8 @@ const pureFiles = [
   "components/**/cloud-conf.ts",
   "components/**/host-keys.ts",
   "components/**/manifests/**/*.ts",
-  "components/pod-network/manifest-objects.ts",
-  "components/pod-network/*/manifests.ts",
+  "components/pod-network/{cni,kinds,manifest-objects,manifest-option,traits}.ts",
+  "components/pod-network/*/{manifests,options,traits}.ts",
   "components/support/shell.ts",
 ];
 

@@ -62,10 +62,18 @@ export const prefixOf = (range: string): number => parsed(range).subnetMask;
 export const addressOf = (family: "IPv4" | "IPv6", addresses: readonly string[]): string =>
   addresses.find((address) => isIpv4(address) === (family === "IPv4")) ?? "";
 
-type Ranges = Readonly<Record<"pods" | "services", string>>;
+/** How Neutron gives machines their IPv6 addresses, in its words. */
+export const ipv6Modes = ["slaac", "dhcpv6-stateful"] as const;
+export type Ipv6Mode = (typeof ipv6Modes)[number];
+
+/** The ranges inside a cluster, of one family. */
+export interface ClusterRanges {
+  readonly pods: string;
+  readonly services: string;
+}
 
 /** The ranges of pods or services, that of IPv4 first, as Kubernetes has them. */
 export const rangesOf = (
-  which: keyof Ranges,
-  network: Ranges & { readonly ipv6?: Ranges | undefined },
+  which: keyof ClusterRanges,
+  network: ClusterRanges & { readonly ipv6?: ClusterRanges | undefined },
 ): readonly string[] => [network[which], ...(network.ipv6 ? [network.ipv6[which]] : [])];

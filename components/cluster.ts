@@ -29,7 +29,7 @@ import { networksFound } from "./network/networks-found.js";
 import { Network } from "./network/network.js";
 import * as outputs from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
-import { routedByCloud, routedRangesOf } from "./spec/traits/pod-network.js";
+import { routedByCloud, routedRangesOf } from "./pod-network/kinds.js";
 import { wantedOf } from "./plan/needs.js";
 import { entryAddresses } from "./spec/floating-ips.js";
 import { lookUpCloud, type CloudFacts } from "./support/catalog.js";

@@ -1,4 +1,4 @@
-import { podNetworkTraits } from "../../components/spec/traits/pod-network.js";
+import { podNetworkTraits } from "../../components/pod-network/kinds.js";
 import { entryTarget, parseOutputs, valuesOf, type ClusterOutputs } from "../verify/outputs.js";
 import { shortcomings, verifyCluster, type Verification } from "../verify/verify.js";
 import { certificateWarnings } from "./certificate-end.js";

@@ -4,11 +4,12 @@ import { Component } from "../support/component.js";
 import { BlockStorage, type BlockStorageArgs } from "./block-storage.js";
 import { CloudConfig } from "./cloud-config.js";
 import { CloudController } from "./cloud-controller.js";
+import type { ClusterRanges } from "../../base/addresses.js";
 import { imageTable } from "../../base/images.js";
 import { IngressController, type IngressControllerArgs } from "./ingress-controller.js";
 import { KeystoneAuth, type KeystoneAuthSpec } from "./keystone-auth.js";
 import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
-import { routedByCloud } from "../spec/traits/pod-network.js";
+import { routedByCloud, type PodNetworkSpec } from "../pod-network/kinds.js";
 import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
 import { machinesClass } from "../spec/cloud-conf.js";
@@ -16,8 +17,7 @@ import type { SampleServices } from "../spec/sample-services.js";
 import type { CloudAccess } from "./cloud-config.js";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
-import type { Ipv6Ranges } from "../spec/ipv6.js";
-import { podNetwork, type PodNetworkSpec } from "../spec/pod-network.js";
+import { podNetwork } from "../spec/pod-network.js";
 import type { PinnedFiles } from "../support/pinned-file.js";
 
 /** What the cluster's teardown needs to know of the add-ons. */
@@ -52,7 +52,7 @@ export interface AddonsArgs {
   /** Range of cluster IPs. Change: refused. @default "10.96.0.0/12", kubeadm's */
   readonly serviceCidr?: string;
   /** The same ranges of IPv6. Change: refused. @default there is none */
-  readonly ipv6?: Ipv6Ranges | undefined;
+  readonly ipv6?: ClusterRanges | undefined;
   /** MTU of the nodes' network, bytes. Change: in place, for new pods. */
   readonly networkMtu: pulumi.Input<number>;
   /** The cloud, for the controllers inside the cluster. Change: in place. */

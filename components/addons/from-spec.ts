@@ -6,7 +6,7 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { serviceRanges } from "../spec/traits/endpoint.js";
 import type { ClusterFacts } from "../kubeadm/joining.js";
 import type { Network } from "../network/network.js";
-import { routedByCloud } from "../spec/traits/pod-network.js";
+import { routedByCloud } from "../pod-network/kinds.js";
 import type { CloudCredential } from "../identity/application-credential.js";
 import { servicesExternalNetworkIn, type CloudFacts } from "../support/catalog.js";
 import type { Operator } from "../support/operator.js";

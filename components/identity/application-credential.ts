@@ -6,7 +6,7 @@ import { rolesOf } from "../../cloud/cluster-credential.js";
 import { credentialDescription, nameInCloud } from "../../cloud/ownership.js";
 import { Component } from "../support/component.js";
 import type { CloudScope } from "../../cloud/scope.js";
-import { routedByCloud } from "../spec/traits/pod-network.js";
+import { routedByCloud } from "../pod-network/kinds.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { certificateIn } from "../spec/certificates.js";
 import type { ClusterMarkInput } from "./cluster-mark.js";

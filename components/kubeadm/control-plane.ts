@@ -17,7 +17,7 @@ import { preparation } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
 import { rangesOf } from "../../base/addresses.js";
-import { podNetworkTraits } from "../spec/traits/pod-network.js";
+import { podNetworkTraits } from "../pod-network/kinds.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
 import {

@@ -1,5 +1,5 @@
 import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { podNetworkNamespaces } from "../spec/traits/pod-network.js";
+import { podNetworkNamespaces } from "../pod-network/kinds.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Kubernetes = Pick<

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { podNetworkTraits } from "../spec/traits/pod-network.js";
+import { podNetworkTraits } from "../pod-network/kinds.js";
 import { virtualIpValues } from "../endpoint/keepalived-documents.js";
 
 const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");

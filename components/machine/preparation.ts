@@ -4,7 +4,7 @@ import { imageTable, kubeadmImages, type KubeadmImage } from "../../base/images.
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { taintText, type OwnSteps, type Taint } from "../plan/cluster-plan.js";
 import { roleTable, rolesOf, type Role } from "../plan/roles.js";
-import { podNetworkTraits } from "../spec/traits/pod-network.js";
+import { podNetworkTraits } from "../pod-network/kinds.js";
 import { minorOf, packageSeries } from "../../base/versions.js";
 import { containerdConfig } from "./containerd-documents.js";
 import { registryFiles } from "./registry-documents.js";

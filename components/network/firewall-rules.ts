@@ -5,8 +5,8 @@ import { endpointTraits } from "../spec/traits/endpoint.js";
 import { rangesOf } from "../../base/addresses.js";
 import { entryRole, planCluster, rolesIn, type SecurityGroup } from "../plan/cluster-plan.js";
 import { nodeRoles, rolesOf, roleTable, type Role } from "../plan/roles.js";
-import { podNetworkTraits, type Passage } from "../spec/traits/pod-network.js";
-import type { PodNetworkSpec } from "../spec/pod-network.js";
+import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/kinds.js";
+import type { Passage } from "../pod-network/traits.js";
 
 /** Who may connect: machines in a group (new ones are included at once), or an address range. */
 export type Source = { readonly group: SecurityGroup } | { readonly range: string };

@@ -5,7 +5,7 @@ import { certificateIn } from "../spec/certificates.js";
 import { entryAddresses, existingFloatingIps } from "../spec/floating-ips.js";
 import { endpointTraits } from "../spec/traits/endpoint.js";
 import { ingressTraits } from "../spec/traits/ingress.js";
-import { otherPodNetworks, routedByCloud, routedRangesOf } from "../spec/traits/pod-network.js";
+import { otherPodNetworks, routedByCloud, routedRangesOf } from "../pod-network/kinds.js";
 import {
   groupsOf,
   machinesOf,

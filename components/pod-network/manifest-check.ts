@@ -1,9 +1,9 @@
 import type { PinnedManifest } from "../../base/manifests.js";
-import type { PodNetworkSpec } from "../spec/pod-network.js";
 import type { Problem } from "../support/errors.js";
 import { readPinned, type PinnedFiles } from "../support/pinned-file.js";
 import { calicoAnchorsOf } from "./calico/manifests.js";
 import { canalAnchors } from "./canal/manifests.js";
+import type { PodNetworkSpec } from "./kinds.js";
 import { readManifest, type Anchors, type Manifest } from "./manifest-objects.js";
 
 const anchors = { calico: calicoAnchorsOf, canal: () => canalAnchors } as const;

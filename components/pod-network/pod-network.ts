@@ -1,11 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../support/addon.js";
-import type { Ipv6Ranges } from "../spec/ipv6.js";
-import type { PodNetworkSpec } from "../spec/pod-network.js";
+import type { ClusterRanges } from "../../base/addresses.js";
 import { Calico } from "./calico/calico.js";
 import { Canal } from "./canal/canal.js";
 import { Flannel } from "./flannel/flannel.js";
-import { overheadOf, type OptionsOf, type PodNetworkKind } from "../spec/traits/pod-network.js";
+import { overheadOf, type OptionsOf, type PodNetworkKind, type PodNetworkSpec } from "./kinds.js";
 import { KubeRouter } from "./kube-router/kube-router.js";
 import type * as kubernetes from "@pulumi/kubernetes";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js";
@@ -32,7 +31,7 @@ export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> ex
   /** Range of cluster IPs. Change: refused. */
   readonly serviceCidr: string;
   /** The same ranges of IPv6. Change: refused. @default there is none */
-  readonly ipv6?: Ipv6Ranges | undefined;
+  readonly ipv6?: ClusterRanges | undefined;
   /** Name that machines know the API by. Change: refused. @default it is reached as a Service */
   readonly apiName?: string | undefined;
   /** MTU of the pods' interfaces, bytes. Change: in place, for new pods. */

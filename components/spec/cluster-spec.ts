@@ -30,8 +30,7 @@ import {
   unfiltered,
   unreachable,
 } from "./network.js";
-import { withoutKubeProxy } from "./kube-router.js";
-import { podNetwork, withoutRoutes } from "./pod-network.js";
+import { podNetwork, withoutKubeProxy, withoutRoutes } from "./pod-network.js";
 import { overlapping } from "./ranges.js";
 import { withoutRoom } from "./room.js";
 import { sampleServices } from "./sample-services.js";

@@ -1,12 +1,8 @@
 import type { z } from "zod";
-import { podNetworkTraits } from "./traits/pod-network.js";
-import type { PodNetworkSpec } from "./pod-network.js";
+import { ipv6Modes, type Ipv6Mode } from "../../base/addresses.js";
+import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/kinds.js";
 import { overlapping } from "./ranges.js";
 import { doc, oneOf, range6, record } from "../arguments/values.js";
-
-/** How Neutron gives machines their IPv6 addresses, in its words. */
-export const ipv6Modes = ["slaac", "dhcpv6-stateful"] as const;
-export type Ipv6Mode = (typeof ipv6Modes)[number];
 
 /** The ranges of IPv6 in a cluster that has both. */
 export const ipv6 = record({
@@ -34,12 +30,6 @@ export const ipv6 = record({
 }).optional();
 
 export type Ipv6Spec = z.output<typeof ipv6>;
-
-/** The same as other parts are told of it. */
-export interface Ipv6Ranges {
-  readonly pods: string;
-  readonly services: string;
-}
 
 interface Written {
   readonly network: {

@@ -1,69 +1,24 @@
 import { z } from "zod";
-import { publishedManifests } from "../../base/manifests.js";
-import { podNetworkKinds, podNetworks, routedByCloud } from "./traits/pod-network.js";
-import { kubeRouter } from "./kube-router.js";
-import { doc, kindOrWord, noKind, oneOf, present, record, text } from "../arguments/values.js";
+import { doc, kindOrWord, noKind } from "../arguments/values.js";
+import {
+  otherPodNetworks,
+  podNetworkKinds,
+  podNetworks,
+  routedByCloud,
+  type PodNetworkKind,
+  type PodNetworkSpec,
+} from "../pod-network/kinds.js";
 
-const cloudRoutes = record({ kind: z.literal("cloud-routes") });
+type Options = (typeof podNetworks)[PodNetworkKind]["options"];
+const options = Object.values(podNetworks).map((row) => row.options) as [Options, ...Options[]];
 
-const flannel = record({
-  kind: z.literal("flannel"),
-  backend: oneOf(["vxlan", "host-gw"])
-    .default("vxlan")
-    .meta(
-      doc(
-        "refused",
-        "With `flannel`: `vxlan` wraps packets, 50 bytes more each; `host-gw` routes them as they are, which the machines' ports then allow.",
-      ),
-    ),
-});
-
-const manifestOf = (kind: keyof typeof publishedManifests) =>
-  record({
-    source: present("a manifest").meta(
-      doc(
-        "in place",
-        "With `calico` and `canal`: address, or path against the project's directory, of the manifest that is deployed.",
-        "the release that this one was made with",
-      ),
-    ),
-    sha256: text(
-      (value) => /^[0-9a-f]{64}$/.test(value),
-      "is not a SHA-256; write 64 hexadecimal digits, as `sha256sum` shows them",
-      "write the SHA-256 of the manifest, as `sha256sum` shows it",
-    ).meta(
-      doc(
-        "in place",
-        "With `calico` and `canal`: digest of that manifest. Another one is refused before anything is done.",
-        "that of the release",
-      ),
-    ),
-  }).default(publishedManifests[kind]);
-
-const calico = record({
-  kind: z.literal("calico"),
-  encapsulation: oneOf(["vxlan", "vxlan-cross-subnet", "ipip", "none"])
-    .default("vxlan")
-    .meta(
-      doc(
-        "refused",
-        "With `calico`: `vxlan` wraps packets, 50 bytes more each; `vxlan-cross-subnet` only those between subnets; `ipip` with 20 bytes; `none` routes them as they are, by BGP. The machines' ports allow what is not wrapped.",
-      ),
-    ),
-  manifest: manifestOf("calico"),
-});
-
-const canal = record({ kind: z.literal("canal"), manifest: manifestOf("canal") });
-
-const none = record({ kind: z.literal("none") });
-
-/** What connects the pods. A closed union: components/pod-network has a folder per kind. */
+/** What connects the pods. A closed union: pod-network/ has a folder per kind. */
 export const podNetwork = kindOrWord(
-  z.discriminatedUnion("kind", [kubeRouter, cloudRoutes, flannel, calico, canal, none], {
+  z.discriminatedUnion("kind", options, {
     error: noKind("pod network", podNetworkKinds),
   }),
 )
-  .prefault({ kind: "kube-router" })
+  .prefault({ kind: otherPodNetworks.usual })
   .meta({
     ...doc(
       "refused",
@@ -71,9 +26,6 @@ export const podNetwork = kindOrWord(
     ),
     word: true,
   });
-
-/** A pod network with every default filled in. */
-export type PodNetworkSpec = z.output<typeof podNetwork>;
 
 interface Written {
   readonly podNetwork: PodNetworkSpec;
@@ -106,4 +58,23 @@ export function withoutRoutes(of: Written): z.core.$ZodRawIssue[] {
           },
         ],
   );
+}
+
+/** Fields of a kube-proxy that is not there. */
+export function withoutKubeProxy({
+  podNetwork,
+  kubernetes: { kubeProxy },
+}: {
+  readonly podNetwork: { readonly kind: string; readonly serviceProxy?: boolean };
+  readonly kubernetes: { readonly kubeProxy: object };
+}): z.core.$ZodRawIssue[] {
+  if (podNetwork.serviceProxy !== true || Object.keys(kubeProxy).length === 0) return [];
+  return [
+    {
+      code: "custom",
+      path: ["kubernetes", "kubeProxy"],
+      input: kubeProxy,
+      message: "has no effect where podNetwork.serviceProxy leaves kube-proxy out; leave it out",
+    },
+  ];
 }

@@ -1,8 +1,7 @@
 /** Ranges that have no room for what is asked (pure): kubeadm would refuse them when the machines are there, or never end. */
 import type { z } from "zod";
 import { prefixOf } from "../../base/addresses.js";
-import { podNetworkTraits } from "./traits/pod-network.js";
-import type { PodNetworkSpec } from "./pod-network.js";
+import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/kinds.js";
 
 interface Written {
   readonly network: {

@@ -1,5 +1,6 @@
 import { smallManifest } from "./manifests.js";
-import { podNetwork, type PodNetworkSpec } from "../../components/spec/pod-network.js";
+import type { PodNetworkSpec } from "../../components/pod-network/kinds.js";
+import { podNetwork } from "../../components/spec/pod-network.js";
 
 /** A pod network as the specification has it, from what a user writes. */
 export const podNetworkOf = (written: unknown): PodNetworkSpec => podNetwork.parse(written);

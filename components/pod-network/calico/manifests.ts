@@ -1,7 +1,7 @@
 /** Calico as pod network and network policy: what its published manifest is told of this cluster (pure). */
 import type { ImageRegistry, OwnImages } from "../../../base/images.js";
 import type { Late } from "../../support/kubernetes-types.js";
-import type { OptionsOf } from "../../spec/traits/pod-network.js";
+import type { CalicoOptions } from "./options.js";
 import {
   changed,
   runHere,
@@ -23,7 +23,7 @@ export const calicoAnchors: Anchors = {
 
 /** Arguments of {@link calicoObjects}. */
 export interface CalicoSettings {
-  readonly encapsulation: OptionsOf<"calico">["encapsulation"];
+  readonly encapsulation: CalicoOptions["encapsulation"];
   /** Range of the pods: addresses come from Calico's own blocks of it. */
   readonly podCidr: string;
   /** The pods' range of IPv6. @default there is none */

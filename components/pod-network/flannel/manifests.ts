@@ -2,8 +2,8 @@
 import { access, reading, rule } from "../../support/manifests/access.js";
 import { appLabel, container, everywhere, fromField } from "../../support/manifests/pod.js";
 import { cniDirectory, publishes } from "../cni.js";
-import { vxlanOverhead, vxlanPort } from "../../spec/traits/pod-network/flannel.js";
-import type { OptionsOf } from "../../spec/traits/pod-network.js";
+import { vxlanOverhead, vxlanPort } from "./traits.js";
+import type { FlannelOptions } from "./options.js";
 import type { Access } from "../../support/manifests/access.js";
 import type {
   ConfigMap,
@@ -64,7 +64,7 @@ export function cniConfiguration(): string {
  */
 export function networkConfiguration(
   podCidr: string,
-  backend: OptionsOf<"flannel">["backend"],
+  backend: FlannelOptions["backend"],
   podMtu: number,
   ipv6?: string,
 ): string {

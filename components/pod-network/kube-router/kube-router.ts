@@ -11,7 +11,7 @@ import {
   peersSecret,
   type RouterOptions,
 } from "./manifests.js";
-import { routedByCloud } from "../../spec/traits/pod-network.js";
+import { routedByCloud } from "../kinds.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
 /** Attaches pods to their machine, enforces network policies, and keeps the routes between machines by BGP, or has the cloud keep them. */

@@ -5,7 +5,7 @@ import { appLabel, container, everywhere, fromField } from "../../support/manife
 import type { Access } from "../../support/manifests/access.js";
 import type { ConfigMap, DaemonSet, Late, Secret } from "../../support/kubernetes-types.js";
 import { cniDirectory, publishes } from "../cni.js";
-import type { OptionsOf } from "../../spec/traits/pod-network.js";
+import type { KubeRouterOptions } from "./options.js";
 
 const name = "kube-router";
 const configMapName = "kube-router-cni";
@@ -79,7 +79,7 @@ export function peersSecret(passwords: Late): Secret {
 }
 
 /** What of kube-router's options its pods are told. */
-export type RouterOptions = Omit<OptionsOf<"kube-router">, "kind">;
+export type RouterOptions = Omit<KubeRouterOptions, "kind">;
 
 /** Arguments of {@link kubeRouterDaemonSet}. */
 export interface KubeRouterSettings {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { cniDirectory, publishes } from "../../../../components/pod-network/cni.js";
+import { cniDirectory, publishes } from "../../../../../components/pod-network/cni.js";
 import {
   cniConfiguration,
   kubeRouterAccess,
   kubeRouterDaemonSet,
-} from "../../../../components/pod-network/kube-router/manifests.js";
-import { describeAccess, lookups, type AnyObject } from "../../../support/kubernetes-objects.js";
-import { argsOf, cloudRoutes, containerOf, find } from "./objects.js";
+} from "../../../../../components/pod-network/kube-router/manifests.js";
+import { describeAccess, lookups, type AnyObject } from "../../../../support/kubernetes-objects.js";
+import { argsOf, cloudRoutes, containerOf, find } from "../objects.js";
 
 const router = "DaemonSet kube-router";
 

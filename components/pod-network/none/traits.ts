@@ -1,7 +1,9 @@
-import type { PodNetworkRow } from "../pod-network.js";
+import type { PodNetworkRow } from "../traits.js";
+import { noneOptions } from "./options.js";
 
 /** Whatever is brought along: the ports let pods' packets pass as they are, which wrapped ones do not need. */
-export const none: PodNetworkRow<"none"> = {
+export const none: PodNetworkRow<typeof noneOptions> = {
+  options: noneOptions,
   summary:
     "deploys nothing, for one of your own: machines let pods' packets pass, and nodes become Ready when it is there",
   traits: () => ({

@@ -1,6 +1,5 @@
-import type { OptionsOf, Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network.js";
-
-type Options = OptionsOf<"kube-router">;
+import type { Passage, PodNetworkRow, PodNetworkTraits } from "../traits.js";
+import { kubeRouterOptions, type KubeRouterOptions } from "./options.js";
 
 /** What a tunnel adds to a packet: an outer header of IP, and with FoU one of UDP and of GUE besides. */
 const overheads = { ipip: 20, fou: 32 } as const;
@@ -20,9 +19,9 @@ const wrapped = {
     ports: [5555, 5555],
     reason: "Pods' packets in UDP",
   },
-} as const satisfies Record<Options["tunnel"], Passage>;
+} as const satisfies Record<KubeRouterOptions["tunnel"], Passage>;
 
-function pathOf({ overlay, tunnel, advertiseServices }: Options) {
+function pathOf({ overlay, tunnel, advertiseServices }: KubeRouterOptions) {
   const overhead = overheads[tunnel];
   switch (overlay) {
     case "off":
@@ -48,7 +47,7 @@ function pathOf({ overlay, tunnel, advertiseServices }: Options) {
   }
 }
 
-const modulesOf = ({ overlay, tunnel, serviceProxy }: Options): readonly string[] => [
+const modulesOf = ({ overlay, tunnel, serviceProxy }: KubeRouterOptions): readonly string[] => [
   // Network policies are sets of addresses that iptables asks.
   ...["ip_set", "xt_set"],
   ...(overlay === "off" ? [] : ["ipip"]),
@@ -56,7 +55,7 @@ const modulesOf = ({ overlay, tunnel, serviceProxy }: Options): readonly string[
   ...(serviceProxy ? ["ip_vs", "ip_vs_rr"] : []),
 ];
 
-const traits = (options: Options): PodNetworkTraits => {
+const traits = (options: KubeRouterOptions): PodNetworkTraits => {
   const { path, passages } = pathOf(options);
   return {
     ...path,
@@ -80,7 +79,8 @@ const traits = (options: Options): PodNetworkTraits => {
 };
 
 /** An iBGP mesh of all nodes, which are in one subnet: Neutron delivers the pods' packets as they are. */
-export const kubeRouter: PodNetworkRow<"kube-router"> = {
+export const kubeRouter: PodNetworkRow<typeof kubeRouterOptions> = {
+  options: kubeRouterOptions,
   summary: "routes their packets as they are and enforces network policies",
   traits,
 };

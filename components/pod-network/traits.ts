@@ -1,19 +1,7 @@
-import type { ImageName } from "../../../base/images.js";
-import { rangesOf } from "../../../base/addresses.js";
-import type { Ipv6Mode, Ipv6Ranges } from "../ipv6.js";
-import type { PodNetworkSpec } from "../pod-network.js";
-import { calico } from "./pod-network/calico.js";
-import { canal } from "./pod-network/canal.js";
-import { cloudRoutes } from "./pod-network/cloud-routes.js";
-import { flannel } from "./pod-network/flannel.js";
-import { kubeRouter } from "./pod-network/kube-router.js";
-import { none } from "./pod-network/none.js";
-
-/** The pod networks that a cluster can have. Each is a file in pod-network/ and a row below; what deploys it is in components/pod-network. */
-export const podNetworkKinds = [
-  ...(["kube-router", "cloud-routes", "flannel", "calico", "canal", "none"] as const),
-] as const;
-export type PodNetworkKind = (typeof podNetworkKinds)[number];
+/** What of a pod network others depend on, before there is one (pure). */
+import type { z } from "zod";
+import type { ClusterRanges, Ipv6Mode } from "../../base/addresses.js";
+import type { ImageName } from "../../base/images.js";
 
 /** What has to pass between machines beside what all clusters' machines exchange. */
 export interface Passage {
@@ -29,8 +17,7 @@ export interface Passage {
   readonly reason: string;
 }
 
-/** A range of the specification's `network`. */
-type Range = "pods" | "services";
+type Range = keyof ClusterRanges;
 
 /**
  * How a packet gets from a pod to one on another machine. Neutron drops what has an address that the sender's port does not
@@ -91,61 +78,13 @@ export type PodNetworkTraits = Path & {
   readonly kernelModules: readonly string[];
 };
 
-/** The options of one kind. */
-export type OptionsOf<Kind extends PodNetworkKind> = Extract<PodNetworkSpec, { kind: Kind }>;
-
-/** What is known of a kind before its options are. */
-export interface PodNetworkRow<Kind extends PodNetworkKind> {
+/** A kind: what its folder says of it before anything is made. */
+export interface PodNetworkRow<Options extends z.ZodType> {
+  /** What is written of it. */
+  readonly options: Options;
   /** What it does with the pods' packets, and whether it enforces network policies: for the documentation, after its name. */
   readonly summary: string;
   /** Its own namespace, where its pods need of their machine what no other may have. @default kube-system */
   readonly namespace?: string;
-  readonly traits: (options: OptionsOf<Kind>) => PodNetworkTraits;
+  readonly traits: (options: z.output<Options>) => PodNetworkTraits;
 }
-
-/** A kind without its row here is a type error. */
-export const podNetworks: { readonly [Kind in PodNetworkKind]: PodNetworkRow<Kind> } = {
-  "kube-router": kubeRouter,
-  "cloud-routes": cloudRoutes,
-  flannel,
-  calico,
-  canal,
-  none,
-};
-
-/** What hints name as another choice: the usual one, and one whose packets need no right on a port. */
-export const otherPodNetworks = {
-  usual: "kube-router",
-  wrapped: "flannel",
-} as const satisfies Record<string, PodNetworkKind>;
-
-/** The namespaces that pod networks of the program's have of their own: of all kinds, whichever the cluster has. */
-export const podNetworkNamespaces = Object.values<{ readonly namespace?: string }>(
-  podNetworks,
-).flatMap(({ namespace }) => namespace ?? []);
-
-/** The traits of a pod network as it was specified. */
-export const podNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>
-  (podNetworks[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);
-
-/** Every range that the machines' ports allow. */
-export const routedRangesOf = ({
-  podNetwork,
-  network,
-}: {
-  readonly podNetwork: PodNetworkSpec;
-  readonly network: Ipv6Ranges & { readonly ipv6?: Ipv6Ranges | undefined };
-}): readonly string[] => {
-  const { routedRanges, moreRanges = [] } = podNetworkTraits(podNetwork);
-  return [...routedRanges.flatMap((range) => rangesOf(range, network)), ...moreRanges];
-};
-
-/** Bytes that a packet of a pod gets more on its way. */
-export const overheadOf = (spec: PodNetworkSpec, withIpv6: boolean): number => {
-  const { overhead, ipv6 } = podNetworkTraits(spec);
-  return withIpv6 && "overhead" in ipv6 ? ipv6.overhead : overhead;
-};
-
-/** Whether routes on the cluster's router lead to the pods, see {@link PodNetworkTraits.routesOfCloud}. */
-export const routedByCloud = (spec: PodNetworkSpec): boolean =>
-  podNetworkTraits(spec).routesOfCloud === true;

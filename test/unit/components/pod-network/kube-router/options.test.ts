@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
-import { compareFrozen, frozenValues } from "../../../../components/spec/frozen.js";
-import { smallest } from "../../../support/spec.js";
+import { parseClusterSpec } from "../../../../../components/spec/cluster-spec.js";
+import { compareFrozen, frozenValues } from "../../../../../components/spec/frozen.js";
+import { smallest } from "../../../../support/spec.js";
 
 const parsed = (podNetwork: object | string, over: object = {}) =>
   parseClusterSpec({ ...smallest, ...over, podNetwork });

@@ -1,4 +1,5 @@
-import type { OptionsOf, Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network.js";
+import type { Passage, PodNetworkRow, PodNetworkTraits } from "../traits.js";
+import { flannelOptions, type FlannelOptions } from "./options.js";
 
 /** The Linux kernel's own port for VXLAN, which is flannel's default too. */
 export const vxlanPort = 8472;
@@ -24,7 +25,7 @@ const common = {
 } as const;
 
 /** By backend. */
-const traits: Readonly<Record<OptionsOf<"flannel">["backend"], PodNetworkTraits>> = {
+const traits: Readonly<Record<FlannelOptions["backend"], PodNetworkTraits>> = {
   // A tunnel from each node to every other one: works wherever machines reach each other.
   vxlan: {
     ...common,
@@ -49,7 +50,8 @@ const traits: Readonly<Record<OptionsOf<"flannel">["backend"], PodNetworkTraits>
   },
 };
 
-export const flannel: PodNetworkRow<"flannel"> = {
+export const flannel: PodNetworkRow<typeof flannelOptions> = {
+  options: flannelOptions,
   summary:
     "wraps them in VXLAN, or routes them, and has no network policies: a NetworkPolicy has no effect",
   namespace: "kube-flannel",

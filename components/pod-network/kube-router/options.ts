@@ -10,7 +10,7 @@ import {
   shown,
   truth,
   whole,
-} from "../arguments/values.js";
+} from "../../arguments/values.js";
 
 const within = (value: number, ranges: readonly (readonly [number, number])[]): boolean =>
   ranges.some(([least, most]) => least <= value && value <= most);
@@ -63,7 +63,7 @@ const peer = record({
 });
 
 /** kube-router with what its routers tell and whom. */
-export const kubeRouter = record({
+export const kubeRouterOptions = record({
   kind: z.literal("kube-router"),
   asn: asn(own, "is not a private number; write one of 64512 to 65535 or 4200000000 to 4294967294")
     .default(64512)
@@ -139,6 +139,8 @@ export const kubeRouter = record({
   issues.push(...wrongRouter(value).map((one) => ({ ...one, code: "custom" as const })));
 });
 
+export type KubeRouterOptions = z.output<typeof kubeRouterOptions>;
+
 interface Problem {
   readonly path: (string | number)[];
   readonly input: unknown;
@@ -189,23 +191,4 @@ function wrongRouter(of: Written): Problem[] {
     ),
   ];
   return problems.flatMap((one) => (one === false ? [] : [one]));
-}
-
-/** Fields of a kube-proxy that is not there. */
-export function withoutKubeProxy({
-  podNetwork,
-  kubernetes: { kubeProxy },
-}: {
-  readonly podNetwork: { readonly kind: string; readonly serviceProxy?: boolean };
-  readonly kubernetes: { readonly kubeProxy: object };
-}): z.core.$ZodRawIssue[] {
-  if (podNetwork.serviceProxy !== true || Object.keys(kubeProxy).length === 0) return [];
-  return [
-    {
-      code: "custom",
-      path: ["kubernetes", "kubeProxy"],
-      input: kubeProxy,
-      message: "has no effect where podNetwork.serviceProxy leaves kube-proxy out; leave it out",
-    },
-  ];
 }

@@ -1,4 +1,5 @@
-import type { OptionsOf, Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network.js";
+import type { Passage, PodNetworkRow, PodNetworkTraits } from "../traits.js";
+import { calicoOptions, type CalicoOptions } from "./options.js";
 
 /** Calico's own port for VXLAN, IANA's. */
 const vxlanPort = 4789;
@@ -29,7 +30,7 @@ const asTheyAre: Passage = {
 };
 
 /** By encapsulation. */
-const traits: Readonly<Record<OptionsOf<"calico">["encapsulation"], PodNetworkTraits>> = {
+const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>> = {
   vxlan: {
     ...common,
     encapsulation: "vxlan",
@@ -71,7 +72,8 @@ const traits: Readonly<Record<OptionsOf<"calico">["encapsulation"], PodNetworkTr
   },
 };
 
-export const calico: PodNetworkRow<"calico"> = {
+export const calico: PodNetworkRow<typeof calicoOptions> = {
+  options: calicoOptions,
   summary: "wraps or routes them and enforces network policies, Kubernetes' and its own",
   traits: ({ encapsulation }) => ({ ...traits[encapsulation], sharesOutRange: true }),
 };

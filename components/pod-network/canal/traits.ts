@@ -1,8 +1,10 @@
-import { vxlanOverhead, vxlanPassage } from "./flannel.js";
-import type { PodNetworkRow } from "../pod-network.js";
+import { vxlanOverhead, vxlanPassage } from "../flannel/traits.js";
+import type { PodNetworkRow } from "../traits.js";
+import { canalOptions } from "./options.js";
 
 /** flannel's tunnels, with Calico's felix for the policies. */
-export const canal: PodNetworkRow<"canal"> = {
+export const canal: PodNetworkRow<typeof canalOptions> = {
+  options: canalOptions,
   summary: "wraps them in flannel's VXLAN and enforces network policies with Calico",
   traits: () => ({
     encapsulation: "vxlan",

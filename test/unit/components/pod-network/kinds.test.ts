@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { imageTable } from "../../../../../base/images.js";
+import { imageTable } from "../../../../base/images.js";
 import {
   podNetworkKinds,
   podNetworks,
   podNetworkTraits,
   routedByCloud,
-} from "../../../../../components/spec/traits/pod-network.js";
-import { containersOf } from "../../../../support/kubernetes-objects.js";
-import { podNetworkExamples, podNetworkOf, titleOf } from "../../../../support/pod-networks.js";
-import { sourcesIn, stringsIn } from "../../../../support/sources.js";
-import { cloudRoutes, objects, podSpecs } from "../../pod-network/objects.js";
+} from "../../../../components/pod-network/kinds.js";
+import { containersOf } from "../../../support/kubernetes-objects.js";
+import { podNetworkExamples, podNetworkOf, titleOf } from "../../../support/pod-networks.js";
+import { sourcesIn, stringsIn } from "../../../support/sources.js";
+import { cloudRoutes, objects, podSpecs } from "./objects.js";
 
 describe("what a pod network means for the rest", () => {
   for (const spec of podNetworkExamples) {

@@ -1,10 +1,12 @@
-import type { PodNetworkRow } from "../pod-network.js";
+import type { PodNetworkRow } from "../traits.js";
+import { cloudRoutesOptions } from "./options.js";
 
 /**
  * A route to each machine's pods on the cluster's router, which the cloud controller keeps as nodes come and go; it allows the
  * same addresses at their ports. kube-router, without its BGP, attaches pods to their machine and filters.
  */
-export const cloudRoutes: PodNetworkRow<"cloud-routes"> = {
+export const cloudRoutes: PodNetworkRow<typeof cloudRoutesOptions> = {
+  options: cloudRoutesOptions,
   summary:
     "routes their packets as they are, over the cluster's router, where the cloud controller keeps a route to each machine's pods, and enforces network policies",
   traits: () => ({

@@ -1,0 +1,25 @@
+import { publishedManifests } from "../../base/manifests.js";
+import { doc, present, record, text } from "../arguments/values.js";
+
+/** The published manifest that a pod network comes by, and another one instead. */
+export const manifestOption = (kind: keyof typeof publishedManifests) =>
+  record({
+    source: present("a manifest").meta(
+      doc(
+        "in place",
+        "With `calico` and `canal`: address, or path against the project's directory, of the manifest that is deployed.",
+        "the release that this one was made with",
+      ),
+    ),
+    sha256: text(
+      (value) => /^[0-9a-f]{64}$/.test(value),
+      "is not a SHA-256; write 64 hexadecimal digits, as `sha256sum` shows them",
+      "write the SHA-256 of the manifest, as `sha256sum` shows it",
+    ).meta(
+      doc(
+        "in place",
+        "With `calico` and `canal`: digest of that manifest. Another one is refused before anything is done.",
+        "that of the release",
+      ),
+    ),
+  }).default(publishedManifests[kind]);
