@@ -6,7 +6,13 @@ import { canalAnchors } from "./canal/manifests.js";
 import type { PodNetworkSpec } from "./kinds.js";
 import { readManifest, type Anchors, type Manifest } from "./manifest-objects.js";
 
-const anchors = { calico: calicoAnchorsOf, canal: () => canalAnchors } as const;
+type ByManifest = Extract<PodNetworkSpec, { readonly manifest: PinnedManifest }>["kind"];
+
+/** A kind that comes by a manifest, without its row here, is a type error. */
+const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => Anchors>> = {
+  calico: calicoAnchorsOf,
+  canal: () => canalAnchors,
+};
 
 /** The objects of a pinned manifest, or what is wrong with it in a sentence. */
 export function manifestOf(pinned: PinnedManifest, wanted: Anchors, files?: PinnedFiles): Manifest {
@@ -30,7 +36,7 @@ export function manifestProblems(
   { podNetwork: spec, network }: Checked,
   files?: PinnedFiles,
 ): readonly Problem[] {
-  if (spec.kind !== "calico" && spec.kind !== "canal") return [];
+  if (!("manifest" in spec)) return [];
   const found = manifestOf(spec.manifest, anchors[spec.kind](network), files);
   return "problem" in found
     ? [{ path: "cluster.podNetwork.manifest", message: found.problem }]

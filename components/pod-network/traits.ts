@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { ClusterRanges, Ipv6Mode } from "../../base/addresses.js";
 import type { ImageName } from "../../base/images.js";
+import type { Late } from "../support/kubernetes-types.js";
 
 /** What has to pass between machines beside what all clusters' machines exchange. */
 export interface Passage {
@@ -74,6 +75,8 @@ export type PodNetworkTraits = Path & {
   readonly sharesOutRange?: true;
   /** Whether the user deploys it, in their own time. @default the program does, and waits for it */
   readonly broughtAlong?: true;
+  /** What of its options must not lie open, each where it is written: `peers[0].password`. @default nothing */
+  readonly secrets?: readonly { readonly path: string; readonly value: Late | undefined }[];
   /** Modules of the kernel that it needs, beside those that every node needs. */
   readonly kernelModules: readonly string[];
 };

@@ -30,7 +30,7 @@ import {
   unfiltered,
   unreachable,
 } from "./network.js";
-import { podNetwork, withoutKubeProxy, withoutRoutes } from "./pod-network.js";
+import { podNetwork, samplesAlone, withoutKubeProxy, withoutRoutes } from "./pod-network.js";
 import { overlapping } from "./ranges.js";
 import { withoutRoom } from "./room.js";
 import { sampleServices } from "./sample-services.js";
@@ -97,20 +97,6 @@ const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
       input: pool,
       message: "is the name of the control plane's machines; give the pool another name",
     }));
-
-/** Samples whose pods would wait for a pod network of which nothing is known. */
-const samplesAlone = ({ samples: wanted, podNetwork: chosen }: Checked): z.core.$ZodRawIssue[] =>
-  wanted && chosen.kind === "none"
-    ? [
-        {
-          code: "custom",
-          path: ["samples"],
-          input: wanted,
-          message:
-            "the samples' pods need a pod network, and `podNetwork: none` deploys none; leave `samples` out, or choose another pod network",
-        },
-      ]
-    : [];
 
 /** A name of the API that nothing would resolve. */
 const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$ZodRawIssue[] => {

@@ -4,6 +4,7 @@ import {
   otherPodNetworks,
   podNetworkKinds,
   podNetworks,
+  podNetworkTraits,
   routedByCloud,
   type PodNetworkKind,
   type PodNetworkSpec,
@@ -54,7 +55,7 @@ export function withoutRoutes(of: Written): z.core.$ZodRawIssue[] {
             code: "custom",
             path: ["podNetwork"],
             input: chosen.kind,
-            message: `${chosen.kind} ${reason}; write another one, like kube-router`,
+            message: `${chosen.kind} ${reason}; write another one, like ${otherPodNetworks.usual}`,
           },
         ],
   );
@@ -62,19 +63,35 @@ export function withoutRoutes(of: Written): z.core.$ZodRawIssue[] {
 
 /** Fields of a kube-proxy that is not there. */
 export function withoutKubeProxy({
-  podNetwork,
+  podNetwork: chosen,
   kubernetes: { kubeProxy },
-}: {
-  readonly podNetwork: { readonly kind: string; readonly serviceProxy?: boolean };
+}: Pick<Written, "podNetwork"> & {
   readonly kubernetes: { readonly kubeProxy: object };
 }): z.core.$ZodRawIssue[] {
-  if (podNetwork.serviceProxy !== true || Object.keys(kubeProxy).length === 0) return [];
+  const { replacesKubeProxy } = podNetworkTraits(chosen);
+  if (replacesKubeProxy === false || Object.keys(kubeProxy).length === 0) return [];
   return [
     {
       code: "custom",
       path: ["kubernetes", "kubeProxy"],
       input: kubeProxy,
       message: "has no effect where podNetwork.serviceProxy leaves kube-proxy out; leave it out",
+    },
+  ];
+}
+
+/** Samples whose pods would wait for a pod network of which nothing is known. */
+export function samplesAlone({
+  podNetwork: chosen,
+  samples,
+}: Pick<Written, "podNetwork"> & { readonly samples: boolean }): z.core.$ZodRawIssue[] {
+  if (!samples || podNetworkTraits(chosen).broughtAlong !== true) return [];
+  return [
+    {
+      code: "custom",
+      path: ["samples"],
+      input: samples,
+      message: `the samples' pods need a pod network, and \`podNetwork: ${chosen.kind}\` deploys none; leave \`samples\` out, or choose another pod network`,
     },
   ];
 }

@@ -1,4 +1,5 @@
 import type { ClusterSpec } from "./cluster-spec.js";
+import { podNetworkTraits } from "../pod-network/kinds.js";
 import type { Late } from "../support/kubernetes-types.js";
 
 interface Kept {
@@ -18,9 +19,9 @@ const kept = ({
   podNetwork,
 }: ClusterSpec): readonly Kept[] => [
   { path: "credential.secret", value: credential?.secret },
-  ...("peers" in podNetwork ? podNetwork.peers : []).map(({ password }, index) => ({
-    path: `podNetwork.peers[${String(index)}].password`,
-    value: password,
+  ...(podNetworkTraits(podNetwork).secrets ?? []).map(({ path, value }) => ({
+    path: `podNetwork.${path}`,
+    value,
   })),
   ...Object.entries(kubernetes.registries).map(([host, { password }]) => ({
     path: `kubernetes.registries["${host}"].password`,

@@ -73,6 +73,10 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
         ? { modes: ["slaac"], overhead: 0 }
         : { refused: `with \`overlay: ${options.overlay}\` wraps IPv4 alone` },
     replacesKubeProxy: options.serviceProxy && { container: "kube-router" },
+    secrets: options.peers.map(({ password: value }, index) => ({
+      path: `peers[${String(index)}].password`,
+      value,
+    })),
     ...(options.serviceRanges.length > 0 && { moreRanges: options.serviceRanges }),
     kernelModules: modulesOf(options),
   };

@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { parseClusterSpec } from "../../../../../components/spec/cluster-spec.js";
 import { compareFrozen, frozenValues } from "../../../../../components/spec/frozen.js";
+import { openSecrets } from "../../../../../components/spec/secrets.js";
 import { smallest } from "../../../../support/spec.js";
 
 const parsed = (podNetwork: object | string, over: object = {}) =>
@@ -86,6 +87,20 @@ describe("kube-router in a specification", () => {
     ] as const)
       assert.match(found, new RegExp(`${at}\\.${path}: .*${message}`), path);
     assert.match(problems({ multihop: 256, peers: [peer] }).join(), /write 255 at most/);
+  });
+
+  it("names each peer's password that lies open", () => {
+    const result = parsed({
+      kind: "kube-router",
+      peers: [
+        peer,
+        { ...peer, address: "10.0.0.251", password: "in clear" },
+        { ...peer, address: "10.0.0.252", password: { secure: "v1:..." } },
+      ],
+    });
+    assert.ok("spec" in result, JSON.stringify(result));
+    const found = openSecrets(result.spec).map(({ path }) => path);
+    assert.deepEqual(found, ["cluster.podNetwork.peers[1].password"]);
   });
 
   it("leaves nothing to configure of a kube-proxy that it stands for", () => {
