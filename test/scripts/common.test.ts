@@ -104,14 +104,38 @@ describe("a file that a step writes", () => {
     }
   };
 
-  it("is root's alone until it is whole and has its mode", () => {
+  for (const [mode, during] of [
+    ["0600", "600"],
+    ["0440", "440"],
+    ["0700", "600"],
+    ["0644", "644"],
+  ] as const)
+    it(`is before it is whole for nobody to read who may not read it then: ${mode}`, () => {
+      const read = written(
+        `{ printf SECRET; until stat -c %a /etc/own/file.new.* >/etc/during; do :; done; } | write /etc/own/file ${mode}; stat -c %a /etc/own/file /etc/own >/etc/after`,
+      );
+      assert.deepEqual(
+        [read("etc/during"), read("etc/after"), read("etc/own/file")],
+        [during, `${mode.slice(1)}\n755`, "SECRET"],
+      );
+    });
+
+  it("says whether it is another one, as a text and as standard input, to the last newline", () => {
     const read = written(
-      "{ printf SECRET; until stat -c %a /etc/own/file.new.* >/etc/during; do :; done; } | write /etc/own/file 0644; stat -c %a /etc/own/file /etc/own >/etc/after",
+      [
+        ["write /etc/own 0600 $'a\\n\\n'", "yes"],
+        ["write /etc/own 0600 $'a\\n\\n'", "no"],
+        ["write /etc/own 0600 <<<$'a\\n'", "no"],
+        ["write /etc/own 0600 $'a\\n'", "yes"],
+        ["write /etc/own 0600 <<<a", "no"],
+        ["write /etc/own 0600 ''", "yes"],
+        ["write /etc/own 0600 </dev/null", "no"],
+      ]
+        .map(([command = "", expected = ""]) => `${command}; echo "${expected} $changed"`)
+        .join("\n") + "\ncat $log >/etc/said",
     );
-    assert.deepEqual(
-      [read("etc/during"), read("etc/after"), read("etc/own/file")],
-      ["600", "644\n755", "SECRET"],
-    );
+    const said = read("etc/said").match(/^(yes|no) .*$/gm);
+    assert.deepEqual(said, ["yes yes", "no no", "no no", "yes yes", "no no", "yes yes", "no no"]);
   });
 
   it("leaves the mode of what is written next as it is", () => {

@@ -15,13 +15,13 @@ virtual_ip() {
   interface=$(interface_of "$ADDRESS")
   [[ -n $interface ]] || die "no interface of $(hostname) has the address $ADDRESS"
   # Only addresses: balancing needs a module that not every kernel has.
-  write /etc/default/keepalived <<<'DAEMON_ARGS="--vrrp"'
+  write /etc/default/keepalived 0644 'DAEMON_ARGS="--vrrp"'$'\n'
   restart=$changed
   config=${VIRTUAL_IP_CONFIG//@INTERFACE@/$interface}
   while read -r peer; do
     [[ $config == *"    $peer"$'\n'* ]] || config=${config/unicast_peer \{/unicast_peer \{$'\n'    $peer}
   done < <(former_peers)
-  write "$keepalived" <<<"$config"
+  write "$keepalived" 0644 "$config"$'\n'
   systemctl enable keepalived
   # Who reads its file anew keeps the address; who starts anew lets go of it.
   if [[ $restart == yes ]]; then

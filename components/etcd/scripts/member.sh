@@ -35,7 +35,7 @@ run_kubelet() {
     restart=yes
   fi
   [[ ! -e $config ]] || write "$former_kubelet" 0600 <"$config"
-  write "$config" <<<"$KUBELET_CONFIG"
+  write "$config" 0644 "$KUBELET_CONFIG"$'\n'
   [[ $changed == no ]] || restart=yes
   write /etc/systemd/system/kubelet.service.d/30-stackadm-etcd.conf <<UNIT
 [Service]
@@ -109,7 +109,7 @@ containers_of_etcd() { timeout 20 crictl ps --quiet --state running --name '^etc
 # start_member new|existing INITIAL-CLUSTER
 start_member() {
   local document=${KUBEADM_ETCD//@STATE@/$1} phase
-  printf '%s' "${document//@INITIAL_CLUSTER@/$2}" | write "$volatile/etcd.yaml"
+  write "$volatile/etcd.yaml" 0644 "${document//@INITIAL_CLUSTER@/$2}"
   # What kubeadm finds, it keeps; an authority that was handed out signs anew.
   rm -f "$pki/server.crt" "$pki/server.key" "$pki/peer.crt" "$pki/peer.key"
   for phase in "certs etcd-ca" "certs etcd-server" "certs etcd-peer" "etcd local"; do

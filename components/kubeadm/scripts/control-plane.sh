@@ -94,7 +94,7 @@ begin_cluster() {
     begin_with_configuration
     [[ -z $KUBELET_CONFIGURATION ]] || begin kubelet
     [[ -z $KUBE_PROXY_CONFIGURATION ]] || begin proxy
-    printf '%s' "$KUBEADM_INIT" | write "$volatile/kubeadm.yaml" 0600
+    write "$volatile/kubeadm.yaml" 0600 "$KUBEADM_INIT"
     say "$NODE_NAME: kubeadm init"
     start_unit init 420 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && touch $state/init.done"
     started=yes

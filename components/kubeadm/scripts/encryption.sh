@@ -40,7 +40,7 @@ converge_encryption() {
     return
   fi
   read -r digest encrypts _ <<<"$ENCRYPTION"
-  printf '%s' "$ENCRYPTION_SCRIPT" | write "$encryption_program" 0755
+  write "$encryption_program" 0755 "$ENCRYPTION_SCRIPT"
   base64 -d <<<"$encrypts" | write "$own_encryption/$digest.encrypts" 0600
   poll 60 kubectl_admin annotate node "$NODE_NAME" --overwrite "stackadm.io/encryption=$digest" ||
     die "the API server of $NODE_NAME does not take that it reads encrypted Secrets"

@@ -7,7 +7,7 @@ readonly frozen_file=$state/frozen
 
 # freeze: this machine begins or joins a cluster with these values. Before kubeadm does it, so that a machine that was
 # interrupted knows what it was made with.
-freeze() { printf '%s\n' "$FROZEN" | write "$frozen_file" 0600; }
+freeze() { write "$frozen_file" 0600 "$FROZEN"$'\n'; }
 
 # keep_frozen: dies with every value that differs. A path that only one side has never does; a new one is kept from now on.
 keep_frozen() {

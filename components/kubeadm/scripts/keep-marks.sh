@@ -8,7 +8,7 @@ keep_marks() {
   if [[ -z $NODE_MARKS ]]; then
     [[ -e $program ]] || return 0
   else
-    printf '%s' "$MARKS_SCRIPT" | write "$program" 0755
+    write "$program" 0755 "$MARKS_SCRIPT"
   fi
   poll 60 tell_marks || die "the API server of $NODE_NAME does not take the labels and taints of the nodes"
   poll 60 "$program" || die "the labels and taints of the nodes cannot be set: $NODE_MARKS"

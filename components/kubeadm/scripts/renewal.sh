@@ -5,7 +5,7 @@
 # What cannot be done now, the next hour does; until it is late there are months, and then `up` and `status` say so.
 keep_certificates() {
   local program=/usr/local/sbin/stackadm-certificates units=/etc/systemd/system
-  printf '%s' "$RENEW_SCRIPT" | write "$program" 0755
+  write "$program" 0755 "$RENEW_SCRIPT"
   # While no step of an `up` is at work on this machine.
   write "$units/stackadm-certificates.service" <<UNIT
 [Service]

@@ -5,7 +5,7 @@
 sign_kubelets() {
   local program=/usr/local/sbin/stackadm-serving unit=/etc/systemd/system/stackadm-serving.service
   if asks_for_certificate; then
-    printf '%s' "$SERVING_SCRIPT" | write "$program" 0755
+    write "$program" 0755 "$SERVING_SCRIPT"
     write "$unit" <<UNIT
 [Service]
 ExecStart=$program

@@ -10,7 +10,7 @@ trust_cloud() {
   if [[ -n $CLOUD_AUTHORITY ]]; then
     command -v update-ca-certificates || apt_install ca-certificates ||
       die "ca-certificates cannot be installed on $(hostname)$(because apt)"
-    write "$cloud_authority" <<<"$CLOUD_AUTHORITY"
+    write "$cloud_authority" 0644 "$CLOUD_AUTHORITY"$'\n'
   elif [[ -e $cloud_authority || -e $cloud_authority.withdrawn ]]; then
     todo=forget
     # No .crt any more, but there until it is trusted no more.

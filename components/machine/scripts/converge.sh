@@ -6,13 +6,9 @@ readonly well_for=5 well_within=180 back_within=240
 
 # What this machine was given last; what is begun and not kept is none of it, so that the next run begins again.
 # is_kept NAME TEXT, begin NAME, keep NAME TEXT
-is_kept() {
-  if [[ -z $2 ]]; then [[ ! -e $state/kept-$1 ]]; else printf '%s' "$2" | cmp -s - "$state/kept-$1"; fi
-}
-begin() { printf 'not finished' | write "$state/kept-$1" 0600; }
-keep() {
-  if [[ -n $2 ]]; then printf '%s' "$2" | write "$state/kept-$1" 0600; else rm -f "$state/kept-$1"; fi
-}
+is_kept() { if [[ -z $2 ]]; then [[ ! -e $state/kept-$1 ]]; else holds "$state/kept-$1" "$2"; fi; }
+begin() { write "$state/kept-$1" 0600 'not finished'; }
+keep() { if [[ -n $2 ]]; then write "$state/kept-$1" 0600 "$2"; else rm -f "$state/kept-$1"; fi; }
 
 # comes_up COMMAND..., is_back COMMAND...: it succeeds in time, and goes on to.
 comes_up() { steady "$well_within" "$@"; }

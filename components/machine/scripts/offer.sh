@@ -5,11 +5,11 @@
 # A joining machine logs in as stackadm-join with a certificate that says what sshd runs for it.
 let_machines_ask() {
   local home=$state-join
-  printf '%s' "$MINT_SCRIPT" | write /usr/local/sbin/stackadm-mint 0755
+  write /usr/local/sbin/stackadm-mint 0755 "$MINT_SCRIPT"
   id stackadm-join || useradd --system --create-home --home-dir "$home" --shell /bin/sh stackadm-join
   # "*": no password, but not locked, so that sshd accepts the key whether or not it uses PAM.
   usermod -p '*' stackadm-join
-  write /etc/sudoers.d/stackadm-join 0440 <<<'stackadm-join ALL=(root) NOPASSWD: /usr/local/sbin/stackadm-mint'
+  write /etc/sudoers.d/stackadm-join 0440 'stackadm-join ALL=(root) NOPASSWD: /usr/local/sbin/stackadm-mint'$'\n'
   write "$home/.ssh/authorized_keys" <<ENTRY
 cert-authority,restrict,from="$NODE_RANGE" $JOIN_SIGNER
 ENTRY

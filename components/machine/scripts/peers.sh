@@ -10,9 +10,9 @@ token='' certificate_key=''
 # Whoever asks takes its key away at the end.
 prepare_to_ask() {
   mkdir -p "$asking"
-  printf '%s' "$JOIN_PRIVATE_KEY" | write "$asking/key" 0600
-  printf '%s\n' "$JOIN_CERTIFICATE" | write "$asking/key-cert.pub"
-  printf '%s\n' "$PEERS" | write "$asking/known_hosts"
+  write "$asking/key" 0600 "$JOIN_PRIVATE_KEY"
+  write "$asking/key-cert.pub" 0644 "$JOIN_CERTIFICATE"$'\n'
+  write "$asking/known_hosts" 0644 "$PEERS"$'\n'
   trap 'failed; rm -rf "$asking"' EXIT
 }
 

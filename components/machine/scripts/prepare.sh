@@ -189,7 +189,7 @@ runtime() {
   containerd_by_proxy
   if [[ $changed == yes ]]; then restart=yes; fi
   registries
-  write /etc/crictl.yaml <<<'runtime-endpoint: unix:///run/containerd/containerd.sock'
+  write /etc/crictl.yaml 0644 'runtime-endpoint: unix:///run/containerd/containerd.sock'$'\n'
   systemctl enable containerd kubelet
   if [[ $restart == yes ]]; then systemctl restart containerd; else systemctl start containerd; fi
   poll 60 crictl version || die "containerd does not answer"
@@ -204,7 +204,7 @@ kubeadm_images() {
 registration() {
   local file=/etc/default/kubelet
   if [[ -n $REGISTER_TAINTS ]]; then
-    write "$file" <<<"KUBELET_EXTRA_ARGS=--register-with-taints=$REGISTER_TAINTS"
+    write "$file" 0644 "KUBELET_EXTRA_ARGS=--register-with-taints=$REGISTER_TAINTS"$'\n'
   elif [[ -e $file ]]; then
     sed '/^KUBELET_EXTRA_ARGS=--register-with-taints=/d' "$file" | write "$file"
   fi

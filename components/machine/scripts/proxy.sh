@@ -31,7 +31,7 @@ containerd_by_proxy() {
   changed=no
   if [[ -n $PROXY ]]; then
     text=$(proxy_file environment)
-    write "$proxy_home/environment" 0600 <<<"$text"
+    write "$proxy_home/environment" 0600 "$text"$'\n'
     first=$changed
     write "$proxy_for_containerd" <<UNIT
 [Service]

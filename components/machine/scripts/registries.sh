@@ -33,5 +33,5 @@ containerd_config() {
     mode=0600
     config+=$'\n\n'$REGISTRY_AUTH
   fi
-  write /etc/containerd/config.toml "$mode" <<<"$config"
+  write /etc/containerd/config.toml "$mode" "$config"$'\n'
 }

@@ -21,7 +21,7 @@ same_server() {
   if [[ -e $file && $(<"$file") != "$SERVER_ID" ]]; then
     die "$(hostname) boots from the volume $1, on which a former server $(<"$file") was a node. Take what you need from it, then delete server and volume and run \`npx stackadm up --refresh\`: the machine is made anew"
   fi
-  write "$file" <<<"$SERVER_ID"
+  write "$file" 0644 "$SERVER_ID"$'\n'
 }
 
 mount_volume() {
@@ -82,7 +82,7 @@ fill_volume() {
   fi
   bring_over
   e2label "$device" "$label" || die "the volume $id cannot be given its name on $(hostname)"
-  write "$done" <<<"$path"
+  write "$done" 0644 "$path"$'\n'
 }
 
 # What a prebaked image has there, like images of containers.

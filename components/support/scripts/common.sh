@@ -41,17 +41,34 @@ poll() {
   done
 }
 
-# write FILE [MODE]: replaces a file in one step with standard input. Sets `changed` to yes or no.
+# write FILE [MODE [TEXT]]: replaces a file in one step with the text, or else with standard input. Sets `changed` to yes or no.
+# shellcheck disable=SC2034 # `changed` is read by the scripts that come after this one
 write() {
-  local file=$1 new=$1.new.$BASHPID
+  local file=$1 mode=${2:-0644} new=$1.new.$BASHPID mask
   [[ -d ${file%/*} ]] || mkdir -p "${file%/*}" || die "cannot write $file"
-  # It is root's alone until it is whole and has its mode; of install that holds for GNU's only.
-  umask 077
-  { cat >"$new" && chmod "${2:-0644}" "$new"; } || die "cannot write $file"
+  # Nobody reads it before it is whole who may not read it then; of install that holds for GNU's only.
+  printf -v mask '%04o' $((0777 & ~8#$mode))
+  umask "$mask"
+  changed=yes
+  if (($# > 2)); then
+    printf '%s' "$3" >"$new" || die "cannot write $file"
+    ! holds "$file" "$3" || changed=no
+  else
+    cat >"$new" || die "cannot write $file"
+    [[ ! -e $file ]] || ! cmp -s "$new" "$file" || changed=no
+  fi
   umask 022
-  # shellcheck disable=SC2034 # read by the scripts that come after this one
-  if [[ -e $file ]] && cmp -s "$new" "$file"; then changed=no; else changed=yes; fi
+  # What runs as a program has its mode only now.
+  [[ $mode != *[1357]* ]] || chmod "$mode" "$new" || die "cannot write $file"
   mv -f "$new" "$file" || die "cannot write $file"
+}
+
+# holds FILE TEXT: that text and nothing else.
+holds() {
+  local now
+  [[ -e $1 ]] || return 1
+  IFS= read -rd '' now <"$1" || :
+  [[ $now == "$2" ]]
 }
 
 # half_done: kubeadm was here, but did not come to its end.
@@ -112,7 +129,7 @@ own_step() {
   local file=$state/steps/$1 code=0
   [[ -n $2 ]] || return 0
   say "$(hostname): $1"
-  write "$file" 0700 <<<"$2"
+  write "$file" 0700 "$2"$'\n'
   timeout 900 bash "$file" || code=$?
   ((code == 0)) || die "steps.$1 ended with code $code on $(hostname); its output is in $log"
 }
@@ -121,7 +138,7 @@ own_step() {
 failed() {
   local code=$? reason=''
   [[ ! -e $why ]] || reason=$(<"$why")
-  rm -f "$why"
+  [[ ! -e $why ]] || rm -f "$why"
   ((code != 0)) || return 0
   [[ -n ${failing:-} ]] && failing="\`${failing%%$'\n'*}\`"
   say "$step failed on $(hostname); the whole log is in $log. Its last lines:"
@@ -142,14 +159,15 @@ signs_of_life() {
 # run_step NAME FUNCTION [LOCK]: one at a time on a machine for each lock, with a log that only root reads.
 run_step() {
   step=$1 log=/var/log/stackadm/$1.log why=$volatile/$1.$$.reason
-  mkdir -p "$state" "$volatile" /var/log/stackadm
-  chmod 0700 "$state" "$volatile" /var/log/stackadm
+  umask 077
+  [[ -d $state && -d $volatile && -d /var/log/stackadm ]] || mkdir -p "$state" "$volatile" /var/log/stackadm
+  umask 022
   exec 3>&2 4>&1 9>"$volatile/${3:-lock}" >>"$log" 2>&1
   trap failed EXIT
   require SERVER_ID SERVER_PATH
   # In the background of a process that ends: no `wait` of the script sees it.
   exec 8> >(signs_of_life <&0 &)
   flock -w 600 9 8>&- || die "another step is still running on $(hostname)"
-  date -u '+--- %FT%TZ'
+  TZ=UTC printf -- '--- %(%FT%TZ)T\n' -1
   "$2" 8>&- 9>&- </dev/null
 }
