@@ -1,6 +1,8 @@
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from "node:child_process";
 import {
   chmodSync,
+  closeSync,
+  openSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -91,6 +93,7 @@ export class Sandbox {
   #bodies = new Map<string, string>();
   readonly #calls = join(this.root, "calls");
   readonly #functions = join(this.root, "functions");
+  readonly #given = join(this.root, "given");
 
   readonly #environment = { PATH: this.#bin, BASH_ENV: this.#functions };
 
@@ -168,13 +171,17 @@ export class Sandbox {
 
   #spawn(args: readonly string[], input: string): Outcome {
     rmSync(this.#calls, { force: true });
+    // Not by a pipe, from which the shell would read each byte by itself.
+    writeFileSync(this.#given, input);
+    const stdin = openSync(this.#given, "r");
     const done = spawnSync("/bin/bash", args, {
-      input,
+      stdio: [stdin, "pipe", "pipe"],
       encoding: "utf8",
       cwd: this.root,
       timeout: 60_000,
       env: this.#environment,
     });
+    closeSync(stdin);
     const calls = existsSync(this.#calls)
       ? readFileSync(this.#calls, "utf8").trim().split("\n")
       : [];
