@@ -138,6 +138,13 @@ describe("a file that a step writes", () => {
     assert.deepEqual(said, ["yes yes", "no no", "no no", "yes yes", "no no", "yes yes", "no no"]);
   });
 
+  it("has its own mode where a run that was killed left an unfinished one of another", () => {
+    const read = written(
+      "write /etc/own; : >/etc/own.new.$BASHPID; write /etc/own 0600 SECRET; stat -c %a /etc/own >/etc/after",
+    );
+    assert.deepEqual([read("etc/after"), read("etc/own")], ["600", "SECRET"]);
+  });
+
   it("leaves the mode of what is written next as it is", () => {
     const read = written(
       "write /etc/one 0600 <<<1; >/etc/two; mkdir /etc/three; stat -c %a /etc/one /etc/two /etc/three >/etc/after",

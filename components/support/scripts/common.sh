@@ -46,6 +46,8 @@ poll() {
 write() {
   local file=$1 mode=${2:-0644} new=$1.new.$BASHPID mask
   [[ -d ${file%/*} ]] || mkdir -p "${file%/*}" || die "cannot write $file"
+  # What a run that was killed left under that name would keep its own mode.
+  [[ ! -e $new ]] || rm -f "$new"
   # Nobody reads it before it is whole who may not read it then; of install that holds for GNU's only.
   printf -v mask '%04o' $((0777 & ~8#$mode))
   umask "$mask"
