@@ -95,15 +95,16 @@ export async function whoAnswers(
   agent: Pick<SshTarget, "agentSocket"> = {},
 ): Promise<Answer> {
   let hop: Client | undefined;
+  let stream: Duplex | undefined;
   try {
     if (proxy) hop = await logIn({ ...proxy, ...agent });
-    const stream = hop && (await forward(hop, target.host, target.port ?? 22));
+    stream = hop && (await forward(hop, target.host, target.port ?? 22));
     const client = await logIn({ ...target, ...agent }, stream);
     client.destroy();
     return "itself";
   } catch (error) {
     if (error instanceof HostKeyMismatch) return "wrong host key";
-    return hop ? "the proxy alone" : "nobody";
+    return hop && !stream ? "the proxy alone" : "nobody";
   } finally {
     hop?.destroy();
   }

@@ -165,8 +165,9 @@ const wrongHostKey = (machine: string): Failure =>
 
 /**
  * What an error of the command plugin says about the machine itself. Behind a proxy, a machine that does not answer is a
- * rejected channel; a proxy that does not answer says nothing about the machine. What failed on a connection that is dead is
- * tried again on the same one, so that the last error no longer says why: a handshake, or a proxy that hung up meanwhile.
+ * rejected channel; a proxy that does not answer, or lets nobody through, says nothing about the machine. What failed on a
+ * connection that is dead is tried again on the same one, so that the last error no longer says why: a handshake, or a proxy
+ * that hung up meanwhile.
  */
 export function failureOf(message: string): "silent" | "wrong host key" | "unclear" | "other" {
   // What a script printed stands below.
@@ -175,7 +176,7 @@ export function failureOf(message: string): "silent" | "wrong host key" | "uncle
   if (!/after \d+ failed attempts/.test(line)) return "other";
   if (!/proxy:/.test(line)) return /dial tcp|connection reset|EOF/.test(line) ? "silent" : "other";
   if (/rejected: connect failed/.test(line)) return "silent";
-  return /dial tcp|unable to authenticate/.test(line) ? "other" : "unclear";
+  return /dial tcp|unable to authenticate|rejected:/.test(line) ? "other" : "unclear";
 }
 
 /** How often a script is run again on a machine that turned out to answer. */

@@ -86,6 +86,12 @@ describe("a login to look", () => {
     assert.equal(await whoAnswers({ ...at(machine, { port: 1 }), proxy }), "the proxy alone");
     assert.equal(await whoAnswers({ ...at(machine), proxy: at(hop, { port: 1 }) }), "nobody");
     assert.equal(await whoAnswers({ ...at(machine), proxy: at(hop, stranger) }), "wrong host key");
+    const closed = await SshServer.start();
+    try {
+      assert.equal(await whoAnswers({ ...at(closed), proxy }), "nobody");
+    } finally {
+      await closed.stop();
+    }
   });
 
   it("tells it of a machine that is reached from here, and with the agent that it is given", async () => {

@@ -30,6 +30,10 @@ describe("failed machines", () => {
       "other",
       "proxy: after 30 failed attempts: ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]",
     ],
+    [
+      "other",
+      "proxy: after 30 failed attempts: ssh: rejected: administratively prohibited (open failed)",
+    ],
     ["other", 'Process exited with status 1: running "sudo -n bash -s":\nthe key is wrong'],
     [
       "other",
