@@ -29,10 +29,19 @@ export function dialTimeout(network: string, address: string): Error {
   return new Error(`dial ${network} ${address}: i/o timeout`);
 }
 
+/** By their numbers in SSH. */
+const rejections: Readonly<Record<number, string>> = {
+  1: "administratively prohibited",
+  2: "connect failed",
+  3: "unknown channel type",
+  4: "resource shortage",
+};
+
 /** Why a proxy opened no channel: it says a reason, or it is gone and says nothing. */
 export function channelError(error: unknown): Error {
-  const said = error instanceof Error && "reason" in error;
-  return new Error(said ? `ssh: rejected: connect failed (${error.message})` : "EOF");
+  if (!(error instanceof Error && "reason" in error)) return new Error("EOF");
+  const reason = rejections[Number(error.reason)];
+  return new Error(reason === undefined ? "EOF" : `ssh: rejected: ${reason} (${error.message})`);
 }
 
 /** An error of the SSH library while the connection is set up. */
