@@ -163,8 +163,18 @@ describe("Kubernetes' own configuration on a control plane", () => {
     const restarts = ({ calls }: Outcome): number =>
       calls.filter((call) => call.includes("rollout restart")).length;
 
-    it("restart it on the nodes, once; only the first machine does it", () => {
-      assert.equal(restarts(run({ ...fields, KUBEADM_INIT: "" })), 0);
+    it("are known to the other machines, which may let a successor of the first in", () => {
+      const kept = (): string | undefined => machine.file("var/lib/stackadm/kept-proxy");
+      const other = { KUBEADM_INIT: "" };
+      assert.equal(restarts(run({ ...fields, ...other })), 0);
+      assert.equal(kept(), fields.KUBE_PROXY_CONFIGURATION);
+      // As it is after a join.
+      machine.put("var/lib/stackadm/kept-proxy", "not finished");
+      assert.equal(restarts(run(other)), 0);
+      assert.equal(kept(), undefined);
+    });
+
+    it("restart it on the nodes, once", () => {
       const done = run(fields);
       assert.equal(done.code, 0, done.stderr);
       assert.equal(restarts(done), 1);

@@ -9,10 +9,13 @@ readonly former_proxy=$state/former-kube-proxy.yaml present_proxy=$volatile/prox
 readonly proxies_within=300
 
 converge_proxy() {
-  if [[ -z $KUBEADM_INIT ]] || is_kept proxy "$KUBE_PROXY_CONFIGURATION"; then return 0; fi
-  begin proxy
-  # kubeadm init has just given it to the cluster.
-  if [[ $began == now ]]; then know_proxy_fields; else tell_proxies; fi
+  if is_kept proxy "$KUBE_PROXY_CONFIGURATION"; then return 0; fi
+  # Elsewhere it was done before this machine's turn, and is only remembered for whoever takes the first one's place.
+  if [[ -n $KUBEADM_INIT ]]; then
+    begin proxy
+    # kubeadm init has just given it to the cluster.
+    if [[ $began == now ]]; then know_proxy_fields; else tell_proxies; fi
+  fi
   keep proxy "$KUBE_PROXY_CONFIGURATION"
 }
 
