@@ -3,6 +3,7 @@ import { listObjects } from "../../cloud/inventory.js";
 import { z } from "zod";
 import { withSiteDefaults } from "../../components/site.js";
 import type { Point } from "./example.js";
+import { until } from "../lab/support/foreign.js";
 import { kubectlOn } from "../lab/support/kubectl.js";
 import { provePolicy } from "../lab/support/network-policy.js";
 import { connectPods } from "../lab/support/pods.js";
@@ -101,7 +102,11 @@ export const allReady: Point = {
 export const systemRuns: Point = {
   text: "every pod of kube-system runs",
   see: async (stack) => {
-    const pods = linesOf(await ask(stack, `${system} get pods --no-headers`));
+    const seen = async (): Promise<string[]> =>
+      linesOf(await ask(stack, `${system} get pods --no-headers`));
+    // What the run replaced may still be going.
+    await until(async () => !(await seen()).some((line) => / Terminating /.test(line)));
+    const pods = await seen();
     assert.deepEqual(
       pods.filter((line) => !/ Running /.test(line)),
       [],

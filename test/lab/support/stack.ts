@@ -76,17 +76,16 @@ export class Stack {
       const ready = await inServer(serverId, `curl -sk https://${address}:6443/readyz`);
       assert.equal(ready.trim(), "ok", name);
     }
-    const { problem, verification } = await this.cluster.service.status(this.name);
-    assert.equal(problem, undefined);
-    const members = verification.machines.filter(({ name }) => name === "etcd member");
-    assert.deepEqual(
-      members
-        .filter(({ ok }) => ok)
-        .map(({ where }) => where)
-        .sort(),
-      names,
-      JSON.stringify(members),
-    );
+    const members = async () => {
+      const { problem, verification } = await this.cluster.service.status(this.name);
+      assert.equal(problem, undefined);
+      return verification.machines.filter(({ name }) => name === "etcd member");
+    };
+    // kubelet says so some seconds after etcd answers.
+    await until(async () => (await members()).every(({ ok }) => ok)).catch(() => undefined);
+    const found = await members();
+    const well = found.filter(({ ok }) => ok).map(({ where }) => where);
+    assert.deepEqual(well.sort(), names, JSON.stringify(found));
   }
 
   /** Which control plane leads, as another one than `except` sees it: the holder of the controller managers' lease. */
