@@ -139,8 +139,10 @@ own_step() {
 # The last line of a step that failed is its reason: what `die` was given, else the command that failed.
 failed() {
   local code=$? reason=''
-  [[ ! -e $why ]] || reason=$(<"$why")
-  [[ ! -e $why ]] || rm -f "$why"
+  if [[ -e $why ]]; then
+    reason=$(<"$why")
+    rm -f "$why"
+  fi
   ((code != 0)) || return 0
   [[ -n ${failing:-} ]] && failing="\`${failing%%$'\n'*}\`"
   say "$step failed on $(hostname); the whole log is in $log. Its last lines:"
