@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, statfsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { runCommand, type Session } from "../automation/cli/session.js";
@@ -104,14 +104,20 @@ export interface TestRun {
   readonly session: Session;
 }
 
+/** Containers often have 64 MB in memory, which is not enough. */
+const spacious = 2 ** 30;
+
 /**
- * Where the small files of quick tests are: in memory where the machine has such a place. Thousands are made and deleted, and ext4
- * looks long for an inode that was not deleted just now.
+ * Where the small files of quick tests are: in memory where the machine has such a place, unless somebody chose another. Thousands are
+ * made and deleted, and ext4 looks long for an inode that was not deleted just now.
  */
 function inMemory(): Environment {
+  const place = "/dev/shm";
+  if (process.env["TMPDIR"] !== undefined) return {};
   try {
-    accessSync("/dev/shm", constants.R_OK | constants.W_OK | constants.X_OK);
-    return { TMPDIR: "/dev/shm" };
+    accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = statfsSync(place);
+    return bavail * bsize < spacious ? {} : { TMPDIR: place };
   } catch {
     return {};
   }

@@ -2,11 +2,11 @@ import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from "node:chil
 import {
   chmodSync,
   closeSync,
-  openSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   rmSync,
   symlinkSync,
