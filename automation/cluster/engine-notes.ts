@@ -19,10 +19,15 @@ import type { LockHolder } from "./engine-locks.js";
  * that a holder is dead. The notes lie in the stack's private directory, whatever the backend is.
  */
 
-const noteSchema = z.object({
+const processSchema = z.object({
   pid: z.number(),
   /** When it started, in clock ticks after boot. */
   started: z.string(),
+});
+
+const noteSchema = processSchema.extend({
+  /** Who waits for its result. Absent: unknown. */
+  client: processSchema.optional(),
   host: z.string(),
   /** When it was noted, in milliseconds since 1970. */
   at: z.number(),
@@ -42,12 +47,16 @@ const fileOf = (directory: string, { pid, started }: EngineNote): string =>
  * Notes an engine that was just started; answers what forgets it.
  *
  * @param directory of the stack
+ * @param client number of the process that waits for its result
  */
-export function noteEngine(directory: string, pid: number): () => void {
-  const [place, facts] = [processPlace(), processFacts(pid)];
+export function noteEngine(directory: string, pid: number, client = process.pid): () => void {
+  const [place, facts, waiting] = [processPlace(), processFacts(pid), processFacts(client)];
   // Without a note its lock proves nothing, should it be killed: then a person has to say so.
   if (!place || !facts) return () => undefined;
-  const note = { pid, started: facts.started, host: hostname(), at: Date.now(), place };
+  const note: EngineNote = {
+    ...{ pid, started: facts.started, host: hostname(), at: Date.now(), place },
+    ...(waiting && { client: { pid: client, started: waiting.started } }),
+  };
   const file = fileOf(directory, note);
   try {
     writePrivate(file, JSON.stringify(note));
@@ -61,15 +70,17 @@ export function noteEngine(directory: string, pid: number): () => void {
 
 /**
  * Notes every engine that this process starts, also those that the SDK starts. Answers what ends that and forgets them, but for any that was
- * killed: for when they have given their locks back.
+ * killed: for when they have given their locks back. Their results are for the process that started this one.
  */
 export function noteEngines(directory: string): () => void {
+  // Once it is gone, our parent is another one.
+  const client = process.ppid;
   const forgets: (() => void)[] = [];
   const onCreated = (message: unknown): void => {
     const { process: child } = message as { readonly process: ChildProcess };
     child.once("spawn", () => {
       if (child.pid === undefined || basename(child.spawnfile) !== "pulumi") return;
-      const forget = noteEngine(directory, child.pid);
+      const forget = noteEngine(directory, child.pid, client);
       forgets.push(() => {
         if (child.exitCode !== null) forget();
       });
@@ -139,6 +150,24 @@ export const proveDead = (
   holder: LockHolder,
   here: Here = whereWeAre(),
 ): boolean => notes.some((note) => took(note, holder) && hasEnded(note, here));
+
+/**
+ * Whether an engine runs here although whoever waited for its result is gone: it was told to end, and does so as soon as what it works on
+ * is done.
+ */
+export const isLeftAlone = ({ client, ...note }: EngineNote, here: Here = whereWeAre()): boolean =>
+  client !== undefined &&
+  here.place !== undefined &&
+  isIn(note.place, here.place) &&
+  !hasEnded(note, here) &&
+  processFacts(client.pid)?.started !== client.started;
+
+/** The note of a holder that is left alone. */
+export const noteOfEnding = (
+  notes: readonly EngineNote[],
+  holder: LockHolder,
+  here: Here = whereWeAre(),
+): EngineNote | undefined => notes.find((note) => took(note, holder) && isLeftAlone(note, here));
 
 /** For a stack that nobody holds: forgets all engines but those that run here and may be about to take its lock. */
 export function forgetEngines(directory: string): void {

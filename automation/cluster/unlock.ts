@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { withLock } from "../../base/lock.js";
 import { backendDirectory } from "../setup/backend.js";
 import { ClusterError } from "./cluster-error.js";
@@ -10,7 +11,15 @@ import {
   stackLocks,
   type StackLock,
 } from "./engine-locks.js";
-import { forgetEngines, hasEnded, notesIn, proveDead } from "./engine-notes.js";
+import {
+  forgetEngines,
+  hasEnded,
+  isLeftAlone,
+  noteOfEnding,
+  notesIn,
+  proveDead,
+  type EngineNote,
+} from "./engine-notes.js";
 import type { Run } from "./run.js";
 import { pulumi, type StateAccess } from "./state.js";
 
@@ -57,21 +66,55 @@ async function removeLocks(run: Run, locks: readonly StackLock[]): Promise<void>
   forgetEngines(run.access.workspace.directory);
 }
 
-/** Refuses a stack that another operation holds. The lock of one that is certainly dead is removed. */
+/** How long an engine that nobody waits for any more may work on what it has begun. */
+const endingMilliseconds = 15 * 60_000;
+
+/** The holders, if all of them are about to end by themselves. */
+function endingHere({ access }: Run, alive: readonly StackLock[]): EngineNote[] | undefined {
+  const notes = notesIn(access.workspace.directory);
+  const ending = alive.flatMap(({ holder }) => (holder && noteOfEnding(notes, holder)) ?? []);
+  return ending.length === alive.length ? ending : undefined;
+}
+
+/** Refuses a stack that another operation holds. Of one whose command line is gone the end is awaited; the lock of one that is certainly dead is removed. */
 export async function requireFree(run: Run): Promise<void> {
+  const until = Date.now() + endingMilliseconds;
+  let told = false;
+  for (;;) {
+    const ending = await takeFree(run, { mayWait: Date.now() < until });
+    if (ending.length === 0) return;
+    if (!told)
+      for (const { pid } of ending)
+        run.note(
+          `The last command was ended from outside, and its engine (process ${pid}) still finishes what it had begun: waiting for that.`,
+        );
+    told = true;
+    while (ending.some((note) => !hasEnded(note)) && Date.now() < until)
+      await pause(200, undefined, { signal: run.options.signal });
+  }
+}
+
+/** Answers engines of which the end is to be awaited, and none when the stack is free; throws when somebody else holds it. */
+async function takeFree(run: Run, { mayWait }: { mayWait: boolean }): Promise<EngineNote[]> {
   const { directory } = run.access.workspace;
   // Asking the engine takes a second: only where one of ours ended and may have left its lock.
-  if (!isDirectory(run) && !notesIn(directory).some((note) => hasEnded(note))) return;
+  const mayHold = (note: EngineNote) => hasEnded(note) || isLeftAlone(note);
+  if (!isDirectory(run) && !notesIn(directory).some(mayHold)) return [];
   // Of two who find the same holder dead, the second must not take away the lock that the first has by then.
   const purpose = "removing the lock of an engine that is gone";
   const { signal } = run.options;
-  await withLock(join(directory, "unlock.lock"), { purpose, waitMs: 30_000, signal }, async () => {
+  return withLock(join(directory, "unlock.lock"), { purpose, waitMs: 30_000, signal }, async () => {
     const locks = await locksOf(run);
-    const alive = locks.find((lock) => !isDead(run, lock));
-    if (alive) throw held(alive);
+    const [alive, ...others] = locks.filter((lock) => !isDead(run, lock));
+    if (alive) {
+      const ending = mayWait ? endingHere(run, [alive, ...others]) : undefined;
+      if (ending) return ending;
+      throw held(alive);
+    }
     await removeLocks(run, locks);
     for (const lock of locks)
       run.note(`The lock of ${describeLock(lock)} is removed: that process is gone.`);
+    return [];
   });
 }
 

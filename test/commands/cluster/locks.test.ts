@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import type { ClusterService } from "../../../automation/cluster/cluster-service.js";
+import { noteEngine } from "../../../automation/cluster/engine-notes.js";
 import { Embedder, fails } from "../../support/embedder.js";
 import type { Engine } from "../../support/engine.js";
 
@@ -18,12 +20,12 @@ describe("the locks of stacks", function () {
   });
   afterEach(() => embedder.stop());
   const service = (): ClusterService => embedder.service();
-  const lock = (pid: number, host = hostname(), since = new Date(0)): void => {
+  const lock = (pid: number, host = hostname(), since = new Date(0), name = "lock"): void => {
     const folder = join(engine.directory, "backend", ".pulumi/locks/organization/it/dev");
     mkdirSync(folder, { recursive: true });
     const timestamp = since.toISOString();
     const text = JSON.stringify({ pid, username: "ann", hostname: host, timestamp });
-    writeFileSync(join(folder, "lock.json"), text);
+    writeFileSync(join(folder, `${name}.json`), text);
   };
   const bare = { preflight: false, verify: false } as const;
   /** An `up` whose engine is killed before it says anything: its number. */
@@ -49,6 +51,66 @@ describe("the locks of stacks", function () {
     assert.match(heard.join("\n"), new RegExp(`^The lock of process ${pid} of ann`, "m"));
     assert.deepEqual(await service().unlock("dev"), []);
     assert.deepEqual(notes(), []);
+  });
+
+  describe("of an engine whose command line is gone", () => {
+    const children: ChildProcess[] = [];
+    afterEach(() => {
+      for (const child of children.splice(0)) child.kill("SIGKILL");
+    });
+    const start = async (): Promise<ChildProcess & { readonly pid: number }> => {
+      const child = spawn("sleep", ["60"]);
+      children.push(child);
+      await once(child, "spawn");
+      return child as ChildProcess & { readonly pid: number };
+    };
+    const end = async (child: ChildProcess): Promise<void> => {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    };
+    /** An engine and its command line, both alive. */
+    const both = async (): Promise<readonly (ChildProcess & { readonly pid: number })[]> => {
+      const [left, client] = [await start(), await start()];
+      noteEngine(dirname(embedder.kubeconfig()), left.pid, client.pid);
+      lock(left.pid, hostname(), new Date());
+      return [left, client];
+    };
+    const waiting = /^The last command was ended from outside.*\(process \d+\).*waiting/;
+
+    it("holds the next one up until that engine has ended, which it says once", async () => {
+      engine.state({});
+      const [left, client] = await both();
+      assert.ok(left && client);
+      await fails(service().up("dev", bare), "STACK_LOCKED");
+      await end(client);
+      const heard: string[] = [];
+      const onNote = (text: string): void => {
+        heard.push(text);
+        if (waiting.test(text)) setTimeout(() => left.kill("SIGKILL"), 700);
+      };
+      await service().up("dev", { ...bare, onNote });
+      assert.equal(heard.filter((text) => waiting.test(text)).length, 1);
+      assert.match(heard.join("\n"), new RegExp(`^The lock of process ${left.pid} of ann`, "m"));
+      assert.deepEqual(notes(), []);
+    });
+
+    it("is not awaited beside somebody else's", async () => {
+      const [, client] = await both();
+      assert.ok(client);
+      await end(client);
+      lock(1, "elsewhere", new Date(), "other");
+      await fails(service().up("dev", bare), "STACK_LOCKED");
+    });
+
+    it("is awaited no longer than until the waiting is stopped", async () => {
+      const [, client] = await both();
+      assert.ok(client);
+      await end(client);
+      const stop = new AbortController();
+      const options = { ...bare, signal: stop.signal, onNote: () => stop.abort() };
+      await fails(service().up("dev", options), "CANCELLED");
+      assert.deepEqual(engine.operations(), []);
+    });
   });
 
   it("leaves one that such an engine cannot have taken: of another time, host or number", async () => {
