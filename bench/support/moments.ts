@@ -77,11 +77,22 @@ function readyAt(all: readonly Conditioned[]): number | undefined {
 
 const pods = (word: string) => (one: Conditioned) => one.metadata.name.includes(word);
 
+function listing(kubeconfig: string): (path: string) => Promise<Conditioned[]> {
+  const api = new KubernetesApi(readKubeAccess(kubeconfig));
+  return async (path) => listOf(conditioned).parse(await api.get(path)).items;
+}
+
+/** When each node became ready, by its name. */
+export async function nodesReady(kubeconfig: string, beganAt: number): Promise<Moments> {
+  const nodes = await listing(kubeconfig)("/api/v1/nodes");
+  return Object.fromEntries(
+    nodes.map((one) => [one.metadata.name, seconds((readyAt([one]) ?? NaN) - beganAt)]),
+  );
+}
+
 /** What the cluster itself says of when its parts were ready, to the second. */
 export async function momentsInside(kubeconfig: string, beganAt: number): Promise<Moments> {
-  const api = new KubernetesApi(readKubeAccess(kubeconfig));
-  const list = async (path: string): Promise<Conditioned[]> =>
-    listOf(conditioned).parse(await api.get(path)).items;
+  const list = listing(kubeconfig);
   const [nodes, system, samples] = await Promise.all([
     list("/api/v1/nodes"),
     list("/api/v1/namespaces/kube-system/pods"),
