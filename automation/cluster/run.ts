@@ -17,7 +17,13 @@ import { clusterSpecOf, type SpecSources } from "./spec.js";
 import { readState, type StateAccess } from "./state.js";
 import { UndecidedCreates } from "./undecided.js";
 import { rememberUnfinished } from "./unfinished.js";
-import { prepareWorkspace, programModule, readStackFile } from "./workspace.js";
+import {
+  prepareWorkspace,
+  programModule,
+  readStackFile,
+  withSettings,
+  type WorkspaceOptions,
+} from "./workspace.js";
 
 /**
  * Most of them wait for a machine. The engine's own default is four for each processor here, which has nothing to do with how many
@@ -52,13 +58,15 @@ export class Run {
     readonly stack: string,
     readonly options: RunOptions = {},
   ) {
-    const { backend, env, projectDirectory } = service;
-    const { settings } = options;
+    const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? packageRoot();
-    this.access = {
-      env,
-      workspace: prepareWorkspace({ stack, projectDirectory, settings, backend }),
-    };
+    this.access = { env, workspace: prepareWorkspace(this.place()) };
+  }
+
+  /** Whose private directory it is, and what the settings are. */
+  private place(): WorkspaceOptions {
+    const { backend, projectDirectory } = this.service;
+    return { stack: this.stack, projectDirectory, settings: this.options.settings, backend };
   }
 
   get project(): string {
@@ -162,14 +170,30 @@ export class Run {
     return { type: "start", operation, stack, project, workDirectory, program };
   }
 
-  /** One operation in a process of its own. */
-  private operate(
+  /** One operation in a process of its own, with these settings, whatever another command gives its engine meanwhile. */
+  private async operate(
     request: OperationRequest,
-    options: Omit<OperationOptions, "env" | "cwd">,
+    { onEvent, onHeld, ...options }: Omit<OperationOptions, "env" | "cwd">,
     worker?: ChildProcess,
   ): Promise<void> {
     const { env } = this.service;
-    return runOperation(request, { ...options, env, cwd: this.directory }, worker);
+    let operation: Promise<void> | undefined;
+    await withSettings(this.place(), options.signal, async () => {
+      await new Promise<void>((begun) => {
+        // Before it tells anything, the engine has read the settings.
+        const after =
+          <A extends unknown[]>(tell?: (...told: A) => void) =>
+          (...told: A): void => {
+            begun();
+            tell?.(...told);
+          };
+        const heard = { onEvent: after(onEvent), onHeld: after(onHeld) };
+        const place = { env, cwd: this.directory };
+        operation = runOperation(request, { ...options, ...heard, ...place }, worker);
+        operation.then(begun, begun);
+      });
+    });
+    await operation;
   }
 
   /** Runs the engine once; answers whether anything was not as it is to be. */

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isMap, parseDocument } from "yaml";
 import { writePrivate } from "../../base/files.js";
+import { withLock } from "../../base/lock.js";
 import { packageRoot, stateDirectory } from "../../base/paths.js";
 import { UserError } from "../../base/user-error.js";
 import { backendDirectory } from "../setup/backend.js";
@@ -38,14 +39,18 @@ const secretsKeys = ["encryptionsalt", "secretsprovider", "encryptedkey"] as con
 /** Of the stack names that Pulumi accepts those that are neither a path nor a word of the command line. */
 const stackName = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 
+function requireStackName(stack: string): void {
+  if (stackName.test(stack)) return;
+  throw new UserError(
+    `${JSON.stringify(stack)} is not the name of a stack.`,
+    "Write at most 100 letters, digits, dashes, underscores and dots, with a letter, a digit or an underscore first.",
+    2,
+  );
+}
+
 /** The stack's settings file; a stack without one is a mistake that is told before anything starts. */
 export function readStackFile(projectDirectory: string, stack: string): string {
-  if (!stackName.test(stack))
-    throw new UserError(
-      `${JSON.stringify(stack)} is not the name of a stack.`,
-      "Write at most 100 letters, digits, dashes, underscores and dots, with a letter, a digit or an underscore first.",
-      2,
-    );
+  requireStackName(stack);
   const path = join(projectDirectory, `Pulumi.${stack}.yaml`);
   if (!existsSync(path))
     throw new UserError(
@@ -92,25 +97,93 @@ const earlierFile = ({ stack, backend }: WorkspaceOptions): string => {
   return stateDirectory("work", directory, stack, `Pulumi.${stack}.yaml`);
 };
 
-/**
- * Prepares the private directory in which the engine works. Pulumi writes the salt of a stack's secrets into its
- * settings file; in the checkout that would be a change nobody made, so the file is copied here and the salt kept here.
- */
-export function prepareWorkspace(options: WorkspaceOptions): Workspace {
-  const from = options.projectDirectory ?? packageRoot();
-  const settings = options.settings ?? readStackFile(from, options.stack);
+/** What the engine is given as settings, and where. */
+interface Copied {
+  readonly workspace: Workspace;
+  /** The stack's settings as they are written. */
+  readonly settings: string;
+  readonly file: string;
+  /** Where the copy before it is, with the salt. Absent: there is none. */
+  readonly earlier?: string;
+}
+
+function copyOf(
+  options: WorkspaceOptions,
+): Copied & { readonly project: ReturnType<typeof parseDocument> } {
+  const { stack, projectDirectory: from = packageRoot() } = options;
+  requireStackName(stack);
+  const settings = options.settings ?? readStackFile(from, stack);
   const project = parseDocument(readFileSync(join(from, "Pulumi.yaml"), "utf8"));
   const name = project.get("name");
   if (typeof name !== "string") throw new UserError(`${from}/Pulumi.yaml has no name.`);
   const directory = directoryOf(options, name);
-  const target = join(directory, `Pulumi.${options.stack}.yaml`);
-  const earlier = [target, earlierFile(options)].find((path) => existsSync(path));
-  const kept = earlier === undefined ? undefined : readFileSync(earlier, "utf8");
-  // Whole, or a stop in the middle would lose the salt, and with it every secret of the stack.
-  writePrivate(target, withSecretsProvider(settings, kept));
+  const file = join(directory, `Pulumi.${stack}.yaml`);
+  const earlier = [file, earlierFile(options)].find((path) => existsSync(path));
+  return { workspace: { stack, project: name, directory }, settings, file, earlier, project };
+}
+
+/**
+ * Prepares the private directory in which the engine works. Pulumi writes the salt of a stack's secrets into its
+ * settings file; in the checkout that would be a change nobody made, so the file is copied here and the salt kept here.
+ * A copy that is there stays as it is: an engine may be about to read it, for somebody with other settings.
+ */
+export function prepareWorkspace(options: WorkspaceOptions): Workspace {
+  const { workspace, project, ...copied } = copyOf(options);
+  requireSameCloud(copied.settings, workspace.stack);
+  if (copied.earlier !== copied.file) writeSettings({ workspace, ...copied });
   // The program runs inline: the options of the Node language host do not apply.
   project.delete("main");
   project.set("runtime", "nodejs");
-  writePrivate(join(directory, "Pulumi.yaml"), project.toString());
-  return { stack: options.stack, project: name, directory };
+  const [target, text] = [join(workspace.directory, "Pulumi.yaml"), project.toString()];
+  if (!existsSync(target) || readFileSync(target, "utf8") !== text) writePrivate(target, text);
+  return workspace;
+}
+
+/** Whole, or a stop in the middle would lose the salt, and with it every secret of the stack. */
+function writeSettings({ settings, file, earlier }: Copied): void {
+  const kept = earlier === undefined ? undefined : readFileSync(earlier, "utf8");
+  writePrivate(file, withSecretsProvider(settings, kept));
+}
+
+/** How long another command may take until its engine has read its settings. */
+const readingMilliseconds = 120_000;
+
+/**
+ * Begins the work of an engine with these settings. Several commands may be about to begin, from checkouts with other settings: each
+ * has the copy to itself until its engine has read it.
+ *
+ * @param begin begins the work; answers when the engine has read its settings, or is over
+ */
+export async function withSettings(
+  options: WorkspaceOptions,
+  signal: AbortSignal | undefined,
+  begin: () => Promise<unknown>,
+): Promise<void> {
+  const copied = copyOf(options);
+  const lock = join(copied.workspace.directory, "settings.lock");
+  const purpose = `starting the engine for stack '${options.stack}'`;
+  await withLock(lock, { purpose, waitMs: readingMilliseconds, signal }, async () => {
+    writeSettings(copied);
+    await begin();
+  });
+}
+
+/** Keys of OpenStack's provider that lead it to another cloud, project or region than the environment does. */
+const leading =
+  /^openstack:(cloud|authUrl|region|tenantId|tenantName|token|userId|userName|applicationCredential(Id|Name))$/;
+
+/**
+ * The commands ask the cloud that the environment names: if the settings led the provider elsewhere, they would look for what is left, and
+ * delete it, in the wrong project.
+ */
+function requireSameCloud(settings: string, stack: string): void {
+  const found = parseDocument(settings).get("config");
+  const keys = isMap(found) ? found.items.map(({ key }) => String(key)) : [];
+  const wrong = keys.filter((key) => leading.test(key));
+  if (wrong.length === 0) return;
+  throw new UserError(
+    `Pulumi.${stack}.yaml: ${wrong.join(", ")} would lead OpenStack's provider to another place than these commands ask.`,
+    "Take it out, and name the cloud by OS_CLOUD (its region by OS_REGION_NAME) for whoever works on this stack.",
+    2,
+  );
 }

@@ -11,12 +11,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { parse } from "yaml";
 import {
   prepareWorkspace,
   programModule,
   readStackFile,
   withSecretsProvider,
+  withSettings,
 } from "../../../../automation/cluster/workspace.js";
 import { packageRoot } from "../../../../base/paths.js";
 
@@ -45,6 +47,16 @@ describe("the private directory of a stack", () => {
   const prepare = (more: Readonly<Record<string, string>> = {}) =>
     prepareWorkspace({ stack: "dev", projectDirectory: project, backend: "file:///b", ...more });
 
+  const begin = (
+    more: Readonly<Record<string, string>> = {},
+    work: () => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<void> =>
+    withSettings(
+      { stack: "dev", projectDirectory: project, backend: "file:///b", ...more },
+      undefined,
+      work,
+    );
+
   it("holds the project without its entry file, since the program runs inline", () => {
     const { directory, project: name } = prepare();
     assert.equal(name, "thing");
@@ -63,24 +75,54 @@ describe("the private directory of a stack", () => {
     assert.equal(readFileSync(join(project, "Pulumi.dev.yaml"), "utf8"), original);
   });
 
-  it("keeps the salt that the engine wrote into the copy, and takes changed settings", () => {
+  it("keeps the salt that the engine wrote into the copy, and takes changed settings", async () => {
     const { directory } = prepare();
     const copy = join(directory, "Pulumi.dev.yaml");
     writeFileSync(copy, `${readFileSync(copy, "utf8")}encryptionsalt: ${salt}\n`);
     writeFileSync(join(project, "Pulumi.dev.yaml"), "config:\n  thing:a: 2\n");
-    prepare();
+    await begin();
     assert.deepEqual(parse(readFileSync(copy, "utf8")), {
       config: { "thing:a": 2 },
       encryptionsalt: salt,
     });
   });
 
-  it("is written whole, so that a stop in the middle loses no salt", () => {
+  it("leaves the copy as it is until an engine begins: another one may be about to read it", () => {
+    const { directory } = prepare();
+    const copy = join(directory, "Pulumi.dev.yaml");
+    const before = readFileSync(copy, "utf8");
+    prepare({ settings: "config: { thing:a: 2 }\n" });
+    assert.equal(readFileSync(copy, "utf8"), before);
+  });
+
+  it("gives each engine its own settings until that has read them, however many begin", async () => {
+    const copy = join(prepare().directory, "Pulumi.dev.yaml");
+    const of = async (number: number): Promise<void> => {
+      const settings = `config:\n  thing:a: ${number}\n`;
+      await begin({ settings }, async () => {
+        for (let look = 0; look < 3; look += 1) {
+          assert.equal(readFileSync(copy, "utf8"), settings);
+          await pause(5);
+        }
+      });
+    };
+    await Promise.all([1, 2, 3].map(of));
+  });
+
+  it("goes to the next engine when one cannot begin", async () => {
+    await assert.rejects(
+      begin({}, () => Promise.reject(new Error("no"))),
+      /no/,
+    );
+    await begin();
+  });
+
+  it("is written whole, so that a stop in the middle loses no salt", async () => {
     const copy = join(prepare().directory, "Pulumi.dev.yaml");
     const before = readFileSync(copy, "utf8");
     linkSync(copy, join(state, "before"));
     writeFileSync(join(project, "Pulumi.dev.yaml"), "config:\n  thing:a: 2\n");
-    prepare();
+    await begin();
     assert.equal(readFileSync(join(state, "before"), "utf8"), before);
   });
 
@@ -130,9 +172,22 @@ describe("the private directory of a stack", () => {
     assert.throws(() => prepare({ stack: "none" }), /There is no .*Pulumi\.none\.yaml/);
   });
 
+  it("is refused for settings that lead OpenStack's provider to another place than the commands ask", () => {
+    for (const key of ["cloud", "region", "tenantName", "applicationCredentialId"])
+      assert.throws(
+        () => prepare({ settings: `config: { openstack:${key}: x, thing:a: 1 }\n` }),
+        new RegExp(`Pulumi\\.dev\\.yaml: openstack:${key} would lead`),
+      );
+    prepare({ settings: "config: { openstack:maxRetries: 3 }\n" });
+  });
+
   it("is refused for a name that would lead elsewhere", () => {
     for (const stack of ["../x", "a/b", "", "a b"])
-      assert.throws(() => readStackFile(project, stack), /is not the name of a stack/, stack);
+      for (const refused of [
+        () => readStackFile(project, stack),
+        () => prepare({ stack, settings: "config: {}\n" }),
+      ])
+        assert.throws(refused, /is not the name of a stack/, stack);
   });
 });
 
