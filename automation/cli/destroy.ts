@@ -3,6 +3,7 @@ import { kinds } from "../../cloud/inventory.js";
 import type { DestroyResult } from "../cluster/options.js";
 import { hiddenLines, keptLines } from "../render/marked.js";
 import { timesTable } from "../render/report.js";
+import { withoutPassword } from "../setup/backend.js";
 import { agree, requireAnswer } from "./agree.js";
 import { stops, viewOf, withStack, type StackContext } from "./context.js";
 import type { Session, StackOptions } from "./session.js";
@@ -22,7 +23,7 @@ function outcome(
   const where = hidden.length > 0 ? "among what the cloud shows" : "in the project";
   const other = kept.length + others.length > 0 ? " else" : "";
   if (!held)
-    return `There is nothing to destroy: the state at ${backend} holds nothing of stack '${stack}', and nothing${other} ${where} carries the name of ${whose}.`;
+    return `There is nothing to destroy: the state at ${withoutPassword(backend)} holds nothing of stack '${stack}', and nothing${other} ${where} carries the name of ${whose}.`;
   const swept = deleted.length > 0 ? `; ${deleted.length} left-over objects were deleted.` : ".";
   const asked = kinds.filter((kind) => !hidden.includes(kind));
   return `Nothing${other} of ${whose} is left ${where} (asked for every ${asked.join(", ")})${swept}`;

@@ -1,6 +1,7 @@
 import { table } from "../render/table.js";
 import { withStep } from "../../base/progress.js";
 import { lookAtKubectl } from "../setup/kubectl.js";
+import { withoutPassword } from "../setup/backend.js";
 import { withStack } from "./context.js";
 import type { Session, StackOptions } from "./session.js";
 
@@ -14,7 +15,7 @@ export function doctor(session: Session, { stack }: StackOptions): Promise<numbe
     const kubectl = await lookAtKubectl(kubernetes.version);
     const facts = [
       ["cloud", environment.env["OS_CLOUD"] ?? environment.env["OS_AUTH_URL"] ?? ""],
-      ["backend", environment.backend],
+      ["backend", withoutPassword(environment.backend)],
       ["login key", environment.agent?.foreign === true ? "of the running ssh-agent" : "our own"],
       ...environment.toolchain.pieces.map(({ name, version, origin }) => [
         name,

@@ -1,6 +1,7 @@
 import { takeShown, type CloudObject } from "../../cloud/inventory.js";
 import { irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { ownershipOf } from "../../cloud/ownership.js";
+import { withoutPassword } from "../setup/backend.js";
 import { settingsOf } from "./elsewhere.js";
 import { fatesIn, floatingIpOf, type Fates } from "./fates.js";
 import { isSpared } from "./leftovers.js";
@@ -84,7 +85,11 @@ export async function planDestroy(
     run.cloud().then(placeIn),
     run.cloud().then(takeShown),
   ]);
-  const where = { place, backend: run.service.backend, ...(hidden.length > 0 && { hidden }) };
+  const where = {
+    place,
+    backend: withoutPassword(run.service.backend),
+    ...(hidden.length > 0 && { hidden }),
+  };
   if (!state || !fates || holdsNothing(state)) {
     const nothing = { goes: [], volumes: [], floatingIps: [], snapshots: [] };
     const whose = { cluster: settings.name, clusters: [settings.name], identities: [] };

@@ -1,6 +1,7 @@
 import { findMarked, irreplaceable } from "../../cloud/orphans.js";
 import { hasData, isIdentity } from "../../cloud/ownership.js";
 import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
+import { withoutPassword } from "../setup/backend.js";
 import { ClusterError } from "./cluster-error.js";
 import type { DestroyResult } from "./options.js";
 import { clusterLines, showCommand } from "./orphans.js";
@@ -37,7 +38,7 @@ export async function requireNotElsewhere(
       : ` If that is lost for good, \`${showCommand(identity)}\` shows it and says how it is deleted.`;
   throw new ClusterError(
     "STACK_NOT_FOUND",
-    `The state at ${run.service.backend} holds nothing of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterLines(living)}`,
+    `The state at ${withoutPassword(run.service.backend)} holds nothing of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterLines(living)}`,
     `Set PULUMI_BACKEND_URL to where the state of this cluster is.${lost}`,
   );
 }

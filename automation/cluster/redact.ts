@@ -1,3 +1,5 @@
+import { passwordOf } from "../setup/backend.js";
+
 /** Shorter values occur by chance in ordinary text. */
 const shortest = 8;
 const replacement = "[secret]";
@@ -33,6 +35,8 @@ const secretNames = /^OS_(PASSWORD|TOKEN|APPLICATION_CREDENTIAL_SECRET)$|PASSPHR
 export function redactorFor(env: NodeJS.ProcessEnv): Redactor {
   const redactor = new Redactor();
   for (const [name, value] of Object.entries(env)) if (secretNames.test(name)) redactor.add(value);
+  // As the engine's errors may have it.
+  redactor.add(passwordOf(env["PULUMI_BACKEND_URL"] ?? ""));
   return redactor;
 }
 

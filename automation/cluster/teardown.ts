@@ -1,6 +1,7 @@
+import { X509Certificate } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { serverState, standsStill, wakingCommand } from "../../cloud/diagnose.js";
-import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
+import { KubernetesApi, readKubeAccess, type KubeAccess } from "../verify/kubernetes-api.js";
 import { abandon, needsApi } from "./abandon.js";
 import { ClusterError } from "./cluster-error.js";
 import { machineOf } from "./events.js";
@@ -26,8 +27,26 @@ const abandonment =
 /** How long the API of a cluster that is to be destroyed is waited for, in milliseconds. */
 const patience = 30_000;
 
+/** When a certificate ends, in milliseconds since 1970; NaN when it is none. */
+function endOf(cert: string | Buffer): number {
+  try {
+    return Date.parse(new X509Certificate(cert).validTo);
+  } catch {
+    return NaN;
+  }
+}
+
+/** The control plane signs its certificates anew by itself, and whoever has an older one is refused. */
+function adviceFor({ cert }: KubeAccess): string {
+  const ended = cert === undefined ? NaN : endOf(cert);
+  return ended <= Date.now()
+    ? `The kubeconfig that the state holds ended on ${new Date(ended).toISOString().slice(0, 10)}: \`npx stackadm up\` fetches the control plane's new one, then run this again.`
+    : "Does the control plane run (`npx stackadm status`), and is your address in allowedCidrs?";
+}
+
 async function requireApi(whose: string, kubeconfig: string, signal?: AbortSignal): Promise<void> {
-  const api = new KubernetesApi(readKubeAccess(kubeconfig));
+  const access = readKubeAccess(kubeconfig);
+  const api = new KubernetesApi(access);
   const end = Date.now() + patience;
   for (;;) {
     const complaint = await complaintOf(api);
@@ -36,7 +55,7 @@ async function requireApi(whose: string, kubeconfig: string, signal?: AbortSigna
       throw new ClusterError(
         "KUBERNETES_UNREACHABLE",
         `${whose} cannot be used, and without it the cluster cannot give back its load balancers and volumes (${complaint.text}). Nothing was changed.`,
-        `Does the control plane run (\`npx stackadm status\`), and is your address in allowedCidrs? If it is gone for good: ${abandonment}`,
+        `${adviceFor(access)} If it is gone for good: ${abandonment}`,
       );
     await pause(1_000, undefined, { signal });
   }

@@ -20,12 +20,22 @@ export interface Agent {
   close(): Promise<void>;
 }
 
+/** An agent on this machine answers at once; one that is forwarded is as far away as its owner. */
+const answerMilliseconds = 15_000;
+
 /** The keys of a running agent; none when there is no agent behind the socket. */
 export async function agentKeys(socket: string, env = process.env): Promise<string[]> {
   // 1: no identities, 2: no agent answers.
   const { code, stdout } = await run("ssh-add", ["-L"], {
     env: { ...env, SSH_AUTH_SOCK: socket },
     accept: [0, 1, 2],
+    signal: AbortSignal.timeout(answerMilliseconds),
+  }).catch((error: unknown): never => {
+    if (!(error instanceof Error && error.name === "AbortError")) throw error;
+    throw new UserError(
+      `SSH_AUTH_SOCK: the agent at ${socket} does not answer.`,
+      "A forwarded agent hangs when its connection does: log in anew, or unset SSH_AUTH_SOCK to use another key.",
+    );
   });
   return code === 0 ? stdout.split("\n").filter((line) => /^(ssh|ecdsa|sk)-/.test(line)) : [];
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -234,23 +235,42 @@ describe("a program that embeds the cluster service", function () {
             : response.writeHead(status).end("expired"),
         );
         await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
+        holdsProvider();
+      });
+      afterEach(() => api.close());
+
+      /** @param client more about the client that the kubeconfig names */
+      function holdsProvider(client = ""): void {
         const url = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
+        const kubeconfig = cluster.kubeconfig
+          .replace(/server: \S+/, `server: ${url}`)
+          .replace(/(?=client-key-data:)/, client);
         const provider = {
           urn: urnOf("stackadm:addons:Addons$pulumi:providers:kubernetes", "dev-addons-provider"),
           type: "pulumi:providers:kubernetes",
           id: "p",
-          inputs: { kubeconfig: cluster.kubeconfig.replace(/server: \S+/, `server: ${url}`) },
+          inputs: { kubeconfig },
         };
         const type = "kubernetes:core/v1:Service";
         const of = { provider: `${provider.urn}::p` };
         held(provider, { urn: urnOf(type, "web"), type, id: "ns/web", ...of });
-      });
-      afterEach(() => api.close());
+      }
 
       it("has it left as it is", async () => {
         const { message } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
         assert.match(message, /it answers 401: expired\)\. Nothing was changed\.$/);
         assert.deepEqual([engine.operations(), deleted()], [[], []]);
+      });
+
+      it("says to fetch a new kubeconfig where the one in the state has ended", async () => {
+        const script = `key=$(mktemp); trap 'rm "$key"' EXIT
+          openssl ecparam -name prime256v1 -genkey -noout -out "$key"
+          openssl req -new -key "$key" -subj /CN=admin | openssl x509 -req -signkey "$key" -days -1`;
+        const cert = execFileSync("sh", ["-ec", script], { stdio: ["ignore", "pipe", "ignore"] });
+        const pad = " ".repeat(6);
+        holdsProvider(`client-certificate-data: ${cert.toString("base64")}\n${pad}`);
+        const { hint } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
+        assert.match(hint, /^The kubeconfig that the state holds ended on \d{4}-.*stackadm up/);
       });
 
       for (const answer of [403, 404])

@@ -49,12 +49,13 @@ describe("the redactor", () => {
       PULUMI_CONFIG_PASSPHRASE: "passphrase-value",
       OS_USERNAME: "demo-user-name",
       PULUMI_CONFIG_PASSPHRASE_FILE: "/path/to/passphrase",
+      PULUMI_BACKEND_URL: "postgres://stacks:database-secret@host.example.org/stacks",
     });
     assert.equal(
       redactor.clean(
-        "correct horse application-secret passphrase-value demo-user-name /path/to/passphrase",
+        "correct horse application-secret passphrase-value database-secret demo-user-name /path/to/passphrase",
       ),
-      "[secret] [secret] [secret] demo-user-name /path/to/passphrase",
+      "[secret] [secret] [secret] [secret] demo-user-name /path/to/passphrase",
     );
   });
 
