@@ -36,7 +36,7 @@ export interface CloudClient {
 }
 
 /** See {@link CloudSettings}. */
-export interface Connection extends Pick<CloudSettings, "verify" | "unseen"> {
+export interface Connection extends Pick<CloudSettings, "verify"> {
   /** Whether a client certificate is shown. */
   readonly certified: boolean;
 }
@@ -219,8 +219,8 @@ class Client implements CloudClient {
     return this.settings.name;
   }
   get connection(): Connection {
-    const { verify, unseen, cert } = this.settings;
-    return { verify, unseen, certified: cert !== undefined };
+    const { verify, cert } = this.settings;
+    return { verify, certified: cert !== undefined };
   }
   get region(): string {
     const first = this.session.token.catalog.flatMap(({ endpoints }) => endpoints)[0];

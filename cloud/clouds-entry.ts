@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parse } from "yaml";
+import { parseDocument, visit } from "yaml";
 import { z } from "zod";
 import { CloudError } from "./cloud-error.js";
 
@@ -38,9 +38,22 @@ export function laidOver(plain: Entry, over: Entry | undefined): Entry {
   return { ...plain, ...Object.fromEntries(said), auth: { ...plain.auth, ...over?.auth } };
 }
 
+/** A password of digits is text: leading zeros, an exponent and the last of many digits count. */
+function asWritten(text: string): unknown {
+  const document = parseDocument(text);
+  const [wrong] = document.errors;
+  if (wrong) throw wrong;
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === "number") node.value = node.source;
+    },
+  });
+  return document.toJS();
+}
+
 function contentOf(path: string): unknown {
   try {
-    return parse(readFileSync(path, "utf8")) ?? {};
+    return asWritten(readFileSync(path, "utf8")) ?? {};
   } catch (error) {
     // What follows the first line shows the file, which has secrets.
     const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
@@ -124,11 +137,18 @@ export interface Search {
   readonly region?: string;
 }
 
+export interface FoundEntry {
+  readonly entry: Entry;
+  /** For messages. */
+  readonly where: string;
+  /** Path of the clouds.yaml that it is from. */
+  readonly path: string;
+  /** What the entry says by itself there. */
+  readonly open: Entry;
+}
+
 /** The entry of a cloud, with its profile below, secure.yaml and its region's values above it; and where it stands. */
-export function findEntry(
-  name: string,
-  { candidates, folders, region }: Search,
-): { readonly entry: Entry; readonly where: string } {
+export function findEntry(name: string, { candidates, folders, region }: Search): FoundEntry {
   const path = firstOf(candidates);
   if (path === undefined)
     throw new CloudError(
@@ -147,5 +167,6 @@ export function findEntry(
   const where = `${name} in ${path}`;
   const secure = firstOf([dirname(path), ...folders].map((folder) => join(folder, "secure.yaml")));
   const own = laidOver(open, secure === undefined ? undefined : entriesIn(secure, "clouds")[name]);
-  return { entry: inRegion(laidOver(profileOf(own, folders, where), own), region, where), where };
+  const entry = inRegion(laidOver(profileOf(own, folders, where), own), region, where);
+  return { entry, where, path, open };
 }

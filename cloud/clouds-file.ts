@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { Failure } from "../base/failure.js";
 import { CloudError } from "./cloud-error.js";
 import { findEntry, laidOver, type Entry } from "./clouds-entry.js";
@@ -22,7 +22,9 @@ export interface CloudSettings {
   readonly cert?: string;
   readonly key?: string;
   readonly credential: Credential;
-  /** Variables that OpenStack's provider has to see besides, because it reads less of clouds.yaml than we do. */
+  /** The clouds.yaml that it is from. Absent: the variables of an openrc file. */
+  readonly file?: string;
+  /** Variables that OpenStack's provider has to see besides, because it reads less of clouds.yaml than we do. Some are secret. */
   readonly unseen: Readonly<Record<string, string>>;
 }
 
@@ -77,8 +79,9 @@ export function settingsFromFile(
   { env = {}, folders = candidates.map((path) => dirname(path)) }: FileOptions = {},
 ): CloudSettings {
   const region = said(env, "OS_REGION_NAME");
-  const { entry, where } = findEntry(name, { candidates, folders, region });
-  return settingsFromEntry(name, { entry: laidOver(entry, above(env)), file: entry, where, env });
+  const { entry, where, path, open } = findEntry(name, { candidates, folders, region });
+  const read = { entry: laidOver(entry, above(env)), file: entry, open, where, env };
+  return { ...settingsFromEntry(name, read), file: resolve(path) };
 }
 
 const pemFiles = {
@@ -150,14 +153,24 @@ const withoutPassword = (url: string): string => url.replace(/\/\/[^/@]*@/, "//"
 interface Read {
   /** What counts. */
   readonly entry: Entry;
-  /** What the file says, without variables. */
+  /** What the files say, without variables. */
   readonly file: Entry;
+  /** What the entry in clouds.yaml says by itself: the provider finds secure.yaml in fewer places. */
+  readonly open: Entry;
   readonly where: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What OpenStack's provider would see otherwise: it reads neither `interface` nor `insecure`, takes no region from a list and no variables in paths. */
-function unseenIn({ entry, file, env }: Read, wanted: string): Record<string, string> {
+/** Whether a path leads the provider, in a directory of its own, to the same file. */
+const isPlain = (path: string): boolean =>
+  !path.includes("$") && (isAbsolute(path) || path.startsWith("~"));
+
+/**
+ * What OpenStack's provider would not see: it reads neither `interface` nor `insecure`, takes no region from a list, no variables in paths,
+ * no paths from our directory on, and no secure.yaml beside a file that is named by OS_CLIENT_CONFIG_FILE. A variable fills what its entry
+ * leaves out.
+ */
+function unseenIn({ entry, file, open, env }: Read, wanted: string): Record<string, string> {
   const seen = (said(env, "OS_ENDPOINT_TYPE") ?? "public").replace(/URL$/, "");
   const region =
     file.regions === undefined || said(env, "OS_REGION_NAME") !== undefined
@@ -165,15 +178,20 @@ function unseenIn({ entry, file, env }: Read, wanted: string): Record<string, st
       : file.region_name;
   const paths = Object.entries(pemFiles).flatMap(([kind, { variable }]) => {
     const written = entry[kind as PemKey];
-    return written?.includes("$") === true
-      ? [[variable, pathOf(kind as PemKey, written, env)] as const]
-      : [];
+    return written === undefined || written === "" || isPlain(written)
+      ? []
+      : [[variable, resolve(pathOf(kind as PemKey, written, env))] as const];
   });
+  const auth = Object.entries(file.auth ?? {}).flatMap(([key, value]) =>
+    value === null || open.auth?.[key] !== undefined
+      ? []
+      : [[`OS_${key.toUpperCase()}`, value] as const],
+  );
   return {
     ...(seen !== wanted && { OS_ENDPOINT_TYPE: wanted }),
     ...(region !== undefined && { OS_REGION_NAME: region }),
     ...(entry.insecure === true && { OS_INSECURE: "true" }),
-    ...Object.fromEntries(paths),
+    ...Object.fromEntries([...paths, ...auth]),
   };
 }
 
@@ -216,7 +234,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
     region_name: said(env, "OS_REGION_NAME"),
     ...above(env),
   };
-  return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, where: variables, env });
+  return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, open: {}, where: variables, env });
 }
 
 /** Finds the cloud: `cloud`, else OS_CLOUD from clouds.yaml, else OS_AUTH_URL and its companions. */

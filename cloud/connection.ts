@@ -2,25 +2,13 @@ import type { CloudClient } from "./client.js";
 import { problem, warning, type Finding } from "./finding.js";
 import type { ClusterNeeds } from "./needs.js";
 
-/** Without these the provider cannot even begin. */
-const needed = /^OS_(CACERT|CERT|KEY)$/;
-
-/** What we read of clouds.yaml and OpenStack's provider does not. */
-const unseenFindings = (unseen: Readonly<Record<string, string>>): Finding[] =>
-  Object.entries(unseen).map(([name, value]) =>
-    (needed.test(name) ? problem : warning)(
-      `clouds.yaml: OpenStack's provider does not read there what stands for ${name}; set ${name}=${value}`,
-    ),
-  );
-
 /** The ways of reaching the cloud that the operator has, and those who work besides or later have not. */
 export function connectionFindings(
   { authUrl, connection }: Pick<CloudClient, "authUrl" | "connection">,
   { controllersVerify }: Pick<ClusterNeeds, "controllersVerify">,
 ): Finding[] {
-  const { certified, verify, unseen } = connection;
+  const { certified, verify } = connection;
   return [
-    ...unseenFindings(unseen),
     ...(certified
       ? [
           problem(

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
+import { providerEnvironment } from "../../cloud/provider-environment.js";
 import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import { filesOf } from "../../components/support/operator.js";
@@ -92,8 +93,8 @@ export class Run {
 
   /** Begins what the engine and the questions to the cloud need, while the state is read. Who needs it hears of an error. */
   getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
-    const { env, program = programModule() } = this.service;
-    this.#worker = prepareWorker(runs ? program : undefined, { env, cwd: this.directory });
+    const { program = programModule() } = this.service;
+    this.#worker = prepareWorker(runs ? program : undefined, this.process());
     this.cloud().catch(() => undefined);
   }
 
@@ -170,13 +171,17 @@ export class Run {
     return { type: "start", operation, stack, project, workDirectory, program };
   }
 
+  /** In what the engine's process runs. */
+  private process(): Pick<OperationOptions, "env" | "cwd"> {
+    return { env: providerEnvironment(this.service.env), cwd: this.directory };
+  }
+
   /** One operation in a process of its own, with these settings, whatever another command gives its engine meanwhile. */
   private async operate(
     request: OperationRequest,
     { onEvent, onHeld, ...options }: Omit<OperationOptions, "env" | "cwd">,
     worker?: ChildProcess,
   ): Promise<void> {
-    const { env } = this.service;
     let operation: Promise<void> | undefined;
     await withSettings(this.place(), options.signal, async () => {
       await new Promise<void>((begun) => {
@@ -188,8 +193,7 @@ export class Run {
             tell?.(...told);
           };
         const heard = { onEvent: after(onEvent), onHeld: after(onHeld) };
-        const place = { env, cwd: this.directory };
-        operation = runOperation(request, { ...options, ...heard, ...place }, worker);
+        operation = runOperation(request, { ...options, ...heard, ...this.process() }, worker);
         operation.then(begun, begun);
       });
     });

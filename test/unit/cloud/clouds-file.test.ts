@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { Failure } from "../../../base/failure.js";
 import {
   cloudsFileCandidates,
@@ -45,6 +45,7 @@ describe("clouds.yaml", () => {
       ca: undefined,
       cert: undefined,
       key: undefined,
+      file: join(folder.path, "clouds.yaml"),
       unseen: {},
       credential: {
         kind: "password",
@@ -68,6 +69,18 @@ describe("clouds.yaml", () => {
     const { credential } = settingsFromFile("one", [path]);
     assert.ok(credential.kind === "password");
     assert.equal(credential.password, "hidden");
+  });
+
+  it("takes what is written without quotes letter by letter", () => {
+    const path = join(folder.path, "clouds.yaml");
+    const auth =
+      "{auth_url: http://k, username: 0123, password: 1e5, project_id: 00000000000000000000000000000012}";
+    writeFileSync(path, `clouds: {one: {auth: ${auth}, region_name: 010, verify: false}}\n`);
+    const { credential, region, verify } = settingsFromFile("one", [path]);
+    assert.ok(credential.kind === "password");
+    const { username, password: written, scope } = credential;
+    assert.deepEqual([username, written, region, verify], ["0123", "1e5", "010", false]);
+    assert.equal(scope.projectId, "00000000000000000000000000000012");
   });
 
   it("takes region, interface, verify and the certificate authority", () => {
@@ -209,6 +222,14 @@ describe("clouds.yaml", () => {
     assert.deepEqual(unseen({ regions: ["a"] }, { OS_REGION_NAME: "a" }), {});
     assert.deepEqual(unseen({ insecure: true }), { OS_INSECURE: "true" });
     assert.deepEqual(unseen({ cacert: "$PLACE/ca" }), { OS_CACERT: join(folder.path, "ca") });
+    const near = relative(process.cwd(), join(folder.path, "ca"));
+    assert.deepEqual(unseen({ cacert: near }), { OS_CACERT: join(folder.path, "ca") });
+    put("secure.yaml", { one: { auth: { password: "hidden", user_domain_name: "people" } } });
+    const { auth_url, username, project_name } = password.auth;
+    assert.deepEqual(unseen({ auth: { auth_url, username, project_name } }), {
+      OS_PASSWORD: "hidden",
+      OS_USER_DOMAIN_NAME: "people",
+    });
   });
 
   it("is replaced by the variables of an openrc file", () => {

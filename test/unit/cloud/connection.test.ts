@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Connection } from "../../../cloud/client.js";
 import { connectionFindings } from "../../../cloud/connection.js";
 
-const plain: Connection = { verify: true, unseen: {}, certified: false };
+const plain: Connection = { verify: true, certified: false };
 const texts = (
   connection: Partial<Connection>,
   { controllersVerify = true, authUrl = "https://k/v3" } = {},
@@ -31,12 +31,5 @@ describe("the operator's way to the cloud", () => {
     );
     assert.deepEqual(texts({ verify: false }, { controllersVerify: false }), []);
     assert.deepEqual(texts({ verify: false }, { authUrl: "http://k/v3" }), []);
-  });
-
-  it("is told to OpenStack's provider by variables, without which it fails or goes another way", () => {
-    assert.deepEqual(texts({ unseen: { OS_ENDPOINT_TYPE: "internal", OS_CACERT: "/ca" } }), [
-      "warning: clouds.yaml: OpenStack's provider does not read there what stands for OS_ENDPOINT_TYPE; set OS_ENDPOINT_TYPE=internal",
-      "problem: clouds.yaml: OpenStack's provider does not read there what stands for OS_CACERT; set OS_CACERT=/ca",
-    ]);
   });
 });
