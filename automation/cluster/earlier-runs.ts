@@ -8,6 +8,8 @@ export interface Stretch {
   readonly to: number;
   /** It was to take everything away, and has the state forget some of it before it was gone. @default it was not */
   readonly destroyed?: true;
+  /** It came to its end, and failed: what it knew of is in the state. @default nobody saw it end */
+  readonly ended?: true;
   /** The run may have begun later and ended earlier. @default it was at work all the time */
   readonly atMost?: true;
 }
@@ -98,7 +100,7 @@ export function unsettledBy(
       // A refresh makes nothing.
       if (endTime === undefined || kind === "refresh") return [];
       const stretch = { from: Date.parse(startTime), to: Date.parse(endTime) };
-      return [kind === "destroy" ? { ...stretch, destroyed: true } : stretch];
+      return [{ ...stretch, ...(kind === "destroy" ? { destroyed: true } : { ended: true }) }];
     },
   );
   return hasPending(interrupted) ? [...failed, ...killed(interrupted, runs)] : failed;

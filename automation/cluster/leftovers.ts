@@ -3,7 +3,7 @@ import { hasData, ownershipOf } from "../../cloud/ownership.js";
 import { fallsInto, type Stretch } from "./earlier-runs.js";
 
 /*
- * Whose is a thing that a run of this stack may have made without the state knowing it? Decided here and nowhere else
+ * Whose is a thing that a run of this stack may have made without the state knowing it? Decided here, of servers without a record in lost-servers.ts, and nowhere else
  * (docs/decisions/0019-repair.md). Pure.
  */
 
@@ -30,10 +30,14 @@ export interface Unmarked {
   readonly created: string;
 }
 
-const unproven = (because: string): Verdict => ({ is: "unproven", because });
+export const unproven = (because: string): Verdict => ({ is: "unproven", because });
 
 /** @param clocks so many milliseconds they may differ. Default: a minute */
-function verdictByTime(created: string, unsettled: readonly Stretch[], clocks?: number): Verdict {
+export function verdictByTime(
+  created: string,
+  unsettled: readonly Stretch[],
+  clocks?: number,
+): Verdict {
   if (created === "") return unproven("the cloud does not say when it was made");
   return fallsInto(created, unsettled, clocks)
     ? { is: "left behind" }

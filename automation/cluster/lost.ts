@@ -10,7 +10,8 @@ import { deleteOrphans } from "../../cloud/orphans.js";
 import { listed, strangersBefore, strangersIn } from "../../cloud/strangers.js";
 import { ClusterError } from "./cluster-error.js";
 import { unsettledOf, type Doubts } from "./earlier-runs.js";
-import { isLost, verdictOnLost } from "./leftovers.js";
+import { isLost, verdictOnLost, type Verdict } from "./leftovers.js";
+import { unreachedIn, verdictOnLostServer } from "./lost-servers.js";
 import { requireNewest } from "./old-state.js";
 import type { Run } from "./run.js";
 import { heldBy, readState, type StateExport } from "./state.js";
@@ -31,7 +32,12 @@ export async function lostAmong(
   const lost = objects.filter((one) => isLost(one, held));
   if (!state || lost.length === 0) return [];
   const known = { ...held, unsettled: await unsettledOf(run.access, state, doubts) };
-  return lost.filter((one) => verdictOnLost(one, known).is === "left behind");
+  const unreached = unreachedIn(state);
+  const verdict = (one: CloudObject): Verdict =>
+    one.kind === "server"
+      ? verdictOnLostServer(one, { ...known, objects, unreached })
+      : verdictOnLost(one, known);
+  return lost.filter((one) => verdict(one).is === "left behind");
 }
 
 /** Each further run would end in the same way. */

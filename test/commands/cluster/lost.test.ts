@@ -161,7 +161,7 @@ describe("what a run that failed left without a record", function () {
     });
   });
 
-  it("is no machine, whatever the time says: it may be at work", async () => {
+  it("is no machine of which the state knows nothing, whatever the time says: it may be at work", async () => {
     const machine = { id: "server", name: "dev-general-0", created: during, status: "ACTIVE" };
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": identity };
     embedder.cloud.on("GET /compute/servers/detail", {

@@ -72,7 +72,7 @@ describe("when runs were at work of which the state may not know everything", ()
   it("as before, where runs failed since, which keep what is in the making; until when is not certain any more", () => {
     const last = run(8, "failed");
     const runs = { history: [last, run(4, "succeeded")], begun: { from: hour(6) } };
-    const failed = { from: hour(8), to: hour(9) };
+    const failed = { from: hour(8), to: hour(9), ended: true };
     assert.deepEqual(unsettledBy(runs, state(9)), [failed, atMost(5, 9)]);
   });
 

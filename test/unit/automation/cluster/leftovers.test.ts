@@ -227,6 +227,9 @@ describe("what is there without a record", () => {
   const description = clusterDescription({ name: "dev", identity: ours });
   const lost = (fields: Partial<CloudObject>): boolean => isLost(object(fields), known);
 
+  const lostVerdict = (fields: Partial<CloudObject>, all: typeof known = known) =>
+    verdictOnLost(object(fields), all).is;
+
   it("is what carries an identity of ours, and the state does not hold", () => {
     for (const kind of ["network", "port", "floating IP", "security group"] as const)
       assert.ok(lost({ kind, id: "new", description }), kind);
@@ -243,8 +246,7 @@ describe("what is there without a record", () => {
   });
 
   it("was left by a run that failed only if it was made then: the state may be an old one", () => {
-    const verdict = (created: string) =>
-      verdictOnLost(object({ kind: "network", description, created }), known).is;
+    const verdict = (created: string) => lostVerdict({ kind: "network", description, created });
     assert.equal(verdict("2026-01-02T08:10:00Z"), "left behind");
     assert.equal(verdict("2026-01-02T09:00:00Z"), "unproven");
     assert.equal(verdict(""), "unproven");
@@ -253,7 +255,7 @@ describe("what is there without a record", () => {
   it("was forgotten by a destroy that failed where it is a subnet of ours, whenever it was made", () => {
     const destroyed = { ...known, unsettled: [{ from: 1, to: 2, destroyed: true as const }] };
     const of = (fields: Partial<CloudObject>, all: typeof known = destroyed) =>
-      verdictOnLost(object({ kind: "subnet", description, created: during, ...fields }), all).is;
+      lostVerdict({ kind: "subnet", description, created: during, ...fields }, all);
     assert.equal(of({ network: "our network" }), "left behind");
     assert.equal(of({ network: "their network" }), "unproven");
     assert.equal(of({ kind: "floating IP" }), "unproven");
@@ -262,7 +264,7 @@ describe("what is there without a record", () => {
 
   it("was never proved to be left where it is a machine's, which may be at work", () => {
     const of = (fields: Partial<CloudObject>) =>
-      verdictOnLost(object({ ...fields, created: "2026-01-02T08:10:00Z" }), known).is;
+      lostVerdict({ ...fields, created: "2026-01-02T08:10:00Z" });
     assert.equal(of({ kind: "server", metadata: metadata(ours) }), "unproven");
     assert.equal(of({ kind: "port", description, owner: "compute:nova" }), "unproven");
     assert.equal(of({ kind: "port", description }), "left behind");

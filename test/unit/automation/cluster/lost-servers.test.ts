@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import type { Stretch } from "../../../../automation/cluster/earlier-runs.js";
+import { unreachedIn, verdictOnLostServer } from "../../../../automation/cluster/lost-servers.js";
+import type { StateExport } from "../../../../automation/cluster/state.js";
+import { object } from "../../../support/cloud-object.js";
+import type { CloudObject } from "../../../../cloud/inventory.js";
+
+describe("a server without a record", () => {
+  const [from = 0, to = 0] = ["2026-01-02T08:00:00Z", "2026-01-02T08:30:00Z"].map(Date.parse);
+  const port = (fields: Partial<CloudObject> = {}): CloudObject =>
+    object({ kind: "port", id: "its port", device: "server", ...fields });
+  const verdict = (
+    objects: readonly CloudObject[],
+    {
+      created = "2026-01-02T08:10:00Z",
+      unsettled = [{ from, to, ended: true }],
+    }: { readonly created?: string; readonly unsettled?: readonly Stretch[] } = {},
+  ) => {
+    const unreached = new Set(["its port", "second port"]);
+    const server = object({ kind: "server", id: "server", created });
+    return verdictOnLostServer(server, { unsettled, objects, unreached }).is;
+  };
+
+  it("was left by a run that ended if its ports are of a machine that no script has reached", () => {
+    assert.equal(verdict([port()]), "left behind");
+    assert.equal(verdict([port(), port({ id: "second port" })]), "left behind");
+    assert.equal(verdict([port(), port({ device: "another", id: "other" })]), "left behind");
+  });
+
+  it("may be at work otherwise", () => {
+    assert.equal(verdict([]), "unproven");
+    assert.equal(verdict([port({ device: "another" })]), "unproven");
+    assert.equal(verdict([port({ id: "of a machine that a script has reached" })]), "unproven");
+    assert.equal(verdict([port(), port({ id: "unknown" })]), "unproven");
+    assert.equal(verdict([port()], { created: "2026-01-02T09:00:00Z" }), "unproven");
+    assert.equal(verdict([port()], { created: "" }), "unproven");
+    for (const how of [{}, { atMost: true }, { destroyed: true }] as const)
+      assert.equal(verdict([port()], { unsettled: [{ from, to, ...how }] }), "unproven");
+  });
+
+  it("is of a machine that no script has reached as long as the state holds none on it", () => {
+    const state = (...resources: readonly (readonly [string, string])[]): StateExport => ({
+      version: 3,
+      deployment: {
+        resources: resources.map(([type, name]) => ({
+          ...{ urn: `urn:pulumi:s::p::${type}::${name}`, type, custom: true, id: `id of ${name}` },
+        })),
+      },
+    });
+    const [portType, script] = [
+      "openstack:networking/port:Port",
+      "command:remote:Command",
+    ] as const;
+    const ports = [
+      [portType, "dev-a-1-port"],
+      [portType, "dev-a-1-admin-port"],
+      [portType, "dev-a-10-port"],
+      ["openstack:networking/network:Network", "dev-a-2-port"],
+    ] as const;
+    const both = ["id of dev-a-1-port", "id of dev-a-1-admin-port"];
+    const all = [...both, "id of dev-a-10-port"];
+    assert.deepEqual([...unreachedIn(state(...ports))], all);
+    assert.deepEqual([...unreachedIn(state(...ports, [script, "dev-a-10-prepare"]))], both);
+    assert.deepEqual(
+      [...unreachedIn(state(...ports, [script, "dev-a-1-join"]))],
+      ["id of dev-a-10-port"],
+    );
+  });
+});
