@@ -11,6 +11,7 @@ import { listed, strangersBefore, strangersIn } from "../../cloud/strangers.js";
 import { ClusterError } from "./cluster-error.js";
 import { unsettledOf, type Doubts } from "./earlier-runs.js";
 import { isLost, verdictOnLost, type Verdict } from "./leftovers.js";
+import { foreignBalancers, isOfService, lostBalancers } from "./lost-balancers.js";
 import { unreachedIn, verdictOnLostServer } from "./lost-servers.js";
 import { requireNewest } from "./old-state.js";
 import type { Run } from "./run.js";
@@ -81,10 +82,12 @@ async function undo(
     const [state, objects] = await Promise.all([readState(run.access), look()]);
     const lost = await choose(state, objects);
     requireWay(lost, objects, heldBy(state).owned);
-    const onDelete = ({ kind, name, id }: CloudObject): void => {
-      run.note(
-        `Deleting the ${kind} '${name}' (${id}): it is this cluster's, and an earlier run left it without a record.`,
-      );
+    const onDelete = (one: CloudObject): void => {
+      const { kind, name, id } = one;
+      const why = isOfService(one)
+        ? "no Service of it is there any more"
+        : "an earlier run left it without a record";
+      run.note(`Deleting the ${kind} '${name}' (${id}): it is this cluster's, and ${why}.`);
     };
     await deleteOrphans(await run.cloud(), lost, { signal, onDelete }).catch((error: unknown) => {
       throw explained(error);
@@ -127,16 +130,25 @@ export async function clearTheWay(run: Run, state: StateExport | undefined): Pro
     const found = await Promise.allSettled(inTheWay.map((kind) => listObjects(cloud, kind)));
     return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
   };
-  const lostIn = (now: StateExport | undefined, objects: readonly CloudObject[]): CloudObject[] => {
+  const lostIn = async (
+    now: StateExport | undefined,
+    objects: readonly CloudObject[],
+  ): Promise<CloudObject[]> => {
     const held = heldBy(now);
-    return objects.filter((one) => isLost(one, held));
+    const lost = objects.filter((one) => isLost(one, held));
+    return [...lost, ...(await lostBalancers(run, objects, held.identities))];
   };
   const objects = await look();
-  const lost = lostIn(state, objects);
+  const lost = await lostIn(state, objects);
   if (lost.length > 0) await undo(run, look, lostIn);
-  const { owned } = heldBy(state);
-  for (const one of strangersIn(owned, objects, new Set([...owned, ...lost.map(({ id }) => id)])))
+  const { owned, identities } = heldBy(state);
+  const going = new Set([...owned, ...lost.map(({ id }) => id)]);
+  const strange = [
+    ...strangersIn(owned, objects, going),
+    ...foreignBalancers(objects, { networks: owned, ours: going, identities }),
+  ];
+  for (const { kind, name, id } of strange)
     run.note(
-      `! The port '${one.name}' (${one.id}) in the cluster's network is not the cluster's, and the network cannot go before it: delete it, or what has it.`,
+      `! The ${kind} '${name}' (${id}) in the cluster's network is not the cluster's, and the network cannot go before it: delete it, or what has it.`,
     );
 }

@@ -107,7 +107,13 @@ describe("the locks of stacks", function () {
       assert.ok(client);
       await end(client);
       const stop = new AbortController();
-      const options = { ...bare, signal: stop.signal, onNote: () => { stop.abort(); } };
+      const options = {
+        ...bare,
+        signal: stop.signal,
+        onNote: () => {
+          stop.abort();
+        },
+      };
       await fails(service().up("dev", options), "CANCELLED");
       assert.deepEqual(engine.operations(), []);
     });
