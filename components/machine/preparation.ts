@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageTable, kubeadmImages, type KubeadmImage } from "../../base/images.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { keyIn } from "../spec/machines.js";
 import { taintText, type OwnSteps, type Taint } from "../plan/cluster-plan.js";
 import { roleTable, rolesOf, type Role } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
@@ -52,6 +53,7 @@ export const hostValues = ({
 }: Pick<ClusterSpec, "ssh" | "securityUpdates">) => ({
   LOGIN_USER: ssh.user,
   LOGIN_KEYS: ssh.loginKeys.join("\n"),
+  REVOKED_KEYS: ssh.revokedKeys.map(keyIn).join("\n"),
   SECURITY_UPDATES: securityUpdates ? "yes" : "no",
 });
 

@@ -116,6 +116,9 @@ export const zones = list(present("an availability zone"), 0, "a list of availab
 const publicKey =
   /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-\S+@openssh\.com) [A-Za-z0-9+/]+=*( .*)?$/;
 
+/** The key itself of a line of `authorized_keys` without options: its type says the same, and its name is anybody's. */
+export const keyIn = (line: string): string => line.split(" ")[1] ?? "";
+
 export const securityUpdates = truth()
   .default(true)
   .meta(
@@ -170,4 +173,30 @@ export const ssh = record({
         "Public keys of operators who may log in besides, on every machine and the bastion. A key that is taken out can no longer log in after the next `up`; sessions that are open stay.",
       ),
     ),
+  revokedKeys: list(
+    text(
+      (value) => publicKey.test(value),
+      "is not a public key; write the line of the key that may log in no more",
+    ),
+    0,
+    "a list of public keys",
+  )
+    .default([])
+    .meta(
+      doc(
+        "in place",
+        "Public keys that may log in no more, wherever on a machine they were written: also the `publicKey` that it was made with. Log in with another one first.",
+      ),
+    ),
+}).superRefine(({ publicKey: program, loginKeys, revokedKeys }, context) => {
+  const used = new Set([program, ...loginKeys].map(keyIn));
+  revokedKeys.forEach((key, index) => {
+    if (used.has(keyIn(key)))
+      context.addIssue({
+        code: "custom",
+        path: ["revokedKeys", index],
+        input: key,
+        message: `'${key}' is publicKey or one of loginKeys, too; take it out there or here`,
+      });
+  });
 });

@@ -14,15 +14,17 @@ const marked = (...keys: readonly string[]): string =>
 
 describe("the keys of operators on a machine", () => {
   let machine: Sandbox;
+  let revokedKeys: string[];
   const run = (...loginKeys: string[]) =>
     machine.run(
       scripts,
       hostValues({
-        ssh: { user: "debian", publicKey: made, loginKeys },
+        ssh: { user: "debian", publicKey: made, loginKeys, revokedKeys },
         securityUpdates: true,
       }),
     );
   beforeEach(() => {
+    revokedKeys = [];
     machine = new Sandbox({
       hostname: "echo machine",
       getent: "echo debian:x:1000:1000::/var/home/debian:/bin/bash",
@@ -51,6 +53,14 @@ describe("the keys of operators on a machine", () => {
     assert.equal(machine.file(file), `${made}ssh-ed25519 AAAAown by-hand\n${marked(ben)}`);
   });
 
+  it("are without those that are revoked, whoever wrote them and how", () => {
+    const own = 'from="10.0.0.0/8",no-pty ssh-ed25519 AAAAanna by hand\n';
+    machine.put(file, `${made}${own}ssh-ed25519 AAAAannabel annabel\n${ben}\n`);
+    revokedKeys = [`${anna} whatever`, made.trim()];
+    assert.equal(run().code, 0);
+    assert.equal(machine.file(file), `ssh-ed25519 AAAAannabel annabel\n${ben}\n`);
+  });
+
   it("touch nothing where none is listed and none was", () => {
     const { calls } = run();
     assert.deepEqual(
@@ -76,7 +86,7 @@ describe("the keys of operators on a machine", () => {
     const { code, stderr } = fresh.run(
       scripts,
       hostValues({
-        ssh: { user: "debian", publicKey: made, loginKeys: [anna] },
+        ssh: { user: "debian", publicKey: made, loginKeys: [anna], revokedKeys: [] },
         securityUpdates: true,
       }),
     );

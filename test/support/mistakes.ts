@@ -127,6 +127,11 @@ export const mistakes: readonly (readonly [
     { endpoint: { kind: "load-balancer", public: false, floatingIp: "203.0.113.7" } },
   ],
   ["ssh.floatingIp", { ssh: { ...smallest.ssh, floatingIp: "203.0.113.7" } }],
+  ["ssh.revokedKeys.0", { ssh: { ...smallest.ssh, revokedKeys: ["secret"] } }],
+  [
+    "ssh.revokedKeys.0",
+    { ssh: { ...smallest.ssh, revokedKeys: [`${smallest.ssh.publicKey} name`] } },
+  ],
   ["ssh.loginKeys.0", { ssh: { ...smallest.ssh, loginKeys: ["secret"] } }],
   ["securityUpdates", { securityUpdates: "weekly" }],
   [
