@@ -1,4 +1,6 @@
 import { strict as assert } from "node:assert";
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
 import { prepareScripts } from "../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../support/fresh-debian.js";
 import { Sandbox, type Outcome } from "../support/sandbox.js";
@@ -195,5 +197,36 @@ describe("where containerd comes from", () => {
       run().calls.filter((call) => /apt-get|curl|gpg .*--export/.test(call)),
       [],
     );
+  });
+});
+
+describe("a machine without apt", () => {
+  let machine: Sandbox;
+  beforeEach(() => {
+    const { "apt-get": absent, ...others } = freshDebian;
+    assert.ok(absent);
+    machine = new Sandbox(others);
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("says that it is not supported and what is, before anything changes", () => {
+    machine.put("etc/os-release", 'PRETTY_NAME="Fedora Linux 42"\n');
+    const { code, stderr, calls } = machine.run(prepareScripts, workerValues());
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /\nreason: machine runs Fedora Linux 42, which is not supported: it has no apt; choose an image of Debian 12 or 13, or of Ubuntu 22\.04, 24\.04 or later\n$/,
+    );
+    assert.ok(!calls.some((call) => /^(curl|gpg|sysctl|modprobe)/.test(call)));
+  });
+
+  it("does without where the image brings everything", () => {
+    machine.put("installed");
+    machine.put("opt/cni/bin/loopback");
+    chmodSync(join(machine.root, "opt/cni/bin/loopback"), 0o755);
+    const { code, stderr } = machine.run(prepareScripts, workerValues());
+    assert.equal(code, 0, stderr);
   });
 });

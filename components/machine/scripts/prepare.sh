@@ -9,6 +9,7 @@ prepare() {
   require CONTAINERD_CONFIG KUBEADM_IMAGES CRI_TOOLS_SERIES KUBERNETES_CNI_SERIES CONTAINERD_SERIES
   require POD_RANGE NODE_RANGE LOGIN_USER SECURITY_UPDATES
   wait_for_cloud_init
+  has_apt
   logins
   keep_version
   second_interface
@@ -37,6 +38,14 @@ wait_for_cloud_init() {
     124) die "cloud-init did not end within 300 s on $(hostname)" ;;
     *) die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')" ;;
   esac
+}
+
+# Every package comes by it. A prebaked image needs none.
+has_apt() {
+  local system
+  if command -v apt-get || installed; then return; fi
+  system=$(of_system PRETTY_NAME)
+  die "$(hostname) runs ${system:-a system without a name}, which is not supported: it has no apt; choose an image of Debian 12 or 13, or of Ubuntu 22.04, 24.04 or later"
 }
 
 # What user data made of it (second-interface.sh).
