@@ -1,4 +1,7 @@
-/** Every version that this program chooses. Nothing on a machine resolves "latest". */
+/**
+ * Every version that this program chooses, and where it comes from. Kubernetes is one release and each image one tag. What comes beside
+ * Kubernetes' packages is a series: machines take its newest build when they are prepared, and hold it.
+ */
 
 /** What goes with a Kubernetes minor. */
 export interface KubernetesMinor {
@@ -45,6 +48,17 @@ export const upstreamPackages = {
   url: "https://pkgs.k8s.io/core:/stable:/v{minor}/deb/",
   /** Fingerprint of the key that signs them. */
   keyFingerprint: "DE15B14486CD377B9E876E1A234654DA9A296436",
+} as const;
+
+/**
+ * Where containerd 2 comes from on machines of which neither Kubernetes' repository nor the distribution has it; `{distribution}` and
+ * `{codename}` become ID and VERSION_CODENAME of the machine's os-release(5). Docker's own, as its instructions for Debian and Ubuntu say.
+ */
+export const containerdPackages = {
+  source: "https://download.docker.com/linux/{distribution} {codename} stable",
+  key: "https://download.docker.com/linux/{distribution}/gpg",
+  /** Fingerprint of the primary key; a subkey of it signs. */
+  keyFingerprint: "9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
 } as const;
 
 /** What comes beside Kubernetes' own packages: machines install the newest build of the series and hold it. */

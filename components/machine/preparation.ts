@@ -16,6 +16,9 @@ export const prepareValues = [
   "KUBERNETES_VERSION",
   "PACKAGES_URL",
   "PACKAGES_KEY_FINGERPRINT",
+  "CONTAINERD_SOURCE",
+  "CONTAINERD_KEY",
+  "CONTAINERD_KEY_FINGERPRINT",
   "IMAGE_REPOSITORY",
   "CONTAINERD_CONFIG",
   "CLOUD_AUTHORITY",
@@ -67,6 +70,7 @@ export const prepareScripts = [
   readFileSync(join(__dirname, "scripts/authority.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/proxy.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/registries.sh"), "utf8"),
+  readFileSync(join(__dirname, "scripts/containerd-package.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/prepare.sh"), "utf8"),
 ] as const;
 
@@ -145,6 +149,9 @@ export function preparation(
     KUBERNETES_VERSION: version,
     PACKAGES_URL: packages.url.replaceAll("{minor}", minorOf(version)),
     PACKAGES_KEY_FINGERPRINT: packages.keyFingerprint,
+    CONTAINERD_SOURCE: packages.containerd.source,
+    CONTAINERD_KEY: packages.containerd.key,
+    CONTAINERD_KEY_FINGERPRINT: packages.containerd.keyFingerprint,
     IMAGE_REPOSITORY: registry.prefix,
     CONTAINERD_CONFIG: containerdConfig({
       cgroupDriver: cgroupDriver(kubernetes),

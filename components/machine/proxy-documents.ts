@@ -9,7 +9,7 @@ export interface Proxies {
   readonly https: string | undefined;
 }
 
-const hostOf = (url: string): string => /^https?:\/\/(?:[^/@]*@)?([^/:]+)/.exec(url)?.[1] ?? "";
+const hostOf = (url: string): string => /^https?:\/\/(?:[^/@]*@)?([^/:\s]+)/.exec(url)?.[1] ?? "";
 
 /** Whether an entry of a list of exceptions is about a host. */
 export function excepts(entry: string, host: string): boolean {
@@ -44,10 +44,13 @@ export function exceptions({ network, endpoint, apiName, kubernetes }: ProxySpec
     ...[apiName, ...apiOutside(endpoint)],
     ...(network.proxy?.noProxy ?? []),
   ];
-  // apt, and curl of older distributions, know no ranges; the one host that they ask is said by its name.
-  const repository = hostOf(kubernetes.packages.url);
-  const named = all.some((entry) => excepts(entry, repository)) ? [repository] : [];
-  return [...new Set([...all, ...named])];
+  return withNames(all, [kubernetes.packages.url]);
+}
+
+/** apt, and curl of older distributions, know no ranges; the hosts that they ask are said by their names. */
+function withNames(entries: readonly string[], urls: readonly string[]): string[] {
+  const named = urls.map(hostOf).filter((host) => entries.some((entry) => excepts(entry, host)));
+  return [...new Set([...entries, ...named])];
 }
 
 const schemes = ["http", "https"] as const;
@@ -82,18 +85,21 @@ function aptConfiguration(proxies: Proxies, direct: readonly string[]): string {
     .join("");
 }
 
-/** For the one address that curl fetches. */
-function curlConfiguration(proxies: Proxies, direct: readonly string[], url: string): string {
-  const proxy = proxies[url.startsWith("https:") ? "https" : "http"];
+/** For addresses of one scheme: curl's file knows one proxy. */
+function curlConfiguration(proxy: string | undefined, direct: readonly string[]): string {
   return proxy === undefined ? "" : `proxy = "${proxy}"\nnoproxy = "${direct.join(",")}"\n`;
 }
 
 /** What scripts/proxy.sh puts into files, a line `NAME BASE64` each. */
 export function proxyFiles(spec: ProxySpec, proxies: Proxies): string {
   const direct = exceptions(spec);
+  const { source, key } = spec.kubernetes.packages.containerd;
+  // containerd, which restarts for other variables, asks neither of them.
+  const named = withNames(direct, [source, key]);
   const files = {
-    apt: aptConfiguration(proxies, direct),
-    curl: curlConfiguration(proxies, direct, spec.kubernetes.packages.url),
+    apt: aptConfiguration(proxies, named),
+    "curl-http": curlConfiguration(proxies.http, named),
+    "curl-https": curlConfiguration(proxies.https, named),
     environment: environment(proxies, direct),
   };
   return Object.entries(files)

@@ -1,9 +1,4 @@
-import {
-  defaultKubernetesVersion,
-  minorOf,
-  supportedMinors,
-  upstreamPackages,
-} from "../../base/versions.js";
+import { defaultKubernetesVersion, minorOf, supportedMinors } from "../../base/versions.js";
 import { images } from "./images.js";
 import {
   apiServer,
@@ -16,6 +11,7 @@ import {
 } from "./kubernetes-flags.js";
 import { besideKeystone, keystone } from "./keystone.js";
 import { patches } from "./kubernetes-patches.js";
+import { packages } from "./packages.js";
 import { registries } from "./registries.js";
 import { doc, list, present, record, text, truth } from "../arguments/values.js";
 
@@ -25,29 +21,6 @@ const version = text(
 )
   .default(defaultKubernetesVersion)
   .meta(doc("refused", "Kubernetes version, without a leading v."));
-
-/** Where machines get their packages. */
-const packages = record({
-  url: text(
-    (value) => /^https?:\/\/\S+\/$/.test(value),
-    "is not the address of a package repository; write one that begins with http and ends with a slash",
-  )
-    .default(upstreamPackages.url)
-    .meta(
-      doc(
-        "in place",
-        "Flat apt repository with kubeadm, kubelet, kubectl, cri-tools, kubernetes-cni and, unless the distribution has containerd 2, containerd.io. `{minor}` becomes the minor version; the signing key is `Release.key` in it.",
-      ),
-    ),
-  keyFingerprint: text(
-    (value) => /^[0-9A-F]{40}$/.test(value),
-    "is not a fingerprint; write 40 upper-case hexadecimal digits",
-  )
-    .default(upstreamPackages.keyFingerprint)
-    .meta(
-      doc("in place", "Fingerprint of the key that signs the repository. Another key is refused."),
-    ),
-}).prefault({});
 
 /** Where machines get their container images. */
 const registry = record({

@@ -159,6 +159,7 @@ describe("what prepare.sh does for what is fetched", () => {
     const apt = "etc/apt/apt.conf.d/95stackadm-proxy";
     const unit = "etc/systemd/system/containerd.service.d/20-stackadm-proxy.conf";
     const environment = "var/lib/stackadm/proxy/environment";
+    const curls = ["curl-http", "curl-https"].map((name) => `var/lib/stackadm/proxy/${name}`);
 
     it("is told to apt before anything is fetched, to curl and to containerd, which restarts once", () => {
       const done = run({ PROXY: proxied });
@@ -168,18 +169,23 @@ describe("what prepare.sh does for what is fetched", () => {
         machine.file(unit) ?? "",
         /^\[Service\]\nEnvironmentFile=\S*\/proxy\/environment\n$/,
       );
-      for (const path of [apt, environment, "var/lib/stackadm/proxy/curl"])
-        assert.equal(mode(path), "600", path);
+      for (const path of [apt, environment, ...curls]) assert.equal(mode(path), "600", path);
       assert.equal(restarts(done), 1);
       const order = (wanted: string): number => done.calls.indexOf(wanted);
       assert.ok(order("systemctl daemon-reload") < order("systemctl restart containerd"));
       assert.equal(restarts(run({ PROXY: proxied })), 0);
     });
 
+    it("is in no file of an earlier release any more", () => {
+      machine.put("var/lib/stackadm/proxy/curl", "CANARY\n");
+      run({ PROXY: proxied });
+      assert.equal(machine.file("var/lib/stackadm/proxy/curl"), undefined);
+    });
+
     it("is how a fresh machine gets the key of its packages", () => {
       fresh();
       const key = run({ PROXY: proxied }).calls.find((call) => call.startsWith("curl ")) ?? "";
-      assert.match(key, / --config \S+\/proxy\/curl https:\/\/\S+Release\.key$/);
+      assert.match(key, / --config \S+\/proxy\/curl-https https:\/\/\S+Release\.key$/);
     });
 
     it("has containerd restart for another one, and for none, and leaves nothing behind", () => {
@@ -190,7 +196,7 @@ describe("what prepare.sh does for what is fetched", () => {
       const done = run();
       assert.equal(restarts(done), 1);
       assert.ok(done.calls.includes("systemctl daemon-reload"));
-      for (const path of [apt, unit, environment, "var/lib/stackadm/proxy/curl"])
+      for (const path of [apt, unit, environment, ...curls])
         assert.equal(machine.file(path), undefined, path);
       assert.equal(restarts(run()), 0);
     });

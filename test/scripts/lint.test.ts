@@ -84,7 +84,7 @@ describe("scripts for machines", () => {
       prepareValues,
       [
         ...["volumes", "disk", "authority", "proxy", "registries", "prepare"],
-        ...["logins", "security-updates"],
+        ...["containerd-package", "logins", "security-updates"],
       ].map((name) => `machine/scripts/${name}.sh`),
     ],
     ["ipv6", Object.keys(ipv6Values({ nodes: "", pods: "" })), ["machine/scripts/ipv6.sh"]],

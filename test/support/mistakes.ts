@@ -1,4 +1,4 @@
-import { both, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
+import { both, containerd, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
 import { smallest } from "./spec.js";
 
 /** One wrong value each for the smallest cluster, and where it is: the empty path is the cluster itself. */
@@ -57,6 +57,13 @@ export const mistakes: readonly (readonly [
   ["kubernetes.version", { kubernetes: { version: "1.29.0" } }],
   ["kubernetes.packages.url", { kubernetes: { packages: { url: "pkgs.k8s.io" } } }],
   ["kubernetes.packages.keyFingerprint", { kubernetes: { packages: { keyFingerprint: "abc" } } }],
+  [
+    "kubernetes.packages.containerd.source",
+    containerd({ source: "deb https://a.test x", key: "https://a.test/key" }),
+  ],
+  ["kubernetes.packages.containerd.key", containerd({ key: "gpg" })],
+  ["kubernetes.packages.containerd.key", containerd({ source: "https://a.test/x /" })],
+  ["kubernetes.packages.containerd.keyFingerprint", containerd({ keyFingerprint: "0x8D81803C" })],
   ["kubernetes.registry.prefix", { kubernetes: { registry: { prefix: "http://x" } } }],
   ["kubernetes.registry.plainHttp", { kubernetes: { registry: { plainHttp: "yes" } } }],
   ["kubernetes.kubelet", { kubernetes: { kubelet: [] } }],

@@ -5,6 +5,7 @@ export const worker = (over: object) => ({
 });
 export const cp = (over: object) => ({ controlPlane: { flavor: "m", ...over } });
 export const k8s = (over: object) => ({ kubernetes: over });
+export const containerd = (over: object) => k8s({ packages: { containerd: over } });
 export const lb = (over: object) => ({ loadBalancer: over });
 export const both = (over: object) => ({ network: { ipv6: { nodes: "fd00:10::/64", ...over } } });
 export const given = (ingress: object) => ({

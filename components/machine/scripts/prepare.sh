@@ -5,9 +5,11 @@
 
 prepare() {
   require KUBERNETES_VERSION PACKAGES_URL PACKAGES_KEY_FINGERPRINT IMAGE_REPOSITORY
+  require CONTAINERD_SOURCE CONTAINERD_KEY CONTAINERD_KEY_FINGERPRINT
   require CONTAINERD_CONFIG KUBEADM_IMAGES CRI_TOOLS_SERIES KUBERNETES_CNI_SERIES CONTAINERD_SERIES
   require POD_RANGE NODE_RANGE LOGIN_USER SECURITY_UPDATES
   wait_for_cloud_init
+  has_apt
   logins
   keep_version
   second_interface
@@ -36,6 +38,14 @@ wait_for_cloud_init() {
     124) die "cloud-init did not end within 300 s on $(hostname)" ;;
     *) die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')" ;;
   esac
+}
+
+# Every package comes by it. A prebaked image needs none.
+has_apt() {
+  local system
+  if command -v apt-get || installed; then return; fi
+  system=$(of_system PRETTY_NAME)
+  die "$(hostname) runs ${system:-a system without a name}, which is not supported: it has no apt; choose an image of Debian 12 or 13, or of Ubuntu 22.04, 24.04 or later"
 }
 
 # What user data made of it (second-interface.sh).
@@ -88,7 +98,7 @@ no_swap() {
 packages() {
   local extra
   read -ra extra <<<"$EXTRA_PACKAGES"
-  if ! installed; then install_packages; elif ! only_pinned_trusted; then trusted_key; fi
+  if ! installed; then install_packages; elif ! only_pinned_trusted; then trust_packages; fi
   extra_packages "${extra[@]}"
   # In a prebaked image too.
   apt_hold kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io containerd "${extra[@]}"
@@ -97,16 +107,17 @@ packages() {
 install_packages() {
   local pinned=() name
   say "$(hostname): installing Kubernetes $KUBERNETES_VERSION"
-  trusted_key
-  printf 'deb [signed-by=/etc/apt/keyrings/stackadm.asc] %s /\n' "$PACKAGES_URL" |
+  trust_packages
+  printf 'deb [signed-by=%s] %s /\n' "$keyring" "$PACKAGES_URL" |
     write /etc/apt/sources.list.d/stackadm.list
   apt_update_own || die "the packages of $PACKAGES_URL cannot be listed$(because apt)"
   for name in kubeadm kubelet kubectl; do pin "$KUBERNETES_VERSION" "$name"; done
   pin "$CRI_TOOLS_SERIES" cri-tools
   pin "$KUBERNETES_CNI_SERIES" kubernetes-cni
-  if ! has_containerd; then pin "$CONTAINERD_SERIES" containerd.io containerd; fi
+  if ! has_containerd; then pin_containerd; fi
   # The guard needs iptables, and not every build of kubelet brings it.
   apt_install iptables "${pinned[@]}" || die "the packages cannot be installed$(because apt)"
+  forget_containerd_source
   installed || die "the packages are installed, but kubeadm, kubelet and containerd $CONTAINERD_SERIES do not answer"
 }
 
@@ -130,20 +141,25 @@ has_containerd() { containerd --version | grep -Eq " v?$CONTAINERD_SERIES\."; }
 
 readonly keyring=/etc/apt/keyrings/stackadm.asc
 
-# A file may hold any number of keys, and apt trusts each of them: it gets the pinned one alone.
+trust_packages() {
+  trusted_key kubernetes.packages.url "$PACKAGES_URL" "${PACKAGES_URL}Release.key" "$PACKAGES_KEY_FINGERPRINT" "$keyring"
+}
+
+# trusted_key ARGUMENT REPOSITORY ADDRESS FINGERPRINT KEYRING: ARGUMENT is the one that says the repository. A file may hold any
+# number of keys, and apt trusts each of them: the keyring gets the pinned one alone.
 trusted_key() {
   local key found home=$volatile/gnupg
   if ! command -v curl || ! command -v gpg; then apt_install curl gnupg ca-certificates; fi
-  key=$(fetch "${PACKAGES_URL}Release.key")
+  key=$(fetch "$3") || die "$1: $(hostname) cannot fetch $3, the key of $2; write a repository that it reaches"
   found=$(primary_keys <<<"$key")
-  grep -qxF "$PACKAGES_KEY_FINGERPRINT" <<<"$found" ||
-    die_as INVALID_CONFIG "kubernetes.packages.keyFingerprint: $PACKAGES_URL is signed by ${found//$'\n'/ and }, not by $PACKAGES_KEY_FINGERPRINT"
+  grep -qxF "$4" <<<"$found" ||
+    die_as INVALID_CONFIG "${1%.*}.keyFingerprint: $2 is signed by ${found//$'\n'/ and }, not by $4"
   rm -rf "$home"
   mkdir -p "$volatile"
   mkdir -m 0700 "$home"
   gpg --homedir "$home" --batch --no-autostart --import <<<"$key"
-  gpg --homedir "$home" --batch --no-autostart --armor --export-options export-minimal --export "$PACKAGES_KEY_FINGERPRINT" |
-    write "$keyring"
+  gpg --homedir "$home" --batch --no-autostart --armor --export-options export-minimal --export "$4" |
+    write "$5"
   rm -rf "$home"
 }
 
@@ -166,16 +182,21 @@ known() {
   local series=$1 name version
   shift
   for name in "$@"; do
-    version=$(apt-cache madison "$name" | awk -v series="$series" '
-      { build = $3; sub(/^[0-9]+:/, "", build); rest = substr(build, length(series) + 1) }
-      !newest && index(build, series) == 1 && (rest == "" || rest ~ /^[-.]/) { newest = $3 }
-      END { print newest }')
+    version=$(newest "$series" "$name")
     if [[ -n $version ]]; then
       pinned+=("$name=$version")
       return 0
     fi
   done
   return 1
+}
+
+# newest SERIES NAME [OPTION...]: of the builds that apt-cache lists, newest first.
+newest() {
+  apt-cache madison "$2" "${@:3}" | awk -v series="$1" '
+    { build = $3; sub(/^[0-9]+:/, "", build); rest = substr(build, length(series) + 1) }
+    !newest && index(build, series) == 1 && (rest == "" || rest ~ /^[-.]/) { newest = $3 }
+    END { print newest }'
 }
 
 runtime() {

@@ -10,19 +10,22 @@ proxy_file() { awk -v name="$1" '$1 == name { print $2 }' <<<"$PROXY" | base64 -
 
 # Before anything is fetched.
 fetch_by_proxy() {
+  local scheme
+  # An earlier release had one file for both schemes.
+  rm -f "$proxy_home/curl"
   if [[ -z $PROXY ]]; then
-    rm -f "$proxy_for_apt" "$proxy_home/curl"
+    rm -f "$proxy_for_apt" "$proxy_home/curl-http" "$proxy_home/curl-https"
   else
     proxy_file apt | write "$proxy_for_apt" 0600
-    proxy_file curl | write "$proxy_home/curl" 0600
+    for scheme in http https; do proxy_file "curl-$scheme" | write "$proxy_home/curl-$scheme" 0600; done
   fi
 }
 
-# fetch URL...
+# fetch URL
 fetch() {
   local options=(--fail --silent --show-error --retry 5 --retry-connrefused --max-time 60)
-  if [[ -n $PROXY ]]; then options+=(--config "$proxy_home/curl"); fi
-  curl "${options[@]}" "$@"
+  if [[ -n $PROXY ]]; then options+=(--config "$proxy_home/curl-${1%%:*}"); fi
+  curl "${options[@]}" "$1"
 }
 
 # Sets `changed`. A unit's variables are everybody's to read, a file's are not.

@@ -13,28 +13,31 @@ import {
 import { kubectlOn } from "../support/kubectl.js";
 import { changes } from "../support/lab-cluster.js";
 import { inServer } from "../support/machines.js";
+import { bait, startPackages, type PackageRepositories } from "../support/package-repositories.js";
 import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
 const password = { proxy: "canary-of-the-proxy", registry: "canary&of$the'registry" };
 const machines = ["control-plane-0", "general-0"];
 
-describe("a proxy, registries and images of one's own, on the lab", function () {
+describe("a proxy, repositories, registries and images of one's own, on the lab", function () {
   this.timeout(20 * minutes);
   const stack = new Stack("downloads");
   let management: LabSettings["management"];
   let proxy: Beside;
+  let repositories: PackageRepositories;
   let registry: Awaited<ReturnType<typeof startRegistry>>;
   before(async () => {
     await stack.open();
     ({ management } = settingsOf(await readState(labPaths(labSettings().name))));
     const { host, cloud } = management;
     proxy = await startProxy(host);
+    repositories = await startPackages(host, `${cloud}:${String(ports.packages)}`);
     const login = { user: "robot", password: password.registry };
     registry = await startRegistry(host, `${cloud}:${String(ports.registry)}`, login);
   });
   after(async () => {
-    await Promise.all([proxy.close(), registry.close()]);
+    await Promise.all([proxy.close(), repositories.close(), registry.close()]);
     await stack.cluster.close();
   });
 
@@ -43,7 +46,7 @@ describe("a proxy, registries and images of one's own, on the lab", function () 
     workers: { general: { flavor: "k8s-worker", count: 1 } },
     samples: false,
     ...(http !== undefined && { network: { proxy: { http } } }),
-    kubernetes,
+    kubernetes: { packages: repositories.packages, ...kubernetes },
   });
   const by = (credentials = ""): string =>
     `http://${credentials}${management.host}:${String(proxy.port)}`;
@@ -66,14 +69,34 @@ describe("a proxy, registries and images of one's own, on the lab", function () 
   it("fetches packages and images by the proxy, from the first machine on, and gives it to no pod", async () => {
     await stack.up(described(by()));
     const targets = new Set(proxy.asked.map(({ target }) => target));
-    for (const port of [ports.packages, ports.registry])
-      assert.ok(targets.has(site(port)), site(port));
+    const ours = `${management.host}:${String(repositories.port)}`;
+    for (const target of [ours, site(ports.registry)]) assert.ok(targets.has(target), target);
     assert.doesNotMatch(
       await on("control-plane-0", "cat /etc/kubernetes/manifests/*.yaml"),
       /_PROXY/i,
     );
     assert.doesNotMatch(await ask("-n kube-system get daemonset kube-proxy -o yaml"), /_PROXY/i);
     await stack.prove(1);
+  });
+
+  it("takes containerd, and nothing else, from a repository that it trusts for it alone", async () => {
+    const { asked, packages, version } = repositories;
+    const taken = asked.filter(({ target }) => /^\/debian\/.*\.deb$/.test(target));
+    assert.ok(taken.length >= machines.length, JSON.stringify(taken));
+    for (const { target } of taken) assert.match(target, /\/containerd\.io_[^/]*$/);
+    const keys =
+      "gpg --homedir /run/stackadm --batch --no-autostart --show-keys --with-colons /etc/apt/keyrings/stackadm-containerd.asc";
+    for (const machine of machines) {
+      assert.equal(await on(machine, "dpkg-query -W -f '${Version}' containerd.io"), version);
+      assert.match(await on(machine, "apt-mark showhold"), /^containerd\.io$/m);
+      const policy = await on(machine, `apt-cache policy ${bait.package}`);
+      assert.ok(!policy.includes(bait.version), policy);
+      const listed = await on(machine, keys);
+      assert.deepEqual(
+        [...listed.matchAll(/^pub:.*\nfpr:+(\w+):/gm)].map(([, found]) => found),
+        [packages.containerd.keyFingerprint],
+      );
+    }
   });
 
   it("has nothing to do the second time", async () => {

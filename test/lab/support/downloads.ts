@@ -22,7 +22,8 @@ export interface Beside {
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
-function forward(from: IncomingMessage, to: URL, answer: ServerResponse): void {
+/** Passes a request on, without what its sender signed in with. */
+export function forward(from: IncomingMessage, to: URL, answer: ServerResponse): void {
   const headers = { ...from.headers };
   for (const own of ["proxy-authorization", "authorization"]) Reflect.deleteProperty(headers, own);
   const passed = request(to, { method: from.method ?? "GET", headers }, (got) => {
@@ -43,7 +44,12 @@ function tunnel(target: string, socket: Duplex): void {
   socket.on("error", () => out.destroy());
 }
 
-async function listen(server: Server, host: string, asked: Beside["asked"]): Promise<Beside> {
+/** Has a server of the test listen on a free port. */
+export async function listen(
+  server: Server,
+  host: string,
+  asked: Beside["asked"],
+): Promise<Beside> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);

@@ -33,6 +33,14 @@ describe("preparation", () => {
     assert.equal(PACKAGES_URL, "https://pkgs.k8s.io/core:/stable:/v1.35/deb/");
   });
 
+  it("says where containerd comes from, with the places that the machine fills", () => {
+    const source = "https://mirror.example.org/{distribution} {codename} main";
+    const containerd = { source, key: "https://mirror.example.org/{distribution}/key.asc" };
+    const values = preparation(spec({ packages: { containerd } }), "worker");
+    assert.deepEqual([values.CONTAINERD_SOURCE, values.CONTAINERD_KEY], Object.values(containerd));
+    assert.match(values.CONTAINERD_KEY_FINGERPRINT, /^9DC8/);
+  });
+
   it("takes crictl from the series of the Kubernetes minor", () => {
     const { CRI_TOOLS_SERIES } = preparation(spec({ version: "1.35.4" }), "worker");
     assert.equal(CRI_TOOLS_SERIES, "1.35");

@@ -119,13 +119,26 @@ describe("the files of a proxy", () => {
     assert.doesNotMatch(apt, /https|\/16|::\.|::::/);
   });
 
-  it("tell curl of the proxy for the repository's scheme, or of none", () => {
-    const plain = { kubernetes: { packages: { url: "http://apt.example/x/" } } };
-    const proxies = { http: undefined, https: url };
-    assert.equal(files(specOf([], plain), proxies)["curl"], "");
+  it("tell curl of the proxy for each scheme, or of none", () => {
+    const found = files(specOf(), { http: undefined, https: url });
+    assert.equal(found["curl-http"], "");
     assert.match(
-      files(specOf(), proxies)["curl"] ?? "",
+      found["curl-https"] ?? "",
       /^proxy = "http:\/\/me:\S+"\nnoproxy = "localhost,.*"\n$/,
     );
+  });
+
+  it("name the hosts of containerd's repository to apt and curl, and not to containerd, which would restart for it", () => {
+    const containerd = { source: "http://172.29.0.7:80/x /", key: "https://keys.example.org/key" };
+    const own = { kubernetes: { packages: { containerd } } };
+    const among = [".example.org", "172.29.0.0/24"];
+    const found = files(specOf(among, own));
+    for (const name of ["172.29.0.7", "keys.example.org"]) {
+      assert.ok(found["apt"]?.includes(`Acquire::http::Proxy::${name} "DIRECT";`), name);
+      for (const scheme of ["http", "https"])
+        assert.match(found[`curl-${scheme}`] ?? "", new RegExp(`noproxy = ".*,${name}[,"]`));
+    }
+    assert.equal(found["environment"], files(specOf(among))["environment"]);
+    assert.doesNotMatch(files(specOf([], own))["apt"] ?? "", /172\.29|keys/);
   });
 });

@@ -1,0 +1,68 @@
+# shellcheck shell=bash disable=SC2154
+# Where containerd comes from: what the machine's repositories have, and else one for this package alone. Read by prepare.sh.
+# Values: CONTAINERD_SERIES, CONTAINERD_SOURCE, CONTAINERD_KEY, CONTAINERD_KEY_FINGERPRINT.
+#
+# That one never becomes a source of the machine: apt asks it with lists of its own, and what it has besides containerd.io can take no
+# package's place, neither now nor by an update. Preferences could not say so, which know a repository by its host: a mirror has
+# the distribution there too.
+
+readonly containerd_keyring=/etc/apt/keyrings/stackadm-containerd.asc containerd_apart=/var/cache/stackadm/containerd
+
+# Adds it to `pinned`.
+pin_containerd() {
+  local source key
+  if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
+  # Where one of them does not answer, the others count.
+  apt_run update || say "$(hostname): not all of its package lists can be fetched$(because apt)"
+  if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
+  source=$(filled "$CONTAINERD_SOURCE")
+  key=$(filled "$CONTAINERD_KEY")
+  say "$(hostname): neither $PACKAGES_URL nor another repository of it has containerd $CONTAINERD_SERIES; asking $source"
+  trusted_key kubernetes.packages.containerd.source "$source" "$key" "$CONTAINERD_KEY_FINGERPRINT" "$containerd_keyring"
+  download_containerd "$source"
+}
+
+# of_system NAME: what os-release(5) says of the machine, or nothing.
+# shellcheck source=/dev/null
+of_system() (
+  . /etc/os-release
+  printf '%s' "${!1:-}"
+)
+
+# filled TEXT: with the machine's distribution and its release.
+filled() {
+  local text=$1 pair place value
+  for pair in distribution=ID codename=VERSION_CODENAME; do
+    place="{${pair%=*}}"
+    [[ $text == *"$place"* ]] || continue
+    value=$(of_system "${pair#*=}")
+    [[ $value =~ ^[a-z0-9][a-z0-9._-]*$ ]] ||
+      die_as INVALID_CONFIG "kubernetes.packages.containerd: /etc/os-release of $(hostname) has no ${pair#*=} for $place; write source and key without it"
+    text=${text//"$place"/$value}
+  done
+  printf '%s' "$text"
+}
+
+# download_containerd SOURCE
+download_containerd() {
+  local version lists apart argument=kubernetes.packages.containerd.source
+  lists=$containerd_apart/sources.list
+  apart=(-o Dir::Etc::sourcelist="$lists" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$containerd_apart/lists")
+  apart+=(-o Dir::Cache="$containerd_apart" -o APT::Update::Error-Mode=any)
+  rm -rf "$containerd_apart"
+  mkdir -p "$containerd_apart/lists"
+  printf 'deb [signed-by=%s] %s\n' "$containerd_keyring" "$1" | write "$lists"
+  apt_run "${apart[@]}" update ||
+    die "$argument: the packages of $1 cannot be listed on $(hostname)$(because apt); write a repository that has containerd.io"
+  version=$(newest "$CONTAINERD_SERIES" containerd.io "${apart[@]}")
+  [[ -n $version ]] ||
+    die_as INVALID_CONFIG "$argument: neither $PACKAGES_URL nor another repository of $(hostname) nor $1 has containerd.io of series $CONTAINERD_SERIES; write a repository that has it"
+  # Whom apt downloads as, where it can.
+  chown _apt "$containerd_apart" || :
+  (cd "$containerd_apart" && apt_run "${apart[@]}" download "containerd.io=$version") ||
+    die "$argument: containerd.io $version cannot be downloaded from $1$(because apt)"
+  pinned+=("$containerd_apart"/containerd.io_*.deb)
+}
+
+# When it is installed, or an earlier run did not come that far.
+forget_containerd_source() { rm -rf "$containerd_apart"; }

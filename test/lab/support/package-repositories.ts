@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defaultKubernetesVersion, minorOf } from "../../../base/versions.js";
+import { renderRelease } from "../../../lab/kubernetes/apt-index.js";
+import { digestOf } from "../../../lab/kubernetes/digest.js";
+import { signingKey, type SigningKey } from "../../../lab/kubernetes/signing-key.js";
+import { forward, listen, type Beside } from "./downloads.js";
+
+/** Two apt repositories of the packages that the lab's has, as if they were two sites'. */
+export interface PackageRepositories extends Beside {
+  /** What `kubernetes.packages` says of them. */
+  readonly packages: {
+    readonly url: string;
+    readonly keyFingerprint: string;
+    readonly containerd: {
+      readonly source: string;
+      readonly key: string;
+      readonly keyFingerprint: string;
+    };
+  };
+  /** Of containerd.io. */
+  readonly version: string;
+}
+
+/** In the second repository, of a package that the first has too: apt would prefer it. */
+export const bait = { package: "cri-tools", version: "9:99" };
+
+const nameOf = (entry: string): string => /^Package: (.*)$/m.exec(entry)?.[1] ?? "";
+
+/** The signed index of a flat repository, by the names of its files. */
+async function index(entries: readonly string[], key: SigningKey) {
+  const packages = `${entries.join("\n\n")}\n`;
+  const file = { name: "Packages", size: Buffer.byteLength(packages), sha256: digestOf(packages) };
+  const { inline } = await key.sign(renderRelease("test", new Date(), [file]));
+  return { Packages: packages, InRelease: inline };
+}
+
+/**
+ * One with all but containerd, and one with containerd.io, a bait, and a file of two keys of which one signs. `behind`: the lab's
+ * repository, from which the packages themselves are passed on.
+ */
+export async function startPackages(host: string, behind: string): Promise<PackageRepositories> {
+  const theirs = `http://${behind}/v${minorOf(defaultKubernetesVersion)}/deb/`;
+  const all = (await (await fetch(`${theirs}Packages`)).text()).trim().split(/\n{2,}/);
+  const one = (name: string): string => all.find((entry) => nameOf(entry) === name) ?? "";
+  const containerd = one("containerd.io");
+  const better = one(bait.package).replace(/^Version: .*$/m, `Version: ${bait.version}`);
+  const folder = mkdtempSync(join(tmpdir(), "stackadm-packages-"));
+  const [first, second] = [
+    await signingKey(join(folder, "first")),
+    await signingKey(join(folder, "second")),
+  ];
+  rmSync(folder, { recursive: true });
+  const rest = all.filter((entry) => !/^containerd/.test(nameOf(entry)));
+  const files = new Map<string, string>();
+  const offer = (path: string, texts: Readonly<Record<string, string>>): void => {
+    for (const [name, text] of Object.entries(texts)) files.set(path + name, text);
+  };
+  offer(new URL(theirs).pathname, {
+    ...(await index(rest, first)),
+    "Release.key": first.publicKey,
+  });
+  offer("/debian/bookworm/", await index([containerd, better], second));
+  offer("/debian/", { "keys.asc": first.publicKey + second.publicKey });
+  const asked: Beside["asked"] = [];
+  const server = createServer((from, answer) => {
+    // apt asks for /./file.
+    const { pathname } = new URL(from.url ?? "", theirs);
+    asked.push({ target: pathname, signedIn: "" });
+    const text = files.get(pathname);
+    if (text !== undefined) answer.end(text);
+    else if (pathname.endsWith(".deb"))
+      forward(from, new URL(pathname.replace(/^.*\//, ""), theirs), answer);
+    else answer.writeHead(404).end();
+  });
+  const beside = await listen(server, host, asked);
+  const site = `http://${host}:${String(beside.port)}`;
+  return {
+    ...beside,
+    version: /^Version: (.*)$/m.exec(containerd)?.[1] ?? "",
+    packages: {
+      url: `${site}/v{minor}/deb/`,
+      keyFingerprint: first.fingerprint,
+      containerd: {
+        source: `${site}/{distribution}/{codename} /`,
+        key: `${site}/{distribution}/keys.asc`,
+        keyFingerprint: second.fingerprint,
+      },
+    },
+  };
+}
