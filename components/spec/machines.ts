@@ -196,7 +196,7 @@ export const ssh = record({
         code: "custom",
         path: ["revokedKeys", index],
         input: key,
-        message: `'${key}' is publicKey or one of loginKeys, too; take it out there or here`,
+        message: `'${key}' is publicKey or one of loginKeys, too; write it here or there, not both`,
       });
   });
 });
