@@ -29,6 +29,7 @@ describe("a cluster of addresses, a group and a second network that were there b
   const changed = (): Readonly<Record<string, unknown>> => ({
     network: { admin: { network: given.name, allowedCidrs: [given.range] } },
     endpoint: { kind: "floating-ip", floatingIp: given.floatingIp },
+    sampleServices: { address: given.serviceFloatingIp },
     controlPlane: {
       flavor: "k8s-control-plane",
       count: 1,
@@ -73,6 +74,12 @@ describe("a cluster of addresses, a group and a second network that were there b
     assert.equal(new URL(stack.outputs.apiEndpoint).hostname, given.floatingIp);
   });
 
+  it("has its external service at the floating IP that it was told", async () => {
+    const address = stack.outputs.samples?.external ?? "";
+    assert.equal(address, given.serviceFloatingIp);
+    assert.ok((await fetch(`http://${address}/`)).ok);
+  });
+
   it("has the addresses that were written, and nodes go by them", async () => {
     const addresses = stack.outputs.nodes.map(({ address }) => address).sort();
     assert.deepEqual(addresses, ["10.0.0.20", "10.0.0.30"]);
@@ -104,6 +111,9 @@ describe("a cluster of addresses, a group and a second network that were there b
       `sleep 2 | curl -s ${words} || :`,
     );
     assert.equal(seen, "");
+    // The same way to one that answers: the machine itself.
+    const own = `sleep 2 | curl -s --max-time 3 telnet://${mine}:22 || :`;
+    assert.match(await inServer(stack.serverOf("control-plane-0"), own), /^SSH-2\.0/);
   });
 
   it("has the group that was there on the worker's port, and on no other", async () => {

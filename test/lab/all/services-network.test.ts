@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { silent } from "../../../base/progress.js";
 import { exchange } from "../../../cloud/http.js";
+import { listObjects } from "../../../cloud/inventory.js";
 import { labAdd } from "../../../lab/lab.js";
 import { until } from "../support/foreign.js";
-import { kubectlOn } from "../support/kubectl.js";
+import { applied, kubectlOn } from "../support/kubectl.js";
+import { NeutronObjects } from "../support/neutron.js";
 import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
@@ -17,15 +19,18 @@ describe("services that get a network of their own while the cluster lives, on t
   const withIngress = { ...apart, ingress: { kind: "service", replicas: 1 } };
   const ask = (line: string): Promise<string> =>
     kubectlOn(stack.serverOf("control-plane-0"), line).then((text) => text.trim());
-  const expose = async (name: string): Promise<string> => {
+  const addressOf = async (name: string): Promise<string> => {
     const path = "{.status.loadBalancer.ingress[0].ip}";
     const address = (): Promise<string> =>
       ask(`${samples} get service ${name} -o jsonpath='${path}'`);
+    await until(async () => (await address()) !== "");
+    return address();
+  };
+  const expose = async (name: string): Promise<string> => {
     await ask(
       `${samples} expose deployment web --name ${name} --type LoadBalancer --port 80 --target-port http`,
     );
-    await until(async () => (await address()) !== "");
-    return address();
+    return addressOf(name);
   };
   before(async () => {
     await labAdd("traefik", { progress: silent });
@@ -51,6 +56,30 @@ describe("services that get a network of their own while the cluster lives, on t
       const answer = await fetch(`http://${address}/`).catch(() => undefined);
       return answer?.ok === true;
     });
+  });
+
+  it("go by a class that they name: here to the pool of before, from the machines' network", async () => {
+    const { cloud } = stack.cluster;
+    const neutron = new NeutronObjects(cloud);
+    const nodes = (await listObjects(cloud, "subnet")).find(({ name }) => name === "apart");
+    const outside = { floatingNetworkId: await neutron.external(), subnetId: nodes?.id ?? "" };
+    const network = { externalNetwork: "services" };
+    const classes = { outside };
+    await stack.up({ ...single, loadBalancer: { network, classes } });
+    const annotations = "annotations: {loadbalancer.openstack.org/class: outside}";
+    const spec =
+      "type: LoadBalancer, selector: {app.kubernetes.io/name: web}, ports: [{port: 80, targetPort: http}]";
+    await ask(
+      applied(
+        `apiVersion: v1\nkind: Service\nmetadata: {name: classed, namespace: stackadm-samples, ${annotations}}\nspec: {${spec}}\n`,
+      ),
+    );
+    const address = await addressOf("classed");
+    assert.match(address, /^172\.29\.1\./);
+    await until(
+      async () => (await fetch(`http://${address}/`).catch(() => undefined))?.ok === true,
+    );
+    await ask(`${samples} delete service classed`);
   });
 
   it("are one for an ingress controller too, which answers for a name and for no other", async () => {

@@ -17,6 +17,23 @@ metadata: {name: ${name}, namespace: default}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, ${more}}
 `;
 
+/** Says what it finds on the volume that was made out of a snapshot. */
+const reader = (image: string): string => `
+apiVersion: v1
+kind: Pod
+metadata: {name: reader, namespace: stackadm-samples}
+spec:
+  restartPolicy: Never
+  securityContext: {runAsNonRoot: true, runAsUser: 1000, fsGroup: 1000, seccompProfile: {type: RuntimeDefault}}
+  containers:
+  - name: reader
+    image: ${image}
+    command: [cat, /data/proof]
+    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+    volumeMounts: [{name: data, mountPath: /data}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: restored}}]
+`;
+
 describe("volumes, their snapshots, and what nodes use, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("store");
@@ -110,6 +127,7 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
   });
 
   it("come back from a snapshot as they were", async () => {
+    const written = await ask(`${samples} exec writer-0 -- cat /data/proof`);
     const snapshot =
       "apiVersion: snapshot.storage.k8s.io/v1\nkind: VolumeSnapshot\nmetadata: {name: before, namespace: stackadm-samples}\nspec: {source: {persistentVolumeClaimName: data}}\n";
     await ask(applied(snapshot));
@@ -129,6 +147,12 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     const volume = (await cinder("/volumes/detail")).find((one) => one["id"] === id);
     const [made] = await cinder("/snapshots/detail");
     assert.equal(volume?.["snapshot_id"], made?.["id"]);
+    const image = await jsonPath(`${samples} pod writer-0`, "{.spec.containers[0].image}");
+    await ask(applied(reader(image)));
+    const seen = (): Promise<string> => ask(`${samples} logs reader`).catch(() => "");
+    await until(async () => (await seen()) !== "");
+    assert.equal(await seen(), written);
+    await ask(`${samples} delete pod reader`);
   });
 
   it("stay in Cinder when their class keeps them", async () => {

@@ -1,11 +1,13 @@
 import type { CloudClient } from "../../../cloud/client.js";
 import { NeutronObjects } from "./neutron.js";
 
-/** What a project has before a cluster uses it: a network without a way out, a security group, a floating IP. */
+/** What a project has before a cluster uses it: a network without a way out, a security group, floating IPs. */
 export interface GivenObjects {
   readonly name: string;
   readonly range: string;
   readonly floatingIp: string;
+  /** Another one, for a Service. */
+  readonly serviceFloatingIp: string;
   /** What Neutron says of them, without what every use of them changes. */
   state(): Promise<unknown>;
   remove(): Promise<void>;
@@ -23,21 +25,26 @@ export async function givenObjects(cloud: CloudClient, name: string): Promise<Gi
   const within = { name, network_id: network.id, cidr: range, ip_version: 4, gateway_ip: null };
   const subnet = await neutron.create("/subnets", "subnet", within);
   const group = await neutron.create("/security-groups", "security_group", { name });
-  const floating = await neutron.create<{ id: string; floating_ip_address: string }>(
-    "/floatingips",
-    "floatingip",
-    { floating_network_id: await neutron.external() },
-  );
+  const outside = { floating_network_id: await neutron.external() };
+  const newFloatingIp = () =>
+    neutron.create<{ id: string; floating_ip_address: string }>(
+      "/floatingips",
+      "floatingip",
+      outside,
+    );
+  const [floating, ofService] = [await newFloatingIp(), await newFloatingIp()];
   const paths = [
     `/networks/${network.id}`,
     `/subnets/${subnet.id}`,
     `/security-groups/${group.id}`,
     `/floatingips/${floating.id}`,
+    `/floatingips/${ofService.id}`,
   ];
   return {
     name,
     range,
     floatingIp: floating.floating_ip_address,
+    serviceFloatingIp: ofService.floating_ip_address,
     state: () => neutron.state(paths, changing),
     remove: () => neutron.remove(paths),
   };
