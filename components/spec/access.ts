@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { machineOptions } from "./group-options.js";
-import { generation } from "./machines.js";
-import { doc, present, record, shown } from "../arguments/values.js";
+import { doc, present, record, shown, whole } from "../arguments/values.js";
 import { bastionVolumes } from "./volumes.js";
 
 const ways = ["control-plane", "bastion", "direct", "admin"] as const;
@@ -37,7 +36,14 @@ export const bastion = record({
         "the first of `zones`",
       ),
     ),
-  generation,
+  generation: whole(0, "a generation")
+    .default(0)
+    .meta(
+      doc(
+        "replaces nodes",
+        "Raise it to replace the bastion by a new one with the present image, flavor, zone, user data and login key. Until then those are frozen. Nobody reaches a machine by SSH meanwhile; the cluster goes on.",
+      ),
+    ),
   ...machineOptions,
   ...bastionVolumes,
 }).optional();

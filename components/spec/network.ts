@@ -81,7 +81,12 @@ export const network = record({
     .meta(doc("refused", "Range of the machines' private network.")),
   pods: range4Of("10.244.0.0/16")
     .default("10.244.0.0/16")
-    .meta(doc("refused", "Range of the pods; each machine gets a /24 of it.")),
+    .meta(
+      doc(
+        "refused",
+        "Range of the pods; each machine gets a /24 of it, and with Calico blocks of it as it needs them.",
+      ),
+    ),
   services: range4Of("10.96.0.0/12")
     .default("10.96.0.0/12")
     .meta(doc("refused", "Range of the services' virtual addresses.")),

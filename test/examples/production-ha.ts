@@ -34,6 +34,7 @@ export const productionHa: Example = {
   name: "production-ha",
   sources: [
     "components/access",
+    "components/endpoint",
     "components/ingress",
     "components/machine",
     "components/network",
