@@ -1,16 +1,14 @@
-import { Cluster, lookUpCloud, wantedOf } from "./components/index.js";
+import { Cluster, lookUpCloud, requireServiceUser, wantedOf } from "./components/index.js";
 import { requireSameCluster } from "./components/same-cluster.js";
 import { operator, readConfig, settingsFile } from "./config.js";
 
-/**
- * The program. `pulumi up` calls what the module exports; the Automation API takes the same function.
- * Importing has no effect.
- */
+/** The program: `pulumi up` calls what the module exports, and so does the Automation API. Importing has no effect. */
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
   await requireSameCluster(spec.name, settingsFile());
   const who = operator();
   const cloud = await lookUpCloud(wantedOf(spec), {}, who);
+  await requireServiceUser(spec, cloud, who, settingsFile());
   const cluster = new Cluster(spec.name, { ...spec, cloud, operator: who });
   return {
     kubeconfig: cluster.kubeconfig,

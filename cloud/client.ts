@@ -27,6 +27,8 @@ export interface CloudClient {
   readonly restricted: boolean;
   /** The names of the roles that one has in the project. */
   readonly roles: readonly string[];
+  /** When the password ends by which one has signed in, as ISO 8601. Undefined: never, or it was no password. */
+  readonly passwordEnd: string | undefined;
   /** The same as the program asks the cloud for. Absent: the catalog has no public endpoint of the identity service. */
   readonly scope: CloudScope | undefined;
   /** The cloud's name, for messages. */
@@ -46,6 +48,8 @@ export interface ConnectOptions {
   readonly cloud?: string;
   /** Default: the process environment. */
   readonly env?: NodeJS.ProcessEnv;
+  /** With what one signs in there. Default: what clouds.yaml or the variables say. */
+  readonly credential?: Credential;
   /** How requests are made again that the cloud could not take, and who hears of it. Default: up to five tries, nobody. */
   readonly patience?: Partial<Patience>;
 }
@@ -204,6 +208,9 @@ class Client implements CloudClient {
   get roles(): readonly string[] {
     return this.session.token.roles.map(({ name }) => name);
   }
+  get passwordEnd(): string | undefined {
+    return this.session.token.user.password_expires_at;
+  }
   get authUrl(): string {
     return this.settings.authUrl;
   }
@@ -278,7 +285,8 @@ class Client implements CloudClient {
 
 /** Signs in to the cloud that `options` or the environment name. */
 export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
-  const settings = findCloud(options.cloud, options.env ?? process.env);
+  const found = findCloud(options.cloud, options.env ?? process.env);
+  const settings = { ...found, credential: options.credential ?? found.credential };
   const patience = { ...defaultPatience, ...options.patience };
   return new Client(settings, await authenticate(settings, patience), patience);
 }

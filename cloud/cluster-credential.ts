@@ -36,6 +36,21 @@ export function endingOf(end: string, now = Date.now()): string | undefined {
   return `the credential of the cluster's controllers ${when}: without it there are neither load balancers nor volumes`;
 }
 
+/** That, and what to do. */
+export function endingFindings(
+  path: string,
+  end: string | undefined,
+  { remedy, now = Date.now() }: { readonly remedy: string; readonly now?: number | undefined },
+): Finding[] {
+  const ending = end === undefined ? undefined : endingOf(end, now);
+  if (end === undefined || ending === undefined) return [];
+  return [
+    Date.parse(end) <= now
+      ? problem(`${path}: ${ending}; ${remedy}`)
+      : warning(`${path}: ${ending}; ${remedy} and run up, before it ends`),
+  ];
+}
+
 export interface CredentialFacts {
   /** Whether one works with an application credential that cannot make another. */
   readonly restricted: boolean;
@@ -49,16 +64,8 @@ export function credentialFindings(
   { lives, now }: { readonly lives: boolean; readonly now?: number },
 ): Finding[] {
   const { makesCredential, credentialRoles, credentialEnd } = needs;
-  const ending = credentialEnd === undefined ? undefined : endingOf(credentialEnd, now);
-  const late = "credential.expiresAt";
-  const findings =
-    ending === undefined
-      ? []
-      : [
-          Date.parse(credentialEnd ?? "") <= (now ?? Date.now())
-            ? problem(`${late}: ${ending}; write a later moment`)
-            : warning(`${late}: ${ending}; write a later moment and run up, before it ends`),
-        ];
+  const remedy = "write a later moment";
+  const findings = endingFindings("credential.expiresAt", credentialEnd, { remedy, now });
   if (!makesCredential || lives) return findings;
   const missing = (credentialRoles ?? []).filter((role) => !held.includes(role));
   return [
@@ -82,6 +89,11 @@ export function credentialFindings(
       : []),
   ];
 }
+
+/** What a cluster needs where there is no application credential. */
+export const withoutCredentials = problem(
+  "credential: Keystone has no application credentials here, or lets you have none; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
+);
 
 /** Whether an application credential is another user's: Keystone neither shows nor deletes it for anybody else, administrators apart. */
 export async function isAnothers(client: CloudClient, id: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudClient, Service } from "./client.js";
-import { isHidden } from "./cloud-error.js";
+import { CloudError, isHidden } from "./cloud-error.js";
 import { listAll } from "./listing.js";
 
 /** Everything a project can hold that a cluster could make, in the order in which it must be deleted. */
@@ -141,7 +141,13 @@ export interface Shown {
   readonly objects: readonly CloudObject[];
   /** Kinds that they do not show to this user, who lacks a role: whether there are any is not known. */
   readonly hidden: readonly Kind[];
+  /** Kinds of which the cloud has none at all: a Keystone may come without application credentials. */
+  readonly lacking: readonly Kind[];
 }
+
+/** Whether this is not there for anybody, for it was looked for among one's own. */
+const isLacking = (kind: Kind, error: unknown): boolean =>
+  kind === "application credential" && error instanceof CloudError && error.kind === "not-found";
 
 /**
  * What the project has, where some of it may be hidden.
@@ -155,16 +161,18 @@ export async function takeShown(
   const perKind = await Promise.all(
     kinds.map(async (kind): Promise<Shown> => {
       try {
-        return { objects: await listObjects(client, kind), hidden: [] };
+        return { objects: await listObjects(client, kind), hidden: [], lacking: [] };
       } catch (error) {
+        if (isLacking(kind, error)) return { objects: [], hidden: [], lacking: [kind] };
         if (!isHidden(error) || isNeeded(kind)) throw error;
-        return { objects: [], hidden: [kind] };
+        return { objects: [], hidden: [kind], lacking: [] };
       }
     }),
   );
   return {
     objects: perKind.flatMap(({ objects }) => objects),
     hidden: perKind.flatMap(({ hidden }) => hidden),
+    lacking: perKind.flatMap(({ lacking }) => lacking),
   };
 }
 

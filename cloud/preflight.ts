@@ -1,5 +1,5 @@
 import type { CloudClient } from "./client.js";
-import { credentialFindings } from "./cluster-credential.js";
+import { credentialFindings, withoutCredentials } from "./cluster-credential.js";
 import { connectionFindings } from "./connection.js";
 import { problem, warning, type Finding } from "./finding.js";
 import { listObjects, takeShown, type CloudObject, type Kind, type Shown } from "./inventory.js";
@@ -111,13 +111,14 @@ export interface Survey extends Offer, Shown {
   readonly missing: readonly Finding[];
 }
 
-/** Whether the plan itself makes some: then what there is has to be known, and one could not make them either. */
+/**
+ * Whether the plan itself makes some: then what there is has to be known, and one could not make them either. Of application credentials it
+ * is said what to write instead.
+ */
 const makes =
-  ({ makesCredential, counts }: ClusterNeeds) =>
+  ({ counts }: ClusterNeeds) =>
   (kind: Kind): boolean =>
-    kind === "server" ||
-    (kind === "application credential" && makesCredential) ||
-    countedResources.some((name) => name === `${kind}s` && counts[name] > 0);
+    kind === "server" || countedResources.some((name) => name === `${kind}s` && counts[name] > 0);
 
 /** Asks the cloud everything at once. Whose the objects are is not known here. */
 export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
@@ -141,22 +142,28 @@ export async function preflight(
   options: PreflightOptions = {},
 ): Promise<Finding[]> {
   const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
-  const { flavors, objects, hidden, quotas, missing } = await (surveyed ?? survey(client, needs));
+  const found = await (surveyed ?? survey(client, needs));
+  const { flavors, objects, hidden, lacking, quotas, missing } = found;
   const ours = objects.filter(
     (object) =>
       owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
   );
+  const lacksCredentials =
+    needs.makesCredential && [...hidden, ...lacking].includes("application credential");
   return [
     ...missing,
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
+    ...(lacksCredentials ? [withoutCredentials] : []),
     ...credentialFindings(client, needs, { lives: owned.size > 0 }),
     ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>
       warning(`quota: the ${service} service does not show it to you`),
     ),
-    ...hidden.map((kind) =>
-      warning(`${kind}: the cloud does not show to you whether the project has any`),
-    ),
+    ...hidden
+      .filter((kind) => kind !== "application credential" || !lacksCredentials)
+      .map((kind) =>
+        warning(`${kind}: the cloud does not show to you whether the project has any`),
+      ),
   ];
 }

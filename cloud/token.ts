@@ -4,7 +4,14 @@ import { z } from "zod";
 export const tokenSchema = z.object({
   token: z.object({
     expires_at: z.string(),
-    user: z.object({ id: z.string() }),
+    user: z.object({
+      id: z.string(),
+      // UTC, which Keystone does not write.
+      password_expires_at: z
+        .string()
+        .nullish()
+        .transform((end) => end?.replace(/(\.\d+)?Z?$/, "Z")),
+    }),
     project: z.object({ id: z.string(), name: z.string().default("") }).optional(),
     roles: z.array(z.looseObject({ name: z.string() })).default([]),
     application_credential: z.object({ restricted: z.boolean() }).optional(),

@@ -11,7 +11,8 @@ import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/kinds.js";
 import { Etcd } from "./etcd/etcd.js";
 import { frozenOf, FrozenValues } from "./frozen-values.js";
-import { ApplicationCredential, type CloudCredential } from "./identity/application-credential.js";
+import { ApplicationCredential } from "./identity/application-credential.js";
+import { suppliedLogin } from "./identity/cloud-login.js";
 import type { ClusterMarkInput } from "./identity/cluster-mark.js";
 import { IngressBalancer } from "./ingress/ingress-balancer.js";
 import { ControlPlane } from "./kubeadm/control-plane.js";
@@ -138,12 +139,12 @@ export class Cluster extends Component {
     const failed = FailedMachines.of(operator, found);
     const ground = this.ground(spec, { cloud, frozen, operator, failed });
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
-    const credential =
-      ApplicationCredential.suppliedIn(spec) ??
-      this.make(ApplicationCredential, "credential", wanted);
+    const login =
+      suppliedLogin(spec, cloud.scope) ??
+      this.make(ApplicationCredential, "credential", wanted).login;
     const kubernetes = this.kubernetes(ground);
     const { members, bastion, etcd, access, readiness, facts } = kubernetes;
-    const addons = this.addons(ground, kubernetes, credential);
+    const addons = this.addons(ground, kubernetes, login);
 
     this.kubeconfig = readiness.kubeconfig;
     this.apiEndpoint = readiness.apiEndpoint;
@@ -283,14 +284,14 @@ export class Cluster extends Component {
   private addons(
     { spec, cloud, network, operator }: Ground,
     { controlPlane, access, facts, joins, readiness, balancer }: Kubernetes,
-    credential: CloudCredential,
+    login: ApplicationCredential["login"],
   ): Addons {
     return this.make(Addons, "addons", {
       ...addonsOf(spec, facts, balancer?.address),
       nameInCloud: facts.name,
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,
-      cloud: cloudAccess(spec, cloud, { network, credential, operator }),
+      cloud: cloudAccess(spec, cloud, { network, login, operator }),
       ...{ deletedWith: controlPlane.first.machine.server, joins, files: operator?.files },
       teardown: ({ kept }) =>
         controlPlane.teardown(access, [...kept, ...joins], spec.blockStorage.snapshots),

@@ -1,6 +1,7 @@
 /** cloud.conf, the configuration that the cloud controller and the storage plugin read (pure). */
 
 import type { z } from "zod";
+import type { CloudLogin } from "../identity/cloud-login.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import {
   confKey,
@@ -47,9 +48,8 @@ export interface CloudConf {
   /** Identity endpoint (Keystone v3). */
   readonly authUrl: string;
   readonly region: string;
-  /** The cluster's own application credential; there is no way to write a user's password here. */
-  readonly applicationCredentialId: string;
-  readonly applicationCredentialSecret: string;
+  /** With what the controllers sign in. Never what the operator does it with. */
+  readonly login: CloudLogin;
   /** Subnet that load balancers take their addresses from. */
   readonly subnetId: string;
   /** Network of that subnet. */
@@ -107,8 +107,7 @@ export function renderCloudConf(conf: CloudConf): string {
     Global: {
       "auth-url": conf.authUrl,
       region: conf.region,
-      "application-credential-id": conf.applicationCredentialId,
-      "application-credential-secret": conf.applicationCredentialSecret,
+      ...told({ ...conf.login }),
       "ca-file": conf.caFile,
       ...told(settings.global),
     },

@@ -5,6 +5,7 @@ import { checksum } from "../support/checksum.js";
 import { renderCloudConf, type CloudSettings } from "./cloud-conf.js";
 import { caCertificateFile, cloudConfigSecretObject } from "./manifests/cloud-controller.js";
 import type { AddonArgs } from "../support/addon.js";
+import { unguessable, type CloudLogin } from "../identity/cloud-login.js";
 
 /** What the cluster's own controllers must know about the cloud. */
 export interface CloudAccess {
@@ -12,9 +13,8 @@ export interface CloudAccess {
   readonly authUrl: pulumi.Input<string>;
   /** Region of all services. Change: in place. */
   readonly region: pulumi.Input<string>;
-  /** The cluster's application credential. Change: in place, its users restart. */
-  readonly applicationCredentialId: pulumi.Input<string>;
-  readonly applicationCredentialSecret: pulumi.Input<string>;
+  /** With what the cluster's controllers sign in. Change: in place, they restart. */
+  readonly login: pulumi.Input<CloudLogin>;
   /** Subnet in which load balancers get their addresses. Change: in place, for new load balancers. */
   readonly subnetId: pulumi.Input<string>;
   /** Network of the load balancers' addresses. Change: in place, for new load balancers. */
@@ -50,16 +50,19 @@ export class CloudConfig extends Addon {
     super(CloudConfig.type, name, args, opts);
     const { caCertificate, ...cloud } = args.cloud;
     const caFile = caCertificate === undefined ? undefined : caCertificateFile;
-    const cloudConf = pulumi.secret(
-      pulumi.output({ ...cloud, caFile }).apply((known) => renderCloudConf(known)),
-    );
+    const conf = pulumi.output({ ...cloud, caFile });
+    const cloudConf = pulumi.secret(conf.apply((known) => renderCloudConf(known)));
     const certificate = caCertificate === undefined ? undefined : pulumi.output(caCertificate);
     this.secret = this.object(
       kubernetes.core.v1.Secret,
       "secret",
       cloudConfigSecretObject(cloudConf, certificate),
     );
-    this.checksum = pulumi.unsecret(cloudConf.apply((text) => checksum(text, caCertificate)));
+    this.checksum = pulumi.unsecret(
+      conf.apply((known) =>
+        checksum(renderCloudConf({ ...known, login: unguessable(known.login) }), caCertificate),
+      ),
+    );
     this.registerOutputs({});
   }
 }

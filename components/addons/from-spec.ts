@@ -7,7 +7,7 @@ import { serviceRanges } from "../spec/traits/endpoint.js";
 import type { ClusterFacts } from "../kubeadm/joining.js";
 import type { Network } from "../network/network.js";
 import { routedByCloud } from "../pod-network/kinds.js";
-import type { CloudCredential } from "../identity/application-credential.js";
+import type { CloudLogin } from "../identity/cloud-login.js";
 import { servicesExternalNetworkIn, type CloudFacts } from "../support/catalog.js";
 import type { Operator } from "../support/operator.js";
 import type { CloudAccess } from "./cloud-config.js";
@@ -91,14 +91,13 @@ export const cloudAccess = (
   cloud: pulumi.Output<CloudFacts>,
   given: {
     readonly network: Network;
-    readonly credential: CloudCredential;
+    readonly login: pulumi.Output<CloudLogin>;
     readonly operator: Operator | undefined;
   },
 ): CloudAccess => ({
   authUrl: cloud.scope.authUrl,
   region: cloud.scope.region,
-  applicationCredentialId: given.credential.id,
-  applicationCredentialSecret: given.credential.secret,
+  login: given.login,
   ...placeOf(spec, cloud, given.network),
   ...(routedByCloud(spec.podNetwork) && { routerId: given.network.routerId }),
   loadBalancerProvider: spec.loadBalancer.provider,

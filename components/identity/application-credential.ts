@@ -9,6 +9,7 @@ import type { CloudScope } from "../../cloud/scope.js";
 import { routedByCloud } from "../pod-network/kinds.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { certificateIn } from "../spec/certificates.js";
+import { loginWith, type CloudLogin } from "./cloud-login.js";
 import type { ClusterMarkInput } from "./cluster-mark.js";
 
 export interface ApplicationCredentialArgs {
@@ -16,12 +17,6 @@ export interface ApplicationCredentialArgs {
   readonly scope: pulumi.Input<CloudScope>;
   /** What is wanted of it. Change of the generation, the end or the rules: another one is made, and the former one deleted last. */
   readonly spec: Pick<ClusterSpec, "credential" | "loadBalancer" | "podNetwork" | "sampleServices">;
-}
-
-/** With what the cluster's controllers work in the cloud. */
-export interface CloudCredential {
-  readonly id: pulumi.Input<string>;
-  readonly secret: pulumi.Input<string>;
 }
 
 type Wanted = NonNullable<ClusterSpec["credential"]>;
@@ -41,10 +36,12 @@ const digestOf = (rules: readonly AccessRule[]): string =>
   createHash("sha256").update(JSON.stringify(rules)).digest("hex").slice(0, 8);
 
 /** What the cluster itself may do in the cloud: never the operator's own credential. */
-export class ApplicationCredential extends Component implements CloudCredential {
+export class ApplicationCredential extends Component {
   static readonly type = "stackadm:identity:ApplicationCredential";
   readonly id: pulumi.Output<string>;
   readonly secret: pulumi.Output<string>;
+  /** The same for who signs in with it. */
+  readonly login: pulumi.Output<CloudLogin>;
 
   constructor(
     name: string,
@@ -86,12 +83,7 @@ export class ApplicationCredential extends Component implements CloudCredential 
     );
     this.id = credential.id;
     this.secret = pulumi.secret(credential.secret);
+    this.login = loginWith(this.id, this.secret);
     this.registerOutputs({ id: this.id, secret: this.secret });
-  }
-
-  /** The credential that is supplied; undefined where the program makes one. */
-  static suppliedIn({ credential }: Pick<ClusterSpec, "credential">): CloudCredential | undefined {
-    const { id, secret } = credential ?? {};
-    return id === undefined || secret === undefined ? undefined : { id, secret };
   }
 }

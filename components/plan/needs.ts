@@ -2,6 +2,7 @@ import type { ClusterNeeds, CountedResource } from "../../cloud/needs.js";
 import type { Wanted } from "../../cloud/wanted.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { certificateIn } from "../spec/certificates.js";
+import { isSupplied } from "../spec/credential.js";
 import { entryAddresses, existingFloatingIps } from "../spec/floating-ips.js";
 import { endpointTraits } from "../spec/traits/endpoint.js";
 import { ingressTraits } from "../spec/traits/ingress.js";
@@ -158,7 +159,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     }),
     routes: routedFor(spec),
     otherPodNetworks,
-    makesCredential: spec.credential?.id === undefined,
+    makesCredential: !isSupplied(spec.credential),
     credentialRoles: spec.credential?.roles,
     certificate: certificateIn(spec),
     credentialEnd: spec.credential?.expiresAt,

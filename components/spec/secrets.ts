@@ -19,6 +19,7 @@ const kept = ({
   podNetwork,
 }: ClusterSpec): readonly Kept[] => [
   { path: "credential.secret", value: credential?.secret },
+  { path: "credential.password", value: credential?.password },
   ...(podNetworkTraits(podNetwork).secrets ?? []).map(({ path, value }) => ({
     path: `podNetwork.${path}`,
     value,

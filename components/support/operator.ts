@@ -2,6 +2,7 @@ import { cacheDirectoryIn } from "../../base/paths.js";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import { CloudError } from "../../cloud/cloud-error.js";
 import { findCloud } from "../../cloud/clouds-file.js";
+import type { Credential } from "../../cloud/credential.js";
 import type { PinnedFiles } from "./pinned-file.js";
 
 /**
@@ -11,6 +12,11 @@ import type { PinnedFiles } from "./pinned-file.js";
 export interface Operator {
   /** Signs in to the cloud, with a credential for the project in which the provider works. */
   readonly connect: () => Promise<CloudClient>;
+  /**
+   * Signs in to the same cloud with another credential: that of a user whom the settings supply.
+   * @default nobody tries whether it works
+   */
+  readonly connectWith?: (credential: Credential) => Promise<CloudClient>;
   /** Path of the socket of the ssh-agent with the login key. @default nobody logs in to look */
   readonly agentSocket?: string;
   /**
@@ -32,6 +38,7 @@ export const filesOf = (env: NodeJS.ProcessEnv, directory?: string): PinnedFiles
 /** The operator that an environment describes: OS_* or `clouds.yaml`, SSH_AUTH_SOCK, XDG_CACHE_HOME. */
 export const operatorOf = (env: NodeJS.ProcessEnv): Operator => ({
   connect: () => connectCloud({ env }),
+  connectWith: (credential) => connectCloud({ env, credential }),
   agentSocket: env["SSH_AUTH_SOCK"],
   caCertificate: certificateOf(env),
   files: filesOf(env),

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import * as pulumi from "@pulumi/pulumi";
 import { Addons } from "../../components/addons/addons.js";
+import { loginWith } from "../../components/identity/cloud-login.js";
 import { graph } from "../support/graph.js";
 import { remembered } from "../support/remembered.js";
 import type { AddonsArgs } from "../../components/addons/addons.js";
@@ -44,8 +45,7 @@ export const example = (preview: boolean): AddonsArgs => {
     cloud: {
       authUrl: output("https://identity.example/v3"),
       region: "example",
-      applicationCredentialId: output("credential"),
-      applicationCredentialSecret: pulumi.secret(output(canary)),
+      login: loginWith(output("credential"), output(canary)),
       subnetId: output("subnet"),
       networkId: output("network"),
       floatingNetworkId: output("public"),
@@ -133,8 +133,7 @@ export const sampleNames = [
 export const knownCloud = {
   authUrl: "https://identity.example/v3",
   region: "example",
-  applicationCredentialId: "credential",
-  applicationCredentialSecret: canary,
+  login: { applicationCredentialId: "credential", applicationCredentialSecret: canary },
   subnetId: "subnet",
   networkId: "network",
   floatingNetworkId: "public",

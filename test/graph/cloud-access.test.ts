@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster, type ClusterComponentArgs } from "../../components/cluster.js";
+import { checksum } from "../../components/support/checksum.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
@@ -33,6 +34,45 @@ describe("graph: with what the cluster works in its cloud", () => {
       assert.ok(isSecret(conf) || isSecret(holders[0]?.inputs["stringData"]));
       assert.match(clear(conf), /application-credential-id = \\"supplied\\"/);
     }
+  });
+
+  it("makes no credential where a user is supplied, who signs in to the project of the cluster", async () => {
+    const names = [
+      [{ username: "shop" }, /username = \\"shop\\"\\nuser-domain-name = \\"Default\\"/],
+      [{ userId: "5d6a" }, /user-id = \\"5d6a\\"/],
+    ] as const;
+    for (const [name, shown] of names) {
+      const rows = await build({ credential: { ...name, password: pulumi.secret("CANARY") } });
+      assert.ok(!rows.some(({ type }) => type.includes("applicationCredential")));
+      const holders = rows.filter(({ inputs }) => clear(inputs).includes("CANARY"));
+      assert.deepEqual(
+        holders.map(({ name: holder }) => holder),
+        ["dev-addons-cloud-config-secret"],
+      );
+      const conf = stringData(rows)["cloud.conf"];
+      assert.ok(isSecret(conf) || isSecret(holders[0]?.inputs["stringData"]));
+      for (const part of [shown, /password = \\"CANARY\\"/, /tenant-id = \\"project-id\\"/])
+        assert.match(clear(conf), part);
+      assert.doesNotMatch(clear(conf), /application-credential/);
+    }
+  });
+
+  it("restarts what signs in as a user by a digest of which a password cannot be guessed quickly", async () => {
+    const digests = async (password: string): Promise<unknown[]> => {
+      const rows = await build({ credential: { username: "shop", password } });
+      const conf = plain(stringData(rows)["cloud.conf"]);
+      const found = ["cloud-controller-daemon-set", "storage-controller"].map(
+        (name) => annotationsOf(named(rows, `dev-addons-${name}`))["checksum/config"],
+      );
+      assert.ok(!found.includes(checksum(conf, undefined)));
+      return found;
+    };
+    const [one, other] = [await digests("one"), await digests("other")];
+    one.forEach((digest, index) => {
+      assert.match(String(digest), /^[0-9a-f]{64}$/);
+      assert.notEqual(digest, other[index]);
+    });
+    assert.deepEqual(await digests("one"), one, "nothing to do the second time");
   });
 
   it("has another credential beside the former one when its generation or its end is another", async () => {

@@ -27,6 +27,7 @@ export class DryCloud implements CloudClient {
   readonly authUrl = "https://keystone.example/v3";
   readonly region = "one";
   readonly restricted = false;
+  readonly passwordEnd = undefined;
   readonly roles = ["member", "load-balancer_member"];
   readonly scope = {
     ...{ authUrl: this.authUrl, region: this.region },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Embedder, fails, settingsOf } from "../../support/embedder.js";
+import { fakeUser } from "../../support/fake-openstack.js";
 import { mistakes } from "../../support/mistakes.js";
 import { smallest } from "../../support/spec.js";
 
@@ -23,4 +24,29 @@ describe("a wrong value in a stack's settings", function () {
       assert.match(hint, /nothing was changed/);
       assert.deepEqual([embedder.cloud.seen, embedder.engine.calls()], [[], []]);
     });
+});
+
+describe("a cloud whose Keystone has no application credentials", function () {
+  this.timeout(60_000);
+
+  it("is told with the settings of a user, before anything is made, and carries a cluster that has one", async () => {
+    const embedder = await Embedder.start();
+    const path = `/identity/v3/users/${fakeUser}/application_credentials`;
+    embedder.cloud.on(`GET ${path}`, { status: 404, body: {} });
+    try {
+      const { message } = await fails(embedder.service().up("dev"), "PREFLIGHT_FAILED");
+      assert.match(
+        message,
+        /:\n {2}credential: Keystone has no application credentials here, or lets you have none; write credential\.username, credential\.userDomainName and credential\.password of a user/,
+      );
+      assert.deepEqual(embedder.engine.operations(), []);
+      const credential = { username: "shop", password: { secure: "v1:AAAA" } };
+      const settings = settingsOf({ credential });
+      assert.deepEqual(await embedder.service().preflight("dev", { settings }), []);
+      await embedder.service().up("dev", { settings, verify: false, kubeconfigFile: false });
+      assert.deepEqual(embedder.engine.operations(), ["up"]);
+    } finally {
+      await embedder.stop();
+    }
+  });
 });

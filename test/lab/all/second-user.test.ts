@@ -1,43 +1,30 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
-import { z } from "zod";
 import {
   createClusterService,
   type ClusterService,
 } from "../../../automation/cluster/cluster-service.js";
 import { connectCloud, type CloudClient } from "../../../cloud/client.js";
 import { compareInventories, listObjects, takeInventory } from "../../../cloud/inventory.js";
-import { administrator } from "../support/administrator.js";
 import { changes } from "../support/lab-cluster.js";
 import { Stack } from "../support/stack.js";
+import { newUser } from "../support/user.js";
 
 const minutes = 60_000;
 const single = { topology: "single", workers: {} };
 const rotated = { ...single, credential: { generation: 1 } };
-const made = z.object({ user: z.object({ id: z.string() }) });
-const known = z.object({ roles: z.array(z.object({ id: z.string(), name: z.string() })) });
 
 /** A user of the project who is a plain member, as an environment names them. */
-async function newUser({ projectId, projectName, authUrl, region }: CloudClient) {
-  const admin = await administrator();
-  const [name, password] = [`second-${randomUUID()}`, randomUUID()];
-  const user = { name, password, domain_id: "default" };
-  const { id } = made.parse(await admin.request("identity", "POST", "/users", { user })).user;
-  const { roles } = known.parse(await admin.request("identity", "GET", "/roles"));
-  const member = roles.find((role) => role.name === "member")?.id ?? "";
-  await admin.request("identity", "PUT", `/projects/${projectId}/users/${id}/roles/${member}`);
+async function secondUser(cloud: CloudClient) {
+  const { name, password, remove } = await newUser(cloud, "second", ["member"]);
   return {
     env: {
       ...{ OS_CLOUD: undefined, OS_CLIENT_CONFIG_FILE: undefined },
-      ...{ OS_AUTH_URL: authUrl, OS_REGION_NAME: region, OS_PROJECT_NAME: projectName },
-      ...{ OS_USERNAME: name, OS_PASSWORD: password },
+      ...{ OS_AUTH_URL: cloud.authUrl, OS_REGION_NAME: cloud.region },
+      ...{ OS_PROJECT_NAME: cloud.projectName, OS_USERNAME: name, OS_PASSWORD: password },
       ...{ OS_USER_DOMAIN_NAME: "Default", OS_PROJECT_DOMAIN_NAME: "Default" },
     },
-    /** Their application credentials go with them. */
-    remove: async () => {
-      await admin.request("identity", "DELETE", `/users/${id}`);
-    },
+    remove,
   };
 }
 
@@ -52,7 +39,7 @@ describe("two operators of a cluster, each with a user of their own, on the lab"
     await stack.open();
     const { cloud, environment, stackFile } = stack.cluster;
     undo.push(() => stack.cluster.close());
-    const user = await newUser(cloud);
+    const user = await secondUser(cloud);
     undo.push(user.remove);
     const env = { ...environment.env, ...user.env };
     second = await connectCloud({ env });

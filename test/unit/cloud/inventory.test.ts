@@ -9,7 +9,7 @@ import {
 } from "../../../cloud/inventory.js";
 import { object } from "../../support/cloud-object.js";
 import { projectOfEach } from "../../support/empty-project.js";
-import { fakeProject, startFakeCloud } from "../../support/fake-openstack.js";
+import { fakeProject, fakeUser, startFakeCloud } from "../../support/fake-openstack.js";
 
 describe("the inventory of a project", () => {
   const cloud = projectOfEach();
@@ -94,6 +94,7 @@ describe("the inventory of a project", () => {
     assert.deepEqual(await takeShown(client), {
       objects: [object({ kind: "router", id: "r" })],
       hidden: ["load balancer"],
+      lacking: [],
     });
     await assert.rejects(takeInventory(client), /403/);
     await assert.rejects(
@@ -102,6 +103,14 @@ describe("the inventory of a project", () => {
     );
     cloud.on("GET /network/routers", { status: 400, body: {} });
     await assert.rejects(takeShown(client), /400/);
+  });
+
+  it("says where Keystone has no application credentials, which hides nothing", async () => {
+    cloud.on(`GET /identity/v3/users/${fakeUser}/application_credentials`, { status: 404 });
+    const client = await cloud.connect();
+    const lacking = ["application credential"];
+    assert.deepEqual(await takeShown(client), { objects: [], hidden: [], lacking });
+    assert.deepEqual(await takeInventory(client), []);
   });
 
   it("does not run in circles when a page names itself as the next", async () => {

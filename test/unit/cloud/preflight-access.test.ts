@@ -6,7 +6,7 @@ import { connectCloud } from "../../../cloud/client.js";
 import { preflight } from "../../../cloud/preflight.js";
 import { parseClusterSpec } from "../../../components/spec/cluster-spec.js";
 import { needsOf } from "../../../components/plan/needs.js";
-import { fakeProject, startFakeCloud } from "../../support/fake-openstack.js";
+import { fakeProject, fakeUser, startFakeCloud } from "../../support/fake-openstack.js";
 import { equip } from "../../support/ready-cluster.js";
 import { smallest } from "../../support/spec.js";
 
@@ -30,11 +30,38 @@ describe("the questions before the first write, about who asks and what for", ()
     try {
       assert.match((await ask({}, [])).join(), /^credential: you work with a restricted/);
       assert.deepEqual(await ask({ credential: { id: "i", secret: {} } }, []), []);
+      assert.deepEqual(await ask({ credential: { username: "u", password: {} } }, []), []);
       assert.deepEqual(await ask({}, ["1"]), []);
     } finally {
       await cloud.close();
     }
   });
+
+  for (const status of [403, 404])
+    it(`say what to write where Keystone has no application credentials for one (${status})`, async () => {
+      const cloud = await startFakeCloud();
+      equip(cloud);
+      const path = `/identity/v3/users/${fakeUser}/application_credentials`;
+      cloud.on(`GET ${path}`, { status, body: {} });
+      const ask = async (over: object) => {
+        const client = await connectCloud({ env: cloud.environment() });
+        const findings = await preflight(client, needs(over));
+        return findings.map(({ severity, text }) => `${severity}: ${text}`);
+      };
+      try {
+        assert.deepEqual(await ask({}), [
+          "problem: credential: Keystone has no application credentials here, or lets you have none; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
+        ]);
+        const hidden =
+          "warning: application credential: the cloud does not show to you whether the project has any";
+        assert.deepEqual(
+          await ask({ credential: { username: "u", password: {} } }),
+          status === 403 ? [hidden] : [],
+        );
+      } finally {
+        await cloud.close();
+      }
+    });
 
   it("say what the provider does not see of the way to the cloud", async () => {
     const cloud = await startFakeCloud();

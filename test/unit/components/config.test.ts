@@ -81,18 +81,22 @@ describe("the stack's configuration", () => {
     assert.equal(readConfig().podNetwork.kind, "kube-router");
   });
 
-  it("takes the secret of a credential only when it is encrypted", () => {
-    const credential = { id: "an-id", secret: "CANARY" };
-    use({ ...smallest, credential });
-    assert.throws(readConfig, (error: Error) => {
-      assert.match(error.message, /cluster\.credential\.secret: is not encrypted; write it with/);
-      assert.doesNotMatch(error.message, /CANARY/);
-      return true;
+  for (const [key, credential] of Object.entries({
+    secret: { id: "an-id", secret: "CANARY" },
+    password: { username: "shop", password: "CANARY" },
+  }))
+    it(`takes the ${key} of a credential only when it is encrypted`, () => {
+      use({ ...smallest, credential });
+      assert.throws(readConfig, (error: Error) => {
+        const sentence = `cluster.credential.${key}: is not encrypted; write it with`;
+        assert.ok(error.message.includes(sentence), error.message);
+        assert.doesNotMatch(error.message, /CANARY/);
+        return true;
+      });
+      const all = "stackadm:cluster";
+      pulumi.runtime.setAllConfig({ [all]: JSON.stringify({ ...smallest, credential }) }, [all]);
+      assert.deepEqual(readConfig().credential, credential);
     });
-    const key = "stackadm:cluster";
-    pulumi.runtime.setAllConfig({ [key]: JSON.stringify({ ...smallest, credential }) }, [key]);
-    assert.deepEqual(readConfig().credential, credential);
-  });
 
   it("is refused when there is none, with what has to be written", () => {
     use(undefined);

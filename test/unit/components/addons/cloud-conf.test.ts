@@ -6,6 +6,7 @@ import {
   renderCloudConf,
   type CloudConf,
 } from "../../../../components/addons/cloud-conf.js";
+import { golden } from "../../../support/golden.js";
 import { exampleCloud } from "./objects.js";
 import { parseGcfg } from "./gcfg.js";
 
@@ -24,8 +25,8 @@ describe("addons/cloud-conf", () => {
       Global: {
         "auth-url": exampleCloud.authUrl,
         region: exampleCloud.region,
-        "application-credential-id": exampleCloud.applicationCredentialId,
-        "application-credential-secret": exampleCloud.applicationCredentialSecret,
+        "application-credential-id": "5d6a0c1b0c2f4a0d9f6f",
+        "application-credential-secret": 'se"cr;et #1\\',
         "ca-file": "/etc/config/ca.crt",
       },
       LoadBalancer: {
@@ -70,9 +71,22 @@ describe("addons/cloud-conf", () => {
     });
   });
 
-  it("knows no user and no password", () => {
+  it("knows no user and no password where there is an application credential", () => {
     const text = renderCloudConf(exampleCloud);
     assert.doesNotMatch(text, /^(user|password|tenant|trust|token|tls-insecure)/im);
+  });
+
+  it("has a user instead of a credential, by a name in a domain or by an ID, and the project", () => {
+    const login = { password: 'se"cr;et #1\\', tenantId: "0123456789abcdef0123456789abcdef" };
+    const named = { ...login, username: "shop", userDomainName: "Service users" };
+    const text = renderCloudConf({ ...exampleCloud, login: named });
+    golden("cloud-of-user.conf", text);
+    assert.doesNotMatch(text, /application-credential|user-id/);
+    const { Global } = parseGcfg(
+      renderCloudConf({ ...exampleCloud, login: { ...login, userId: "5d6a" } }),
+    );
+    assert.equal(Global?.["user-id"], "5d6a");
+    assert.ok(!("username" in Global) && !("user-domain-name" in Global));
   });
 
   it("names no certificate file when there is no certificate", () => {
@@ -95,13 +109,30 @@ describe("addons/cloud-conf", () => {
       fc.property(carried, carried, (secret, region) => {
         const text = renderCloudConf({
           ...exampleCloud,
-          applicationCredentialSecret: secret,
+          login: { applicationCredentialId: "id", applicationCredentialSecret: secret },
           region,
         });
         const parsed = parseGcfg(text);
         assert.equal(parsed["Global"]?.["application-credential-secret"], secret);
         assert.equal(parsed["Global"]["region"], region);
         assert.equal(parsed["Global"]["auth-url"], exampleCloud.authUrl);
+        assert.deepEqual(Object.keys(parsed), ["Global", "LoadBalancer", "Metadata"]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("gives every user back, whatever characters a name and a password have", () => {
+    const user = fc.record({ username: carried, userDomainName: carried, password: carried });
+    fc.assert(
+      fc.property(user, ({ username, userDomainName, password }) => {
+        const login = { username, userDomainName, password, tenantId: "p" };
+        const parsed = parseGcfg(renderCloudConf({ ...exampleCloud, login }));
+        assert.deepEqual(parsed["Global"], {
+          ...{ "auth-url": exampleCloud.authUrl, region: exampleCloud.region },
+          ...{ username, "user-domain-name": userDomainName, password, "tenant-id": "p" },
+          "ca-file": "/etc/config/ca.crt",
+        });
         assert.deepEqual(Object.keys(parsed), ["Global", "LoadBalancer", "Metadata"]);
       }),
       { numRuns: 500 },

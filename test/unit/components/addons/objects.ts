@@ -62,8 +62,10 @@ import { accessObjects, lookups, type AnyObject } from "../../../support/kuberne
 export const exampleCloud: CloudConf = {
   authUrl: "https://identity.example:5000/v3",
   region: "example",
-  applicationCredentialId: "5d6a0c1b0c2f4a0d9f6f",
-  applicationCredentialSecret: 'se"cr;et #1\\',
+  login: {
+    applicationCredentialId: "5d6a0c1b0c2f4a0d9f6f",
+    applicationCredentialSecret: 'se"cr;et #1\\',
+  },
   subnetId: "8f1e8f14-5d3a-4a51-9d05-3f6b3a1a0001",
   networkId: "8f1e8f14-5d3a-4a51-9d05-3f6b3a1a0002",
   floatingNetworkId: "8f1e8f14-5d3a-4a51-9d05-3f6b3a1a0003",

@@ -1,0 +1,87 @@
+/** What of a user whom the cluster's controllers sign in as can be told before anything is made. */
+import { CloudError } from "./cloud-error.js";
+import type { CloudClient } from "./client.js";
+import { endingFindings, rolesOf } from "./cluster-credential.js";
+import type { Credential } from "./credential.js";
+import { problem, warning, type Finding } from "./finding.js";
+
+/** A user of the cloud by their ID, or by a name and the name of its domain. */
+export interface ServiceUser {
+  readonly username?: string | undefined;
+  /** @default "Default" */
+  readonly userDomainName?: string | undefined;
+  readonly userId?: string | undefined;
+}
+
+/** The domain that Keystone comes with. */
+export const usualDomain = "Default";
+
+/** With what they sign in to a project. */
+export const credentialOfUser = (
+  { username, userDomainName = usualDomain, userId }: ServiceUser,
+  { password, projectId }: { readonly password: string; readonly projectId: string },
+): Credential => {
+  // Keystone asks for the domain of a user's name only.
+  const userDomain = { name: userDomainName };
+  const scope = { projectId, projectDomain: userDomain };
+  return { kind: "password", username, userId, userDomain, password, scope };
+};
+
+export interface Trial {
+  readonly user: ServiceUser;
+  readonly projectId: string;
+  /** The roles that the operator has there. */
+  readonly roles: readonly string[];
+  /** Where a certificate in Barbican is named. Undefined: nowhere. */
+  readonly certificate?: string | undefined;
+  /** Milliseconds. @default the clock's */
+  readonly now?: number;
+}
+
+const shown = ({ username = "", userDomainName = usualDomain, userId }: ServiceUser): string =>
+  userId === undefined
+    ? `credential.username: the user '${username}' of the domain '${userDomainName}'`
+    : `credential.userId: the user ${userId}`;
+
+/** Keystone answers the same to all of these. */
+const refused = ({ user, projectId }: Trial): Finding =>
+  problem(
+    `${shown(user)} cannot sign in to project ${projectId}: there is none, the password is another one or has ended, or the user is disabled, locked or without a role there; correct credential.password or have the user put right`,
+  );
+
+/** What the user lacks of what a credential that the program makes would have. An administrator may do everything. */
+function roleFindings(trial: Trial, held: readonly string[]): Finding[] {
+  const { user, projectId, roles, certificate } = trial;
+  const has = new Set(held.map((role) => role.toLowerCase()));
+  const lacking = rolesOf(roles, { certificate }).filter((role) => !has.has(role.toLowerCase()));
+  if (lacking.length === 0 || has.has("admin")) return [];
+  const lacks = `${shown(user)} does not have ${lacking.join(", ")} in project ${projectId}`;
+  const command = `have the cloud's operator add it with \`openstack role add --project ${projectId} --user <user> <role>\``;
+  return [
+    rolesOf(held).length === 0
+      ? problem(`${lacks}, only ${held.join(", ")}; ${command}`)
+      : warning(
+          `${lacks}: the cluster's controllers cannot do what the cloud allows for it only; ${command}`,
+        ),
+  ];
+}
+
+/**
+ * What stands in the way of the cluster's controllers signing in as the user.
+ *
+ * @param connect signs in as the user
+ */
+export async function userFindings(
+  connect: () => Promise<Pick<CloudClient, "roles" | "passwordEnd">>,
+  trial: Trial,
+): Promise<Finding[]> {
+  try {
+    const { roles, passwordEnd } = await connect();
+    const remedy = "have another one, and write it to credential.password";
+    const ending = endingFindings("credential.password", passwordEnd, { remedy, now: trial.now });
+    return [...ending, ...roleFindings(trial, roles)];
+  } catch (error) {
+    if (error instanceof CloudError && error.kind === "unauthenticated") return [refused(trial)];
+    throw error;
+  }
+}
