@@ -14,6 +14,8 @@ export interface Held {
   readonly owned: ReadonlySet<string>;
   /** Identities of the clusters that the stack holds. */
   readonly identities: ReadonlySet<string>;
+  /** Whether the stack holds a credential for the cluster's controllers, whoever made it. Default: it does not. */
+  readonly hasCredential?: boolean;
   /** IDs of what goes before anything is made: its name is free then. Default: nothing. */
   readonly going?: ReadonlySet<string>;
 }
@@ -142,6 +144,7 @@ export async function preflight(
   options: PreflightOptions = {},
 ): Promise<Finding[]> {
   const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
+  const { hasCredential = false } = options;
   const found = await (surveyed ?? survey(client, needs));
   const { flavors, objects, hidden, lacking, quotas, missing } = found;
   const ours = objects.filter(
@@ -155,7 +158,8 @@ export async function preflight(
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [withoutCredentials] : []),
-    ...credentialFindings(client, needs, { lives: owned.size > 0 }),
+    // A first run may have been stopped before it made one.
+    ...credentialFindings(client, needs, { lives: hasCredential }),
     ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>
       warning(`quota: the ${service} service does not show it to you`),

@@ -154,6 +154,10 @@ export const heldBy = (state: StateExport | undefined) => ({
   owned: ownedIds(state),
   retained: staysBy(state),
   identities: identitiesOf(state),
+  hasCredential: (state?.deployment.resources ?? []).some(
+    ({ type, id }) =>
+      type === "openstack:identity/applicationCredential:ApplicationCredential" && id !== undefined,
+  ),
 });
 
 const marks = z.looseObject({ [identityKey]: z.string(), [clusterNameKey]: z.string() });
