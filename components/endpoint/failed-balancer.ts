@@ -1,4 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+import { UserError } from "../../base/user-error.js";
 import type { CloudClient } from "../../cloud/client.js";
 import type { DeleteOptions } from "../../cloud/in-use.js";
 import { listObjects } from "../../cloud/inventory.js";
@@ -9,7 +11,21 @@ import { errorHook } from "../support/failed-machines.js";
 import type { Operator } from "../support/operator.js";
 import { settled } from "../support/settled.js";
 
-/** Deletes the cluster's load balancers of that name, and says of each what was wrong with it. */
+const listenersOf = z.looseObject({
+  loadbalancer: z.looseObject({ listeners: z.array(z.unknown()).default([]) }),
+});
+
+/** One that was just made has no listener. One that has may be the API of a cluster of which the state is an old one. */
+async function hasListeners(cloud: CloudClient, { id }: { readonly id: string }): Promise<boolean> {
+  const found = await cloud.request("load-balancer", "GET", `/lbaas/loadbalancers/${id}`);
+  return listenersOf.parse(found).loadbalancer.listeners.length > 0;
+}
+
+/**
+ * Deletes the cluster's load balancers of that name, and says of each what was wrong with it.
+ *
+ * @throws UserError for one that is at work
+ */
 export async function deleteFailed(
   cloud: CloudClient,
   { name, identity }: { readonly name: string; readonly identity: string },
@@ -19,7 +35,14 @@ export async function deleteFailed(
   const failed = all.filter(
     (one) => one.name === name && ownershipOf(one)?.mark.identity === identity,
   );
-  for (const one of failed) await deleteObject(cloud, one, options);
+  for (const one of failed) {
+    if (await hasListeners(cloud, one))
+      throw new UserError(
+        `the load balancer '${name}' (${one.id}) is this cluster's and has listeners, but the state does not hold it: it may be an old one.`,
+        "Bring back the newer state, or delete the load balancer in the cloud.",
+      );
+    await deleteObject(cloud, one, options);
+  }
   return failed.map(
     ({ id, status }) =>
       `Octavia could not make the load balancer ${name} (${id}, ${status}); it was deleted.`,

@@ -14,6 +14,9 @@ describe("a load balancer that Octavia could not make", () => {
     cloud = await startFakeCloud();
     left = [];
     cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({ body: { loadbalancers: left } }));
+    cloud.on("GET /load-balancer/lbaas/loadbalancers/failed", () => ({
+      body: { loadbalancer: left[0] },
+    }));
   });
   afterEach(async () => {
     await cloud.close();
@@ -39,6 +42,13 @@ describe("a load balancer that Octavia could not make", () => {
       "Octavia could not make the load balancer dev-api (failed, ERROR); it was deleted.",
     ]);
     assert.deepEqual(deleted(), ["/load-balancer/lbaas/loadbalancers/failed?cascade=true"]);
+  });
+
+  it("is none that has listeners: it is at work, and the state an old one", async () => {
+    const listeners = [{ id: "listener" }];
+    left = [{ id: "failed", name: "dev-api", tags: clusterTags(mark), listeners }];
+    await assert.rejects(clear(), /dev-api.*has listeners, but the state does not hold it/);
+    assert.deepEqual(deleted(), []);
   });
 
   it("is nobody else's: another cluster of that name and the cluster's own services keep theirs", async () => {
