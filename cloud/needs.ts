@@ -15,8 +15,14 @@ export interface ClusterNeeds {
   readonly nodeFlavors: readonly string[];
   readonly volumeTypes: readonly string[];
   readonly zones: readonly string[];
-  /** Zones of Cinder that storage classes name. */
+  /** Zones of Cinder that storage classes and volumes of machines name. */
   readonly volumeZones: readonly string[];
+  /** Volumes of machines in a zone that name none themselves: where they are written, their names and the machines' zones. */
+  readonly unplacedVolumes: readonly {
+    readonly path: string;
+    readonly name: string;
+    readonly zone: string;
+  }[];
   /** Whether volumes are made in the zones of the machines. */
   readonly volumesFollowZones: boolean;
   /** Name of the Octavia provider. Absent: the cluster has no load balancers. */

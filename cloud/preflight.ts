@@ -8,6 +8,7 @@ import { checkOffering, listOffer, type Flavor, type Offer } from "./offering.js
 import { ownershipOf } from "./ownership.js";
 import { quotaProblems, readQuotas, type QuotaName } from "./quotas.js";
 import { meantBy } from "./reference.js";
+import { listVolumeZones, volumeZoneFindings } from "./zones.js";
 
 export interface Held {
   /** Ids of what the stack already holds: these are neither foreign nor to be made again. */
@@ -107,6 +108,8 @@ function stillWanted(
 /** What the cloud has and allows, as far as it matters to a cluster. */
 export interface Survey extends Offer, Shown {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
+  /** Cinder's. Undefined: nobody asked. */
+  readonly volumeZones: readonly string[] | undefined;
   /** What it does not offer. */
   readonly missing: readonly Finding[];
 }
@@ -122,13 +125,14 @@ const makes =
 /** Asks the cloud everything at once. Whose the objects are is not known here. */
 export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
   const listed = listOffer(client, needs);
-  const [offer, missing, shown, quotas] = await Promise.all([
+  const [offer, missing, shown, quotas, volumeZones] = await Promise.all([
     listed,
     listed.then((all) => checkOffering(client, needs, all)),
     takeShown(client, makes(needs)),
     readQuotas(client),
+    listVolumeZones(client, needs),
   ]);
-  return { ...offer, ...shown, quotas, missing };
+  return { ...offer, ...shown, quotas, missing, volumeZones };
 }
 
 /**
@@ -141,13 +145,16 @@ export async function preflight(
   options: PreflightOptions = {},
 ): Promise<Finding[]> {
   const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
-  const { flavors, objects, hidden, quotas, missing } = await (surveyed ?? survey(client, needs));
+  const { flavors, objects, hidden, quotas, missing, volumeZones } = await (surveyed ??
+    survey(client, needs));
   const ours = objects.filter(
     (object) =>
       owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
   );
+  const volumes = ours.filter(({ kind }) => kind === "volume").map(({ name }) => name);
   return [
     ...missing,
+    ...volumeZoneFindings(needs, volumeZones, new Set(volumes)),
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
     ...credentialFindings(client, needs, { lives: owned.size > 0 }),

@@ -123,6 +123,18 @@ function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: Cluste
 const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
   routedByCloud(podNetwork) ? podNetwork.kind : undefined;
 
+/** Volumes that Cinder makes where it likes, of machines that have a zone. */
+const unplacedVolumes = (plan: ClusterPlan): ClusterNeeds["unplacedVolumes"] =>
+  groupsOf(plan).flatMap(({ path, machines }) =>
+    machines.flatMap(({ zone, volumes }) =>
+      zone === undefined
+        ? []
+        : volumes
+            .filter((volume) => volume.zone === undefined)
+            .map(({ purpose, name }) => ({ path: `${path}.${purpose}Volume`, name, zone })),
+    ),
+  );
+
 /** What the cluster will ask of its cloud. */
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
@@ -150,6 +162,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
       ...spec.storageClasses.map(({ availability }) => availability),
       ...volumes.map(({ zone }) => zone),
     ]),
+    unplacedVolumes: unplacedVolumes(plan),
     volumesFollowZones:
       spec.blockStorage.topology !== false &&
       spec.storageClasses.some(({ availability: zone }) => zone === undefined),

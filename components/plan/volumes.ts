@@ -1,4 +1,4 @@
-import type { WrittenVolume } from "../spec/volumes.js";
+import { machinesZone, type WrittenVolume, type WrittenVolumes } from "../spec/volumes.js";
 
 /** Where a volume is mounted, with which mode, and what must not start without it. */
 interface Mount {
@@ -23,22 +23,24 @@ export interface PlannedVolume extends WrittenVolume {
   readonly name: string;
 }
 
-/** The volumes of a group or of one machine, as they are written. */
-export interface WrittenVolumes {
-  readonly rootVolume?: WrittenVolume | undefined;
-  readonly runtimeVolume?: WrittenVolume | undefined;
-  readonly etcdVolume?: WrittenVolume | undefined;
-}
+/** As it is written, with the machine's zone in place of what stands for it. */
+const placed = ({ zone, ...volume }: WrittenVolume, machines = ""): WrittenVolume => ({
+  ...volume,
+  ...(zone !== undefined && { zone: zone.replaceAll(machinesZone, machines) }),
+});
 
-/** The volumes of one machine; the one that it boots from first. What is written for it alone comes before what is for its group. */
+/**
+ * The volumes of one machine; the one that it boots from first. What is written for it alone comes before what is for its group.
+ * `zone`: the machine's; a volume that is to be there has one (spec/volumes.ts).
+ */
 export const volumesOf = (
-  machine: string,
+  { name: machine, zone }: { readonly name: string; readonly zone: string | undefined },
   own: WrittenVolumes,
   group: WrittenVolumes,
 ): readonly PlannedVolume[] =>
   (Object.keys(volumePurposes) as VolumePurpose[]).flatMap((purpose) => {
     const volume = own[`${purpose}Volume`] ?? group[`${purpose}Volume`];
-    return volume ? [{ ...volume, purpose, name: `${machine}-${purpose}` }] : [];
+    return volume ? [{ ...placed(volume, zone), purpose, name: `${machine}-${purpose}` }] : [];
   });
 
 /** What scripts/volumes.sh reads of a volume: `PURPOSE ID PATH MODE UNIT`, or `root ID`. */

@@ -86,6 +86,8 @@ export const mistakes: readonly (readonly [
   ["controlPlane.rootVolume.size", cp({ rootVolume: { size: 0 } })],
   ["controlPlane.runtimeVolume.size", cp({ runtimeVolume: { size: "25" } })],
   ["controlPlane.etcdVolume", cp({ etcdVolume: 4 })],
+  ["controlPlane.etcdVolume.zone", cp({ etcdVolume: { size: 4, zone: "{zone}" } })],
+  ["controlPlane.rootVolume.zone", cp({ rootVolume: { size: 9, zone: { zone: null } } })],
   ["controlPlane.nodes.3", cp({ nodes: { 3: { flavor: "l" } } })],
   ["controlPlane.nodes.0.address", cp({ nodes: { 0: { address: "10.1.0.4" } } })],
   ["controlPlane.nodes.0.address", cp({ nodes: { 0: { address: "10.0.0.0" } } })],

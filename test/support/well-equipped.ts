@@ -9,6 +9,7 @@ export const needs: ClusterNeeds = {
   flavors: { big: 1, small: 2 },
   ...{ nodeFlavors: ["big", "small"], loadBalancerProvider: "amphora" },
   ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
+  unplacedVolumes: [],
   otherPodNetworks: { usual: "kube-router", wrapped: "flannel" },
   ...{ makesCredential: true, controllersVerify: true, routes: "cloud-routes", ownersOnly: [] },
   names: [

@@ -91,4 +91,27 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual([needs.counts.volumes, needs.counts["volume gigabytes"]], [4, 65]);
     assert.deepEqual([needs.volumeTypes, needs.volumeZones], [["fast"], ["store"]]);
   });
+
+  it("knows which volumes are in no zone though their machines are, and takes the others to theirs", () => {
+    const of = (zone?: string) =>
+      needsOf(
+        spec({
+          ...{ ...minimal, zones: ["a", "b"] },
+          workers: {
+            general: {
+              ...{ flavor: "small", count: 2, rootVolume: { size: 9, zone: "store" } },
+              runtimeVolume: { size: 5, zone },
+            },
+          },
+        }),
+      );
+    const path = "workers.general.runtimeVolume";
+    assert.deepEqual(of().unplacedVolumes, [
+      { path, name: "dev-general-0-runtime", zone: "a" },
+      { path, name: "dev-general-1-runtime", zone: "b" },
+    ]);
+    assert.deepEqual(of().volumeZones, ["store"]);
+    const placed = of("{zone}");
+    assert.deepEqual([placed.unplacedVolumes, placed.volumeZones], [[], ["store", "a", "b"]]);
+  });
 });
