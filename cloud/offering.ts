@@ -4,6 +4,7 @@ import { isHidden } from "./cloud-error.js";
 import { known, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "./listing.js";
 import type { ClusterNeeds } from "./needs.js";
+import { checkLoadBalancers } from "./octavia.js";
 import { isUuid, meantBy } from "./reference.js";
 import { checkZones } from "./zones.js";
 
@@ -177,50 +178,33 @@ async function checkRoutes(client: CloudClient, needs: ClusterNeeds): Promise<Fi
       ];
 }
 
+async function typesShown(
+  client: CloudClient,
+): Promise<readonly z.infer<typeof namedSchema>[] | undefined> {
+  const wanted = { key: "volume_types", schema: namedSchema };
+  try {
+    return await listAll(client, "volumev3", "/types", wanted);
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return undefined;
+  }
+}
+
 async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
   if (!client.offers("volumev3")) return withoutBlockStorage(needs);
   if (needs.volumeTypes.length === 0) return [];
-  const types = await listAll(client, "volumev3", "/types", {
-    key: "volume_types",
-    schema: namedSchema,
-  });
+  const types = await typesShown(client);
+  if (!types)
+    return [
+      warning(
+        `volume types: whether there are ${needs.volumeTypes.join(", ")} is not known; Cinder does not list its types to you`,
+      ),
+    ];
   return needs.volumeTypes
     .filter((wanted) => meantBy(wanted, types).length === 0)
     .map((wanted) =>
       problem(`volume type: '${wanted}' does not exist; ${known(types.map((t) => t.name))}`),
     );
-}
-
-const providerSchema = z.looseObject({ name: z.string() });
-
-async function checkLoadBalancers(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
-  const { counts, loadBalancerProvider: wanted } = needs;
-  if (wanted === undefined) return [];
-  if (!client.offers("load-balancer"))
-    return counts["load balancers"] > 0
-      ? [
-          problem(
-            "load balancers: the cloud offers no load-balancer service; set loadBalancer.enabled to false and leave samples and the endpoint load-balancer out",
-          ),
-        ]
-      : [];
-  try {
-    const providers = await listAll(client, "load-balancer", "/lbaas/providers", {
-      key: "providers",
-      schema: providerSchema,
-    });
-    const names = providers.map(({ name }) => name);
-    return names.includes(wanted)
-      ? []
-      : [problem(`loadBalancer.provider: '${wanted}' does not exist; ${known(names)}`)];
-  } catch (error) {
-    if (!isHidden(error)) throw error;
-    return [
-      warning(
-        `loadBalancer.provider: whether there is '${wanted}' is not known; Octavia does not list its providers to you`,
-      ),
-    ];
-  }
 }
 
 /** The cloud controller asks Barbican for the certificate before it tells Octavia of it. */

@@ -8,7 +8,7 @@ import { checkOffering, listOffer, type Flavor, type Offer } from "./offering.js
 import { ownershipOf } from "./ownership.js";
 import { quotaProblems, readQuotas, type QuotaName } from "./quotas.js";
 import { meantBy } from "./reference.js";
-import { listVolumeZones, volumeZoneFindings } from "./zones.js";
+import { listVolumeZones, volumeZoneFindings, type Zones } from "./zones.js";
 
 export interface Held {
   /** Ids of what the stack already holds: these are neither foreign nor to be made again. */
@@ -109,7 +109,7 @@ function stillWanted(
 export interface Survey extends Offer, Shown {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
   /** Cinder's. Undefined: nobody asked. */
-  readonly volumeZones: readonly string[] | undefined;
+  readonly volumeZones: Zones | undefined;
   /** What it does not offer. */
   readonly missing: readonly Finding[];
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { CloudClient } from "./client.js";
+import { isHidden } from "./cloud-error.js";
 import { known, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "./listing.js";
 import type { ClusterNeeds } from "./needs.js";
@@ -9,22 +10,39 @@ const zoneSchema = z.looseObject({
   zoneState: z.object({ available: z.boolean() }),
 });
 
-/** Those of Nova or of Cinder in which something can be made. */
-async function openZones(client: CloudClient, service: "compute" | "volumev3"): Promise<string[]> {
-  const zones = await listAll(client, service, "/os-availability-zone", {
-    key: "availabilityZoneInfo",
-    schema: zoneSchema,
-  });
-  return zones.filter(({ zoneState }) => zoneState.available).map(({ zoneName }) => zoneName);
+/** Those of Nova or of Cinder in which something can be made; `hidden` where the cloud does not list them. */
+export type Zones = readonly string[] | "hidden";
+
+async function openZones(client: CloudClient, service: "compute" | "volumev3"): Promise<Zones> {
+  const schema = zoneSchema;
+  const wanted = { key: "availabilityZoneInfo", schema };
+  try {
+    const zones = await listAll(client, service, "/os-availability-zone", wanted);
+    return zones.filter(({ zoneState }) => zoneState.available).map(({ zoneName }) => zoneName);
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return "hidden";
+  }
 }
 
-/** Zones of Nova that machines are to be in. */
-export async function checkZones(client: CloudClient, { zones }: ClusterNeeds): Promise<Finding[]> {
-  if (zones.length === 0) return [];
+const unknown = (what: string, service: string, zones: readonly string[]): Finding =>
+  warning(
+    `${what}: whether ${service} has ${zones.join(", ")} is not known; it does not list its zones to you`,
+  );
+
+/** Zones of Nova that machines are to be in, or pods by the class of their volumes. */
+export async function checkZones(
+  client: CloudClient,
+  { zones, podZones }: ClusterNeeds,
+): Promise<Finding[]> {
+  if (zones.length + podZones.length === 0) return [];
   const open = await openZones(client, "compute");
-  return zones
-    .filter((wanted) => !open.includes(wanted))
-    .map((wanted) => problem(`zone: '${wanted}' does not exist or is closed; ${known(open)}`));
+  if (open === "hidden") return [unknown("zones", "Nova", [...new Set([...zones, ...podZones])])];
+  const missing = (path: string, wanted: readonly string[]): Finding[] =>
+    wanted
+      .filter((one) => !open.includes(one))
+      .map((one) => problem(`${path}: '${one}' does not exist or is closed; ${known(open)}`));
+  return [...missing("zone", zones), ...missing("storageClasses.zones", podZones)];
 }
 
 type VolumeNeeds = Pick<
@@ -44,7 +62,7 @@ const followed = ({ volumesFollowZones, zones }: VolumeNeeds): readonly string[]
 export async function listVolumeZones(
   client: CloudClient,
   needs: VolumeNeeds,
-): Promise<readonly string[] | undefined> {
+): Promise<Zones | undefined> {
   const severally = zonesOf(needs.unplacedVolumes).length > 1;
   const asked = needs.volumeZones.length + followed(needs).length > 0 || severally;
   return asked && client.offers("volumev3") ? openZones(client, "volumev3") : undefined;
@@ -73,10 +91,12 @@ function apart(
  */
 export function volumeZoneFindings(
   needs: VolumeNeeds,
-  there: readonly string[] | undefined,
+  there: Zones | undefined,
   made: ReadonlySet<string>,
 ): Finding[] {
-  if (!there) return [];
+  if (there === undefined) return [];
+  if (there === "hidden")
+    return needs.volumeZones.length === 0 ? [] : [unknown("volumes", "Cinder", needs.volumeZones)];
   const strange = followed(needs).filter((zone) => !there.includes(zone));
   return [
     ...needs.volumeZones

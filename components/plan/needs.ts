@@ -13,6 +13,7 @@ import {
   servicesNetworkName,
   type ClusterPlan,
 } from "./cluster-plan.js";
+import { octaviaChoices } from "./octavia-choices.js";
 
 /** Each once. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [
@@ -61,11 +62,6 @@ type Counts = Readonly<Record<CountedResource, number>>;
 /** Those that are made for the way in. */
 const entryAddressesMade = (spec: ClusterSpec): number =>
   spec.ssh.floatingIp === undefined ? entryAddresses(spec) : 0;
-
-const usesOctavia = ({ loadBalancer, cloudController, endpoint, ingress }: ClusterSpec): boolean =>
-  endpoint.kind === "load-balancer" ||
-  ingress?.kind === "workers" ||
-  (loadBalancer.enabled !== false && cloudController.enabled !== false);
 
 /** Names of the networks that are made, each with a subnet and a router of the same name. */
 const networksOf = (spec: ClusterSpec): readonly string[] => [
@@ -140,6 +136,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
   const { network: ofServices } = spec.loadBalancer;
+  const octavia = octaviaChoices(spec);
   const volumes = machines.flatMap((machine) => machine.volumes);
   const flavors: Record<string, number> = {};
   for (const { flavor } of machines) flavors[flavor] = (flavors[flavor] ?? 0) + 1;
@@ -158,6 +155,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     ),
     volumeTypes: namesIn([...spec.storageClasses, ...volumes].map(({ type }) => type)),
     zones: namesIn([...spec.zones, ...machines.map(({ zone }) => zone)]),
+    podZones: namesIn(spec.storageClasses.flatMap(({ zones = [] }) => zones)),
     volumeZones: namesIn([
       ...spec.storageClasses.map(({ availability }) => availability),
       ...volumes.map(({ zone }) => zone),
@@ -166,9 +164,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     volumesFollowZones:
       spec.blockStorage.topology !== false &&
       spec.storageClasses.some(({ availability: zone }) => zone === undefined),
-    ...(usesOctavia(spec) && {
-      loadBalancerProvider: spec.loadBalancer.provider,
-    }),
+    ...(octavia && { octavia }),
     routes: routedFor(spec),
     otherPodNetworks,
     makesCredential: spec.credential?.id === undefined,

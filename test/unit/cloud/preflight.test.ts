@@ -63,28 +63,6 @@ describe("the questions before the first write", () => {
     ]);
   });
 
-  it("warn of volumes in one zone for machines in several, where Cinder has all of those", async () => {
-    const open = (...names: string[]) => {
-      const zones = names.map((zoneName) => ({ zoneName, zoneState: { available: true } }));
-      cloud.on("GET /volumev3/os-availability-zone", { body: { availabilityZoneInfo: zones } });
-    };
-    const volume = (name: string, zone: string) => ({ path: "etcd.etcdVolume", name, zone });
-    const unplacedVolumes = [volume("one", "a"), volume("two", "b")];
-    open("a", "b", "c");
-    assert.deepEqual(await ask({ unplacedVolumes }), [
-      'warning: volumes: machines are in a, b, and Cinder makes all of etcd.etcdVolume in one zone of its own choice: without that zone none of the machines is left, and some clouds attach no volume of another zone; write zone: "{zone}" there for each machine\'s own',
-    ]);
-    cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [{ id: "v", name: "two" }] } });
-    assert.deepEqual(await ask({ unplacedVolumes }, ["v"]), [], "what is made keeps its zone");
-    cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [] } });
-    open("nova");
-    assert.deepEqual(await ask({ unplacedVolumes }), [], "a cloud that could not do otherwise");
-    const before = cloud.seen.length;
-    assert.deepEqual(await ask({ unplacedVolumes: unplacedVolumes.slice(0, 1) }), []);
-    const asked = cloud.seen.slice(before).filter(({ path }) => path.includes("volumev3/os-av"));
-    assert.deepEqual(asked, [], "one zone is nothing to ask about");
-  });
-
   it("take IDs where names are meant", async () => {
     cloud.on(`GET /image/images/${one}`, { body: image(one) });
     cloud.on("GET /network/networks?router:external=true", {
@@ -132,21 +110,6 @@ describe("the questions before the first write", () => {
     cloud.on("GET /image/images", { body: { images: [image("1", "queued")] } });
     assert.match((await ask()).join(), /'debian-12' is queued, not active/);
   });
-
-  it("miss a load balancer provider that Octavia does not have, and say which it has", async () => {
-    assert.deepEqual(await ask({ loadBalancerProvider: "gold" }), [
-      "problem: loadBalancer.provider: 'gold' does not exist; there are: amphora, ovn",
-    ]);
-    assert.deepEqual(await ask({ loadBalancerProvider: "ovn" }), []);
-  });
-
-  for (const status of [403, 404])
-    it(`only warn when Octavia does not list its providers (${status})`, async () => {
-      cloud.on("GET /load-balancer/lbaas/providers", { status, body: { faultstring: "no" } });
-      assert.deepEqual(await ask(), [
-        "warning: loadBalancer.provider: whether there is 'amphora' is not known; Octavia does not list its providers to you",
-      ]);
-    });
 
   it("only warn of a kind that the cloud hides and the cluster has none of; of others they have to know", async () => {
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });

@@ -114,4 +114,66 @@ describe("what a cluster asks of its cloud", () => {
     const placed = of("{zone}");
     assert.deepEqual([placed.unplacedVolumes, placed.volumeZones], [[], ["store", "a", "b"]]);
   });
+
+  describe("of Octavia", () => {
+    const amphora = { "loadBalancer.provider": "amphora" };
+    const of = (over: object) => needsOf(spec({ ...minimal, ...over })).octavia;
+    const off = { cloudController: { enabled: false } };
+
+    it("is what its load balancers are made with", () => {
+      assert.deepEqual(of({}), { providers: amphora, flavors: {}, zones: {} });
+      const api = { kind: "load-balancer", provider: "gold", flavorId: "f", zone: "z" };
+      const flavors = { "endpoint.flavorId": "f" };
+      const zones = { "endpoint.zone": "z" };
+      assert.deepEqual(of({ endpoint: api }), {
+        ...{ providers: { ...amphora, "endpoint.provider": "gold" }, flavors, zones },
+      });
+      const other = { flavorId: "g", availabilityZone: "y" };
+      assert.deepEqual(of({ endpoint: api, loadBalancer: other }), {
+        providers: { ...amphora, "endpoint.provider": "gold" },
+        flavors: { ...flavors, "loadBalancer.flavorId": "g" },
+        zones: { ...zones, "loadBalancer.availabilityZone": "y" },
+      });
+    });
+
+    it("is nothing of what nobody makes load balancers with", () => {
+      assert.equal(of(off), undefined);
+      assert.equal(of({ loadBalancer: { enabled: false } }), undefined);
+      const ovn = { endpoint: { kind: "load-balancer", provider: "ovn" } };
+      const providers = { "endpoint.provider": "ovn" };
+      assert.deepEqual(of({ ...off, ...ovn }), { providers, flavors: {}, zones: {} });
+      const same = { endpoint: { kind: "load-balancer" } };
+      assert.deepEqual(of({ ...off, ...same })?.providers, amphora);
+      const unused = { loadBalancer: { flavorId: "f" }, ...off, ...ovn };
+      assert.deepEqual(of(unused)?.flavors, {});
+    });
+
+    it("is what an ingress controller is made with, or a Service is told", () => {
+      const onPool = { kind: "workers", pool: "general", flavorId: "f", zone: "z" };
+      const { providers, flavors, zones } = of({ ...off, ingress: onPool }) ?? assert.fail();
+      assert.deepEqual(providers, amphora);
+      assert.deepEqual([flavors, zones], [{ "ingress.flavorId": "f" }, { "ingress.zone": "z" }]);
+      const annotations = { flavorId: "f", availabilityZone: "z" };
+      const told = of({
+        ...{ ingress: { kind: "service", annotations } },
+        ...{ samples: true, sampleServices: { annotations } },
+      });
+      assert.deepEqual(told?.flavors, {
+        "ingress.annotations.flavorId": "f",
+        "sampleServices.annotations.flavorId": "f",
+      });
+      assert.deepEqual(Object.keys(told.zones), [
+        "ingress.annotations.availabilityZone",
+        "sampleServices.annotations.availabilityZone",
+      ]);
+    });
+  });
+
+  it("is also the zones in which classes put pods", () => {
+    const classes = [
+      { name: "x", zones: ["b", "c"] },
+      { name: "y", zones: ["c"] },
+    ];
+    assert.deepEqual(needsOf(spec({ ...minimal, storageClasses: classes })).podZones, ["b", "c"]);
+  });
 });
