@@ -69,6 +69,7 @@ export const countedResources = [
   "ports",
   "floating IPs",
   "security groups",
+  "security group rules",
   "volumes",
   "volume gigabytes",
   "load balancers",

@@ -88,6 +88,7 @@ function stillWanted(
     ports: count("port"),
     "floating IPs": count("floating IP"),
     "security groups": count("security group"),
+    "security group rules": held.reduce((sum, { rules }) => sum + rules, 0),
     volumes: count("volume"),
     "volume gigabytes": held
       .filter(({ kind }) => kind === "volume")

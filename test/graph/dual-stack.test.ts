@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import type { NodeOutput } from "../../components/outputs.js";
-import { needsOf } from "../../components/plan/needs.js";
+import { needsOf } from "../../components/needs.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type GraphOptions, type Row } from "../support/graph.js";
 import { smallest, specOf } from "../support/spec.js";

@@ -19,7 +19,7 @@ export const needs: ClusterNeeds = {
   ],
   counts: {
     ...{ networks: 1, subnets: 1, routers: 1, ports: 6 },
-    ...{ "floating IPs": 2, "security groups": 4 },
+    ...{ "floating IPs": 2, "security groups": 4, "security group rules": 30 },
     ...{ volumes: 1, "volume gigabytes": 1 },
     ...{ "load balancers": 2, "server groups": 2 },
   },

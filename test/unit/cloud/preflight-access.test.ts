@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { connectCloud } from "../../../cloud/client.js";
 import { preflight } from "../../../cloud/preflight.js";
 import { parseClusterSpec } from "../../../components/spec/cluster-spec.js";
-import { needsOf } from "../../../components/plan/needs.js";
+import { needsOf } from "../../../components/needs.js";
 import { fakeProject, startFakeCloud } from "../../support/fake-openstack.js";
 import { equip } from "../../support/ready-cluster.js";
 import { smallest } from "../../support/spec.js";

@@ -157,6 +157,17 @@ describe("the questions before the first write", () => {
     assert.match((await ask()).join(), /quota of instances: 3 more are needed, 0 of 3/);
   });
 
+  it("count the rules of security groups, and not those that are there", async () => {
+    const quota = { security_group_rule: { limit: 100, used: 80, reserved: 0 } };
+    cloud.on(`GET /network/quotas/${fakeProject}/details`, { body: { quota } });
+    assert.deepEqual(await ask(), [
+      "problem: quota of security group rules: 30 more are needed, 20 of 100 are free; ask for a larger quota or delete something",
+    ]);
+    const group = { id: "g", name: "dev-node", security_group_rules: Array(10).fill({}) };
+    cloud.on("GET /network/security-groups", { body: { security_groups: [group] } });
+    assert.deepEqual(await ask({}, ["g"]), []);
+  });
+
   it("refuse a name that something foreign has, but neither our own nor its namesake", async () => {
     const servers = [{ id: "s", name: "dev-control-plane-0" }];
     cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));

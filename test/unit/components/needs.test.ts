@@ -1,7 +1,8 @@
 import { strict as assert } from "node:assert";
-import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
-import { needsOf } from "../../../../components/plan/needs.js";
-import { smallest } from "../../../support/spec.js";
+import { parseClusterSpec } from "../../../components/spec/cluster-spec.js";
+import { rulesOf } from "../../../components/network/firewall-rules.js";
+import { needsOf } from "../../../components/needs.js";
+import { smallest } from "../../support/spec.js";
 
 const minimal = {
   ...smallest,
@@ -32,6 +33,18 @@ describe("what a cluster asks of its cloud", () => {
     assert.equal(counts["load balancers"], 0);
     assert.equal(counts.volumes, 0);
     assert.equal(counts["server groups"], 3);
+  });
+
+  it("is a rule for each row of the firewall, and two for what leaves each group", () => {
+    const of = (over: object = {}) => {
+      const parsed = spec({ ...minimal, ...over });
+      return needsOf(parsed).counts["security group rules"] - rulesOf(parsed).length;
+    };
+    assert.equal(of(), 2 * 3);
+    assert.equal(of({ samples: true }), 2 * 5);
+    const admin = { network: "ops", allowedCidrs: ["10.9.0.0/24"] };
+    assert.equal(of({ network: { nodes: "10.1.0.0/24", admin } }), 2 * 3, "which keeps none");
+    assert.equal(of({ network: { portSecurity: false } }), 0);
   });
 
   it("is more with the samples: two load balancers, an address and a volume", () => {

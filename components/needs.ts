@@ -1,19 +1,20 @@
-import type { ClusterNeeds, CountedResource } from "../../cloud/needs.js";
-import type { Wanted } from "../../cloud/wanted.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { certificateIn } from "../spec/certificates.js";
-import { entryAddresses, existingFloatingIps } from "../spec/floating-ips.js";
-import { endpointTraits } from "../spec/traits/endpoint.js";
-import { ingressTraits } from "../spec/traits/ingress.js";
-import { otherPodNetworks, routedByCloud, routedRangesOf } from "../pod-network/kinds.js";
+import type { ClusterNeeds, CountedResource } from "../cloud/needs.js";
+import type { Wanted } from "../cloud/wanted.js";
+import type { ClusterSpec } from "./spec/cluster-spec.js";
+import { certificateIn } from "./spec/certificates.js";
+import { entryAddresses, existingFloatingIps } from "./spec/floating-ips.js";
+import { endpointTraits } from "./spec/traits/endpoint.js";
+import { ingressTraits } from "./spec/traits/ingress.js";
+import { rulesOf } from "./network/firewall-rules.js";
+import { otherPodNetworks, routedByCloud, routedRangesOf } from "./pod-network/kinds.js";
 import {
   groupsOf,
   machinesOf,
   planCluster,
   servicesNetworkName,
   type ClusterPlan,
-} from "./cluster-plan.js";
-import { octaviaChoices } from "./octavia-choices.js";
+} from "./plan/cluster-plan.js";
+import { octaviaChoices } from "./plan/octavia-choices.js";
 
 /** Each once. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [
@@ -69,6 +70,11 @@ const networksOf = (spec: ClusterSpec): readonly string[] => [
   ...(spec.loadBalancer.network ? [servicesNetworkName(spec.name)] : []),
 ];
 
+/** Rules that Neutron gives to each new group: it lets everything leave, by either family. */
+const ownRules = 2;
+/** Whether a group keeps them (network/firewall.ts). */
+const leaves = ({ group }: ClusterPlan["securityGroups"][number]): boolean => group !== "admin";
+
 /** How many of each the cluster holds: what the program registers, and what others make for it. */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const endpoint = endpointTraits(spec);
@@ -81,6 +87,7 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const outside = pool !== undefined && address === undefined;
   const floatingIps = services === 2 && outside ? 1 : 0;
   const made = networksOf(spec).length;
+  const groups = ingress.securityGroups + services;
   const dual = spec.network.ipv6 ? 1 : 0;
   return {
     networks: made,
@@ -92,7 +99,9 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
       (endpoint.ports + ingress.ports + 2 * made + dual + services),
     "floating IPs":
       endpoint.floatingIps + ingress.floatingIps + entryAddressesMade(spec) + floatingIps,
-    "security groups": plan.securityGroups.length + ingress.securityGroups + services,
+    "security groups": plan.securityGroups.length + groups,
+    "security group rules":
+      rulesOf(spec).length + ownRules * (groups + plan.securityGroups.filter(leaves).length),
     volumes: one + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),
     "load balancers": endpoint.loadBalancers + ingress.loadBalancers + services,
