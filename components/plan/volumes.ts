@@ -43,6 +43,27 @@ export const volumesOf = (
     return volume ? [{ ...placed(volume, zone), purpose, name: `${machine}-${purpose}` }] : [];
   });
 
+/**
+ * Slots for disks that a machine of KVM has with virtio-blk, which takes one for each: of 32 on its PCI bus some seven are for the
+ * chipset, the display, the network, the memory balloon, random numbers and the serial port.
+ */
+const slots = 25;
+
+/**
+ * Volumes that any of these machines takes besides its own. All nodes are told the same number, so the machine with most volumes decides.
+ * `interfaces`: of each machine, of which the second one takes a slot as well.
+ */
+export function attachableVolumes(
+  machines: readonly { readonly volumes: readonly PlannedVolume[] }[],
+  interfaces: number,
+): number {
+  // Each boots from a disk: a volume, or one of its host.
+  const disks = machines.map(
+    ({ volumes }) => 1 + volumes.filter(({ purpose }) => purpose !== "root").length,
+  );
+  return slots - Math.max(1, ...disks) - (interfaces - 1);
+}
+
 /** What scripts/volumes.sh reads of a volume: `PURPOSE ID PATH MODE UNIT`, or `root ID`. */
 export function volumeLine(purpose: VolumePurpose, id: string): string {
   const mount = volumePurposes[purpose];
