@@ -30,7 +30,13 @@ import {
   unfiltered,
   unreachable,
 } from "./network.js";
-import { podNetwork, samplesAlone, withoutKubeProxy, withoutRoutes } from "./pod-network.js";
+import {
+  podNetwork,
+  samplesAlone,
+  withoutExternalIps,
+  withoutKubeProxy,
+  withoutRoutes,
+} from "./pod-network.js";
 import { overlapping } from "./ranges.js";
 import { withoutRoom } from "./room.js";
 import { sampleServices } from "./sample-services.js";
@@ -208,6 +214,7 @@ const comparisons: readonly Comparison[] = [
   { of: routed, find: withoutRoutes },
   { of: dual, find: besideIpv6 },
   { of: ["podNetwork", "kubernetes"], find: withoutKubeProxy },
+  { of: ["podNetwork", "kubernetes"], find: withoutExternalIps },
   { of: housed, find: (value) => withoutRoom({ ...value, ...countedIn(value) }) },
 ];
 

@@ -1,4 +1,4 @@
-import { both, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
+import { announcing, both, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
 import { smallest } from "./spec.js";
 
 /** One wrong value each for the smallest cluster, and where it is: the empty path is the cluster itself. */
@@ -150,6 +150,11 @@ export const mistakes: readonly (readonly [
     "kubernetes.apiServer.extraArgs.etcd-servers",
     k8s({ apiServer: { extraArgs: { "etcd-servers": "x" } } }),
   ],
+  [
+    "kubernetes.apiServer.extraArgs.service-node-port-range",
+    k8s({ apiServer: { extraArgs: { "service-node-port-range": "20000-20100" } } }),
+  ],
+  ["podNetwork.advertiseServices", { ...k8s({ hardened: true }), podNetwork: announcing }],
   [
     "kubernetes.controllerManager.extraArgs.cluster-cidr",
     k8s({ controllerManager: { extraArgs: { "cluster-cidr": "x" } } }),
