@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseDocument, visit } from "yaml";
+import { isMap, isScalar, parseDocument, visit, type Scalar } from "yaml";
 import { z } from "zod";
 import { CloudError } from "./cloud-error.js";
 
@@ -38,14 +38,22 @@ export function laidOver(plain: Entry, over: Entry | undefined): Entry {
   return { ...plain, ...Object.fromEntries(said), auth: { ...plain.auth, ...over?.auth } };
 }
 
-/** A password of digits is text: leading zeros, an exponent and the last of many digits count. */
+/** In these, digits without quotes are text: leading zeros, an exponent and the last of many digits count. */
+const texts = new Set(["auth", "region_name"]);
+
+/** What a file says, with what is text as it is written. */
 function asWritten(text: string): unknown {
   const document = parseDocument(text);
   const [wrong] = document.errors;
   if (wrong) throw wrong;
+  const asText = (node: Scalar): void => {
+    if (typeof node.value === "number") node.value = node.source;
+  };
   visit(document, {
-    Scalar: (_, node) => {
-      if (typeof node.value === "number") node.value = node.source;
+    Pair: (_, { key, value }) => {
+      if (!isScalar(key) || !texts.has(String(key.value))) return;
+      const values = isMap(value) ? value.items.map((pair) => pair.value) : [value];
+      for (const node of values) if (isScalar(node)) asText(node);
     },
   });
   return document.toJS();

@@ -7,3 +7,7 @@ export interface Finding {
 
 export const problem = (text: string): Finding => ({ severity: "problem", text });
 export const warning = (text: string): Finding => ({ severity: "warning", text });
+
+/** What there is, after what there is not. */
+export const known = (names: readonly (string | null)[]): string =>
+  names.length === 0 ? "there are none" : `there are: ${names.slice(0, 12).join(", ")}`;

@@ -33,6 +33,8 @@ export interface CloudObject {
   readonly status: string;
   /** IDs of the servers of a server group. Empty for the others. */
   readonly members: readonly string[];
+  /** Number of rules of a security group. 0 for the others. */
+  readonly rules: number;
   /** Size of a volume, or of the one that was taken a snapshot of. 0 for the others. */
   readonly gigabytes: number;
   /** Who holds a port or network: `compute:...`, `network:dhcp`. Empty for the others. */
@@ -76,6 +78,7 @@ const objectSchema = z
     created: text,
     created_at: text,
     members: z.array(z.string()).nullish(),
+    security_group_rules: z.array(z.unknown()).nullish(),
     floating_ip_address: text,
     keypair: z.looseObject({ name: z.string() }).optional(),
   })
@@ -93,6 +96,7 @@ const objectSchema = z
     network: first(raw.vip_network_id, raw.network_id),
     created: inUtc(first(raw.created_at, raw.created)),
     members: raw.members ?? [],
+    rules: raw.security_group_rules?.length ?? 0,
   }));
 
 interface Source {

@@ -1,3 +1,13 @@
+/** What load balancers are asked for with, by where it is written: `endpoint.provider`. */
+export interface OctaviaChoices {
+  /** By name. */
+  readonly providers: Readonly<Record<string, string>>;
+  /** By ID. */
+  readonly flavors: Readonly<Record<string, string>>;
+  /** By name. */
+  readonly zones: Readonly<Record<string, string>>;
+}
+
 /** What a cluster is going to ask of its cloud: the plan side of the preflight. */
 export interface ClusterNeeds {
   readonly cluster: string;
@@ -15,12 +25,20 @@ export interface ClusterNeeds {
   readonly nodeFlavors: readonly string[];
   readonly volumeTypes: readonly string[];
   readonly zones: readonly string[];
-  /** Zones of Cinder that storage classes name. */
+  /** Zones of Nova that storage classes name for pods. */
+  readonly podZones: readonly string[];
+  /** Zones of Cinder that storage classes and volumes of machines name. */
   readonly volumeZones: readonly string[];
+  /** Volumes of machines in a zone that name none themselves: where they are written, their names and the machines' zones. */
+  readonly unplacedVolumes: readonly {
+    readonly path: string;
+    readonly name: string;
+    readonly zone: string;
+  }[];
   /** Whether volumes are made in the zones of the machines. */
   readonly volumesFollowZones: boolean;
-  /** Name of the Octavia provider. Absent: the cluster has no load balancers. */
-  readonly loadBalancerProvider?: string;
+  /** Absent: the cluster has no load balancers. */
+  readonly octavia?: OctaviaChoices;
   /** The pod network for which the router gets routes to the machines' pods. Undefined: it gets none. */
   readonly routes?: string | undefined;
   /** Pod networks that a hint may name: the usual one, and one whose packets need no right on a port. */
@@ -51,6 +69,7 @@ export const countedResources = [
   "ports",
   "floating IPs",
   "security groups",
+  "security group rules",
   "volumes",
   "volume gigabytes",
   "load balancers",

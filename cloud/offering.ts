@@ -1,10 +1,12 @@
 import { z } from "zod";
 import type { CloudClient } from "./client.js";
 import { isHidden } from "./cloud-error.js";
-import { problem, warning, type Finding } from "./finding.js";
+import { known, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "./listing.js";
 import type { ClusterNeeds } from "./needs.js";
+import { checkLoadBalancers } from "./octavia.js";
 import { isUuid, meantBy } from "./reference.js";
+import { checkZones } from "./zones.js";
 
 const flavorSchema = z.looseObject({
   id: z.string(),
@@ -45,8 +47,6 @@ export async function listOffer(
   return { flavors, images, externalNetworks };
 }
 
-const known = (names: readonly (string | null)[]): string =>
-  names.length === 0 ? "there are none" : `there are: ${names.slice(0, 12).join(", ")}`;
 const several = (kind: string, name: string, found: readonly { readonly id: string }[]): string =>
   `${found.length} ${kind} are called '${name}' (${found.map(({ id }) => id).join(", ")}); write the ID of one`;
 
@@ -178,94 +178,33 @@ async function checkRoutes(client: CloudClient, needs: ClusterNeeds): Promise<Fi
       ];
 }
 
+async function typesShown(
+  client: CloudClient,
+): Promise<readonly z.infer<typeof namedSchema>[] | undefined> {
+  const wanted = { key: "volume_types", schema: namedSchema };
+  try {
+    return await listAll(client, "volumev3", "/types", wanted);
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return undefined;
+  }
+}
+
 async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
   if (!client.offers("volumev3")) return withoutBlockStorage(needs);
   if (needs.volumeTypes.length === 0) return [];
-  const types = await listAll(client, "volumev3", "/types", {
-    key: "volume_types",
-    schema: namedSchema,
-  });
+  const types = await typesShown(client);
+  if (!types)
+    return [
+      warning(
+        `volume types: whether there are ${needs.volumeTypes.join(", ")} is not known; Cinder does not list its types to you`,
+      ),
+    ];
   return needs.volumeTypes
     .filter((wanted) => meantBy(wanted, types).length === 0)
     .map((wanted) =>
       problem(`volume type: '${wanted}' does not exist; ${known(types.map((t) => t.name))}`),
     );
-}
-
-const zoneSchema = z.looseObject({
-  zoneName: z.string(),
-  zoneState: z.object({ available: z.boolean() }),
-});
-
-async function checkZones(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
-  if (needs.zones.length === 0) return [];
-  const zones = await listAll(client, "compute", "/os-availability-zone", {
-    key: "availabilityZoneInfo",
-    schema: zoneSchema,
-  });
-  const open = zones.filter((zone) => zone.zoneState.available).map((zone) => zone.zoneName);
-  return needs.zones
-    .filter((wanted) => !open.includes(wanted))
-    .map((wanted) => problem(`zone: '${wanted}' does not exist or is closed; ${known(open)}`));
-}
-
-/** Zones of Cinder that classes and volumes of machines name, and those that it would be asked for because a machine is there. */
-async function checkVolumeZones(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
-  const { volumeZones, volumesFollowZones, zones } = needs;
-  const followed = volumesFollowZones ? zones : [];
-  if (volumeZones.length + followed.length === 0 || !client.offers("volumev3")) return [];
-  const found = await listAll(client, "volumev3", "/os-availability-zone", {
-    key: "availabilityZoneInfo",
-    schema: zoneSchema,
-  });
-  const there = found.filter((zone) => zone.zoneState.available).map((zone) => zone.zoneName);
-  const strange = followed.filter((zone) => !there.includes(zone));
-  return [
-    ...volumeZones
-      .filter((zone) => !there.includes(zone))
-      .map((zone) =>
-        problem(`volumes: Cinder has no zone '${zone}', or it is closed; ${known(there)}`),
-      ),
-    ...(strange.length > 0
-      ? [
-          warning(
-            `storageClasses: machines are in ${strange.join(", ")}, which are no zones of Cinder (${there.join(", ")}): volumes would not be made; set blockStorage.topology to false`,
-          ),
-        ]
-      : []),
-  ];
-}
-
-const providerSchema = z.looseObject({ name: z.string() });
-
-async function checkLoadBalancers(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
-  const { counts, loadBalancerProvider: wanted } = needs;
-  if (wanted === undefined) return [];
-  if (!client.offers("load-balancer"))
-    return counts["load balancers"] > 0
-      ? [
-          problem(
-            "load balancers: the cloud offers no load-balancer service; set loadBalancer.enabled to false and leave samples and the endpoint load-balancer out",
-          ),
-        ]
-      : [];
-  try {
-    const providers = await listAll(client, "load-balancer", "/lbaas/providers", {
-      key: "providers",
-      schema: providerSchema,
-    });
-    const names = providers.map(({ name }) => name);
-    return names.includes(wanted)
-      ? []
-      : [problem(`loadBalancer.provider: '${wanted}' does not exist; ${known(names)}`)];
-  } catch (error) {
-    if (!isHidden(error)) throw error;
-    return [
-      warning(
-        `loadBalancer.provider: whether there is '${wanted}' is not known; Octavia does not list its providers to you`,
-      ),
-    ];
-  }
 }
 
 /** The cloud controller asks Barbican for the certificate before it tells Octavia of it. */
@@ -294,7 +233,6 @@ export async function checkOffering(
     checkRoutes(client, needs),
     checkZones(client, needs),
     checkVolumeTypes(client, needs),
-    checkVolumeZones(client, needs),
   ]);
   return findings.flat();
 }

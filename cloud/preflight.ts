@@ -8,6 +8,7 @@ import { checkOffering, listOffer, type Flavor, type Offer } from "./offering.js
 import { ownershipOf } from "./ownership.js";
 import { quotaProblems, readQuotas, type QuotaName } from "./quotas.js";
 import { meantBy } from "./reference.js";
+import { listVolumeZones, volumeZoneFindings, type Zones } from "./zones.js";
 
 export interface Held {
   /** Ids of what the stack already holds: these are neither foreign nor to be made again. */
@@ -89,6 +90,7 @@ function stillWanted(
     ports: count("port"),
     "floating IPs": count("floating IP"),
     "security groups": count("security group"),
+    "security group rules": held.reduce((sum, { rules }) => sum + rules, 0),
     volumes: count("volume"),
     "volume gigabytes": held
       .filter(({ kind }) => kind === "volume")
@@ -109,6 +111,8 @@ function stillWanted(
 /** What the cloud has and allows, as far as it matters to a cluster. */
 export interface Survey extends Offer, Shown {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
+  /** Cinder's. Undefined: nobody asked. */
+  readonly volumeZones: Zones | undefined;
   /** What it does not offer. */
   readonly missing: readonly Finding[];
 }
@@ -125,13 +129,14 @@ const makes =
 /** Asks the cloud everything at once. Whose the objects are is not known here. */
 export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
   const listed = listOffer(client, needs);
-  const [offer, missing, shown, quotas] = await Promise.all([
+  const [offer, missing, shown, quotas, volumeZones] = await Promise.all([
     listed,
     listed.then((all) => checkOffering(client, needs, all)),
     takeShown(client, makes(needs)),
     readQuotas(client),
+    listVolumeZones(client, needs),
   ]);
-  return { ...offer, ...shown, quotas, missing };
+  return { ...offer, ...shown, quotas, missing, volumeZones };
 }
 
 /**
@@ -146,15 +151,17 @@ export async function preflight(
   const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
   const { hasCredential = false } = options;
   const found = await (surveyed ?? survey(client, needs));
-  const { flavors, objects, hidden, lacking, quotas, missing } = found;
+  const { flavors, objects, hidden, lacking, quotas, missing, volumeZones } = found;
   const ours = objects.filter(
     (object) =>
       owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
   );
   const lacksCredentials =
     needs.makesCredential && [...hidden, ...lacking].includes("application credential");
+  const volumes = ours.filter(({ kind }) => kind === "volume").map(({ name }) => name);
   return [
     ...missing,
+    ...volumeZoneFindings(needs, volumeZones, new Set(volumes)),
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [withoutCredentials] : []),

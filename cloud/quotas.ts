@@ -45,6 +45,7 @@ const networkNames = {
   port: "ports",
   floatingip: "floating IPs",
   security_group: "security groups",
+  security_group_rule: "security group rules",
 } as const;
 const detail = z.object({
   quota: z.record(z.string(), z.object({ limit: z.number(), used: z.number() })),

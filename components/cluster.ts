@@ -31,7 +31,7 @@ import { Network } from "./network/network.js";
 import * as outputs from "./outputs.js";
 import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
 import { routedByCloud, routedRangesOf } from "./pod-network/kinds.js";
-import { wantedOf } from "./plan/needs.js";
+import { wantedOf } from "./needs.js";
 import { entryAddresses } from "./spec/floating-ips.js";
 import { lookUpCloud, type CloudFacts } from "./support/catalog.js";
 import { Component } from "./support/component.js";

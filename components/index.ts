@@ -1,7 +1,7 @@
 /** What other programs may import. */
 export { Cluster, type ClusterComponentArgs } from "./cluster.js";
 export { requireServiceUser } from "./identity/service-user.js";
-export { wantedOf } from "./plan/needs.js";
+export { wantedOf } from "./needs.js";
 export type { ChildKind, Transform, Transforms } from "./support/transform.js";
 export type { IngressOutput, NodeOutput, SamplesOutput } from "./outputs.js";
 export { clusterSchema, type ClusterArgs, type ClusterSpec } from "./spec/cluster-spec.js";

@@ -10,7 +10,7 @@ import {
 } from "../../cloud/preflight.js";
 import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
-import { needsOf, wantedOf } from "../../components/plan/needs.js";
+import { needsOf, wantedOf } from "../../components/needs.js";
 import { ClusterError } from "./cluster-error.js";
 import { beginServers, foundThen, hasFitted, mayHaveFitted } from "./fitted.js";
 import { lostAmong, undoLost } from "./lost.js";

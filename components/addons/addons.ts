@@ -60,7 +60,7 @@ export interface AddonsArgs {
   /** Whether there is a cloud controller. Change: refused. @default true */
   readonly cloudController?: boolean;
   /** Volumes. Change: in place. @default in the zones of their pods */
-  readonly blockStorage?: Pick<BlockStorageArgs, "topology" | "snapshots">;
+  readonly blockStorage?: Pick<BlockStorageArgs, "topology" | "snapshots" | "attachable">;
   /** Storage classes. Change: the class is replaced, its volumes are not touched. */
   readonly storageClasses: readonly StorageClassSettings[];
   /** metrics-server, told whether kubelets' certificates are the cluster's. Change: in place. @default none */

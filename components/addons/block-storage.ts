@@ -28,6 +28,8 @@ export interface BlockStorageArgs extends AddonArgs {
   readonly cloudConfig: CloudConfig;
   /** What the driver on the nodes is told. Change: in place, its pods restart. @default nothing */
   readonly settings?: CloudSettings;
+  /** Volumes that a node takes, where the settings do not say it. Change: in place, the driver's pods restart. @default no limit */
+  readonly attachable?: number;
   /** Whether volumes are made in the zone of their pod. Change: in place, for new volumes. @default true */
   readonly topology?: boolean;
   /** Whether volumes can have snapshots. Change: in place. @default false */
@@ -105,7 +107,7 @@ export class BlockStorage extends Addon {
       "node-account",
       blockStorageNodeAccount(),
     );
-    const conf = renderNodeConf(args.settings ?? {});
+    const conf = renderNodeConf(args.settings ?? {}, args.attachable);
     const config =
       conf === undefined
         ? []

@@ -125,8 +125,18 @@ export function renderCloudConf(conf: CloudConf): string {
   });
 }
 
-/** What the storage plugin reads on every node: nothing about the cloud's API. Absent where its own defaults are meant. */
-export function renderNodeConf({ metadata, blockStorage }: CloudSettings): string | undefined {
+/**
+ * What the storage plugin reads on every node: nothing about the cloud's API. Absent where its own defaults are meant.
+ *
+ * @param attachable volumes that a node takes where the settings do not say it. Only the nodes' half reads it: said to the others,
+ *   they would restart for nothing. Default: the plugin's own, which is none
+ */
+export function renderNodeConf(
+  { metadata, blockStorage: written }: CloudSettings,
+  attachable?: number,
+): string | undefined {
+  const nodeVolumeAttachLimit = written?.nodeVolumeAttachLimit ?? attachable;
+  const blockStorage = { ...written, nodeVolumeAttachLimit };
   return isEmpty({ ...metadata, ...blockStorage })
     ? undefined
     : render(aboutNodes({ metadata, blockStorage }));

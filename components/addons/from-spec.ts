@@ -6,6 +6,8 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { serviceRanges } from "../spec/traits/endpoint.js";
 import type { ClusterFacts } from "../kubeadm/joining.js";
 import type { Network } from "../network/network.js";
+import { planCluster } from "../plan/cluster-plan.js";
+import { attachableVolumes } from "../plan/volumes.js";
 import { routedByCloud } from "../pod-network/kinds.js";
 import type { CloudLogin } from "../identity/cloud-login.js";
 import { servicesExternalNetworkIn, type CloudFacts } from "../support/catalog.js";
@@ -33,7 +35,7 @@ export const addonsOf = (
   serviceCidr: spec.network.services,
   ipv6: spec.network.ipv6,
   cloudController: spec.cloudController.enabled,
-  blockStorage: spec.blockStorage,
+  blockStorage: { ...spec.blockStorage, attachable: attachableIn(spec) },
   storageClasses: spec.storageClasses,
   metricsServer: metricsServerOf(spec),
   ...(webhook && { keystone: { ...spec.kubernetes.keystone, webhook } }),
@@ -60,6 +62,13 @@ const ofIngress = (
   ingress: NonNullable<ClusterSpec["ingress"]>,
   spec: Pick<ClusterSpec, "loadBalancer">,
 ) => (ingress.kind === "service" ? withoutTls(ingress, spec) : ingress);
+
+/** Volumes of claims that each node takes: those of etcd's own machines and of a bastion are no matter. */
+const attachableIn = (spec: ClusterSpec): number =>
+  attachableVolumes(
+    planCluster(spec).groups.flatMap(({ machines }) => machines),
+    spec.network.admin ? 2 : 1,
+  );
 
 /** Of the machines on which the ingress controller runs. */
 const taintsOf = ({ ingress, workers }: Pick<ClusterSpec, "ingress" | "workers">) =>

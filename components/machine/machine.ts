@@ -182,8 +182,8 @@ export class Machine extends Component {
       },
       {
         replacementTrigger: args.generation,
-        // Cinder notes there how a volume is attached.
-        ignoreChanges: ["imageId", "metadata"],
+        // Cinder notes in the metadata how a volume is attached. The zone may be the machine's, which is frozen as well.
+        ignoreChanges: ["imageId", "metadata", "availabilityZone"],
         customTimeouts: { create: "20m" },
       },
     );

@@ -39,6 +39,7 @@ export const prepareValues = [
   "ADMIN_ADDRESS",
   "LOGIN_USER",
   "LOGIN_KEYS",
+  "REVOKED_KEYS",
   "SECURITY_UPDATES",
   "BEFORE_KUBEADM",
 ] as const;

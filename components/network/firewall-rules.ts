@@ -1,9 +1,10 @@
 import { Address4 } from "ip-address";
 import { apiPort, etcdPorts } from "../../base/ports.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { endpointTraits } from "../spec/traits/endpoint.js";
+import { endpointTraits, isOvn } from "../spec/traits/endpoint.js";
 import { rangesOf } from "../../base/addresses.js";
 import { entryRole, planCluster, rolesIn, type SecurityGroup } from "../plan/cluster-plan.js";
+import { servesBalancers } from "../plan/octavia-choices.js";
 import { nodeRoles, rolesOf, roleTable, type Role } from "../plan/roles.js";
 import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/kinds.js";
 import type { Passage } from "../pod-network/traits.js";
@@ -38,6 +39,8 @@ export interface FirewallPlan {
   readonly reached: readonly Role[];
   /** Roles of the machines on which etcd runs. */
   readonly etcdOn: readonly Role[];
+  /** Whether load balancers lead to node ports. */
+  readonly balanced: boolean;
   /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
   readonly loadBalancerProvider: string;
   /** Clients of Services' load balancers. */
@@ -188,12 +191,7 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
     ports: [etcdPorts.peers + 1, 65535],
     reason: "Nodes to pods and nodes, above etcd's ports",
   },
-  {
-    ...nodeToNode,
-    name: "nodes-udp",
-    protocol: "udp",
-    reason: "Nodes to pods and nodes",
-  },
+  { ...nodeToNode, name: "nodes-udp", protocol: "udp", reason: "Nodes to pods and nodes" },
   ...nodeRoles().map((group) => ({
     ...ssh,
     group,
@@ -216,10 +214,11 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
 ];
 
 const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
-  const inside = { range: plan.nodes };
+  // Load balancers ask and send from addresses in the machines' network; without them nobody there is let in.
+  const inside = plan.balanced ? [{ range: plan.nodes }] : [];
   const clients = plan.serviceCidrs.map((range) => ({ range }));
   const direct = plan.nodePorts.map((range) => ({ range }));
-  const from = plan.loadBalancerProvider === "ovn" ? [inside, ...clients] : [inside];
+  const from = plan.balanced && isOvn(plan.loadBalancerProvider) ? [...inside, ...clients] : inside;
   const ports = { group: "node", from, ports: [30000, 32767] } as const;
   const reason = "Load balancers to node ports";
   const open = { ...ports, from: direct, reason: "Clients to node ports" };
@@ -232,7 +231,7 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
     {
       name: "service-health",
       group: "node",
-      from: [inside],
+      from: inside,
       protocol: "tcp",
       ports: [10256, 10256],
       reason: "Load balancers' health monitors",
@@ -278,6 +277,7 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     entry,
     reached: reachedRoles(spec, entry, all),
     etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
+    balanced: servesBalancers(spec) || spec.ingress?.kind === "workers",
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs,
     nodePorts: spec.network.nodePorts,

@@ -1,6 +1,7 @@
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Spread } from "../spec/group-options.js";
-import { volumesOf, type PlannedVolume, type WrittenVolumes } from "./volumes.js";
+import type { WrittenVolumes } from "../spec/volumes.js";
+import { volumesOf, type PlannedVolume } from "./volumes.js";
 import { roleTable, rolesWith, type Role } from "./roles.js";
 
 /** A taint of a node. */
@@ -183,7 +184,7 @@ function group(
       image: own.image ?? written.image ?? image,
       generation: own.generation ?? written.generation ?? 0,
       ...{ tags, metadata, schedulerHints, cloudInit },
-      volumes: volumesOf(machine, own, written),
+      volumes: volumesOf({ name: machine, zone }, own, written),
       ...(zone !== undefined && { zone }),
       ...(own.address !== undefined && { address: own.address }),
     };

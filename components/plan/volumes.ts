@@ -1,4 +1,4 @@
-import type { WrittenVolume } from "../spec/volumes.js";
+import { machinesZone, type WrittenVolume, type WrittenVolumes } from "../spec/volumes.js";
 
 /** Where a volume is mounted, with which mode, and what must not start without it. */
 interface Mount {
@@ -23,23 +23,46 @@ export interface PlannedVolume extends WrittenVolume {
   readonly name: string;
 }
 
-/** The volumes of a group or of one machine, as they are written. */
-export interface WrittenVolumes {
-  readonly rootVolume?: WrittenVolume | undefined;
-  readonly runtimeVolume?: WrittenVolume | undefined;
-  readonly etcdVolume?: WrittenVolume | undefined;
-}
+/** As it is written, with the machine's zone in place of what stands for it. */
+const placed = ({ zone, ...volume }: WrittenVolume, machines = ""): WrittenVolume => ({
+  ...volume,
+  ...(zone !== undefined && { zone: zone.replaceAll(machinesZone, machines) }),
+});
 
-/** The volumes of one machine; the one that it boots from first. What is written for it alone comes before what is for its group. */
+/**
+ * The volumes of one machine; the one that it boots from first. What is written for it alone comes before what is for its group.
+ * `zone`: the machine's; a volume that is to be there has one (spec/volumes.ts).
+ */
 export const volumesOf = (
-  machine: string,
+  { name: machine, zone }: { readonly name: string; readonly zone: string | undefined },
   own: WrittenVolumes,
   group: WrittenVolumes,
 ): readonly PlannedVolume[] =>
   (Object.keys(volumePurposes) as VolumePurpose[]).flatMap((purpose) => {
     const volume = own[`${purpose}Volume`] ?? group[`${purpose}Volume`];
-    return volume ? [{ ...volume, purpose, name: `${machine}-${purpose}` }] : [];
+    return volume ? [{ ...placed(volume, zone), purpose, name: `${machine}-${purpose}` }] : [];
   });
+
+/**
+ * Slots for disks that a machine of KVM has with virtio-blk, which takes one for each: of 32 on its PCI bus some seven are for the
+ * chipset, the display, the network, the memory balloon, random numbers and the serial port.
+ */
+const slots = 25;
+
+/**
+ * Volumes that any of these machines takes besides its own. All nodes are told the same number, so the machine with most volumes decides.
+ * `interfaces`: of each machine, of which the second one takes a slot as well.
+ */
+export function attachableVolumes(
+  machines: readonly { readonly volumes: readonly PlannedVolume[] }[],
+  interfaces: number,
+): number {
+  // Each boots from a disk: a volume, or one of its host.
+  const disks = machines.map(
+    ({ volumes }) => 1 + volumes.filter(({ purpose }) => purpose !== "root").length,
+  );
+  return slots - Math.max(1, ...disks) - (interfaces - 1);
+}
 
 /** What scripts/volumes.sh reads of a volume: `PURPOSE ID PATH MODE UNIT`, or `root ID`. */
 export function volumeLine(purpose: VolumePurpose, id: string): string {

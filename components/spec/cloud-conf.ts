@@ -236,8 +236,8 @@ export const otherSections = {
       whole(1, "a number of volumes").refine((value) => value <= 256, {
         error: "is more than Cinder CSI knows; write at most 256",
       }),
-      "Volumes that a machine can have at once: about 26 with virtio, one bus of disks. The scheduler counts with it.",
-      "no limit",
+      "Volumes of claims that each node takes; the scheduler gives it no more. With virtio-blk a machine of KVM has slots for about 25 disks, its own among them (the disk that it boots from, `runtimeVolume`, `etcdVolume`; `network.admin` takes one, too); with virtio-scsi (`hw_disk_bus=scsi` of the image) many more: write up to 256. An operator may allow less (Nova's `max_disk_devices_to_attach`, few ports of q35 machines). Another one restarts the driver on the nodes; pods and volumes stay.",
+      "`24`, less what the node with most volumes has besides its disk",
     ),
     rescanOnResize: optional(
       truth(),

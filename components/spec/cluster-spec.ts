@@ -30,12 +30,19 @@ import {
   unfiltered,
   unreachable,
 } from "./network.js";
-import { podNetwork, samplesAlone, withoutKubeProxy, withoutRoutes } from "./pod-network.js";
+import {
+  podNetwork,
+  samplesAlone,
+  withoutExternalIps,
+  withoutKubeProxy,
+  withoutRoutes,
+} from "./pod-network.js";
 import { overlapping } from "./ranges.js";
 import { withoutRoom } from "./room.js";
 import { sampleServices } from "./sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./storage.js";
 import { contradictions, nowhereToRun, presetOf, topology, unscheduled } from "./topology.js";
+import { volumesWithoutZone } from "./volumes.js";
 import { doc, label, present, record, truth } from "../arguments/values.js";
 
 /** Every argument of a cluster: types, checks, defaults and documentation. There is no other declaration. */
@@ -125,6 +132,14 @@ const groupsOf = (value: Checked) => [
   ...(value.etcd ? [{ path: ["etcd"], group: value.etcd }] : []),
 ];
 
+/** Volumes in their machine's zone, where it has none. */
+const homeless = (value: Checked): z.core.$ZodRawIssue[] => {
+  const { bastion: alone } = value;
+  const zones = alone?.zone === undefined ? undefined : [alone.zone];
+  const apart = alone ? [{ path: ["bastion"], group: { ...alone, zones, nodes: {} } }] : [];
+  return volumesWithoutZone([...groupsOf(value), ...apart], value.zones);
+};
+
 /** How many machines become nodes. */
 const machinesOf = (value: Checked): number =>
   nodeGroupsOf(value).reduce((sum, { group }) => sum + group.count, 0);
@@ -182,6 +197,7 @@ const comparisons: readonly Comparison[] = [
   { of: ["etcd", "topology", "workers"], find: besideEtcd },
   { of: ["etcd", "kubernetes"], find: etcdElsewhere },
   { of: several, find: (value) => missingNodes(groupsOf(value)) },
+  { of: [...several, "bastion", "zones"], find: homeless },
   { of: placed, find: (value) => wrongAddresses({ ...value, groups: groupsOf(value) }) },
   { of: grouped, find: unfiltered },
   { of: ["samples", "podNetwork"], find: samplesAlone },
@@ -198,6 +214,7 @@ const comparisons: readonly Comparison[] = [
   { of: routed, find: withoutRoutes },
   { of: dual, find: besideIpv6 },
   { of: ["podNetwork", "kubernetes"], find: withoutKubeProxy },
+  { of: ["podNetwork", "kubernetes"], find: withoutExternalIps },
   { of: housed, find: (value) => withoutRoom({ ...value, ...countedIn(value) }) },
 ];
 

@@ -28,6 +28,10 @@ const apiServerFlags: Reserved = [
     "is where machines, endpoint and firewall expect the API; leave it out",
   ],
   [/^service-cluster-ip-range$/, "follows an argument; write network.services instead"],
+  [
+    /^service-node-port-range$/,
+    "is where firewall, load balancers and ingress expect node ports, 30000-32767; leave it out",
+  ],
   [/^etcd-(servers|cafile|certfile|keyfile)$/, "follows an argument; write `etcd` instead"],
   [
     /^(tls-cert-file|tls-private-key-file|client-ca-file|kubelet-client-(certificate|key)|proxy-client-(cert|key)-file|requestheader-client-ca-file|service-account-(signing-)?key-file)$/,

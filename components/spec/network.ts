@@ -123,7 +123,7 @@ export const network = record({
     .meta(
       doc(
         "in place",
-        "Ranges that may reach Services of type NodePort (30000 to 32767) at the nodes' own addresses.",
+        "Ranges that may reach Services of type NodePort (30000 to 32767) at the nodes' own addresses. By default nodes do and, where there are load balancers (of Services, or of `ingress` on `workers`), everything in `network.nodes`, from which those come; with the provider `ovn` their clients as well, `serviceCidrs`.",
       ),
     ),
 }).prefault({});

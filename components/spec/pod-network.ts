@@ -80,6 +80,35 @@ export function withoutKubeProxy({
   ];
 }
 
+type Scalar = string | number | boolean;
+
+const deniesExternalIps = "DenyServiceExternalIPs";
+
+/** Addresses of Services that no Service can have. */
+export function withoutExternalIps({
+  podNetwork: chosen,
+  kubernetes: { hardened, apiServer },
+}: Pick<Written, "podNetwork"> & {
+  readonly kubernetes: {
+    readonly hardened: boolean;
+    readonly apiServer: { readonly extraArgs: Readonly<Record<string, Scalar | Scalar[]>> };
+  };
+}): z.core.$ZodRawIssue[] {
+  const announced = "advertiseServices" in chosen ? chosen.advertiseServices : [];
+  const off = [apiServer.extraArgs["disable-admission-plugins"] ?? []]
+    .flat()
+    .flatMap((one) => String(one).split(","));
+  if (!hardened || !announced.includes("external-ip") || off.includes(deniesExternalIps)) return [];
+  return [
+    {
+      code: "custom",
+      path: ["podNetwork", "advertiseServices"],
+      input: announced,
+      message: `external-ip are addresses that kubernetes.hardened lets no Service have; leave it out, or turn the plugin off by \`disable-admission-plugins: ${deniesExternalIps}\` in kubernetes.apiServer.extraArgs`,
+    },
+  ];
+}
+
 /** Samples whose pods would wait for a pod network of which nothing is known. */
 export function samplesAlone({
   podNetwork: chosen,

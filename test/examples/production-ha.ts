@@ -25,8 +25,15 @@ const serverSchema = z.looseObject({
   name: z.string(),
   flavor: z.looseObject({ original_name: z.string() }),
 });
+const placedSchema = z.looseObject({
+  name: z.string(),
+  "OS-EXT-AZ:availability_zone": z.string(),
+});
+const volumeSchema = z.looseObject({ name: z.string(), availability_zone: z.string() });
 const workers = (count: number) => ({
-  workers: { general: { flavor: "k8s-worker", count, runtimeVolume: { size: 50 } } },
+  workers: {
+    general: { flavor: "k8s-worker", count, runtimeVolume: { size: 50, zone: "{zone}" } },
+  },
 });
 
 /** The infrastructure of a production cluster: its topology, its sizes, its bastion. */
@@ -90,6 +97,26 @@ export const productionHa: Example = {
           assert.equal(mount.trim(), "ext4", name);
         }
         return `${volumes.join(", ")} GB mounted`;
+      },
+    },
+    {
+      text: "each of these volumes is in the zone of its machine",
+      see: async ({ cluster: { cloud }, outputs: { nodes } }) => {
+        const servers = await listAll(cloud, "compute", "/servers/detail", {
+          ...{ key: "servers", schema: placedSchema },
+        });
+        const volumes = await listAll(cloud, "volumev3", "/volumes/detail", {
+          ...{ key: "volumes", schema: volumeSchema },
+        });
+        const zones = nodes.map(({ name }) => {
+          const server = servers.find((one) => one.name === name) ?? assert.fail(name);
+          const zone = server["OS-EXT-AZ:availability_zone"];
+          const volume = volumes.find((one) => one.name === `${name}-runtime`);
+          assert.equal(volume?.availability_zone, zone, name);
+          return zone;
+        });
+        assert.deepEqual([...new Set(zones)].sort(), ["zone-a", "zone-b"]);
+        return zones.join(", ");
       },
     },
     {

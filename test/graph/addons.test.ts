@@ -121,6 +121,14 @@ describe("graph: what the nodes' storage driver is told", () => {
     assert.notEqual(one, other);
   });
 
+  it("is how many volumes it takes, where nobody wrote it", async () => {
+    const { rows } = await run({ blockStorage: { attachable: 23 } });
+    const { data } = named(rows, "addons-storage-node-config").inputs as { data: Fields };
+    assert.match(String(data["cloud.conf"]), /node-volume-attach-limit = "23"/);
+    const secret = JSON.stringify(named(rows, "addons-cloud-config-secret").inputs);
+    assert.doesNotMatch(secret, /attach-limit/, "the controllers do not restart for it");
+  });
+
   it("says on both sides whether volumes follow the zones of pods", async () => {
     const { rows } = await run({ blockStorage: { topology: false } });
     for (const name of ["addons-storage-controller", "addons-storage-node"])

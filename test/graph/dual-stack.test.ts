@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import type { NodeOutput } from "../../components/outputs.js";
-import { needsOf } from "../../components/plan/needs.js";
+import { needsOf } from "../../components/needs.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type GraphOptions, type Row } from "../support/graph.js";
 import { smallest, specOf } from "../support/spec.js";
@@ -112,10 +112,14 @@ describe("a cluster of both families", () => {
     assert.match(stdin, /VIRTUAL_IP='?10\.0\.0\./);
   });
 
-  it("needs a subnet and a port of the router more", () => {
+  it("needs a subnet and a port of the router more, and a rule for what pods send", () => {
     const one = needsOf(specOf({ podNetwork: "none" })).counts;
     const both = needsOf(specOf({ podNetwork: "none", network: { ipv6 } })).counts;
-    assert.deepEqual(both, { ...one, subnets: one.subnets + 1, ports: one.ports + 1 });
+    const rules = one["security group rules"] + 1;
+    assert.deepEqual(both, {
+      ...{ ...one, subnets: one.subnets + 1, ports: one.ports + 1 },
+      "security group rules": rules,
+    });
   });
 });
 

@@ -148,13 +148,24 @@ describe("machines with volumes", () => {
     const name = "dev-workers-general-0";
     const volume = row(rows, `${name}-runtime-volume`);
     assert.equal(volume.replacementTrigger, 0);
-    assert.deepEqual(volume.ignoreChanges, ["imageId", "metadata"]);
+    assert.deepEqual(volume.ignoreChanges, ["imageId", "metadata", "availabilityZone"]);
     assert.ok(!volume.deleteBeforeReplace, "the new one is there before the server goes");
     assert.ok(row(rows, `${name}-server`).ignoreChanges.includes("blockDevices"));
     const raised = await build({
       workers: { general: { ...general, generation: 1, runtimeVolume: { size: 25 } } },
     });
     assert.equal(row(raised, `${name}-runtime-volume`).replacementTrigger, 1);
+  });
+
+  it("have them in their own zone where that is asked for, which is frozen as the server's is", async () => {
+    const etcdVolume = { size: 5, zone: "{zone}" };
+    const apart = await build({
+      ...{ topology: "ha", zones: ["a", "b"], workers: { general: { ...general, count: 2 } } },
+      controlPlane: { flavor: "medium", etcdVolume },
+    });
+    const zoneOf = (position: number): unknown =>
+      row(apart, `dev-control-plane-${String(position)}-etcd-volume`).inputs["availabilityZone"];
+    assert.deepEqual([0, 1, 2].map(zoneOf), ["a", "b", "a"]);
   });
 
   it("are told where each is to be mounted, by its ID", () => {

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { needsOf } from "../../components/plan/needs.js";
+import { needsOf } from "../../components/needs.js";
 import {
   parseClusterSpec,
   type ClusterArgs,
@@ -30,6 +30,11 @@ function counted(rows: readonly Row[], spec: ClusterSpec) {
     ({ type }) => type === "openstack:loadbalancer/loadBalancer:LoadBalancer",
   );
   const own = balancers.filter(({ inputs }) => inputs["vipSubnetId"] !== undefined).length;
+  // Neutron lets everything leave, in two rules of each new group.
+  const leaving = rows.filter(
+    ({ type, inputs }) =>
+      type === "openstack:networking/secGroup:SecGroup" && inputs["deleteDefaultRules"] !== true,
+  ).length;
   const volumes = rows.filter(({ type }) => type === "openstack:blockstorage/volume:Volume");
   return {
     networks: count("openstack:networking/network:Network"),
@@ -45,6 +50,8 @@ function counted(rows: readonly Row[], spec: ClusterSpec) {
       count("openstack:networking/floatingIp:FloatingIp") +
       (externalNetwork === undefined ? 0 : balanced.length - internal.length),
     "security groups": count("openstack:networking/secGroup:SecGroup") + balanced.length,
+    "security group rules":
+      count("openstack:networking/secGroupRule:SecGroupRule") + 2 * (leaving + balanced.length),
     volumes: claims + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { inputs }) => sum + Number(inputs["size"]), claims),
     "load balancers": balancers.length + balanced.length,

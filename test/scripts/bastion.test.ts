@@ -22,6 +22,7 @@ const run = (setting: string): Outcome & { readonly periodic: string | undefined
     const outcome = machine.run(scripts, {
       LOGIN_USER: "debian",
       LOGIN_KEYS: "",
+      REVOKED_KEYS: "",
       SECURITY_UPDATES: "yes",
     });
     return { ...outcome, periodic: machine.file("etc/apt/apt.conf.d/99stackadm") };

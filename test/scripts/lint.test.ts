@@ -98,7 +98,7 @@ describe("scripts for machines", () => {
     ["snapshots", [], [...releasing, "kubeadm/scripts/snapshots.sh"]],
     [
       "bastion",
-      ["LOGIN_USER", "LOGIN_KEYS", "SECURITY_UPDATES"],
+      ["LOGIN_USER", "LOGIN_KEYS", "REVOKED_KEYS", "SECURITY_UPDATES"],
       [
         "machine/scripts/logins.sh",
         "machine/scripts/security-updates.sh",

@@ -15,6 +15,7 @@ export const object = (fields: Partial<CloudObject>): CloudObject => ({
   network: "",
   created: "",
   members: [],
+  rules: 0,
   gigabytes: 0,
   ...fields,
 });

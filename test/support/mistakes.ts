@@ -1,4 +1,4 @@
-import { both, containerd, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
+import { announcing, both, containerd, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
 import { smallest } from "./spec.js";
 
 /** One wrong value each for the smallest cluster, and where it is: the empty path is the cluster itself. */
@@ -93,6 +93,8 @@ export const mistakes: readonly (readonly [
   ["controlPlane.rootVolume.size", cp({ rootVolume: { size: 0 } })],
   ["controlPlane.runtimeVolume.size", cp({ runtimeVolume: { size: "25" } })],
   ["controlPlane.etcdVolume", cp({ etcdVolume: 4 })],
+  ["controlPlane.etcdVolume.zone", cp({ etcdVolume: { size: 4, zone: "{zone}" } })],
+  ["controlPlane.rootVolume.zone", cp({ rootVolume: { size: 9, zone: { zone: null } } })],
   ["controlPlane.nodes.3", cp({ nodes: { 3: { flavor: "l" } } })],
   ["controlPlane.nodes.0.address", cp({ nodes: { 0: { address: "10.1.0.4" } } })],
   ["controlPlane.nodes.0.address", cp({ nodes: { 0: { address: "10.0.0.0" } } })],
@@ -160,6 +162,11 @@ export const mistakes: readonly (readonly [
     "kubernetes.apiServer.extraArgs.etcd-servers",
     k8s({ apiServer: { extraArgs: { "etcd-servers": "x" } } }),
   ],
+  [
+    "kubernetes.apiServer.extraArgs.service-node-port-range",
+    k8s({ apiServer: { extraArgs: { "service-node-port-range": "20000-20100" } } }),
+  ],
+  ["podNetwork.advertiseServices", { ...k8s({ hardened: true }), podNetwork: announcing }],
   [
     "kubernetes.controllerManager.extraArgs.cluster-cidr",
     k8s({ controllerManager: { extraArgs: { "cluster-cidr": "x" } } }),

@@ -1,4 +1,4 @@
-import { both, cp, k8s, lb, shares, worker } from "./spec-parts.js";
+import { announcing, both, cp, k8s, lb, shares, worker } from "./spec-parts.js";
 
 /** What looks like a mistake and is none: kubeadm, Neutron and Nova take it. */
 export const soundOnes: readonly Readonly<Record<string, unknown>>[] = [
@@ -25,4 +25,14 @@ export const soundOnes: readonly Readonly<Record<string, unknown>>[] = [
   { samples: true, ...cp({ schedulable: true }), ...worker({ count: 0 }) },
   worker({ labels: { gpu: "true", empty: "" } }),
   k8s({ kubeProxy: { mode: "" } }),
+  { ...k8s({ hardened: true }), podNetwork: { ...announcing, advertiseServices: ["cluster-ip"] } },
+  {
+    podNetwork: announcing,
+    ...k8s({
+      hardened: true,
+      apiServer: {
+        extraArgs: { "disable-admission-plugins": "PodSecurity,DenyServiceExternalIPs" },
+      },
+    }),
+  },
 ];

@@ -7,8 +7,10 @@ export const needs: ClusterNeeds = {
   images: ["debian-12"],
   externalNetworks: { externalNetwork: "public" },
   flavors: { big: 1, small: 2 },
-  ...{ nodeFlavors: ["big", "small"], loadBalancerProvider: "amphora" },
+  ...{ nodeFlavors: ["big", "small"], podZones: [] },
+  octavia: { providers: { "loadBalancer.provider": "amphora" }, flavors: {}, zones: {} },
   ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
+  unplacedVolumes: [],
   otherPodNetworks: { usual: "kube-router", wrapped: "flannel" },
   ...{ makesCredential: true, controllersVerify: true, routes: "cloud-routes", ownersOnly: [] },
   names: [
@@ -17,7 +19,7 @@ export const needs: ClusterNeeds = {
   ],
   counts: {
     ...{ networks: 1, subnets: 1, routers: 1, ports: 6 },
-    ...{ "floating IPs": 2, "security groups": 4 },
+    ...{ "floating IPs": 2, "security groups": 4, "security group rules": 30 },
     ...{ volumes: 1, "volume gigabytes": 1 },
     ...{ "load balancers": 2, "server groups": 2 },
   },

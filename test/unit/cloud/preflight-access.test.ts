@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connectCloud } from "../../../cloud/client.js";
 import { preflight } from "../../../cloud/preflight.js";
 import { parseClusterSpec } from "../../../components/spec/cluster-spec.js";
-import { needsOf } from "../../../components/plan/needs.js";
+import { needsOf } from "../../../components/needs.js";
 import { fakeProject, fakeUser, startFakeCloud } from "../../support/fake-openstack.js";
 import { equip } from "../../support/ready-cluster.js";
 import { smallest } from "../../support/spec.js";

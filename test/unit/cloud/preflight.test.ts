@@ -111,21 +111,6 @@ describe("the questions before the first write", () => {
     assert.match((await ask()).join(), /'debian-12' is queued, not active/);
   });
 
-  it("miss a load balancer provider that Octavia does not have, and say which it has", async () => {
-    assert.deepEqual(await ask({ loadBalancerProvider: "gold" }), [
-      "problem: loadBalancer.provider: 'gold' does not exist; there are: amphora, ovn",
-    ]);
-    assert.deepEqual(await ask({ loadBalancerProvider: "ovn" }), []);
-  });
-
-  for (const status of [403, 404])
-    it(`only warn when Octavia does not list its providers (${status})`, async () => {
-      cloud.on("GET /load-balancer/lbaas/providers", { status, body: { faultstring: "no" } });
-      assert.deepEqual(await ask(), [
-        "warning: loadBalancer.provider: whether there is 'amphora' is not known; Octavia does not list its providers to you",
-      ]);
-    });
-
   it("only warn of a kind that the cloud hides and the cluster has none of; of others they have to know", async () => {
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
     await assert.rejects(
@@ -170,6 +155,17 @@ describe("the questions before the first write", () => {
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     assert.deepEqual(await ask({}, ["1", "2", "3"]), []);
     assert.match((await ask()).join(), /quota of instances: 3 more are needed, 0 of 3/);
+  });
+
+  it("count the rules of security groups, and not those that are there", async () => {
+    const quota = { security_group_rule: { limit: 100, used: 80, reserved: 0 } };
+    cloud.on(`GET /network/quotas/${fakeProject}/details`, { body: { quota } });
+    assert.deepEqual(await ask(), [
+      "problem: quota of security group rules: 30 more are needed, 20 of 100 are free; ask for a larger quota or delete something",
+    ]);
+    const group = { id: "g", name: "dev-node", security_group_rules: Array(10).fill({}) };
+    cloud.on("GET /network/security-groups", { body: { security_groups: [group] } });
+    assert.deepEqual(await ask({}, ["g"]), []);
   });
 
   it("refuse a name that something foreign has, but neither our own nor its namesake", async () => {

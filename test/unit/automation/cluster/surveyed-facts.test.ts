@@ -3,7 +3,7 @@ import { factsIn } from "../../../../automation/cluster/surveyed-facts.js";
 import { connectCloud } from "../../../../cloud/client.js";
 import { survey } from "../../../../cloud/preflight.js";
 import type { ClusterArgs } from "../../../../components/spec/cluster-spec.js";
-import { needsOf, wantedOf } from "../../../../components/plan/needs.js";
+import { needsOf, wantedOf } from "../../../../components/needs.js";
 import type { CloudFacts } from "../../../../components/support/catalog.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 import { equip } from "../../../support/ready-cluster.js";

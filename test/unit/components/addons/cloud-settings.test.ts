@@ -78,6 +78,15 @@ describe("what can be said in cloud.conf", () => {
     assert.equal(sectionsOf({})["Route"], undefined);
   });
 
+  it("tells the nodes how many volumes they take where nobody wrote it, and only them", () => {
+    const { settings = {} } = conf({});
+    const limits = (text = "") => parseGcfg(text)["BlockStorage"];
+    assert.deepEqual(limits(renderNodeConf(settings, 24)), { "node-volume-attach-limit": "24" });
+    const written = conf({ blockStorage: { nodeVolumeAttachLimit: 200 } }).settings ?? {};
+    assert.deepEqual(limits(renderNodeConf(written, 24)), { "node-volume-attach-limit": "200" });
+    assert.equal(sectionsOf({})["BlockStorage"], undefined);
+  });
+
   it("tells the nodes how many volumes they take, and nothing of the cloud's API", () => {
     const { settings = {} } = conf({ blockStorage: { nodeVolumeAttachLimit: 20 } });
     const text = renderNodeConf(settings) ?? "";

@@ -2,12 +2,15 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import {
   firewallRules,
+  rulesOf,
   type FirewallPlan,
   type FirewallRule,
 } from "../../../../components/network/firewall-rules.js";
 import { securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
 import type { Role } from "../../../../components/plan/roles.js";
 import { endpointTraits } from "../../../../components/spec/traits/endpoint.js";
+import type { ClusterArgs } from "../../../../components/spec/cluster-spec.js";
+import { specOf } from "../../../support/spec.js";
 import { podNetworkOf } from "../../../support/pod-networks.js";
 import { golden } from "../../../support/golden.js";
 
@@ -19,7 +22,7 @@ const plan: FirewallPlan = {
   entry: "control-plane",
   reached: ["control-plane"],
   etcdOn: ["control-plane"],
-  loadBalancerProvider: "amphora",
+  ...{ balanced: true, loadBalancerProvider: "amphora" },
   serviceCidrs: ["203.0.113.0/24"],
   nodePorts: [],
   adminCidrs: [],
@@ -134,6 +137,37 @@ describe("firewall rules", () => {
 
   it("open node ports to the load balancers' subnet and the machines only", () => {
     assert.deepEqual(reachable("worker", 30080), ["10.0.0.0/24", "10.244.0.0/16", "node"]);
+  });
+
+  it("open them to nobody in the machines' network where no load balancer leads there", () => {
+    const alone = { ...plan, balanced: false };
+    const others = ["10.244.0.0/16", "node"];
+    assert.deepEqual(reachable("worker", 30080, alone), others);
+    assert.deepEqual(reachable("worker", 10256, alone), others);
+    assert.deepEqual(reachable("worker", 30080, { ...alone, loadBalancerProvider: "ovn" }), others);
+    const open = { ...alone, nodePorts: ["192.0.2.0/24"] };
+    assert.deepEqual(reachable("worker", 30080, open), [
+      ...others.slice(0, 1),
+      "192.0.2.0/24",
+      "node",
+    ]);
+    const gone = new Set(firewallRules(alone).map(({ key }) => key));
+    const rest = firewallRules(plan).filter(({ key }) => !gone.has(key));
+    assert.deepEqual(
+      rest.map(({ key }) => key.replace("-from-10.0.0.0-24-v4", "")),
+      ["node-node-ports-tcp", "node-node-ports-udp", "node-service-health"],
+    );
+  });
+
+  it("open them where something balances: Services, or an ingress controller on machines of a pool", () => {
+    const balanced = (over: Partial<ClusterArgs>): boolean =>
+      rulesOf(specOf(over)).some(({ key }) => key.startsWith("node-service-health"));
+    assert.ok(balanced({}));
+    const off = { cloudController: { enabled: false } };
+    assert.ok(!balanced(off));
+    assert.ok(!balanced({ loadBalancer: { enabled: false } }));
+    assert.ok(balanced({ ...off, ingress: { kind: "workers", pool: "general" } }));
+    assert.ok(!balanced({ ...off, endpoint: { kind: "load-balancer" } }), "which leads to the API");
   });
 
   it("let nodes reach pods on other nodes, whatever their port: masquerade carries the node's address", () => {

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { zoneAt } from "../../../../components/plan/cluster-plan.js";
+import { volumesOf } from "../../../../components/plan/volumes.js";
 
 describe("the zones of machines", () => {
   it("leaves the zone to Nova when none is named", () => {
@@ -15,6 +16,46 @@ describe("the zones of machines", () => {
         const sizes = names.map((name) => used.filter((zone) => zone === name).length);
         assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 1);
       }),
+    );
+  });
+});
+
+describe("the zones of volumes", () => {
+  const names = fc.stringMatching(/^[a-z-]{1,8}$/);
+  const zoneOf = (written: string | undefined, zone: string | undefined) =>
+    volumesOf({ name: "m", zone }, {}, { etcdVolume: { size: 1, zone: written } })[0]?.zone;
+
+  it("are what is written, with the machine's zone in place of what stands for it", () => {
+    fc.assert(
+      fc.property(names, names, (zone, name) => {
+        assert.equal(zoneOf("{zone}", zone), zone);
+        assert.equal(zoneOf(`${name}-{zone}`, zone), `${name}-${zone}`);
+        assert.equal(zoneOf(name, zone), name);
+      }),
+    );
+  });
+
+  it("are left to Cinder where none is written, whatever the machine's is", () => {
+    fc.assert(
+      fc.property(fc.option(names, { nil: undefined }), (zone) => {
+        assert.equal(zoneOf(undefined, zone), undefined);
+      }),
+    );
+  });
+
+  it("are those of the group for a machine that has none of its own", () => {
+    const disk = { size: 1, zone: "{zone}" };
+    const volumes = volumesOf(
+      { name: "m", zone: "a" },
+      { rootVolume: { size: 2, zone: "b" } },
+      { rootVolume: disk, etcdVolume: disk },
+    );
+    assert.deepEqual(
+      volumes.map(({ name, zone }) => [name, zone]),
+      [
+        ["m-root", "b"],
+        ["m-etcd", "a"],
+      ],
     );
   });
 });

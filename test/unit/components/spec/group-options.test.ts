@@ -100,6 +100,46 @@ describe("what a group of machines may have", () => {
     );
   });
 
+  describe("as the zone of a volume", () => {
+    const disk = { size: 8, zone: "store-{zone}" };
+    const paths = (over: object): string[] => {
+      const result = parseClusterSpec({ ...smallest, ...over });
+      return "problems" in result ? result.problems.map(({ path }) => path) : [];
+    };
+    const pool = (over: object, count = 2) => ({
+      workers: { gpu: { flavor: "medium", count, runtimeVolume: disk, ...over } },
+    });
+
+    it("is the machine's, wherever that is written", () => {
+      assert.deepEqual(paths({ ...pool({}), zones: ["a"] }), []);
+      assert.deepEqual(paths(pool({ zones: ["a"] })), []);
+      assert.deepEqual(paths(pool({ nodes: { 0: { zone: "a" }, 1: { zone: "b" } } })), []);
+      assert.deepEqual(paths(pool({}, 0)), [], "no machine, no volume");
+    });
+
+    it("is refused once where a machine has none, and for a machine alone", () => {
+      const group = "cluster.workers.gpu.runtimeVolume.zone";
+      assert.deepEqual(paths(pool({})), [group]);
+      assert.deepEqual(paths({ ...pool({ zones: [] }), zones: ["a"] }), [group], "Nova chooses");
+      assert.deepEqual(paths(pool({ nodes: { 1: { zone: "b" } } })), [group]);
+      const one = { nodes: { 1: { rootVolume: disk, runtimeVolume: { size: 4 } } } };
+      assert.deepEqual(paths(pool({ ...one, runtimeVolume: undefined })), [
+        "cluster.workers.gpu.nodes.1.rootVolume.zone",
+      ]);
+    });
+
+    it("is the bastion's own, or the first of all", () => {
+      const behind = (over: object, zones: readonly string[]) =>
+        paths({
+          ...{ access: "bastion", zones },
+          bastion: { flavor: "tiny", rootVolume: disk, ...over },
+        });
+      assert.deepEqual(behind({}, ["a"]), []);
+      assert.deepEqual(behind({ zone: "b" }, []), []);
+      assert.deepEqual(behind({}, []), ["cluster.bastion.rootVolume.zone"]);
+    });
+  });
+
   it("counts the control planes of a topology that nobody counted", () => {
     const first = { nodes: { "2": { flavor: "huge" } } };
     assert.ok("problems" in parse({}, first));

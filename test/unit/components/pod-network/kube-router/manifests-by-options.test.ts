@@ -140,7 +140,7 @@ describe("pod-network/kube-router: options", () => {
         ...{ nodes: "10.0.0.0/24", pods: ["10.244.0.0/16"], more: [] },
         podNetwork: podNetworkOf({ kind: "kube-router", ...written }),
         ...{ entry: "control-plane", reached: ["control-plane"], etcdOn: ["control-plane"] },
-        loadBalancerProvider: "amphora",
+        ...{ balanced: true, loadBalancerProvider: "amphora" },
       });
     const before = new Set(rules({}).map(({ key }) => key));
     const opened = rules({ peers }).filter(({ key }) => !before.has(key));

@@ -1,19 +1,21 @@
-import type { ClusterNeeds, CountedResource } from "../../cloud/needs.js";
-import type { Wanted } from "../../cloud/wanted.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { certificateIn } from "../spec/certificates.js";
-import { isSupplied } from "../spec/credential.js";
-import { entryAddresses, existingFloatingIps } from "../spec/floating-ips.js";
-import { endpointTraits } from "../spec/traits/endpoint.js";
-import { ingressTraits } from "../spec/traits/ingress.js";
-import { otherPodNetworks, routedByCloud, routedRangesOf } from "../pod-network/kinds.js";
+import type { ClusterNeeds, CountedResource } from "../cloud/needs.js";
+import type { Wanted } from "../cloud/wanted.js";
+import type { ClusterSpec } from "./spec/cluster-spec.js";
+import { certificateIn } from "./spec/certificates.js";
+import { isSupplied } from "./spec/credential.js";
+import { entryAddresses, existingFloatingIps } from "./spec/floating-ips.js";
+import { endpointTraits } from "./spec/traits/endpoint.js";
+import { ingressTraits } from "./spec/traits/ingress.js";
+import { rulesOf } from "./network/firewall-rules.js";
+import { otherPodNetworks, routedByCloud, routedRangesOf } from "./pod-network/kinds.js";
 import {
   groupsOf,
   machinesOf,
   planCluster,
   servicesNetworkName,
   type ClusterPlan,
-} from "./cluster-plan.js";
+} from "./plan/cluster-plan.js";
+import { octaviaChoices } from "./plan/octavia-choices.js";
 
 /** Each once. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [
@@ -63,16 +65,16 @@ type Counts = Readonly<Record<CountedResource, number>>;
 const entryAddressesMade = (spec: ClusterSpec): number =>
   spec.ssh.floatingIp === undefined ? entryAddresses(spec) : 0;
 
-const usesOctavia = ({ loadBalancer, cloudController, endpoint, ingress }: ClusterSpec): boolean =>
-  endpoint.kind === "load-balancer" ||
-  ingress?.kind === "workers" ||
-  (loadBalancer.enabled !== false && cloudController.enabled !== false);
-
 /** Names of the networks that are made, each with a subnet and a router of the same name. */
 const networksOf = (spec: ClusterSpec): readonly string[] => [
   ...(spec.network.existing ? [] : [planCluster(spec).networkName]),
   ...(spec.loadBalancer.network ? [servicesNetworkName(spec.name)] : []),
 ];
+
+/** Rules that Neutron gives to each new group: it lets everything leave, by either family. */
+const ownRules = 2;
+/** Whether a group keeps them (network/firewall.ts). */
+const leaves = ({ group }: ClusterPlan["securityGroups"][number]): boolean => group !== "admin";
 
 /** How many of each the cluster holds: what the program registers, and what others make for it. */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
@@ -86,6 +88,7 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const outside = pool !== undefined && address === undefined;
   const floatingIps = services === 2 && outside ? 1 : 0;
   const made = networksOf(spec).length;
+  const groups = ingress.securityGroups + services;
   const dual = spec.network.ipv6 ? 1 : 0;
   return {
     networks: made,
@@ -97,7 +100,9 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
       (endpoint.ports + ingress.ports + 2 * made + dual + services),
     "floating IPs":
       endpoint.floatingIps + ingress.floatingIps + entryAddressesMade(spec) + floatingIps,
-    "security groups": plan.securityGroups.length + ingress.securityGroups + services,
+    "security groups": plan.securityGroups.length + groups,
+    "security group rules":
+      rulesOf(spec).length + ownRules * (groups + plan.securityGroups.filter(leaves).length),
     volumes: one + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),
     "load balancers": endpoint.loadBalancers + ingress.loadBalancers + services,
@@ -124,11 +129,24 @@ function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: Cluste
 const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
   routedByCloud(podNetwork) ? podNetwork.kind : undefined;
 
+/** Volumes that Cinder makes where it likes, of machines that have a zone. */
+const unplacedVolumes = (plan: ClusterPlan): ClusterNeeds["unplacedVolumes"] =>
+  groupsOf(plan).flatMap(({ path, machines }) =>
+    machines.flatMap(({ zone, volumes }) =>
+      zone === undefined
+        ? []
+        : volumes
+            .filter((volume) => volume.zone === undefined)
+            .map(({ purpose, name }) => ({ path: `${path}.${purpose}Volume`, name, zone })),
+    ),
+  );
+
 /** What the cluster will ask of its cloud. */
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
   const { network: ofServices } = spec.loadBalancer;
+  const octavia = octaviaChoices(spec);
   const volumes = machines.flatMap((machine) => machine.volumes);
   const flavors: Record<string, number> = {};
   for (const { flavor } of machines) flavors[flavor] = (flavors[flavor] ?? 0) + 1;
@@ -147,16 +165,16 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     ),
     volumeTypes: namesIn([...spec.storageClasses, ...volumes].map(({ type }) => type)),
     zones: namesIn([...spec.zones, ...machines.map(({ zone }) => zone)]),
+    podZones: namesIn(spec.storageClasses.flatMap(({ zones = [] }) => zones)),
     volumeZones: namesIn([
       ...spec.storageClasses.map(({ availability }) => availability),
       ...volumes.map(({ zone }) => zone),
     ]),
+    unplacedVolumes: unplacedVolumes(plan),
     volumesFollowZones:
       spec.blockStorage.topology !== false &&
       spec.storageClasses.some(({ availability: zone }) => zone === undefined),
-    ...(usesOctavia(spec) && {
-      loadBalancerProvider: spec.loadBalancer.provider,
-    }),
+    ...(octavia && { octavia }),
     routes: routedFor(spec),
     otherPodNetworks,
     makesCredential: !isSupplied(spec.credential),

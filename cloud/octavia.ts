@@ -1,0 +1,88 @@
+import { z } from "zod";
+import type { CloudClient } from "./client.js";
+import { isHidden } from "./cloud-error.js";
+import { known, problem, warning, type Finding } from "./finding.js";
+import { listAll } from "./listing.js";
+import type { ClusterNeeds, OctaviaChoices } from "./needs.js";
+
+/** An operator may have closed it: then it is shown all the same. */
+const choiceSchema = z.looseObject({
+  id: z.string().optional(),
+  name: z.string(),
+  enabled: z.boolean().optional(),
+});
+type Choice = z.output<typeof choiceSchema>;
+
+/** What of Octavia can be chosen. */
+interface Collection {
+  /** Of a plural, for people. */
+  readonly what: string;
+  readonly path: string;
+  readonly key: string;
+  /** What it is known by where it is written. */
+  readonly known: (choice: Choice) => string;
+  /** In a list of all. */
+  readonly shown: (choice: Choice) => string;
+}
+
+const name = (choice: Choice): string => choice.name;
+const collections: Readonly<Record<keyof OctaviaChoices, Collection>> = {
+  providers: {
+    ...{ what: "providers", path: "/lbaas/providers", key: "providers" },
+    ...{ known: name, shown: name },
+  },
+  flavors: {
+    ...{ what: "flavors", path: "/lbaas/flavors", key: "flavors" },
+    known: ({ id = "" }) => id,
+    shown: ({ id = "", name: called }) => `${id} (${called})`,
+  },
+  zones: {
+    ...{ what: "zones", path: "/lbaas/availabilityzones", key: "availability_zones" },
+    ...{ known: name, shown: name },
+  },
+};
+
+/** Asked for only where something of the kind is written. */
+async function checkChoices(
+  client: CloudClient,
+  wanted: Readonly<Record<string, string>>,
+  { what, path, key, ...of }: Collection,
+): Promise<Finding[]> {
+  const written = Object.entries(wanted);
+  if (written.length === 0) return [];
+  try {
+    const all = await listAll(client, "load-balancer", path, { key, schema: choiceSchema });
+    const open = all.filter(({ enabled }) => enabled !== false);
+    return written
+      .filter(([, value]) => !open.some((one) => of.known(one) === value))
+      .map(([at, value]) =>
+        problem(`${at}: '${value}' does not exist; ${known(open.map(of.shown))}`),
+      );
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return written.map(([at, value]) =>
+      warning(
+        `${at}: whether there is '${value}' is not known; Octavia does not list its ${what} to you`,
+      ),
+    );
+  }
+}
+
+/** What the cluster's load balancers are asked for with, and Octavia does not have. */
+export async function checkLoadBalancers(
+  client: CloudClient,
+  { counts, octavia }: ClusterNeeds,
+): Promise<Finding[]> {
+  if (octavia === undefined) return [];
+  if (!client.offers("load-balancer"))
+    return counts["load balancers"] > 0
+      ? [
+          problem(
+            "load balancers: the cloud offers no load-balancer service; set loadBalancer.enabled to false and leave samples and the endpoint load-balancer out",
+          ),
+        ]
+      : [];
+  const kinds = Object.keys(collections) as (keyof OctaviaChoices)[];
+  const found = kinds.map((kind) => checkChoices(client, octavia[kind], collections[kind]));
+  return (await Promise.all(found)).flat();
+}

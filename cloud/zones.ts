@@ -1,0 +1,116 @@
+import { z } from "zod";
+import type { CloudClient } from "./client.js";
+import { isHidden } from "./cloud-error.js";
+import { known, problem, warning, type Finding } from "./finding.js";
+import { listAll } from "./listing.js";
+import type { ClusterNeeds } from "./needs.js";
+
+const zoneSchema = z.looseObject({
+  zoneName: z.string(),
+  zoneState: z.object({ available: z.boolean() }),
+});
+
+/** Those of Nova or of Cinder in which something can be made; `hidden` where the cloud does not list them. */
+export type Zones = readonly string[] | "hidden";
+
+async function openZones(client: CloudClient, service: "compute" | "volumev3"): Promise<Zones> {
+  const schema = zoneSchema;
+  const wanted = { key: "availabilityZoneInfo", schema };
+  try {
+    const zones = await listAll(client, service, "/os-availability-zone", wanted);
+    return zones.filter(({ zoneState }) => zoneState.available).map(({ zoneName }) => zoneName);
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return "hidden";
+  }
+}
+
+const unknown = (what: string, service: string, zones: readonly string[]): Finding =>
+  warning(
+    `${what}: whether ${service} has ${zones.join(", ")} is not known; it does not list its zones to you`,
+  );
+
+/** Zones of Nova that machines are to be in, or pods by the class of their volumes. */
+export async function checkZones(
+  client: CloudClient,
+  { zones, podZones }: ClusterNeeds,
+): Promise<Finding[]> {
+  if (zones.length + podZones.length === 0) return [];
+  const open = await openZones(client, "compute");
+  if (open === "hidden") return [unknown("zones", "Nova", [...new Set([...zones, ...podZones])])];
+  const missing = (path: string, wanted: readonly string[]): Finding[] =>
+    wanted
+      .filter((one) => !open.includes(one))
+      .map((one) => problem(`${path}: '${one}' does not exist or is closed; ${known(open)}`));
+  return [...missing("zone", zones), ...missing("storageClasses.zones", podZones)];
+}
+
+type VolumeNeeds = Pick<
+  ClusterNeeds,
+  "zones" | "volumeZones" | "volumesFollowZones" | "unplacedVolumes"
+>;
+
+const zonesOf = (volumes: ClusterNeeds["unplacedVolumes"]): readonly string[] => [
+  ...new Set(volumes.map(({ zone }) => zone)),
+];
+
+/** Zones in which Cinder would be asked for volumes because a machine is there. */
+const followed = ({ volumesFollowZones, zones }: VolumeNeeds): readonly string[] =>
+  volumesFollowZones ? zones : [];
+
+/** The zones of Cinder. Undefined: nothing of the cluster is about them. */
+export async function listVolumeZones(
+  client: CloudClient,
+  needs: VolumeNeeds,
+): Promise<Zones | undefined> {
+  const severally = zonesOf(needs.unplacedVolumes).length > 1;
+  const asked = needs.volumeZones.length + followed(needs).length > 0 || severally;
+  return asked && client.offers("volumev3") ? openZones(client, "volumev3") : undefined;
+}
+
+/** Volumes that machines of several zones would all have in one, of a cloud that could do otherwise. */
+function apart(
+  { unplacedVolumes }: VolumeNeeds,
+  there: readonly string[],
+  made: ReadonlySet<string>,
+): Finding[] {
+  const free = unplacedVolumes.filter(({ name }) => !made.has(name));
+  const zones = zonesOf(free);
+  if (zones.length < 2 || zones.some((zone) => !there.includes(zone))) return [];
+  const paths = [...new Set(free.map(({ path }) => path))].join(", ");
+  return [
+    warning(
+      `volumes: machines are in ${zones.join(", ")}, and Cinder makes all of ${paths} in one zone of its own choice: without that zone none of the machines is left, and some clouds attach no volume of another zone; write zone: "{zone}" there for each machine's own`,
+    ),
+  ];
+}
+
+/**
+ * Zones of Cinder that classes and volumes of machines name, those that it would be asked for because a machine is there, and what has
+ * none. `made`: names of the volumes that there are, which keep their zone.
+ */
+export function volumeZoneFindings(
+  needs: VolumeNeeds,
+  there: Zones | undefined,
+  made: ReadonlySet<string>,
+): Finding[] {
+  if (there === undefined) return [];
+  if (there === "hidden")
+    return needs.volumeZones.length === 0 ? [] : [unknown("volumes", "Cinder", needs.volumeZones)];
+  const strange = followed(needs).filter((zone) => !there.includes(zone));
+  return [
+    ...needs.volumeZones
+      .filter((zone) => !there.includes(zone))
+      .map((zone) =>
+        problem(`volumes: Cinder has no zone '${zone}', or it is closed; ${known(there)}`),
+      ),
+    ...(strange.length > 0
+      ? [
+          warning(
+            `storageClasses: machines are in ${strange.join(", ")}, which are no zones of Cinder (${there.join(", ")}): volumes would not be made; set blockStorage.topology to false`,
+          ),
+        ]
+      : []),
+    ...apart(needs, there, made),
+  ];
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../cloud/client.js";
+import type { ClusterNeeds } from "../../../cloud/needs.js";
+import { preflight } from "../../../cloud/preflight.js";
+import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import { needs, wellEquipped } from "../../support/well-equipped.js";
+
+describe("the questions about zones", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    wellEquipped(cloud);
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const ask = async (changes: Partial<ClusterNeeds> = {}, owned: readonly string[] = []) => {
+    const client = await connectCloud({ env: cloud.environment() });
+    const findings = await preflight(client, { ...needs, ...changes }, { owned: new Set(owned) });
+    return findings.map(({ severity, text }) => `${severity}: ${text}`);
+  };
+
+  it("miss a zone of Nova that only a class of volumes names", async () => {
+    assert.deepEqual(await ask({ podZones: ["a", "b"] }), [
+      "problem: storageClasses.zones: 'b' does not exist or is closed; there are: a",
+    ]);
+  });
+
+  it("warn of volumes in one zone for machines in several, where Cinder has all of those", async () => {
+    const open = (...names: string[]) => {
+      const zones = names.map((zoneName) => ({ zoneName, zoneState: { available: true } }));
+      cloud.on("GET /volumev3/os-availability-zone", { body: { availabilityZoneInfo: zones } });
+    };
+    const volume = (name: string, zone: string) => ({ path: "etcd.etcdVolume", name, zone });
+    const unplacedVolumes = [volume("one", "a"), volume("two", "b")];
+    open("a", "b", "c");
+    assert.deepEqual(await ask({ unplacedVolumes }), [
+      'warning: volumes: machines are in a, b, and Cinder makes all of etcd.etcdVolume in one zone of its own choice: without that zone none of the machines is left, and some clouds attach no volume of another zone; write zone: "{zone}" there for each machine\'s own',
+    ]);
+    cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [{ id: "v", name: "two" }] } });
+    assert.deepEqual(await ask({ unplacedVolumes }, ["v"]), [], "what is made keeps its zone");
+    cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [] } });
+    open("nova");
+    assert.deepEqual(await ask({ unplacedVolumes }), [], "a cloud that could not do otherwise");
+    const before = cloud.seen.length;
+    assert.deepEqual(await ask({ unplacedVolumes: unplacedVolumes.slice(0, 1) }), []);
+    const asked = cloud.seen.slice(before).filter(({ path }) => path.includes("volumev3/os-av"));
+    assert.deepEqual(asked, [], "one zone is nothing to ask about");
+  });
+});
