@@ -232,7 +232,7 @@ export const failures = {
   SSH_UNREACHABLE: {
     exitCode: 1,
     sentence: "the machine cannot be reached by SSH",
-    hint: "Is your address in allowedCidrs, and does the machine run? `npx stackadm status` shows it. Then run the same command again.",
+    hint: "Is your address in sshCidrs (by default allowedCidrs), and does the machine run? `npx stackadm status` shows it. Then run the same command again.",
     said: [
       {
         of: "command:remote:",

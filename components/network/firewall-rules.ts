@@ -28,7 +28,8 @@ export interface FirewallRule {
 }
 
 export interface FirewallPlan {
-  readonly allowedCidrs: readonly string[];
+  /** Clients of SSH. */
+  readonly sshCidrs: readonly string[];
   readonly nodes: string;
   /** Of both families. */
   readonly pods: readonly string[];
@@ -71,8 +72,8 @@ const rows = (plan: FirewallPlan): readonly FirewallRow[] => [
   ...adminRows(plan),
 ];
 
-const controlPlaneRows = ({ allowedCidrs, reached }: FirewallPlan): readonly FirewallRow[] => {
-  const clients = allowedCidrs.map((range) => ({ range }));
+const controlPlaneRows = ({ sshCidrs, reached }: FirewallPlan): readonly FirewallRow[] => {
+  const clients = sshCidrs.map((range) => ({ range }));
   return [
     {
       name: "api",
@@ -270,7 +271,7 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
   const planned = planCluster(spec);
   const [entry, all] = [entryRole(planned), rolesIn(planned)];
   return {
-    allowedCidrs: spec.allowedCidrs,
+    sshCidrs: spec.sshCidrs,
     nodes: spec.network.nodes,
     pods: rangesOf("pods", spec.network),
     podNetwork: spec.podNetwork,

@@ -27,6 +27,7 @@ import {
   noWayOut,
   outOfPlace,
   serviceCidrs,
+  sshCidrs,
   unfiltered,
   unreachable,
 } from "./network.js";
@@ -55,6 +56,7 @@ export const clusterShape = record({
   ),
   externalNetwork,
   allowedCidrs,
+  sshCidrs,
   topology,
   controlPlane,
   etcd,
@@ -193,7 +195,7 @@ const comparisons: readonly Comparison[] = [
   { of: ["workers", "access", "bastion", "network"], find: wayIn },
   { of: ["topology", "controlPlane", "workers"], find: contradictions },
   { of: [...several, "samples", "ingress"], find: unscheduled },
-  { of: ["allowedCidrs", "network", "controlPlane"], find: unreachable },
+  { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: unreachable },
   { of: ["etcd", "topology", "workers"], find: besideEtcd },
   { of: ["etcd", "kubernetes"], find: etcdElsewhere },
   { of: several, find: (value) => missingNodes(groupsOf(value)) },
@@ -228,6 +230,7 @@ export const clusterSchema = clusterShape
   .transform((value) => ({
     ...{ ...value, ...controlPlaneOf(value), ...withDefaults(value) },
     serviceCidrs: value.serviceCidrs ?? value.allowedCidrs,
+    sshCidrs: value.sshCidrs ?? value.allowedCidrs,
   }));
 
 type Written = z.input<typeof clusterSchema>;

@@ -129,6 +129,8 @@ export const mistakes: readonly (readonly [
   ["network.portSecurity", { network: { portSecurity: "off" } }],
   ["network.nodePorts.0", { network: { nodePorts: ["10.0.0.1/24"] } }],
   ["network.securityGroups", { network: { portSecurity: false, securityGroups: ["a"] } }],
+  ["sshCidrs.0", { sshCidrs: ["everyone"] }],
+  ["sshCidrs", { sshCidrs: ["2001:db8::/32"] }],
   ["serviceCidrs.0", { serviceCidrs: ["everyone"] }],
   ["endpoint.floatingIp", { endpoint: { kind: "floating-ip", floatingIp: "somewhere" } }],
   [

@@ -15,7 +15,7 @@ import { podNetworkOf } from "../../../support/pod-networks.js";
 import { golden } from "../../../support/golden.js";
 
 const plan: FirewallPlan = {
-  allowedCidrs: ["203.0.113.0/24", "2001:db8::/32"],
+  sshCidrs: ["203.0.113.0/24", "2001:db8::/32"],
   nodes: "10.0.0.0/24",
   pods: ["10.244.0.0/16"],
   podNetwork: podNetworkOf("kube-router"),
@@ -33,7 +33,7 @@ const plan: FirewallPlan = {
 const withEndpoint = (of: FirewallPlan, kind: "floating-ip" | "virtual-ip"): FirewallPlan => {
   const { firewall } = endpointTraits({
     endpoint: kind === "floating-ip" ? { kind } : { kind, public: true },
-    allowedCidrs: [...of.allowedCidrs],
+    allowedCidrs: [...of.sshCidrs],
     network: of,
   });
   return { ...of, more: firewall };
@@ -72,6 +72,18 @@ describe("firewall rules", () => {
     const rules = firewallRules(plan);
     assert.equal(new Set(rules.map(({ key }) => key)).size, rules.length);
     assert.ok(rules.every(({ reason }) => reason.length > 5));
+  });
+
+  it("let SSH in from its own ranges where they are named, and the API from the others", () => {
+    const from = (over: object, port: number): string[] =>
+      rulesOf(specOf(over))
+        .filter(({ ports, from: source }) => "range" in source && ports?.[0] === port)
+        .map(sourceOf);
+    const [api, ssh] = ["203.0.113.0/24", "198.51.100.0/24"];
+    const over = { allowedCidrs: [api] };
+    assert.deepEqual([from(over, 6443), from(over, 22)], [[api], [api]]);
+    const apart = { ...over, sshCidrs: [ssh] };
+    assert.deepEqual([from(apart, 6443), from(apart, 22)], [[api], [ssh]]);
   });
 
   it("never open anything to everybody", () => {
@@ -131,7 +143,7 @@ describe("firewall rules", () => {
   });
 
   it("are no more when a range is named twice", () => {
-    const twice = { ...plan, allowedCidrs: [...plan.allowedCidrs, ...plan.allowedCidrs] };
+    const twice = { ...plan, sshCidrs: [...plan.sshCidrs, ...plan.sshCidrs] };
     assert.deepEqual(firewallRules(twice), firewallRules(plan));
   });
 
@@ -257,10 +269,8 @@ describe("firewall rules", () => {
     fc.assert(
       fc.property(ranges, (octets) => {
         const cidrs = octets.map((octet) => `198.51.${String(octet)}.0/24`);
-        const all = firewallRules({ ...plan, allowedCidrs: cidrs }).map(({ key }) => key);
-        const fewer = firewallRules({ ...plan, allowedCidrs: cidrs.slice(1) }).map(
-          ({ key }) => key,
-        );
+        const all = firewallRules({ ...plan, sshCidrs: cidrs }).map(({ key }) => key);
+        const fewer = firewallRules({ ...plan, sshCidrs: cidrs.slice(1) }).map(({ key }) => key);
         assert.deepEqual(
           fewer.filter((key) => !all.includes(key)),
           [],

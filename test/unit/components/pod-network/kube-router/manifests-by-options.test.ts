@@ -136,7 +136,7 @@ describe("pod-network/kube-router: options", () => {
   it("let each peer, and nobody else outside, reach BGP on all machines", () => {
     const rules = (written: object) =>
       firewallRules({
-        ...{ allowedCidrs: ["203.0.113.0/24"], serviceCidrs: [], nodePorts: [], adminCidrs: [] },
+        ...{ sshCidrs: ["203.0.113.0/24"], serviceCidrs: [], nodePorts: [], adminCidrs: [] },
         ...{ nodes: "10.0.0.0/24", pods: ["10.244.0.0/16"], more: [] },
         podNetwork: podNetworkOf({ kind: "kube-router", ...written }),
         ...{ entry: "control-plane", reached: ["control-plane"], etcdOn: ["control-plane"] },
