@@ -25,7 +25,7 @@ import type { MachineGroupArgs, Member } from "./machine/machine-group.js";
 import { Turns } from "./machine/turns.js";
 import { adminNetwork } from "./network/admin-network.js";
 import { Firewall } from "./network/firewall.js";
-import { rulesOf } from "./network/firewall-rules.js";
+import { rulesOf } from "./network/firewall-plan.js";
 import { networksFound } from "./network/networks-found.js";
 import { Network } from "./network/network.js";
 import * as outputs from "./outputs.js";

@@ -1,11 +1,8 @@
 import { Address4 } from "ip-address";
 import { apiPort, etcdPorts } from "../../base/ports.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { endpointTraits, isOvn } from "../spec/traits/endpoint.js";
-import { rangesOf } from "../../base/addresses.js";
-import { entryRole, planCluster, rolesIn, type SecurityGroup } from "../plan/cluster-plan.js";
-import { servesBalancers } from "../plan/octavia-choices.js";
-import { nodeRoles, rolesOf, roleTable, type Role } from "../plan/roles.js";
+import { isOvn } from "../spec/traits/endpoint.js";
+import type { SecurityGroup } from "../plan/cluster-plan.js";
+import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
 import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/kinds.js";
 import type { Passage } from "../pod-network/traits.js";
 
@@ -258,39 +255,6 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
       ethertype,
       key: `${row.group}-${name}-from-${nameOf(source)}-${ethertype === "IPv4" ? "v4" : "v6"}`,
     })),
-  );
-
-/** The roles of the machines that SSH from outside reaches in the cluster's network. */
-function reachedRoles({ access }: ClusterSpec, entry: Role, all: readonly Role[]): readonly Role[] {
-  if (access === "admin") return [];
-  return access === "direct" ? all : [entry];
-}
-
-/** What a specification says of it. */
-function firewallPlan(spec: ClusterSpec): FirewallPlan {
-  const planned = planCluster(spec);
-  const [entry, all] = [entryRole(planned), rolesIn(planned)];
-  return {
-    sshCidrs: spec.sshCidrs,
-    nodes: spec.network.nodes,
-    pods: rangesOf("pods", spec.network),
-    podNetwork: spec.podNetwork,
-    entry,
-    reached: reachedRoles(spec, entry, all),
-    etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
-    balanced: servesBalancers(spec) || spec.ingress?.kind === "workers",
-    loadBalancerProvider: spec.loadBalancer.provider,
-    serviceCidrs: spec.serviceCidrs,
-    nodePorts: spec.network.nodePorts,
-    adminCidrs: spec.network.admin?.allowedCidrs ?? [],
-    more: endpointTraits(spec).firewall,
-  };
-}
-
-/** The rules of a specification; where Neutron does not filter, those of second interfaces alone. */
-export const rulesOf = (spec: ClusterSpec): readonly FirewallRule[] =>
-  firewallRules(firewallPlan(spec)).filter(
-    ({ group }) => spec.network.portSecurity || group === "admin",
   );
 
 /** Everything that may enter a machine, one row per rule. What is not here is closed; leaving is open. */

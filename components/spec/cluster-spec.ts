@@ -18,18 +18,15 @@ import { wrongFloatingIps } from "./floating-ips.js";
 import { besideIpv6 } from "./ipv6.js";
 import { kubernetes, metricsServer, samples } from "./kubernetes.js";
 import { etcdElsewhere } from "./kubernetes-patches.js";
+import { allowedCidrs, serviceCidrs, sshCidrs, unreachable } from "./clients.js";
 import { controlPlane, securityUpdates, ssh, workers, zones } from "./machines.js";
 import {
-  allowedCidrs,
   externalNetwork,
   foreignDns,
   network,
   noWayOut,
   outOfPlace,
-  serviceCidrs,
-  sshCidrs,
   unfiltered,
-  unreachable,
 } from "./network.js";
 import {
   podNetwork,

@@ -8,7 +8,7 @@ import { WorkerPool } from "../../components/kubeadm/worker-pool.js";
 import type { MachineSettings } from "../../components/machine/machine.js";
 import { Turns } from "../../components/machine/turns.js";
 import { Firewall } from "../../components/network/firewall.js";
-import { rulesOf } from "../../components/network/firewall-rules.js";
+import { rulesOf } from "../../components/network/firewall-plan.js";
 import { planCluster, type PlannedGroup } from "../../components/plan/cluster-plan.js";
 import { roleTable, type Role, type RoleRow } from "../../components/plan/roles.js";
 import { FailedMachines } from "../../components/support/failed-machines.js";

@@ -1,11 +1,12 @@
-import { announcing, both, containerd, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
+import { mistakesOfKubernetes } from "./mistakes-of-kubernetes.js";
+import { announcing, both, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
 import { smallest } from "./spec.js";
 
-/** One wrong value each for the smallest cluster, and where it is: the empty path is the cluster itself. */
-export const mistakes: readonly (readonly [
-  path: string,
-  over: Readonly<Record<string, unknown>>,
-])[] = [
+/** One wrong value, and where it is: the empty path is the cluster itself. */
+export type Mistake = readonly [path: string, over: Readonly<Record<string, unknown>>];
+
+/** One wrong value each for the smallest cluster. */
+export const mistakes: readonly Mistake[] = [
   ["protect", { protect: "yes" }],
   ["name", { name: "Dev_1" }],
   ["name", { name: "a".repeat(29) }],
@@ -53,20 +54,6 @@ export const mistakes: readonly (readonly [
   ["ssh.publicKey", { ssh: {} }],
   ["ssh.publicKey", { ssh: { publicKey: "-----BEGIN" } }],
   ["ssh.user", { ssh: { ...smallest.ssh, user: "Root" } }],
-  ["kubernetes.version", { kubernetes: { version: "v1.36.3" } }],
-  ["kubernetes.version", { kubernetes: { version: "1.29.0" } }],
-  ["kubernetes.packages.url", { kubernetes: { packages: { url: "pkgs.k8s.io" } } }],
-  ["kubernetes.packages.keyFingerprint", { kubernetes: { packages: { keyFingerprint: "abc" } } }],
-  [
-    "kubernetes.packages.containerd.source",
-    containerd({ source: "deb https://a.test x", key: "https://a.test/key" }),
-  ],
-  ["kubernetes.packages.containerd.key", containerd({ key: "gpg" })],
-  ["kubernetes.packages.containerd.key", containerd({ source: "https://a.test/x /" })],
-  ["kubernetes.packages.containerd.keyFingerprint", containerd({ keyFingerprint: "0x8D81803C" })],
-  ["kubernetes.registry.prefix", { kubernetes: { registry: { prefix: "http://x" } } }],
-  ["kubernetes.registry.plainHttp", { kubernetes: { registry: { plainHttp: "yes" } } }],
-  ["kubernetes.kubelet", { kubernetes: { kubelet: [] } }],
   ["podNetwork.kind", { podNetwork: "weave" }],
   ["podNetwork", { podNetwork: 7 }],
   ["podNetwork.backend", { podNetwork: { kind: "flannel", backend: "udp" } }],
@@ -145,49 +132,7 @@ export const mistakes: readonly (readonly [
   ],
   ["ssh.loginKeys.0", { ssh: { ...smallest.ssh, loginKeys: ["secret"] } }],
   ["securityUpdates", { securityUpdates: "weekly" }],
-  [
-    "kubernetes.registries.docker.io/x",
-    k8s({ registries: { "docker.io/x": { mirrors: ["https://m"] } } }),
-  ],
-  [
-    "kubernetes.registries.docker.io.mirrors.0",
-    k8s({ registries: { "docker.io": { mirrors: ["m"] } } }),
-  ],
-  [
-    "kubernetes.registries.docker.io.password",
-    k8s({ registries: { "docker.io": { mirrors: ["https://m"], user: "u" } } }),
-  ],
-  ["kubernetes.images.pause", k8s({ images: { pause: "pause" } })],
-  ["kubernetes.images", k8s({ images: { nginx: "a:1" } })],
-  ["kubernetes.apiServer.extraArgs.--v", k8s({ apiServer: { extraArgs: { "--v": "2" } } })],
-  [
-    "kubernetes.apiServer.extraArgs.etcd-servers",
-    k8s({ apiServer: { extraArgs: { "etcd-servers": "x" } } }),
-  ],
-  [
-    "kubernetes.apiServer.extraArgs.service-node-port-range",
-    k8s({ apiServer: { extraArgs: { "service-node-port-range": "20000-20100" } } }),
-  ],
   ["podNetwork.advertiseServices", { ...k8s({ hardened: true }), podNetwork: announcing }],
-  [
-    "kubernetes.controllerManager.extraArgs.cluster-cidr",
-    k8s({ controllerManager: { extraArgs: { "cluster-cidr": "x" } } }),
-  ],
-  ["kubernetes.patches.kube-apiserver", k8s({ patches: { "kube-apiserver": 7 } })],
-  ["kubernetes.patches", k8s({ patches: { kubelet: {} } })],
-  ["kubernetes.certificates.validity", k8s({ certificates: { validity: "1y" } })],
-  ["kubernetes.certificates.validity", k8s({ certificates: { validity: "100h" } })],
-  [
-    "kubernetes.certificates.authorityValidity",
-    k8s({ certificates: { authorityValidity: 87600 } }),
-  ],
-  ["kubernetes.oidc.issuerUrl", k8s({ oidc: { issuerUrl: "http://i", clientId: "c" } })],
-  ["kubernetes.oidc.clientId", k8s({ oidc: { issuerUrl: "https://i" } })],
-  ["kubernetes.keystone.url", k8s({ keystone: { url: "keystone" } })],
-  ["kubernetes.audit.maxSize", k8s({ audit: { maxSize: 0 } })],
-  ["kubernetes.hardened", k8s({ hardened: "yes" })],
-  ["kubernetes.ignorePreflightErrors", k8s({ ignorePreflightErrors: "all" })],
-  ["kubernetes.kubeProxy.mode", k8s({ kubeProxy: { mode: "fast" } })],
   ["podNetwork.asn", { podNetwork: { kind: "kube-router", asn: 1 } }],
   [
     "podNetwork.peers.0.address",
@@ -266,11 +211,7 @@ export const mistakes: readonly (readonly [
   ["network.pods", { network: { pods: "10.244.0.0/23" } }],
   ["network.pods", { network: { pods: "32.0.0.0/7" } }],
   ["network.nodes", { network: { nodes: "10.0.0.0/30" } }],
-  ["kubernetes.kubelet.cgroupDriver", k8s({ kubelet: { cgroupDriver: "none" } })],
-  ["kubernetes.kubelet.staticPodPath", k8s({ kubelet: { staticPodPath: "/x" } })],
   ["network.pods", { network: { pods: "10.244.0.0/25" }, ...shares({ "": 26 }), ...worker({}) }],
-  ["kubernetes.controllerManager.extraArgs.node-cidr-mask-size-ipv4", shares({ "-ipv4": "x" })],
-  ["kubernetes.controllerManager.extraArgs.node-cidr-mask-size-ipv4", shares({ "-ipv4": 33 })],
   ["network.ipv6.pods", { ...both({}), ...shares({ "-ipv6": 80 }) }],
   ["network.ipv6.pods", { ...both({}), ...shares({ "-ipv6": 57 }) }],
   ["endpoint.address", { endpoint: { kind: "virtual-ip", address: "10.0.0.1" } }],
@@ -305,4 +246,5 @@ export const mistakes: readonly (readonly [
     "workers.general.taints.0.value",
     worker({ taints: [{ key: "dedicated", value: true, effect: "NoSchedule" }] }),
   ],
+  ...mistakesOfKubernetes,
 ];

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec } from "../../../components/spec/cluster-spec.js";
-import { rulesOf } from "../../../components/network/firewall-rules.js";
+import { rulesOf } from "../../../components/network/firewall-plan.js";
 import { needsOf } from "../../../components/needs.js";
 import { smallest } from "../../support/spec.js";
 

@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
+import { rulesOf } from "../../../../components/network/firewall-plan.js";
 import {
   firewallRules,
-  rulesOf,
   type FirewallPlan,
   type FirewallRule,
 } from "../../../../components/network/firewall-rules.js";

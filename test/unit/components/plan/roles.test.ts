@@ -5,7 +5,7 @@ import { parseOutputs } from "../../../../automation/verify/outputs.js";
 import type { Sessions } from "../../../../automation/verify/ssh.js";
 import { readNodes } from "../../../../automation/verify/nodes.js";
 import { earlyImages, preparation } from "../../../../components/machine/preparation.js";
-import { rulesOf } from "../../../../components/network/firewall-rules.js";
+import { rulesOf } from "../../../../components/network/firewall-plan.js";
 import { planCluster, securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
 import { roleTable, type Role, type RoleRow } from "../../../../components/plan/roles.js";
 import { imageTable } from "../../../../base/images.js";

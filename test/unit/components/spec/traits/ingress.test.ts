@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { entrances, ingressTraits } from "../../../../../components/spec/traits/ingress.js";
-import { rulesOf } from "../../../../../components/network/firewall-rules.js";
+import { rulesOf } from "../../../../../components/network/firewall-plan.js";
 import { parseClusterSpec } from "../../../../../components/spec/cluster-spec.js";
 import { smallest } from "../../../../support/spec.js";
 

@@ -1,0 +1,40 @@
+import { rangesOf } from "../../base/addresses.js";
+import { entryRole, planCluster, rolesIn } from "../plan/cluster-plan.js";
+import { servesBalancers } from "../plan/octavia-choices.js";
+import { rolesOf, type Role } from "../plan/roles.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { endpointTraits } from "../spec/traits/endpoint.js";
+import { firewallRules, type FirewallPlan, type FirewallRule } from "./firewall-rules.js";
+
+/** The roles of the machines that SSH from outside reaches in the cluster's network. */
+function reachedRoles({ access }: ClusterSpec, entry: Role, all: readonly Role[]): readonly Role[] {
+  if (access === "admin") return [];
+  return access === "direct" ? all : [entry];
+}
+
+/** What a specification says of who may enter its machines. */
+function firewallPlan(spec: ClusterSpec): FirewallPlan {
+  const planned = planCluster(spec);
+  const [entry, all] = [entryRole(planned), rolesIn(planned)];
+  return {
+    sshCidrs: spec.sshCidrs,
+    nodes: spec.network.nodes,
+    pods: rangesOf("pods", spec.network),
+    podNetwork: spec.podNetwork,
+    entry,
+    reached: reachedRoles(spec, entry, all),
+    etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
+    balanced: servesBalancers(spec) || spec.ingress?.kind === "workers",
+    loadBalancerProvider: spec.loadBalancer.provider,
+    serviceCidrs: spec.serviceCidrs,
+    nodePorts: spec.network.nodePorts,
+    adminCidrs: spec.network.admin?.allowedCidrs ?? [],
+    more: endpointTraits(spec).firewall,
+  };
+}
+
+/** The rules of a specification; where Neutron does not filter, those of second interfaces alone. */
+export const rulesOf = (spec: ClusterSpec): readonly FirewallRule[] =>
+  firewallRules(firewallPlan(spec)).filter(
+    ({ group }) => spec.network.portSecurity || group === "admin",
+  );
