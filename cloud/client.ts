@@ -1,6 +1,7 @@
-import { CloudError, errorForStatus } from "./cloud-error.js";
+import { CloudError, errorForStatus, refuseText } from "./cloud-error.js";
 import { findCloud, type CloudSettings } from "./clouds-file.js";
 import type { Credential, Domain, Scope } from "./credential.js";
+import { jsonIn } from "./http.js";
 import { reach, type Reached } from "./reach.js";
 import { defaultPatience, type Patience } from "./retry.js";
 import { scopeIn, type CloudScope } from "./scope.js";
@@ -151,12 +152,13 @@ async function authenticate(settings: CloudSettings, patience: Patience): Promis
     );
   }
   if (answer.status >= 300) throw errorForStatus(what, answer.status, answer.body, answer.times);
-  const parsed = tokenSchema.safeParse(JSON.parse(answer.body));
+  const parsed = tokenSchema.safeParse(jsonIn(answer.body));
   const id = answer.headers["x-subject-token"];
   if (!parsed.success || id === undefined)
     throw new CloudError(
       "failed",
       `${settings.authUrl} does not answer like an identity service v3.`,
+      "Is it that of the Identity API, not of a dashboard, and does nothing in between answer?",
     );
   if (parsed.data.token.project === undefined)
     throw new CloudError(
@@ -253,7 +255,8 @@ class Client implements CloudClient {
       const what = `${method} ${service} ${path}`;
       throw errorForStatus(what, answer.status, answer.body, answer.times);
     }
-    return answer.body === "" ? undefined : (JSON.parse(answer.body) as unknown);
+    if (answer.body === "") return undefined;
+    return jsonIn(answer.body) ?? refuseText(`${method} ${service} ${path}`);
   }
 
   private async send(

@@ -94,3 +94,12 @@ export function errorForStatus(what: string, status: number, body: string, times
     status,
   );
 }
+
+/** For an answer that says that all is well, and no more. */
+export function refuseText(what: string): never {
+  throw new CloudError(
+    "failed",
+    `${what} was answered with something that is no JSON.`,
+    "Something in between may answer for the cloud, like a proxy or a network's sign-in page: look at it with a browser.",
+  );
+}

@@ -81,3 +81,12 @@ function flat(answer: IncomingMessage): Record<string, string> {
     Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(", ")]),
   );
 }
+
+/** What an answer in JSON says; undefined where it is none. */
+export function jsonIn(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

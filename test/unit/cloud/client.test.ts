@@ -147,6 +147,14 @@ describe("the OpenStack client", () => {
   it("refuses something that is no identity service", async () => {
     cloud.on("POST /identity/v3/auth/tokens", { body: { hello: "world" } });
     assert.match((await refused(connect())).message, /does not answer like an identity service/);
+    cloud.on("POST /identity/v3/auth/tokens", { body: "<html>Sign in</html>" });
+    assert.match((await refused(connect())).message, /does not answer like an identity service/);
+  });
+
+  it("refuses an answer that is none of a service's", async () => {
+    cloud.on("GET /network/ports", { body: "<html>Sign in</html>" });
+    const error = await refused((await connect()).request("network", "GET", "/ports"));
+    assert.match(error.message, /^GET network \/ports was answered with something that is no JSON/);
   });
 
   it("names a service that the catalog lacks, and the region", async () => {
