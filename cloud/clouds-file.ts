@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { Failure } from "../base/failure.js";
+import { withoutPassword } from "../base/urls.js";
 import { CloudError } from "./cloud-error.js";
 import { findEntry, laidOver, type Entry } from "./clouds-entry.js";
 import { credentialOf, variables, type Auth, type Credential } from "./credential.js";
@@ -147,8 +148,6 @@ function authUrlIn(auth: Auth, where: string): string {
     return refuse("is that of version 2 of the Identity API, and version 3 is needed");
   return written;
 }
-
-const withoutPassword = (url: string): string => url.replace(/\/\/[^/@]*@/, "//");
 
 interface Read {
   /** What counts. */

@@ -3,7 +3,7 @@ import { kinds } from "../../cloud/inventory.js";
 import type { DestroyResult } from "../cluster/options.js";
 import { hiddenLines, keptLines } from "../render/marked.js";
 import { timesTable } from "../render/report.js";
-import { withoutPassword } from "../setup/backend.js";
+import { withoutPassword } from "../../base/urls.js";
 import { agree, requireAnswer } from "./agree.js";
 import { stops, viewOf, withStack, type StackContext } from "./context.js";
 import type { Session, StackOptions } from "./session.js";

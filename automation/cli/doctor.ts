@@ -1,7 +1,7 @@
 import { table } from "../render/table.js";
 import { withStep } from "../../base/progress.js";
 import { lookAtKubectl } from "../setup/kubectl.js";
-import { withoutPassword } from "../setup/backend.js";
+import { withoutPassword } from "../../base/urls.js";
 import { withStack } from "./context.js";
 import type { Session, StackOptions } from "./session.js";
 

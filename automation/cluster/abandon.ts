@@ -124,7 +124,8 @@ function inTheWay(
   );
   const isOurs = (one: CloudObject): boolean =>
     ownershipOf(one) === undefined && former.has(clusterIn(one) ?? "");
-  for (const { name, id } of others.filter((one) => !isOurs(one)))
+  // What says by an identity that it is another's is named by every destroy.
+  for (const { name, id } of others.filter((one) => !isOurs(one) && !ownershipOf(one)))
     run.note(
       `! The load balancer '${name}' (${id}) in the cluster's network is not known to be the cluster's, so it stays, and the network cannot go before it: have its cluster give it back, or delete it.`,
     );

@@ -1,7 +1,7 @@
 import { takeShown, type CloudObject } from "../../cloud/inventory.js";
 import { irreplaceable, type Orphan } from "../../cloud/orphans.js";
 import { ownershipOf } from "../../cloud/ownership.js";
-import { withoutPassword } from "../setup/backend.js";
+import { withoutPassword } from "../../base/urls.js";
 import { settingsOf } from "./elsewhere.js";
 import { fatesIn, floatingIpOf, type Fates } from "./fates.js";
 import { isSpared } from "./leftovers.js";

@@ -1,7 +1,7 @@
 import { findMarked, irreplaceable } from "../../cloud/orphans.js";
 import { hasData, isIdentity } from "../../cloud/ownership.js";
 import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
-import { withoutPassword } from "../setup/backend.js";
+import { withoutPassword } from "../../base/urls.js";
 import { ClusterError } from "./cluster-error.js";
 import type { DestroyResult } from "./options.js";
 import { clusterLines, showCommand } from "./orphans.js";

@@ -47,7 +47,11 @@ const ofServices = (
   identities: ReadonlySet<string>,
 ): CloudObject[] => objects.filter((one) => isOfService(one) && isMarked(one, identities));
 
-/** Load balancers that somebody put into these networks: each keeps its network. Pure. */
+/** Of a cluster of a release that made no identities: only its own controller knows whose it is. */
+const isNamedOnly = (one: CloudObject): boolean =>
+  one.name.startsWith("kube_service_") && ownershipOf(one) === undefined;
+
+/** Load balancers that somebody else certainly put into these networks: each keeps its network. Pure. */
 export const foreignBalancers = (
   objects: readonly CloudObject[],
   {
@@ -61,6 +65,7 @@ export const foreignBalancers = (
       one.kind === "load balancer" &&
       networks.has(one.network) &&
       !ours.has(one.id) &&
+      !isNamedOnly(one) &&
       !isMarked(one, identities),
   );
 

@@ -1,4 +1,4 @@
-import { passwordOf } from "../setup/backend.js";
+import { passwordOf } from "../../base/urls.js";
 
 /** Shorter values occur by chance in ordinary text. */
 const shortest = 8;

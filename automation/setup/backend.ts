@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { withoutPassword } from "../../base/urls.js";
 import { UserError } from "../../base/user-error.js";
 
 /*
@@ -10,17 +11,6 @@ import { UserError } from "../../base/user-error.js";
 
 const kinds = ["file", "s3", "gs", "azblob", "postgres", "http", "https"];
 const example = "write one like file:///srv/stacks, s3://bucket or postgres://user@host/database";
-
-/** User and password in an address, as far as there are any; a password may hold what should have been encoded. */
-const login = /(?<=^[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/;
-
-/** A backend's address as people may see it. */
-export const withoutPassword = (url: string): string =>
-  url.replace(login, (found) => `${found.slice(0, -1).split(":")[0] ?? ""}@`.replace(/^@$/, ""));
-
-/** The password in a backend's address; undefined where there is none. */
-export const passwordOf = (url: string): string | undefined =>
-  /:(.+)@$/.exec(login.exec(url)?.[0] ?? "")?.[1];
 
 function refuse(backend: string, why: string, what = `Correct it: ${example}.`): never {
   throw new UserError(`PULUMI_BACKEND_URL: '${withoutPassword(backend)}' ${why}.`, what, 2);

@@ -94,7 +94,7 @@ describe("abandoning a cluster", function () {
     const named = notes.flatMap(
       (text) => /^! The load balancer '.*' \((.)\)/.exec(text)?.[1] ?? [],
     );
-    assert.deepEqual([deleted, named], [["lb"], ["a", "b", "c", "d"]]);
+    assert.deepEqual([deleted, named], [["lb"], ["a", "b", "c", "d", "e"]]);
   });
 
   describe("which another engine may be at work on", () => {

@@ -33,6 +33,11 @@ describe("load balancers of Services that are gone", () => {
     assert.equal(foreign({ name: "theirs" }), true);
     assert.equal(foreign({ name: nameOf("web", theirs) }), true);
     assert.equal(foreign({ name: nameOf("web") }), false);
+    assert.equal(
+      foreign({ name: "kube_service_dev_shop_web" }),
+      false,
+      "perhaps of an old release",
+    );
     assert.equal(foreign({ name: "dev-api", id: "api" }), false);
     assert.equal(foreign({ name: "theirs", network: "another" }), false);
     assert.equal(foreign({ name: "theirs", kind: "port" }), false);

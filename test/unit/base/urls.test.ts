@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { passwordOf, withoutPassword } from "../../../../automation/setup/backend.js";
+import { passwordOf, withoutPassword } from "../../../base/urls.js";
 
-describe("the address of a backend, as people see it", () => {
+describe("an address, as people see it", () => {
   it("has no password, whatever that holds", () => {
     for (const [url, seen] of [
       ["postgres://stacks:pass@host/db", "postgres://stacks@host/db"],
