@@ -182,8 +182,8 @@ export class Machine extends Component {
       },
       {
         replacementTrigger: args.generation,
-        // Cinder notes in the metadata how a volume is attached. The zone may be the machine's, which is frozen as well.
-        ignoreChanges: ["imageId", "metadata", "availabilityZone"],
+        // Cinder notes in the metadata how a volume is attached. The rest is frozen like the machine's image, until the generation is raised.
+        ignoreChanges: ["imageId", "metadata", "availabilityZone", "size", "volumeType"],
         customTimeouts: { create: "20m" },
       },
     );

@@ -17,10 +17,16 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
+/** A machine with a volume of its own keeps having one: of what size and type follows its generation. */
+const isVolume = (path: string): boolean => /\.[a-z]+Volume\.size$/.test(path);
+/** What earlier releases kept of it besides. */
+const isOfVolume = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.test(path);
+
 /** Entries of a list have no name to compare them by, so nothing in a list is frozen. */
 function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
   if (value === undefined) return [];
-  if (schema.change === "refused") return [[path, canonical(keptOf(schema, value))]];
+  if (schema.change === "refused" || isVolume(path))
+    return [[path, canonical(keptOf(schema, value))]];
   const kinds = kindsOf(schema);
   return [
     ...kinds.flatMap((kind) => frozenIn(kind, value, path)),
@@ -199,7 +205,8 @@ export function compareFrozen(
   const lost = Object.entries(gained).filter(([path]) => was.has(path));
   const is = { ...unwritten, ...Object.fromEntries(lost), ...byField(now) };
   return Object.entries(is).flatMap(([path, value]) => {
-    const kept = isGeneration(path) ? value : (was.get(path) ?? value);
+    const mayChange = isGeneration(path) || isVolume(path) || isOfVolume(path);
+    const kept = mayChange ? value : (was.get(path) ?? value);
     const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
     const message =
       sentences[path] ??
@@ -217,7 +224,9 @@ export const compareGroups = (
   now: Frozen,
 ): { readonly path: string; readonly message: string }[] => {
   const oneSided = (some: Frozen, others: Frozen): string[] =>
-    Object.keys(some).filter((path) => groupOf(path) !== undefined && !(path in others));
+    Object.keys(some).filter(
+      (path) => groupOf(path) !== undefined && !isOfVolume(path) && !(path in others),
+    );
   const otherwise = (path: string): string =>
     path.startsWith("workers.")
       ? ", or make another pool, move the pods there and remove this one"

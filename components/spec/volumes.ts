@@ -4,8 +4,6 @@ import { doc, present, record, text, whole } from "../arguments/values.js";
 /** In a volume's `zone` it becomes the zone of the machine. */
 export const machinesZone = "{zone}";
 
-/** What a pool can have in place of another volume; other groups cannot be made a second time. */
-const anotherPool = "For another one, make another pool, move the pods there and remove this one.";
 /** What is said for one machine of a group. */
 const ofOne = "For this machine alone, in place of the group's, type and zone too.";
 
@@ -16,17 +14,21 @@ const zoneOfCinder = text(
 );
 
 const volume = (what: string, least: number, more: string) => {
-  const refused = (text: string, otherwise?: string) =>
-    doc("refused", [text, more].filter(Boolean).join(" "), otherwise);
+  const frozen = (text: string, otherwise?: string) =>
+    doc("replaces nodes", [text, more].filter(Boolean).join(" "), otherwise);
   return record({
-    size: whole(least, "a size in GiB").meta(refused(`Size of ${what} in GiB.`)),
+    size: whole(least, "a size in GiB").meta(
+      frozen(
+        `Size of ${what} in GiB. A machine that lives keeps its own, and neither gets nor loses such a volume.`,
+      ),
+    ),
     type: present("a volume type")
       .optional()
-      .meta(refused(`Cinder volume type of ${what}.`, "Cinder's default type")),
+      .meta(frozen(`Cinder volume type of ${what}.`, "Cinder's default type")),
     zone: zoneOfCinder
       .optional()
       .meta(
-        refused(
+        frozen(
           `Cinder availability zone of ${what}; \`${machinesZone}\` in it becomes the machine's own.`,
           "Cinder's default zone",
         ),
@@ -50,7 +52,7 @@ const withEtcd = (more = "") => ({
 });
 
 /** Volumes of every machine of a group, and of one of them alone. They come and go with the server. */
-export const workerVolumes = { all: machineVolumes(anotherPool), one: machineVolumes(ofOne) };
+export const workerVolumes = { all: machineVolumes(), one: machineVolumes(ofOne) };
 
 /** The same for machines that run etcd, or may. */
 export const etcdVolumes = { all: withEtcd(), one: withEtcd(ofOne) };

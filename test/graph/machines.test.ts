@@ -148,7 +148,13 @@ describe("machines with volumes", () => {
     const name = "dev-workers-general-0";
     const volume = row(rows, `${name}-runtime-volume`);
     assert.equal(volume.replacementTrigger, 0);
-    assert.deepEqual(volume.ignoreChanges, ["imageId", "metadata", "availabilityZone"]);
+    assert.deepEqual(volume.ignoreChanges, [
+      "imageId",
+      "metadata",
+      "availabilityZone",
+      "size",
+      "volumeType",
+    ]);
     assert.ok(!volume.deleteBeforeReplace, "the new one is there before the server goes");
     assert.ok(row(rows, `${name}-server`).ignoreChanges.includes("blockDevices"));
     const raised = await build({

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { etcdMembers } from "../support/etcd.js";
 import { useApi } from "../support/api-client.js";
-import { scriptRuns } from "../support/machines.js";
+import { inServer, scriptRuns } from "../support/machines.js";
 import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
@@ -11,8 +11,13 @@ const minutes = 60_000;
 describe("three control planes of a raised generation, on the lab", function () {
   this.timeout(20 * minutes);
   const stack = new Stack("roll");
+  // etcd's disk grows with the generation.
+  const controlPlanes = (generation: number, count = 3) => ({
+    ...{ flavor: "k8s-control-plane", count, generation },
+    etcdVolume: { size: generation + 1 },
+  });
   const of = (generation: number, count = 3): Record<string, unknown> => ({
-    controlPlane: { flavor: "k8s-control-plane", count, generation },
+    controlPlane: controlPlanes(generation, count),
     workers: { general: { flavor: "k8s-worker", count: 1 } },
     endpoint: { kind: "load-balancer" },
     samples: false,
@@ -105,6 +110,16 @@ describe("three control planes of a raised generation, on the lab", function () 
       members.map(({ name, address }) => `${name} ${address}`).sort(),
       stack.controlPlanes.map(({ name, address }) => `${name} ${address}`).sort(),
     );
+  });
+
+  it("have larger disks for etcd, which were asked for with the generation", async () => {
+    for (const id of ids()) {
+      const bytes = Number(await inServer(id, "findmnt -bno SIZE /var/lib/etcd"));
+      assert.ok(bytes > 1.5 * 2 ** 30 && bytes < 2.1 * 2 ** 30, String(bytes));
+    }
+    // Another one waits for the next generation.
+    const waiting = { ...of(1), controlPlane: { ...controlPlanes(1), etcdVolume: { size: 3 } } };
+    await stack.again(waiting);
   });
 
   it("have nothing to do the second time", async () => {
