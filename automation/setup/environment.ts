@@ -118,6 +118,23 @@ function passphraseEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   return { PULUMI_CONFIG_PASSPHRASE_FILE: ensurePassphraseFile(stateDirectory("passphrase")) };
 }
 
+/** Variables that the engine or OpenStack's provider reads by itself: what is wrong with one, and what to write. */
+const readElsewhere: Readonly<Record<string, readonly [RegExp, string]>> = {
+  PULUMI_PARALLEL: [
+    /^[1-9]\d{0,5}$/,
+    "Write on how many resources the engine works at once, like 8, or unset it.",
+  ],
+  OS_INSECURE: [/^(1|0|t|f|true|false)$/i, "Write true or false, or unset it."],
+};
+
+function requireVariables(env: NodeJS.ProcessEnv): void {
+  for (const [name, [fits, hint]] of Object.entries(readElsewhere)) {
+    const value = env[name];
+    if (isSet(value) && !fits.test(value))
+      throw new UserError(`${name}: '${value}' cannot be used.`, hint, 2);
+  }
+}
+
 /** Everything an operation needs around it. */
 export interface OperationEnvironment {
   /** The whole environment for engine, plugins and program. */
@@ -151,6 +168,7 @@ export async function prepareEnvironment(
   options: EnvironmentOptions,
 ): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
+  requireVariables(env);
   const cloud = cloudEnvironment(env);
   // What is wrong is said before anything is made, which may take minutes.
   const backend = backendUrl(env);

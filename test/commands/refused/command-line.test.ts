@@ -72,6 +72,8 @@ const rows: readonly Refused[] = [
   up({ PULUMI_CONFIG_PASSPHRASE_FILE: "/nowhere" }),
   up({ PULUMI_CONFIG_PASSPHRASE_FILE: "HOME/directory" }, { directory: null }),
   up({ XDG_STATE_HOME: "HOME/file" }, { file: "" }),
+  ...["0", "-1", "abc", "1e3", " 8"].map((parallel) => up({ PULUMI_PARALLEL: parallel })),
+  ...["maybe", "2", "yes"].map((insecure) => up({ OS_INSECURE: insecure })),
   up({ OS_AUTH_URL: "", OS_CLOUD: "" }),
   up({ OS_AUTH_URL: "", OS_USERNAME: "u" }),
   up({ OS_CLOUD: "c", OS_CLIENT_CONFIG_FILE: "/nowhere/clouds.yaml" }),

@@ -15,7 +15,7 @@ import { labSettings } from "../../../lab/settings.js";
 import { encrypted, startRegistry } from "../support/downloads.js";
 import { until } from "../support/foreign.js";
 import { whoIs } from "../support/keystone.js";
-import { applied, kubectlOn } from "../support/kubectl.js";
+import { applied, claimAtOnce, kubectlOn } from "../support/kubectl.js";
 import { inServer } from "../support/machines.js";
 import { startIssuer, type OidcIssuer } from "../support/oidc-issuer.js";
 import { ownImage, type OwnImage } from "../support/own-image.js";
@@ -37,17 +37,6 @@ const server = z.object({
   }),
 });
 const tags = z.object({ tags: z.array(z.string()) });
-const claim = `
-apiVersion: storage.k8s.io/v1
-kind: StorageClass
-metadata: {name: at-once}
-provisioner: cinder.csi.openstack.org
----
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: data, namespace: default}
-spec: {storageClassName: at-once, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
-`;
 
 describe("a cluster of much that is one's own, on the lab: pod network, credential, images, users; and without a cloud controller", function () {
   this.timeout(12 * minutes);
@@ -170,7 +159,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
       listObjects(stack.cluster.cloud, "application credential");
     const before = stack.initially.filter(({ kind }) => kind === "application credential");
     assert.deepEqual(await credentials(), before);
-    await ask(applied(claim));
+    await ask(applied(claimAtOnce));
     await until(async () => (await ask("get pvc data")).includes("Bound"));
     const volumes = await listObjects(stack.cluster.cloud, "volume");
     assert.equal(

@@ -3,23 +3,12 @@ import { randomUUID } from "node:crypto";
 import { compareInventories, listObjects, takeInventory } from "../../../cloud/inventory.js";
 import { encrypted, stateAsItIs } from "../support/downloads.js";
 import { until } from "../support/foreign.js";
-import { applied, kubectlOn } from "../support/kubectl.js";
+import { applied, claimAtOnce, kubectlOn } from "../support/kubectl.js";
 import { changes } from "../support/lab-cluster.js";
 import { Stack } from "../support/stack.js";
 import { newUser, type LabUser } from "../support/user.js";
 
 const minutes = 60_000;
-const claim = `
-apiVersion: storage.k8s.io/v1
-kind: StorageClass
-metadata: {name: at-once}
-provisioner: cinder.csi.openstack.org
----
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: data, namespace: default}
-spec: {storageClassName: at-once, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
-`;
 
 describe("a cluster whose controllers sign in as a user of the cloud, on the lab", function () {
   this.timeout(10 * minutes);
@@ -77,7 +66,7 @@ describe("a cluster whose controllers sign in as a user of the cloud, on the lab
     await stack.up(settings);
     assert.deepEqual(Object.keys(changes(stack.cluster.seen.events)), ["update"]);
     assert.ok((await conf()).includes(`password = "${other}"`));
-    await ask(applied(claim));
+    await ask(applied(claimAtOnce));
     await until(async () => (await ask("get pvc data")).includes("Bound"));
     await stack.prove(1);
     await stack.again(settings);

@@ -26,3 +26,16 @@ export async function claimToKeep(serverId: string): Promise<void> {
   await kubectlOn(serverId, applied(retained));
   await until(async () => (await kubectlOn(serverId, "get pvc kept")).includes("Bound"));
 }
+
+/** A claim whose volume is made before a pod asks for it, and its class. */
+export const claimAtOnce = `
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: at-once}
+provisioner: cinder.csi.openstack.org
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: default}
+spec: {storageClassName: at-once, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+`;
