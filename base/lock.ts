@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { writeNew } from "./files.js";
+import { linkNew, writeNew } from "./files.js";
 import { processFacts } from "./process.js";
 import { UserError } from "./user-error.js";
 
@@ -64,17 +64,48 @@ function take(file: string, purpose: string): LockHolder | undefined {
   };
   for (let attempt = 0; attempt < 3; attempt++) {
     if (writeNew(file, JSON.stringify(own))) return undefined;
-    const holder = read(file);
-    if (holder && processFacts(holder.pid)?.started === holder.started) return holder;
-    rmSync(file, { force: true });
+    const text = read(file);
+    const holder = holderIn(text);
+    if (holder && isAlive(holder)) return holder;
+    if (text !== undefined) clear(file, text);
   }
-  return read(file) ?? { pid: 0, started: "", purpose: "unknown" };
+  return holderIn(read(file)) ?? { pid: 0, started: "", purpose: "unknown" };
 }
 
-function read(file: string): LockHolder | undefined {
+/** Without /proc, as on macOS, a process is known by its number alone. */
+function isAlive({ pid, started }: LockHolder): boolean {
+  if (processFacts(process.pid)) return processFacts(pid)?.started === started;
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as LockHolder;
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Takes away the file of one that is gone. What somebody else has put there since is put back: two may find the same one gone. */
+function clear(file: string, text: string): void {
+  const aside = `${file}.${process.pid.toString()}.gone`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return; // somebody else was first
+  }
+  if (read(aside) !== text) linkNew(aside, file);
+  rmSync(aside, { force: true });
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
   } catch {
     return undefined; // just removed
+  }
+}
+
+function holderIn(text: string | undefined): LockHolder | undefined {
+  try {
+    return JSON.parse(text ?? "") as LockHolder;
+  } catch {
+    return undefined; // half written
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withLock } from "../../../base/lock.js";
@@ -84,6 +85,36 @@ describe("base/lock", () => {
     );
     await withLock(join(directory, "lock"), { purpose: "new" }, () => Promise.resolve());
   });
+
+  it("is one's alone, however many find that its holder is gone", async () => {
+    const lock = join(directory, "lock");
+    const script = `
+      const { withLock } = require(${JSON.stringify(join(__dirname, "../../../base/lock.ts"))});
+      const { mkdirSync, rmdirSync } = require("node:fs");
+      const work = async () => {
+        mkdirSync(${JSON.stringify(join(directory, "inside"))});
+        await new Promise((done) => setTimeout(done, 20));
+        rmdirSync(${JSON.stringify(join(directory, "inside"))});
+      };
+      withLock(${JSON.stringify(lock)}, { purpose: "one", waitMs: 30000 }, work).catch((error) => {
+        console.error(error);
+        process.exitCode = 1;
+      });`;
+    const dead = spawnSync("true").pid;
+    writeFileSync(lock, JSON.stringify({ pid: dead, started: "1", purpose: "dead" }));
+    const words = ["--import", "tsx", "--input-type=commonjs", "-e", script];
+    const ended = await Promise.all(
+      [1, 2, 3, 4].map(async () => {
+        const child = spawn(process.execPath, words, { stdio: ["ignore", "ignore", "pipe"] });
+        let said = "";
+        child.stderr.setEncoding("utf8").on("data", (part: string) => (said += part));
+        await once(child, "close");
+        return said;
+      }),
+    );
+    assert.deepEqual(ended, ["", "", "", ""]);
+    assert.deepEqual(readdirSync(directory), []);
+  }).timeout(60_000);
 
   it("takes over a file that was only half written", async () => {
     writeFileSync(join(directory, "lock"), '{"pid": 1');
