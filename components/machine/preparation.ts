@@ -56,7 +56,8 @@ export const hostValues = ({
   securityUpdates,
 }: Pick<ClusterSpec, "ssh" | "securityUpdates">) => ({
   LOGIN_USER: ssh.user,
-  LOGIN_KEYS: ssh.loginKeys.join("\n"),
+  // Who has the key revoked that the machines were made with must not lock the program out.
+  LOGIN_KEYS: [...(ssh.revokedKeys.length > 0 ? [ssh.publicKey] : []), ...ssh.loginKeys].join("\n"),
   REVOKED_KEYS: ssh.revokedKeys.map(keyIn).join("\n"),
   SECURITY_UPDATES: securityUpdates ? "yes" : "no",
 });

@@ -185,7 +185,7 @@ export const ssh = record({
     .meta(
       doc(
         "in place",
-        "Public keys that may log in no more, wherever on a machine they were written: also the `publicKey` that it was made with. Log in with another one first.",
+        "Public keys that may log in as `user` no more, whoever wrote them on a machine: also the `publicKey` that it was made with. The present `publicKey` is written to every machine then.",
       ),
     ),
 }).superRefine(({ publicKey: program, loginKeys, revokedKeys }, context) => {

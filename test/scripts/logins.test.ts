@@ -15,16 +15,17 @@ const marked = (...keys: readonly string[]): string =>
 describe("the keys of operators on a machine", () => {
   let machine: Sandbox;
   let revokedKeys: string[];
+  let publicKey: string;
   const run = (...loginKeys: string[]) =>
     machine.run(
       scripts,
       hostValues({
-        ssh: { user: "debian", publicKey: made, loginKeys, revokedKeys },
+        ssh: { user: "debian", publicKey, loginKeys, revokedKeys },
         securityUpdates: true,
       }),
     );
   beforeEach(() => {
-    revokedKeys = [];
+    [revokedKeys, publicKey] = [[], made.trim()];
     machine = new Sandbox({
       hostname: "echo machine",
       getent: "echo debian:x:1000:1000::/var/home/debian:/bin/bash",
@@ -57,8 +58,14 @@ describe("the keys of operators on a machine", () => {
     const own = 'from="10.0.0.0/8",no-pty ssh-ed25519 AAAAanna by hand\n';
     machine.put(file, `${made}${own}ssh-ed25519 AAAAannabel annabel\n${ben}\n`);
     revokedKeys = [`${anna} whatever`, made.trim()];
+    publicKey = "ssh-ed25519 AAAAnew program";
     assert.equal(run().code, 0);
-    assert.equal(machine.file(file), `ssh-ed25519 AAAAannabel annabel\n${ben}\n`);
+    const others = `ssh-ed25519 AAAAannabel annabel\n${ben}\n`;
+    // The program gets in by its present key, whoever forgot to let it in before.
+    assert.equal(machine.file(file), `${others}${marked(publicKey)}`);
+    machine.put(file, `${anna}\r\n${others}`);
+    run();
+    assert.equal(machine.file(file), `${others}${marked(publicKey)}`);
   });
 
   it("touch nothing where none is listed and none was", () => {

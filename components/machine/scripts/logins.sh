@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # Lets the operators log in whose keys are listed, and nobody any more whose key is revoked. Read by the scripts that come after this one.
-# Values: LOGIN_USER; LOGIN_KEYS, one public key a line, besides the one that the machine was made with; REVOKED_KEYS, of each
+# Values: LOGIN_USER; LOGIN_KEYS, one public key a line, besides the one that the machine was made with (with REVOKED_KEYS, that of now, too); REVOKED_KEYS, of each
 # what follows its type.
 
 # Ours stand between two marks. What is outside of them is cloud-init's, the image's or the operators' own.
@@ -22,5 +22,5 @@ logins() {
 not_revoked() {
   REVOKED=$REVOKED_KEYS awk '
     BEGIN { split(ENVIRON["REVOKED"], list, "\n"); for (i in list) revoked[list[i]] }
-    { for (i = 1; i <= NF; i++) if ($i in revoked) next; print }'
+    { sub(/\r$/, ""); for (i = 1; i <= NF; i++) if ($i in revoked) next; print }'
 }
