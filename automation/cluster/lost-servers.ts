@@ -1,5 +1,6 @@
 import type { CloudObject } from "../../cloud/inventory.js";
-import { unproven, verdictByTime, type Known, type Verdict } from "./leftovers.js";
+import { slack, writtenAt, type Stretch } from "./earlier-runs.js";
+import { unproven, verdictByTime, type Verdict } from "./leftovers.js";
 import type { StateExport, StateResource } from "./state.js";
 import { isScript } from "./unfinished.js";
 import { parseUrn } from "./urn.js";
@@ -28,7 +29,9 @@ export function unreachedIn({ deployment }: StateExport): ReadonlySet<string> {
 }
 
 /** What is known of the stack and the project. */
-export interface LostServerFacts extends Pick<Known, "unsettled"> {
+export interface LostServerFacts {
+  /** Runs that came to their end before the state was written: it has what they knew. See {@link endedBefore}. */
+  readonly ended: readonly Stretch[];
   /** All that is in the project, as far as it is shown. */
   readonly objects: readonly CloudObject[];
   /** See {@link unreachedIn}. */
@@ -36,18 +39,32 @@ export interface LostServerFacts extends Pick<Known, "unsettled"> {
 }
 
 /**
+ * The runs that came to their end and failed of which the state has something, and which had ended when it was written. An older
+ * state that was brought back has neither.
+ */
+export function endedBefore(state: StateExport, unsettled: readonly Stretch[]): Stretch[] {
+  const written = writtenAt(state) ?? 0;
+  const times = (state.deployment.resources ?? [])
+    .flatMap(({ created, modified }) => [created, modified])
+    .map((time) => Date.parse(time ?? ""));
+  return unsettled.filter(
+    ({ ended, from, to }) =>
+      ended === true &&
+      written >= to - slack &&
+      times.some((time) => time >= from && time <= to + slack),
+  );
+}
+
+/**
  * It was left behind if the state holds its ports, and no script was begun on that machine; and if it was made while a run was at work that
- * came to its end and failed: the state is no older than that run, which did not know of it.
+ * came to its end and failed, than which the state is no older: that run did not know of it.
  */
 export function verdictOnLostServer(
   { id, created }: CloudObject,
-  { unsettled, objects, unreached }: LostServerFacts,
+  { ended, objects, unreached }: LostServerFacts,
 ): Verdict {
   const ports = objects.filter(({ kind, device }) => kind === "port" && device === id);
   if (ports.length === 0 || !ports.every((port) => unreached.has(port.id)))
     return unproven("it is a machine, and may be at work");
-  return verdictByTime(
-    created,
-    unsettled.filter(({ ended }) => ended === true),
-  );
+  return verdictByTime(created, ended);
 }

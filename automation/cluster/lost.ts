@@ -12,7 +12,7 @@ import { ClusterError } from "./cluster-error.js";
 import { unsettledOf, type Doubts } from "./earlier-runs.js";
 import { isLost, verdictOnLost, type Verdict } from "./leftovers.js";
 import { foreignBalancers, isOfService, lostBalancers } from "./lost-balancers.js";
-import { unreachedIn, verdictOnLostServer } from "./lost-servers.js";
+import { endedBefore, unreachedIn, verdictOnLostServer } from "./lost-servers.js";
 import { requireNewest } from "./old-state.js";
 import type { Run } from "./run.js";
 import { heldBy, readState, type StateExport } from "./state.js";
@@ -34,9 +34,10 @@ export async function lostAmong(
   if (!state || lost.length === 0) return [];
   const known = { ...held, unsettled: await unsettledOf(run.access, state, doubts) };
   const unreached = unreachedIn(state);
+  const ended = endedBefore(state, known.unsettled);
   const verdict = (one: CloudObject): Verdict =>
     one.kind === "server"
-      ? verdictOnLostServer(one, { ...known, objects, unreached })
+      ? verdictOnLostServer(one, { ended, objects, unreached })
       : verdictOnLost(one, known);
   return lost.filter((one) => verdict(one).is === "left behind");
 }

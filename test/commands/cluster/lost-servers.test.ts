@@ -10,8 +10,10 @@ describe("a server that a run which failed left without a record", function () {
   let embedder: Embedder;
   /** What the engine had done when it was deleted. */
   let deletions: (readonly string[])[];
+  const created = "2026-01-02T10:04:00Z";
+  const manifest = { time: "2026-01-02T10:30:00Z" };
   const resource = (type: string, name: string, id: string) => ({
-    ...{ urn: urnOf(type, name), type, custom: true, id },
+    ...{ urn: urnOf(type, name), type, custom: true, id, created },
   });
   const ofIdentity = {
     ...resource("command:local:Command", "dev-identity", "made"),
@@ -26,8 +28,8 @@ describe("a server that a run which failed left without a record", function () {
     const [startTime, endTime] = ["2026-01-02T10:00:00Z", "2026-01-02T10:30:00Z"];
     embedder.engine.history([{ kind: "update", result: "failed", startTime, endTime }]);
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": identity };
-    const created = "2026-01-02T10:05:00Z";
-    const server = { id: "server", name: "dev-general-0", created, status: "ACTIVE", metadata };
+    const made = { created: "2026-01-02T10:05:00Z", status: "ACTIVE", metadata };
+    const server = { id: "server", name: "dev-general-0", ...made };
     let servers: readonly object[] = [server];
     embedder.cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
     embedder.cloud.on("DELETE /compute/servers/server", () => {
@@ -43,14 +45,21 @@ describe("a server that a run which failed left without a record", function () {
   afterEach(() => embedder.stop());
 
   it("goes where the state holds its port, and no script was begun on it", async () => {
-    embedder.engine.state({ resources: [ofIdentity, ofPort] });
+    embedder.engine.state({ manifest, resources: [ofIdentity, ofPort] });
     await embedder.service().up("dev", bare);
     assert.deepEqual(deletions, [["hold"]]);
     assert.deepEqual(embedder.engine.operations(), ["hold", "up"]);
   });
 
+  it("stays where the state was brought back from before that run", async () => {
+    const older = { time: "2026-01-02T09:00:00Z" };
+    embedder.engine.state({ manifest: older, resources: [ofIdentity, ofPort] });
+    await fails(embedder.service().up("dev", bare), "PREFLIGHT_FAILED");
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
+  });
+
   it("stays where one was: it was part of the cluster, and the state has lost it", async () => {
-    embedder.engine.state({ resources: [ofIdentity, ofPort, ofScript] });
+    embedder.engine.state({ manifest, resources: [ofIdentity, ofPort, ofScript] });
     await fails(embedder.service().up("dev", bare), "PREFLIGHT_FAILED");
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });

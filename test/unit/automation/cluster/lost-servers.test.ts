@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import type { Stretch } from "../../../../automation/cluster/earlier-runs.js";
-import { unreachedIn, verdictOnLostServer } from "../../../../automation/cluster/lost-servers.js";
+import {
+  endedBefore,
+  unreachedIn,
+  verdictOnLostServer,
+} from "../../../../automation/cluster/lost-servers.js";
 import type { StateExport } from "../../../../automation/cluster/state.js";
 import { object } from "../../../support/cloud-object.js";
 import type { CloudObject } from "../../../../cloud/inventory.js";
@@ -13,12 +17,12 @@ describe("a server without a record", () => {
     objects: readonly CloudObject[],
     {
       created = "2026-01-02T08:10:00Z",
-      unsettled = [{ from, to, ended: true }],
-    }: { readonly created?: string; readonly unsettled?: readonly Stretch[] } = {},
+      ended = [{ from, to }],
+    }: { readonly created?: string; readonly ended?: readonly Stretch[] } = {},
   ) => {
     const unreached = new Set(["its port", "second port"]);
     const server = object({ kind: "server", id: "server", created });
-    return verdictOnLostServer(server, { unsettled, objects, unreached }).is;
+    return verdictOnLostServer(server, { ended, objects, unreached }).is;
   };
 
   it("was left by a run that ended if its ports are of a machine that no script has reached", () => {
@@ -34,8 +38,26 @@ describe("a server without a record", () => {
     assert.equal(verdict([port(), port({ id: "unknown" })]), "unproven");
     assert.equal(verdict([port()], { created: "2026-01-02T09:00:00Z" }), "unproven");
     assert.equal(verdict([port()], { created: "" }), "unproven");
-    for (const how of [{}, { atMost: true }, { destroyed: true }] as const)
-      assert.equal(verdict([port()], { unsettled: [{ from, to, ...how }] }), "unproven");
+    assert.equal(verdict([port()], { ended: [] }), "unproven");
+  });
+
+  it("is looked for only in runs that had ended, of which the state has something", () => {
+    const state = (written: string, created: string): StateExport => ({
+      version: 3,
+      deployment: {
+        manifest: { time: written },
+        resources: [{ urn: "urn:a::b::c::d", type: "c", custom: true, created }],
+      },
+    });
+    const during = "2026-01-02T08:05:00Z";
+    const whole = state("2026-01-02T08:30:00Z", during);
+    const of = (one: StateExport, how: object = { ended: true }): number =>
+      endedBefore(one, [{ from, to, ...how }]).length;
+    assert.equal(of(whole), 1);
+    for (const how of [{}, { atMost: true }, { destroyed: true }]) assert.equal(of(whole, how), 0);
+    assert.equal(of(state("2026-01-02T08:20:00Z", during)), 0, "written while it was at work");
+    assert.equal(of(state("2026-01-02T08:40:00Z", "2026-01-02T07:00:00Z")), 0, "brought back");
+    assert.equal(of({ version: 3, deployment: { resources: [] } }), 0);
   });
 
   it("is of a machine that no script has reached as long as the state holds none on it", () => {
