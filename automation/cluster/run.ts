@@ -43,6 +43,8 @@ export class Run {
   readonly access: StateAccess;
   /** Where the stack's settings are, and where the program runs. */
   readonly directory: string;
+  /** Read once: what was checked is what the engine gets. */
+  readonly #settings: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
   /** What the program found in the cloud. */
@@ -61,13 +63,14 @@ export class Run {
   ) {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? packageRoot();
+    this.#settings = options.settings ?? readStackFile(this.directory, stack);
     this.access = { env, workspace: prepareWorkspace(this.place()) };
   }
 
   /** Whose private directory it is, and what the settings are. */
   private place(): WorkspaceOptions {
     const { backend, projectDirectory } = this.service;
-    return { stack: this.stack, projectDirectory, settings: this.options.settings, backend };
+    return { stack: this.stack, projectDirectory, settings: this.#settings, backend };
   }
 
   get project(): string {
@@ -107,8 +110,8 @@ export class Run {
 
   /** The settings as they are written, and whose they are. */
   sources(): Pick<SpecSources, "project" | "stack" | "settings"> {
-    const { project, stack, directory } = this;
-    return { project, stack, settings: this.options.settings ?? readStackFile(directory, stack) };
+    const { project, stack } = this;
+    return { project, stack, settings: this.#settings };
   }
 
   /** The cluster that the settings describe, if wanted with a look at the files that they name; all problems in one error. */
@@ -150,12 +153,11 @@ export class Run {
       worked.catch(() => undefined);
     };
     const request = { ...this.request("hold"), exists: true };
-    await this.operate(request, {
-      onHeld,
-      onEvent: () => undefined,
-      signal: done.signal,
-      killSignal,
-    }).catch(async (error: unknown) => {
+    await this.operate(
+      request,
+      { onHeld, onEvent: () => undefined, signal: done.signal, killSignal },
+      { stop },
+    ).catch(async (error: unknown) => {
       lost.abort(error);
       await worked?.catch(() => undefined);
       throw error;
@@ -180,10 +182,13 @@ export class Run {
   private async operate(
     request: OperationRequest,
     { onEvent, onHeld, ...options }: Omit<OperationOptions, "env" | "cwd">,
-    worker?: ChildProcess,
+    {
+      stop,
+      worker,
+    }: { readonly stop: AbortSignal | undefined; readonly worker?: () => ChildProcess | undefined },
   ): Promise<void> {
     let operation: Promise<void> | undefined;
-    await withSettings(this.place(), options.signal, async () => {
+    await withSettings(this.place(), stop, async () => {
       await new Promise<void>((begun) => {
         // Before it tells anything, the engine has read the settings.
         const after =
@@ -193,7 +198,7 @@ export class Run {
             tell?.(...told);
           };
         const heard = { onEvent: after(onEvent), onHeld: after(onHeld) };
-        operation = runOperation(request, { ...options, ...heard, ...this.process() }, worker);
+        operation = runOperation(request, { ...options, ...heard, ...this.process() }, worker?.());
         operation.then(begun, begun);
       });
     });
@@ -210,8 +215,12 @@ export class Run {
     // The engine reads the variable itself.
     const named = this.service.env["PULUMI_PARALLEL"] ?? "";
     const { parallel = named === "" ? atOnce : undefined } = this.options;
-    const worker = this.#worker;
-    this.#worker = undefined;
+    // Until it has begun, it ends with the request.
+    const worker = (): ChildProcess | undefined => {
+      const prepared = this.#worker;
+      this.#worker = undefined;
+      return prepared;
+    };
     this.found = flags.known;
     const onFound = (found: KnownFacts): void => {
       this.found = found;
@@ -240,7 +249,7 @@ export class Run {
       await this.operate(
         { ...this.request(operation), refresh, parallel, ...flags },
         { onEvent, onFound, onOutput: onNote, signal, killSignal },
-        worker,
+        { stop: signal, worker },
       );
       const changed = touched || !same;
       if (changed) noted?.end();

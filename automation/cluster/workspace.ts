@@ -129,7 +129,8 @@ function copyOf(
  */
 export function prepareWorkspace(options: WorkspaceOptions): Workspace {
   const { workspace, project, ...copied } = copyOf(options);
-  requireSameCloud(copied.settings, workspace.stack);
+  requireSameCloud(parseDocument(copied.settings), `Pulumi.${workspace.stack}.yaml`);
+  requireSameCloud(project, "Pulumi.yaml");
   if (copied.earlier !== copied.file) writeSettings({ workspace, ...copied });
   // The program runs inline: the options of the Node language host do not apply.
   project.delete("main");
@@ -170,19 +171,19 @@ export async function withSettings(
 
 /** Keys of OpenStack's provider that lead it to another cloud, project or region than the environment does. */
 const leading =
-  /^openstack:(cloud|authUrl|region|tenantId|tenantName|token|userId|userName|applicationCredential(Id|Name))$/;
+  /^openstack:(cloud|authUrl|region|tenantId|tenantName|token|userId|userName|applicationCredential(Id|Name)|(user|project)?[dD]omain(Id|Name)|defaultDomain|endpointOverrides|endpointType)$/;
 
 /**
  * The commands ask the cloud that the environment names: if the settings led the provider elsewhere, they would look for what is left, and
  * delete it, in the wrong project.
  */
-function requireSameCloud(settings: string, stack: string): void {
-  const found = parseDocument(settings).get("config");
+function requireSameCloud(settings: ReturnType<typeof parseDocument>, file: string): void {
+  const found = settings.get("config");
   const keys = isMap(found) ? found.items.map(({ key }) => String(key)) : [];
   const wrong = keys.filter((key) => leading.test(key));
   if (wrong.length === 0) return;
   throw new UserError(
-    `Pulumi.${stack}.yaml: ${wrong.join(", ")} would lead OpenStack's provider to another place than these commands ask.`,
+    `${file}: ${wrong.join(", ")} would lead OpenStack's provider to another place than these commands ask.`,
     "Take it out, and name the cloud by OS_CLOUD (its region by OS_REGION_NAME) for whoever works on this stack.",
     2,
   );
