@@ -141,6 +141,8 @@ export interface Search {
   readonly candidates: readonly string[];
   /** Folders in which secure.yaml and clouds-public.yaml are looked for. */
   readonly folders: readonly string[];
+  /** Those of them in which OpenStack's provider looks for secure.yaml. */
+  readonly standard: readonly string[];
   /** The region that is wanted. @default the entry says */
   readonly region?: string;
 }
@@ -151,12 +153,15 @@ export interface FoundEntry {
   readonly where: string;
   /** Path of the clouds.yaml that it is from. */
   readonly path: string;
-  /** What the entry says by itself there. */
-  readonly open: Entry;
+  /** What OpenStack's provider sees of it: it finds secure.yaml in the standard folders only, whatever lies beside the file. */
+  readonly seen: Entry;
 }
 
 /** The entry of a cloud, with its profile below, secure.yaml and its region's values above it; and where it stands. */
-export function findEntry(name: string, { candidates, folders, region }: Search): FoundEntry {
+export function findEntry(
+  name: string,
+  { candidates, folders, standard, region }: Search,
+): FoundEntry {
   const path = firstOf(candidates);
   if (path === undefined)
     throw new CloudError(
@@ -175,6 +180,9 @@ export function findEntry(name: string, { candidates, folders, region }: Search)
   const where = `${name} in ${path}`;
   const secure = firstOf([dirname(path), ...folders].map((folder) => join(folder, "secure.yaml")));
   const own = laidOver(open, secure === undefined ? undefined : entriesIn(secure, "clouds")[name]);
-  const entry = inRegion(laidOver(profileOf(own, folders, where), own), region, where);
-  return { entry, where, path, open };
+  const profile = profileOf(own, folders, where);
+  const entry = inRegion(laidOver(profile, own), region, where);
+  const theirs = firstOf(standard.map((folder) => join(folder, "secure.yaml")));
+  const over = theirs === undefined ? undefined : entriesIn(theirs, "clouds")[name];
+  return { entry, where, path, seen: laidOver(laidOver(profile, open), over) };
 }

@@ -80,8 +80,10 @@ export function settingsFromFile(
   { env = {}, folders = candidates.map((path) => dirname(path)) }: FileOptions = {},
 ): CloudSettings {
   const region = said(env, "OS_REGION_NAME");
-  const { entry, where, path, open } = findEntry(name, { candidates, folders, region });
-  const read = { entry: laidOver(entry, above(env)), file: entry, open, where, env };
+  const standard = cloudsFolders("").filter((folder) => folders.includes(folder));
+  const found = findEntry(name, { candidates, folders, standard, region });
+  const { entry, where, path, seen } = found;
+  const read = { entry: laidOver(entry, above(env)), file: entry, seen, where, env };
   return { ...settingsFromEntry(name, read), file: resolve(path) };
 }
 
@@ -154,8 +156,8 @@ interface Read {
   readonly entry: Entry;
   /** What the files say, without variables. */
   readonly file: Entry;
-  /** What the entry in clouds.yaml says by itself: the provider finds secure.yaml in fewer places. */
-  readonly open: Entry;
+  /** What OpenStack's provider sees of the files. */
+  readonly seen: Entry;
   readonly where: string;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -164,12 +166,24 @@ interface Read {
 const isPlain = (path: string): boolean =>
   !path.includes("$") && (isAbsolute(path) || path.startsWith("~"));
 
+/** No variable stands above a file's own word: the provider would sign in elsewhere, or as somebody else. */
+function refuseOther(key: string, where: string): never {
+  throw new CloudError(
+    "configuration",
+    `${where}: OpenStack's provider would take another ${key}: it looks for secure.yaml in ${cloudsFolders("").slice(1).join(" and ")} only.`,
+    `Write ${key} in one place: there, or in clouds.yaml.`,
+  );
+}
+
 /**
  * What OpenStack's provider would not see: it reads neither `interface` nor `insecure`, takes no region from a list, no variables in paths,
  * no paths from our directory on, and no secure.yaml beside a file that is named by OS_CLIENT_CONFIG_FILE. A variable fills what its entry
  * leaves out.
  */
-function unseenIn({ entry, file, open, env }: Read, wanted: string): Record<string, string> {
+function unseenIn(
+  { entry, file, seen: theirs, where, env }: Read,
+  wanted: string,
+): Record<string, string> {
   const seen = (said(env, "OS_ENDPOINT_TYPE") ?? "public").replace(/URL$/, "");
   const region =
     file.regions === undefined || said(env, "OS_REGION_NAME") !== undefined
@@ -181,11 +195,12 @@ function unseenIn({ entry, file, open, env }: Read, wanted: string): Record<stri
       ? []
       : [[variable, resolve(pathOf(kind as PemKey, written, env))] as const];
   });
-  const auth = Object.entries(file.auth ?? {}).flatMap(([key, value]) =>
-    value === null || open.auth?.[key] !== undefined
-      ? []
-      : [[`OS_${key.toUpperCase()}`, value] as const],
-  );
+  const auth = Object.entries(file.auth ?? {}).flatMap(([key, value]) => {
+    const other = theirs.auth?.[key] ?? undefined;
+    if (value === null || other === value) return [];
+    if (other !== undefined) refuseOther(key, where);
+    return [[`OS_${key.toUpperCase()}`, value] as const];
+  });
   return {
     ...(seen !== wanted && { OS_ENDPOINT_TYPE: wanted }),
     ...(region !== undefined && { OS_REGION_NAME: region }),
@@ -233,7 +248,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
     region_name: said(env, "OS_REGION_NAME"),
     ...above(env),
   };
-  return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, open: {}, where: variables, env });
+  return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, seen: {}, where: variables, env });
 }
 
 /** Finds the cloud: `cloud`, else OS_CLOUD from clouds.yaml, else OS_AUTH_URL and its companions. */

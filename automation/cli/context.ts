@@ -1,5 +1,7 @@
+import { providerEnvironment } from "../../cloud/provider-environment.js";
 import { createClusterService, type ClusterService } from "../cluster/cluster-service.js";
 import type { RunOptions } from "../cluster/options.js";
+import { addEnvironment } from "../cluster/redact.js";
 import { readStackFile } from "../cluster/workspace.js";
 import { RunView } from "../render/run-view.js";
 import { clusterLine } from "../render/which-cluster.js";
@@ -26,6 +28,8 @@ export async function withStack<T>(
     progress: session.progress,
     signal: session.signal,
   });
+  // With what secure.yaml has.
+  addEnvironment(session.redactor, providerEnvironment(environment.env));
   try {
     const service = createClusterService({ env: environment.env, backend: environment.backend });
     return await work({ stack, session, environment, service });

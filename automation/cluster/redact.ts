@@ -31,12 +31,17 @@ export class Redactor {
 
 const secretNames = /^OS_(PASSWORD|TOKEN|APPLICATION_CREDENTIAL_SECRET)$|PASSPHRASE$/;
 
-/** A redactor that knows the secrets of the environment. */
-export function redactorFor(env: NodeJS.ProcessEnv): Redactor {
-  const redactor = new Redactor();
+/** Adds the secrets of an environment. */
+export function addEnvironment(redactor: Redactor, env: NodeJS.ProcessEnv): void {
   for (const [name, value] of Object.entries(env)) if (secretNames.test(name)) redactor.add(value);
   // As the engine's errors may have it.
   redactor.add(passwordOf(env["PULUMI_BACKEND_URL"] ?? ""));
+}
+
+/** A redactor that knows the secrets of the environment. */
+export function redactorFor(env: NodeJS.ProcessEnv): Redactor {
+  const redactor = new Redactor();
+  addEnvironment(redactor, env);
   return redactor;
 }
 

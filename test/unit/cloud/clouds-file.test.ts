@@ -226,10 +226,16 @@ describe("clouds.yaml", () => {
     assert.deepEqual(unseen({ cacert: near }), { OS_CACERT: join(folder.path, "ca") });
     put("secure.yaml", { one: { auth: { password: "hidden", user_domain_name: "people" } } });
     const { auth_url, username, project_name } = password.auth;
-    assert.deepEqual(unseen({ auth: { auth_url, username, project_name } }), {
+    const open = { auth_url, username, project_name };
+    assert.deepEqual(unseen({ auth: open }), {
       OS_PASSWORD: "hidden",
       OS_USER_DOMAIN_NAME: "people",
     });
+    // What both say stands above any variable.
+    assert.throws(
+      () => unseen({ auth: { ...open, password: "open" } }),
+      /OpenStack's provider would take another password: it looks for secure\.yaml in .* only/,
+    );
   });
 
   it("is replaced by the variables of an openrc file", () => {
