@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { UserError } from "../../base/user-error.js";
+import { CloudError } from "../../cloud/cloud-error.js";
 import type { CloudClient } from "../../cloud/client.js";
 import type { DeleteOptions } from "../../cloud/in-use.js";
 import { listObjects } from "../../cloud/inventory.js";
@@ -17,7 +18,12 @@ const listenersOf = z.looseObject({
 
 /** One that was just made has no listener. One that has may be the API of a cluster of which the state is an old one. */
 async function hasListeners(cloud: CloudClient, { id }: { readonly id: string }): Promise<boolean> {
-  const found = await cloud.request("load-balancer", "GET", `/lbaas/loadbalancers/${id}`);
+  const path = `/lbaas/loadbalancers/${id}`;
+  const found = await cloud.request("load-balancer", "GET", path).catch((error: unknown) => {
+    // Gone since it was listed.
+    if (error instanceof CloudError && error.kind === "not-found") return { loadbalancer: {} };
+    throw error;
+  });
   return listenersOf.parse(found).loadbalancer.listeners.length > 0;
 }
 
@@ -35,15 +41,16 @@ export async function deleteFailed(
   const failed = all.filter(
     (one) => one.name === name && ownershipOf(one)?.mark.identity === identity,
   );
-  for (const one of failed) {
-    if (await hasListeners(cloud, one))
-      throw new UserError(
-        `the load balancer '${name}' (${one.id}) is this cluster's and has listeners, but the state does not hold it: it may be an old one.`,
-        "Bring back the newer state, or delete the load balancer in the cloud.",
-      );
-    await deleteObject(cloud, one, options);
-  }
-  return failed.map(
+  const working = await Promise.all(failed.map((one) => hasListeners(cloud, one)));
+  const rest = failed.filter((_, index) => working[index] !== true);
+  for (const one of rest) await deleteObject(cloud, one, options);
+  const [living] = failed.filter((_, index) => working[index] === true);
+  if (living)
+    throw new UserError(
+      `the load balancer '${name}' (${living.id}) is this cluster's and has listeners, but the state does not hold it: it may be an old one.`,
+      "Bring back the newer state, or delete the load balancer in the cloud.",
+    );
+  return rest.map(
     ({ id, status }) =>
       `Octavia could not make the load balancer ${name} (${id}, ${status}); it was deleted.`,
   );

@@ -1,6 +1,5 @@
 import { rangesOf } from "../../base/addresses.js";
 import { entryRole, planCluster, rolesIn } from "../plan/cluster-plan.js";
-import { servesBalancers } from "../plan/octavia-choices.js";
 import { rolesOf, type Role } from "../plan/roles.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { endpointTraits } from "../spec/traits/endpoint.js";
@@ -24,7 +23,8 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     entry,
     reached: reachedRoles(spec, entry, all),
     etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
-    balanced: servesBalancers(spec) || spec.ingress?.kind === "workers",
+    // A cluster without the program's cloud controller may have another one, which makes load balancers.
+    balanced: spec.loadBalancer.enabled !== false || spec.ingress?.kind === "workers",
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs,
     nodePorts: spec.network.nodePorts,

@@ -229,7 +229,8 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
     {
       name: "service-health",
       group: "node",
-      from: inside,
+      // A balancer of one's own asks there, too.
+      from: plan.balanced ? inside : direct,
       protocol: "tcp",
       ports: [10256, 10256],
       reason: "Load balancers' health monitors",

@@ -123,6 +123,18 @@ export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
           ),
         ]
       : []),
+    // Octavia is told the network of the others besides, in which that subnet is not.
+    ...Object.entries(written.classes ?? {}).flatMap(([name, { subnetId, networkId }]) =>
+      subnetId === undefined || networkId !== undefined
+        ? []
+        : [
+            issue(
+              `classes.${name}.networkId`,
+              networkId,
+              "is missing beside loadBalancer.network; write the ID of the network of that subnet",
+            ),
+          ],
+    ),
     ...said.map((key) =>
       issue(key, written[key], "is that of loadBalancer.network; leave it out, or leave out that"),
     ),

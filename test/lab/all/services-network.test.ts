@@ -62,7 +62,8 @@ describe("services that get a network of their own while the cluster lives, on t
     const { cloud } = stack.cluster;
     const neutron = new NeutronObjects(cloud);
     const nodes = (await listObjects(cloud, "subnet")).find(({ name }) => name === "apart");
-    const outside = { floatingNetworkId: await neutron.external(), subnetId: nodes?.id ?? "" };
+    const machines = { networkId: nodes?.network ?? "", subnetId: nodes?.id ?? "" };
+    const outside = { floatingNetworkId: await neutron.external(), ...machines };
     const network = { externalNetwork: "services" };
     const classes = { outside };
     await stack.up({ ...single, loadBalancer: { network, classes } });

@@ -175,11 +175,10 @@ describe("firewall rules", () => {
     const balanced = (over: Partial<ClusterArgs>): boolean =>
       rulesOf(specOf(over)).some(({ key }) => key.startsWith("node-service-health"));
     assert.ok(balanced({}));
-    const off = { cloudController: { enabled: false } };
+    assert.ok(balanced({ cloudController: { enabled: false } }), "there may be another one");
+    const off = { loadBalancer: { enabled: false } };
     assert.ok(!balanced(off));
-    assert.ok(!balanced({ loadBalancer: { enabled: false } }));
-    assert.ok(balanced({ ...off, ingress: { kind: "workers", pool: "general" } }));
-    assert.ok(!balanced({ ...off, endpoint: { kind: "load-balancer" } }), "which leads to the API");
+    assert.ok(balanced({ ...off, network: { nodePorts: ["192.0.2.0/24"] } }), "one of one's own");
   });
 
   it("let nodes reach pods on other nodes, whatever their port: masquerade carries the node's address", () => {

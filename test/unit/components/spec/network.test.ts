@@ -114,6 +114,7 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["loadBalancer.networkId", apart({}, { networkId: "an ID" })],
   ["loadBalancer.subnetId", apart({}, { subnetId: "an ID" })],
   ["loadBalancer.floatingNetworkId", apart({}, { floatingNetworkId: "an ID" })],
+  ["loadBalancer.classes.near.networkId", apart({}, { classes: { near: { subnetId: "an ID" } } })],
   [
     "loadBalancer.classes.machines",
     apart({}, { classes: { machines: { floatingNetworkId: "an ID" } } }),
