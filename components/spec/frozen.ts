@@ -19,14 +19,16 @@ interface Schema {
 
 /** A machine with a volume of its own keeps having one: of what size and type follows its generation. */
 const isVolume = (path: string): boolean => /\.[a-z]+Volume\.size$/.test(path);
+/** All that is written down of that, so that another size is no change as long as it waits. Earlier releases wrote the size. */
+const ofItsOwn = "a volume of its own";
 /** What earlier releases kept of it besides. */
 const isOfVolume = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.test(path);
 
 /** Entries of a list have no name to compare them by, so nothing in a list is frozen. */
 function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
   if (value === undefined) return [];
-  if (schema.change === "refused" || isVolume(path))
-    return [[path, canonical(keptOf(schema, value))]];
+  if (isVolume(path)) return [[path, ofItsOwn]];
+  if (schema.change === "refused") return [[path, canonical(keptOf(schema, value))]];
   const kinds = kindsOf(schema);
   return [
     ...kinds.flatMap((kind) => frozenIn(kind, value, path)),

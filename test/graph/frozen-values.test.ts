@@ -286,7 +286,7 @@ describe("the frozen values of a cluster", () => {
     const pool = { flavor: "medium", count: 1, runtimeVolume: { size: 25, type: "fast" } };
     const some = await build({ workers: { gpu: pool } });
     const volumes = Object.entries(values(some)).filter(([path]) => path.includes("Volume"));
-    assert.deepEqual(volumes, [["workers.gpu.runtimeVolume.size", "25"]]);
+    assert.deepEqual(volumes, [["workers.gpu.runtimeVolume.size", "a volume of its own"]]);
     const read = plain(named(some, "dev-control-plane-0-init").inputs["stdin"]);
     assert.ok(!read.includes("runtimeVolume"));
     assert.ok(!Object.keys(values(rows)).some((path) => path.includes("Volume")));

@@ -130,7 +130,8 @@ describe("three control planes of a raised generation, on the lab", function () 
     const use = useApi(stack.outputs.kubeconfig);
     await stack.up(of(1, 1));
     const { longestGap, answered, failed, said } = await use.end();
-    assert.ok(answered > 50 && failed <= 10 && longestGap < 15_000, said);
+    // Of ten in a second: etcd chooses another leader when that leaves, which takes a second or two.
+    assert.ok(answered > 50 && failed <= 30 && longestGap < 15_000, said);
     const deleted = stack.cluster.seen.events.flatMap((event) =>
       event.type === "finished" && event.change.operation === "delete" ? event.change.name : [],
     );
