@@ -184,5 +184,7 @@ export function findEntry(
   const entry = inRegion(laidOver(profile, own), region, where);
   const theirs = firstOf(standard.map((folder) => join(folder, "secure.yaml")));
   const over = theirs === undefined ? undefined : entriesIn(theirs, "clouds")[name];
-  return { entry, where, path, seen: laidOver(laidOver(profile, open), over) };
+  const seen = laidOver(laidOver(profile, open), over);
+  // The region is named to it by a variable.
+  return { entry, where, path, seen: inRegion(seen, entry.region_name, where) };
 }

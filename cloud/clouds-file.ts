@@ -71,16 +71,21 @@ export interface FileOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Where secure.yaml and clouds-public.yaml may lie. @default beside the candidates */
   readonly folders?: readonly string[];
+  /** Where OpenStack's provider looks for them. @default of those folders the standard ones */
+  readonly standard?: readonly string[];
 }
 
 /** The settings of a cloud named in clouds.yaml, with its profile, its region's values and secure.yaml. */
 export function settingsFromFile(
   name: string,
   candidates: readonly string[],
-  { env = {}, folders = candidates.map((path) => dirname(path)) }: FileOptions = {},
+  {
+    env = {},
+    folders = candidates.map((path) => dirname(path)),
+    standard = cloudsFolders("").filter((folder) => folders.includes(folder)),
+  }: FileOptions = {},
 ): CloudSettings {
   const region = said(env, "OS_REGION_NAME");
-  const standard = cloudsFolders("").filter((folder) => folders.includes(folder));
   const found = findEntry(name, { candidates, folders, standard, region });
   const { entry, where, path, seen } = found;
   const read = { entry: laidOver(entry, above(env)), file: entry, seen, where, env };

@@ -87,7 +87,8 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
     const keys =
       "gpg --homedir /run/stackadm --batch --no-autostart --show-keys --with-colons /etc/apt/keyrings/stackadm-containerd.asc";
     for (const machine of machines) {
-      assert.equal(await on(machine, "dpkg-query -W -f '${Version}' containerd.io"), version);
+      const installed = await on(machine, "dpkg-query -W -f '${Version}' containerd.io");
+      assert.equal(installed.trim(), version);
       assert.match(await on(machine, "apt-mark showhold"), /^containerd\.io$/m);
       const policy = await on(machine, `apt-cache policy ${bait.package}`);
       assert.ok(!policy.includes(bait.version), policy);

@@ -224,16 +224,21 @@ describe("clouds.yaml", () => {
     assert.deepEqual(unseen({ cacert: "$PLACE/ca" }), { OS_CACERT: join(folder.path, "ca") });
     const near = relative(process.cwd(), join(folder.path, "ca"));
     assert.deepEqual(unseen({ cacert: near }), { OS_CACERT: join(folder.path, "ca") });
+  });
+
+  it("says what it does not see of a secure.yaml that lies in no standard folder, and refuses what it sees otherwise", () => {
     put("secure.yaml", { one: { auth: { password: "hidden", user_domain_name: "people" } } });
+    const unseen = (auth: object) =>
+      settingsFromFile("one", [put("clouds.yaml", { one: { auth } })]).unseen;
     const { auth_url, username, project_name } = password.auth;
     const open = { auth_url, username, project_name };
-    assert.deepEqual(unseen({ auth: open }), {
+    assert.deepEqual(unseen(open), {
       OS_PASSWORD: "hidden",
       OS_USER_DOMAIN_NAME: "people",
     });
     // What both say stands above any variable.
     assert.throws(
-      () => unseen({ auth: { ...open, password: "open" } }),
+      () => unseen({ ...open, password: "open" }),
       /OpenStack's provider would take another password: it looks for secure\.yaml in .* only/,
     );
   });

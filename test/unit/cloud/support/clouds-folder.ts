@@ -25,9 +25,10 @@ export class CloudsFolder {
     return this.file(name, stringify({ [key]: clouds }));
   }
 
-  /** The settings of a cloud `one`. */
+  /** The settings of a cloud `one`; the folder is a standard one. */
   settingsOf(entry: object, env: NodeJS.ProcessEnv = {}): CloudSettings {
-    return settingsFromFile("one", [this.put("clouds.yaml", { one: entry })], { env });
+    const standard = [this.path];
+    return settingsFromFile("one", [this.put("clouds.yaml", { one: entry })], { env, standard });
   }
 
   remove(): void {
