@@ -178,7 +178,7 @@ const leading =
  * delete it, in the wrong project.
  */
 function requireSameCloud(settings: ReturnType<typeof parseDocument>, file: string): void {
-  const found = settings.get("config");
+  const found: unknown = settings.get("config");
   const keys = isMap(found) ? found.items.map(({ key }) => String(key)) : [];
   const wrong = keys.filter((key) => leading.test(key));
   if (wrong.length === 0) return;
