@@ -171,7 +171,7 @@ export async function withSettings(
 
 /** Keys of OpenStack's provider that lead it to another cloud, project or region than the environment does. */
 const leading =
-  /^openstack:(cloud|authUrl|region|tenantId|tenantName|token|userId|userName|applicationCredential(Id|Name)|(user|project)?[dD]omain(Id|Name)|defaultDomain|endpointOverrides|endpointType)$/;
+  /^openstack:(cloud|authUrl|region|tenantId|tenantName|token|userId|userName|applicationCredential(Id|Name)|(user|project)?[dD]omain(Id|Name)|defaultDomain)$/;
 
 /**
  * The commands ask the cloud that the environment names: if the settings led the provider elsewhere, they would look for what is left, and
