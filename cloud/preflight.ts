@@ -94,7 +94,8 @@ function stillWanted(
     volumes: count("volume"),
     "volume gigabytes": held
       .filter(({ kind }) => kind === "volume")
-      .reduce((sum, { gigabytes }) => sum + gigabytes, 0),
+      // One that is there is not made larger now.
+      .reduce((sum, { name, gigabytes }) => sum + (needs.volumeSizes[name] ?? gigabytes), 0),
     "load balancers": count("load balancer"),
     "server groups": count("server group"),
   };

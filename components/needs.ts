@@ -171,6 +171,9 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
       ...volumes.map(({ zone }) => zone),
     ]),
     unplacedVolumes: unplacedVolumes(plan),
+    volumeSizes: Object.fromEntries(
+      machines.flatMap(({ volumes }) => volumes.map(({ name, size }) => [name, size])),
+    ),
     volumesFollowZones:
       spec.blockStorage.topology !== false &&
       spec.storageClasses.some(({ availability: zone }) => zone === undefined),

@@ -10,7 +10,7 @@ export const needs: ClusterNeeds = {
   ...{ nodeFlavors: ["big", "small"], podZones: [] },
   octavia: { providers: { "loadBalancer.provider": "amphora" }, flavors: {}, zones: {} },
   ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
-  unplacedVolumes: [],
+  ...{ unplacedVolumes: [], volumeSizes: {} },
   otherPodNetworks: { usual: "kube-router", wrapped: "flannel" },
   ...{ makesCredential: true, controllersVerify: true, routes: "cloud-routes", ownersOnly: [] },
   names: [

@@ -157,6 +157,20 @@ describe("the questions before the first write", () => {
     assert.match((await ask()).join(), /quota of instances: 3 more are needed, 0 of 3/);
   });
 
+  it("need no room for a volume that is to be larger when it is made anew", async () => {
+    cloud.on(`GET /volumev3/limits`, {
+      body: {
+        limits: { absolute: { maxTotalVolumeGigabytes: 100, totalGigabytesUsed: 90 } },
+      },
+    });
+    const counts = { ...needs.counts, volumes: 1, "volume gigabytes": 60 };
+    const larger = { counts, volumeSizes: { "dev-a-0-root": 60 } };
+    assert.match((await ask(larger)).join(), /quota of volume gigabytes: 60 more are needed/);
+    const volume = { id: "v", name: "dev-a-0-root", size: 20 };
+    cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
+    assert.deepEqual(await ask(larger, ["v"]), []);
+  });
+
   it("count the rules of security groups, and not those that are there", async () => {
     const quota = { security_group_rule: { limit: 100, used: 80, reserved: 0 } };
     cloud.on(`GET /network/quotas/${fakeProject}/details`, { body: { quota } });
