@@ -1,4 +1,6 @@
+import { connectCloud } from "../../cloud/client.js";
 import type { ClusterNeeds } from "../../cloud/needs.js";
+import { preflight } from "../../cloud/preflight.js";
 import { emptyProject, fakeProject, type FakeCloud } from "./fake-openstack.js";
 
 /** A cluster that needs something of everything. */
@@ -39,6 +41,17 @@ export const image = (id: string, status = "active") => ({
   min_disk: 0,
   min_ram: 0,
 });
+
+/** What the questions before the first write find, as `severity: text`, for that cluster with changes and what its stack holds. */
+export async function findingsOf(
+  cloud: FakeCloud,
+  changes: Partial<ClusterNeeds> = {},
+  owned: readonly string[] = [],
+): Promise<string[]> {
+  const client = await connectCloud({ env: cloud.environment() });
+  const findings = await preflight(client, { ...needs, ...changes }, { owned: new Set(owned) });
+  return findings.map(({ severity, text }) => `${severity}: ${text}`);
+}
 
 /** A cloud that has everything. */
 export function wellEquipped(cloud: FakeCloud): void {

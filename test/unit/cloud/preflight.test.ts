@@ -2,11 +2,17 @@ import assert from "node:assert/strict";
 import { connectCloud } from "../../../cloud/client.js";
 import { CloudError } from "../../../cloud/cloud-error.js";
 import type { ClusterNeeds } from "../../../cloud/needs.js";
-import { preflight } from "../../../cloud/preflight.js";
 import { readQuotas } from "../../../cloud/quotas.js";
 import { clusterTags } from "../../../cloud/ownership.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
-import { flavor, image, limits, needs, wellEquipped } from "../../support/well-equipped.js";
+import {
+  findingsOf,
+  flavor,
+  image,
+  limits,
+  needs,
+  wellEquipped,
+} from "../../support/well-equipped.js";
 
 const id = (digit: number): string => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
 const [one, other] = [id(1), id(2)];
@@ -20,11 +26,8 @@ describe("the questions before the first write", () => {
   afterEach(async () => {
     await cloud.close();
   });
-  const ask = async (changes: Partial<ClusterNeeds> = {}, owned: readonly string[] = []) => {
-    const client = await connectCloud({ env: cloud.environment() });
-    const findings = await preflight(client, { ...needs, ...changes }, { owned: new Set(owned) });
-    return findings.map(({ severity, text }) => `${severity}: ${text}`);
-  };
+  const ask = (changes: Partial<ClusterNeeds> = {}, owned: readonly string[] = []) =>
+    findingsOf(cloud, changes, owned);
 
   it("find nothing where everything is there", async () => {
     assert.deepEqual(await ask(), []);

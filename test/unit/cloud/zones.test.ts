@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { connectCloud } from "../../../cloud/client.js";
 import type { ClusterNeeds } from "../../../cloud/needs.js";
-import { preflight } from "../../../cloud/preflight.js";
 import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
-import { needs, wellEquipped } from "../../support/well-equipped.js";
+import { findingsOf, wellEquipped } from "../../support/well-equipped.js";
 
 describe("the questions about zones", () => {
   let cloud: FakeCloud;
@@ -14,11 +12,8 @@ describe("the questions about zones", () => {
   afterEach(async () => {
     await cloud.close();
   });
-  const ask = async (changes: Partial<ClusterNeeds> = {}, owned: readonly string[] = []) => {
-    const client = await connectCloud({ env: cloud.environment() });
-    const findings = await preflight(client, { ...needs, ...changes }, { owned: new Set(owned) });
-    return findings.map(({ severity, text }) => `${severity}: ${text}`);
-  };
+  const ask = (changes: Partial<ClusterNeeds> = {}, owned: readonly string[] = []) =>
+    findingsOf(cloud, changes, owned);
 
   it("miss a zone of Nova that only a class of volumes names", async () => {
     assert.deepEqual(await ask({ podZones: ["a", "b"] }), [
