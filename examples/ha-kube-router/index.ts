@@ -1,29 +1,29 @@
 // Three control planes, etcd on machines of its own, kube-router without encapsulation; and a namespace for a team.
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Cluster, type ClusterArgs, operatorOf, withSiteDefaults } from "stackadm";
+import * as stackadm from "stackadm";
 
-const config = new pulumi.Config();
-const name = pulumi.getStack();
-const args: ClusterArgs = {
-  topology: "ha",
-  image: "debian-12",
-  externalNetwork: "public",
-  allowedCidrs: ["172.29.0.0/16"], // who may reach the API and SSH: here the lab's own networks
-  ssh: { publicKey: config.require("sshPublicKey") },
-  controlPlane: { flavor: "k8s-control-plane" },
-  etcd: { kind: "dedicated", flavor: "k8s-worker" },
-  workers: { general: { flavor: "k8s-worker", count: config.getNumber("workers") ?? 2 } },
-  zones: ["zone-a", "zone-b"],
-  podNetwork: "kube-router",
-  samples: true,
+export = async () => {
+  const config = new pulumi.Config();
+  const args: stackadm.ClusterArgs = {
+    name: pulumi.getStack(),
+    ...{ topology: "ha", image: "debian-12", externalNetwork: "public" },
+    allowedCidrs: ["172.29.0.0/16"], // who may reach the API and SSH: here the lab's own networks
+    ssh: { publicKey: config.require("sshPublicKey") },
+    controlPlane: { flavor: "k8s-control-plane" },
+    etcd: { kind: "dedicated", flavor: "k8s-worker" },
+    workers: { general: { flavor: "k8s-worker", count: config.getNumber("workers") ?? 2 } },
+    ...{ zones: ["zone-a", "zone-b"], podNetwork: "kube-router", samples: true },
+  };
+  const operator = stackadm.operatorOf(process.env);
+  const written = stackadm.withSiteDefaults(args, process.env);
+  // Awaited, so that a machine that never answered is replaced. What is wrong in the arguments, Cluster says in sentences.
+  const { data: spec } = stackadm.clusterSchema.safeParse(written);
+  const cloud = spec && (await stackadm.lookUpCloud(stackadm.wantedOf(spec), {}, operator));
+  const cluster = new stackadm.Cluster(pulumi.getStack(), { ...written, operator, cloud });
+  const { provider, identity, kubeconfig, nodes, samples } = cluster;
+  new kubernetes.core.v1.Namespace("team", { metadata: { name: "team" } }, { provider });
+  const { apiEndpoint, clusterId, clusterName, etcd, hostKeys } = cluster;
+  const known = { apiEndpoint, clusterId, clusterName, etcd, hostKeys };
+  return { ...known, identity, kubeconfig, nodes, samples };
 };
-const cluster = new Cluster(name, {
-  ...withSiteDefaults(args, process.env),
-  operator: operatorOf(process.env),
-});
-const provider = new kubernetes.Provider(name, { kubeconfig: cluster.kubeconfig });
-new kubernetes.core.v1.Namespace("team", { metadata: { name: "team" } }, { provider });
-
-export const { apiEndpoint, clusterId, clusterName, etcd } = cluster;
-export const { hostKeys, identity, kubeconfig, nodes, samples } = cluster;

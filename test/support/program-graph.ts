@@ -12,13 +12,18 @@ export interface ProgramGraph {
   readonly spec: ClusterSpec;
 }
 
-/** Programs that have run: a module does that once, whoever asks. */
+/** Programs that have run. */
 const ran = new Map<string, Promise<ProgramGraph>>();
 
 export function programGraph(name: string): Promise<ProgramGraph> {
   const known = ran.get(name) ?? run(name);
   ran.set(name, known);
   return known;
+}
+
+/** What an example's file exports: the program, which the engine calls. */
+interface Module {
+  readonly default: () => Promise<unknown>;
 }
 
 interface Checking {
@@ -37,7 +42,11 @@ async function run(name: string): Promise<ProgramGraph> {
     return spec;
   };
   try {
-    const rows = await graph(() => import(programFile(name)), { ...cloudAnswers, stack: name });
+    const program = async (): Promise<void> => {
+      const { default: made } = (await import(programFile(name))) as Module;
+      await made();
+    };
+    const rows = await graph(program, { ...cloudAnswers, stack: name });
     const [spec] = specs;
     assert.ok(spec);
     return { rows, spec };
