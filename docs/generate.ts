@@ -112,7 +112,7 @@ export function page(all: readonly Leaf[]): string {
     "",
     "Written by `npm run docs` from `components/spec/cluster-spec.ts`; do not edit.",
     "",
-    "All of it is one object, `stackadm:cluster` in `Pulumi.<stack>.yaml` or the argument of `new Cluster`. It is checked as a whole before anything is made: every problem is listed, with its path and with what to write. `Pulumi.dev.yaml` is a commented example. Values that hold for a whole site (package repository, registry) can be kept in a file of their own, named by the variable `STACKADM_SITE`; a stack's values win over it.",
+    "All of it is one object, `stackadm:cluster` in `Pulumi.<stack>.yaml` or the argument of `new Cluster`. It is checked as a whole before anything is made: every problem is listed, with its path and with what to write. `Pulumi.dev.yaml` is a commented example. Values that hold for a whole site (package repository, registry) can be kept in a file of their own, named by the variable `STACKADM_SITE`; a stack's values win over it ([what it looks like](operations.md#the-defaults-of-a-site)). Passwords and other secrets are refused in clear: [how they are written](operations.md#encrypted-settings).",
     "",
     "What changing a value does to a cluster that exists:",
     "",
