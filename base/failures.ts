@@ -43,6 +43,13 @@ export const failures = {
     sentence: "no cloud is named, or its entry cannot be used",
     hint: "Set OS_CLOUD to a name in clouds.yaml, or source an openrc file.",
   },
+  WRONG_PASSPHRASE: {
+    exitCode: 2,
+    sentence:
+      "the stack's secrets cannot be read: the passphrase is not the one with which the stack was made, or there is none",
+    hint: "Let PULUMI_CONFIG_PASSPHRASE_FILE name the file with the passphrase with which the stack was made. Without it, nobody can read its secrets.",
+    said: [{ text: /incorrect passphrase|passphrase must be set with/ }],
+  },
   TOOL_MISSING: {
     exitCode: 1,
     sentence: "a command is not installed on this machine",
@@ -116,7 +123,7 @@ export const failures = {
   FORBIDDEN: {
     exitCode: 3,
     sentence: "the cloud does not allow this to the credentials",
-    hint: "Ask the cloud's operator for the role that it needs; `npx stackadm doctor` shows what is allowed.",
+    hint: "Ask the cloud's operator for the role that it needs, and run the same command again.",
     said: [{ of: "openstack:", text: /got 403 instead|disallowed by policy/ }],
   },
   SERVER_ERROR: {
@@ -147,7 +154,7 @@ export const failures = {
   NOT_FOUND: {
     exitCode: 1,
     sentence: "the cloud does not have what is named",
-    hint: "`npx stackadm doctor` lists what the cloud has.",
+    hint: "`npx stackadm doctor` says which name the cloud does not have, and which there are instead.",
     said: [
       {
         of: "openstack:",
