@@ -15,6 +15,7 @@ import type {
   DestroyPlan,
   DestroyPlanOptions,
   DestroyResult,
+  FitOptions,
   LookOptions,
   OutputsOptions,
   PreviewOptions,
@@ -73,7 +74,7 @@ export interface ClusterService {
   /** Machines, nodes and samples as they are now. */
   status(stack: string, options?: LookOptions): Promise<StatusResult>;
   /** What the cloud lacks for the cluster; nothing when it fits. */
-  preflight(stack: string, options?: LookOptions): Promise<Finding[]>;
+  preflight(stack: string, options?: FitOptions): Promise<Finding[]>;
   /** The cluster that the stack's settings describe; all problems in one error. */
   spec(stack: string, options?: LookOptions): Promise<ClusterSpec>;
   /** Stack outputs, secrets in clear or as "[secret]". Default: in clear. */
@@ -198,11 +199,11 @@ class Service implements ClusterService {
     });
   }
 
-  preflight(stack: string, options: LookOptions = {}): Promise<Finding[]> {
+  preflight(stack: string, options: FitOptions = {}): Promise<Finding[]> {
     return this.request(stack, options, async (run) => {
       const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
       await requireHere(run, state);
-      return findingsFor(run, spec, state);
+      return findingsFor(run, spec, state, options);
     });
   }
 

@@ -1,6 +1,7 @@
 import type { CloudObject, Kind } from "../../cloud/inventory.js";
 import type { Orphan } from "../../cloud/orphans.js";
 import type { Ownership } from "../../cloud/ownership.js";
+import type { QuotaUse } from "../../cloud/quotas.js";
 import type { Verification } from "../verify/verify.js";
 import type { ClusterError } from "./cluster-error.js";
 import type { TimelineRow } from "./critical-path.js";
@@ -109,6 +110,12 @@ export interface LookOptions {
   readonly signal?: AbortSignal;
   /** The stack's settings as text instead of its file's. */
   readonly settings?: string;
+}
+
+/** Options of a look whether the cluster fits into the cloud. */
+export interface FitOptions extends LookOptions {
+  /** Limit and use of the quotas that the cluster needs anything of: once, as far as they can be read. */
+  readonly onQuotas?: (quotas: readonly QuotaUse[]) => void;
 }
 
 /** Options of a look at the stack's outputs. */

@@ -55,6 +55,21 @@ describe("a command about what surrounds a cluster", function () {
         .replaceAll(/127\.0\.0\.1:\d+/g, "cloud.example")
         .replaceAll(/process \d+/g, "process 12");
       golden("cli/doctor-table.txt", readable);
+      const [result, error] = jsonLines((await operator.run("doctor", "--json")).out).slice(-2);
+      const { ok, stack, backend, loginKey, tools, kubectl, locks, quotas } = result ?? {};
+      assert.deepEqual([ok, stack, loginKey], [false, "dev", "own"]);
+      assert.equal(backend, `file://${operator.state("pulumi")}`);
+      assert.equal((tools as { name: string }[])[0]?.name, "pulumi");
+      assert.deepEqual(kubectl, { version: "v1.36.3" });
+      assert.match(String((locks as string[])[0]), /^process \d+ of ann on /);
+      assert.deepEqual((quotas as unknown[])[0], {
+        name: "instances",
+        limit: 10,
+        used: 0,
+        needed: 3,
+      });
+      assert.deepEqual([error?.["type"], error?.["code"]], ["error", "PREFLIGHT_FAILED"]);
+      assert.match(String(error?.["message"]), /^The cluster does not fit .*:\n {2}flavor: /);
       assert.ok(!existsSync(operator.kubeconfig()));
     });
 
