@@ -63,12 +63,15 @@ describe("a command that only looks", function () {
       golden("cli/status-table.txt", out.replace(cloud.authUrl, "http://cloud.example/identity"));
     });
 
-    it("ends with 1 when a node is not Ready, with its reason and the missing server", async () => {
+    it("ends with 5 when a node is not Ready, with its reason and the missing server", async () => {
       cluster.ready = false;
-      const { code, out } = await operator.run("status");
-      assert.equal(code, 1);
+      const { code, out, err } = await operator.run("status");
+      assert.deepEqual([code, err], [5, ""]);
       assert.match(out, /^dev-general-0 +general +zone-b +GONE$/m);
       assert.match(out, /^dev-general-0 .* no: no network plugin yet$/m);
+      const [result, error] = jsonLines((await operator.run("status", "--json")).out);
+      assert.deepEqual([result?.["type"], result?.["ok"]], ["result", false]);
+      assert.deepEqual([error?.["type"], error?.["code"]], ["error", "VERIFY_FAILED"]);
     });
 
     it("warns when the credential of the cluster's controllers ends soon, and says what to do", async () => {
@@ -113,6 +116,9 @@ describe("a command that only looks", function () {
         err,
         /^\nerror: The Kubernetes API at 127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n {2}[^\n]+\n$/,
       );
+      const [result, error] = jsonLines((await operator.run("status", "--json")).out);
+      assert.deepEqual([result?.["ok"], error?.["code"]], [false, "KUBERNETES_UNREACHABLE"]);
+      assert.equal((result?.["servers"] as { server: string }[])[0]?.server, "SHUTOFF");
     });
 
     it("has everything in one line for programs", async () => {
@@ -120,7 +126,10 @@ describe("a command that only looks", function () {
       const { out } = await operator.run("status", "--json");
       const [line, ...more] = jsonLines(out);
       assert.deepEqual(more, []);
-      const { type, stack, ok, nodes, clusters, place } = line ?? {};
+      const { type, stack, ok, nodes, clusters, place, servers } = line ?? {};
+      const [first] = servers as unknown[];
+      const machine = { name: "dev-control-plane-0", role: "control plane", zone: "zone-a" };
+      assert.deepEqual(first, { ...machine, server: "ACTIVE" });
       assert.deepEqual([type, stack, ok, clusters], ["result", "dev", true, ["dev"]]);
       assert.deepEqual(place, livesIn());
       assert.equal((nodes as unknown[]).length, 2);
