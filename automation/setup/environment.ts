@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { Toolchain } from "../../toolchain/toolchain.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import { stateDirectory } from "../../base/paths.js";
-import type { Progress } from "../../base/progress.js";
+import { silent, type Progress } from "../../base/progress.js";
 import { UserError } from "../../base/user-error.js";
 import { requireBackend } from "./backend.js";
 import { ensureCommands } from "../../base/host-packages.js";
@@ -150,7 +150,8 @@ export interface OperationEnvironment {
 }
 
 export interface EnvironmentOptions {
-  readonly progress: Progress;
+  /** Whom it tells what is made, and for how long. Default: nobody. */
+  readonly progress?: Progress;
   readonly signal?: AbortSignal;
   /** Default: the process environment. */
   readonly env?: NodeJS.ProcessEnv;
@@ -165,7 +166,7 @@ export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
 
 /** Finds or makes toolchain, cloud settings, backend, passphrase and login key. */
 export async function prepareEnvironment(
-  options: EnvironmentOptions,
+  options: EnvironmentOptions = {},
 ): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
   requireVariables(env);
@@ -175,12 +176,12 @@ export async function prepareEnvironment(
   const passphrase = passphraseEnvironment(env);
   // Loaded late: commands that need no engine start without it.
   const { ensureToolchain } = await import("../../toolchain/toolchain.js");
-  const { progress, signal } = options;
+  const { progress = silent, signal } = options;
   const toolchain = await ensureToolchain({
     ...{ progress, signal, env },
     standIns: standInsByDefault(env),
   });
-  if (options.agent !== false) await ensureCommands(sshCommands, options.progress);
+  if (options.agent !== false) await ensureCommands(sshCommands, progress);
   const agent = options.agent === false ? undefined : await ensureAgent(env, ownKeyFile());
   const changes: Record<string, string> = {
     ...toolchain.environment,
