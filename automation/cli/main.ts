@@ -7,7 +7,8 @@ import { packageRoot } from "../../base/paths.js";
 
 const exitCodes = `
 Exit codes: 0 well; 1 failed; 2 configuration or usage; 3 the cloud refuses or does not answer;
-4 the stack is locked; 5 the cluster was made but does not work; 130 stopped on request.
+4 the stack is locked; 5 the cluster was made but does not work; 6 something would change, or differs, and
+no change was expected; 130 stopped on request.
 Ctrl-C once stops in good order, twice at once. Running the same command again goes on where it stopped.`;
 
 function version(): string {

@@ -1,12 +1,15 @@
+import { unexpectedChanges } from "../cluster/no-changes.js";
 import { table } from "../render/table.js";
 import { introduced, stops, withStack } from "./context.js";
 import type { Session, StackOptions } from "./session.js";
 
 interface Options extends StackOptions {
   readonly refresh: boolean;
+  readonly expectNoChanges: boolean;
 }
 
-export function preview(session: Session, { stack, refresh }: Options): Promise<number> {
+export function preview(session: Session, options: Options): Promise<number> {
+  const { stack, refresh, expectNoChanges } = options;
   return withStack(session, stack, async (context) => {
     const step = session.progress.step("Work out the plan", 15);
     const { plan } = await context.service
@@ -35,7 +38,9 @@ export function preview(session: Session, { stack, refresh }: Options): Promise<
             plan.map(({ operation, type, name }) => [operation, type, name]),
           ),
     );
-    session.emit({ type: "result", ok: true, plan });
+    const ok = plan.length === 0 || !expectNoChanges;
+    session.emit({ type: "result", ok, plan });
+    if (!ok) throw unexpectedChanges(plan);
     return 0;
   });
 }

@@ -27,6 +27,7 @@ import type {
   UpOptions,
   UpResult,
 } from "./options.js";
+import { requireNoChanges } from "./no-changes.js";
 import { disown, passOver } from "./others-credentials.js";
 import { requireHere } from "./place.js";
 import { planRows } from "./plan-rows.js";
@@ -103,7 +104,9 @@ class Service implements ClusterService {
       await requireFree(run);
       if (spec) run.getReady();
       const requireFit = beginFit(run, spec, { namesOnly: preflight === "names" });
-      const repaired = await repair(run, await beginWith(run), { stage: "repair", newest: true });
+      const held = await beginWith(run);
+      if (expectNoChanges === true) await requireNoChanges(run, held);
+      const repaired = await repair(run, held, { stage: "repair", newest: true });
       const { state } = repaired;
       const fitting = await requireFit(repaired);
       // Who asks whether anything is not as it is to be wants it looked at.

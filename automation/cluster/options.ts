@@ -82,7 +82,7 @@ export interface PreviewOptions extends RunOptions {
 }
 
 export interface UpOptions extends PreviewOptions {
-  /** Fail when anything would change. Default: false. */
+  /** Fail where anything would change, before it is changed: costs a look of the engine before. Default: false. */
   readonly expectNoChanges?: boolean;
   /** Write the administrator's kubeconfig, and where the time went, to files that only their owner reads. Default: true. */
   readonly kubeconfigFile?: boolean;

@@ -115,6 +115,11 @@ export const engineMessages: readonly EngineMessage[] = [
     sentence: /or there is none \(passphrase must be set with PULUMI_CONFIG_PASSPHRASE or/,
   },
   {
+    code: "UNEXPECTED_CHANGES",
+    text: "error: no changes were expected but changes occurred",
+    sentence: /and no change was expected \(no changes were expected but changes occurred\)\.$/,
+  },
+  {
     code: "NOT_FOUND",
     text: "Unable to find flavor with name huge",
     sentence: /Unable to find flavor with name huge/,

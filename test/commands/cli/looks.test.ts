@@ -210,6 +210,25 @@ describe("a command that only looks", function () {
       assert.deepEqual(plan[1], { operation: "replace", type: "Instance", name: "vm" });
     });
 
+    it("ends with 6 where something would change and none was expected, after the plan", async () => {
+      const events = [stepEvent("resourcePreEvent", { type: networkType, name: "net" }), summary];
+      operator.engine.runs({ preview: { events } });
+      const { code, out, err } = await operator.run("preview", "--expect-no-changes");
+      assert.equal(code, 6);
+      assert.match(out, /^create +Network +net$/m);
+      assert.match(err, /\nerror: No change was expected, and `up` would change:\n {2}create Net/);
+      const lines = jsonLines((await operator.run("preview", "--expect-no-changes", "--json")).out);
+      assert.deepEqual(
+        lines.slice(-2).map(({ type, ok, code: name }) => [type, ok ?? name]),
+        [
+          ["result", false],
+          ["error", "UNEXPECTED_CHANGES"],
+        ],
+      );
+      operator.engine.runs({ preview: { events: [summary] } });
+      assert.equal((await operator.run("preview", "--expect-no-changes")).code, 0);
+    });
+
     it("says so when there is nothing to do, and passes --refresh on", async () => {
       operator.engine.runs({ preview: { events: [summary] } });
       const { code, out } = await operator.run("preview", "--refresh");
@@ -259,6 +278,9 @@ describe("a command that only looks", function () {
     const { code, out, err } = await operator.run("refresh");
     assert.deepEqual([code, out], [0, ""]);
     assert.match(err, /^\+ Read the resources of 'dev' \(\d+ s\): 1 differ$/m);
+    const expected = await operator.run("refresh", "--expect-no-changes");
+    assert.equal(expected.code, 6);
+    assert.match(expected.err, /\nerror: Of 'dev', 1 resources were not as its state said; /);
     operator.engine.runs({});
     const { out: lines } = await operator.run("refresh", "--json");
     assert.deepEqual(lastLine(lines), { type: "result", ok: true, changed: 0 });

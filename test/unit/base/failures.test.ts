@@ -11,6 +11,7 @@ const exitCodes: Readonly<Record<number, readonly string[]>> = {
   ],
   4: ["STACK_LOCKED"],
   5: ["VERIFY_FAILED"],
+  6: ["UNEXPECTED_CHANGES"],
   130: ["CANCELLED"],
 };
 
