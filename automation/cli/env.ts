@@ -1,5 +1,5 @@
 import { ensureCommands } from "../../base/host-packages.js";
-import { agentKeys, ensureKey } from "../setup/ssh-agent.js";
+import { agentKeys, ensureKey, madeKey } from "../setup/ssh-agent.js";
 import { ownKeyFile, prepareEnvironment, sshCommands } from "../setup/environment.js";
 import type { Session } from "./session.js";
 
@@ -30,7 +30,10 @@ export async function env(session: Session): Promise<number> {
   const ready = await agentIsReady(process.env);
   if (!ready) {
     await ensureCommands(sshCommands, progress);
-    await ensureKey(ownKeyFile());
+    const note = (text: string): void => {
+      progress.note(text);
+    };
+    await ensureKey(ownKeyFile(), madeKey(note));
   }
   session.print(exportLines(variables));
   if (!ready) session.print(agentLines(ownKeyFile()));

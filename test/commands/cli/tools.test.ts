@@ -94,12 +94,15 @@ describe("a command about what surrounds a cluster", function () {
       );
     });
 
-    it("makes the user's key and passphrase once, for nobody else to read", async () => {
-      await operator.run("doctor");
+    it("makes the user's key and passphrase once, for nobody else to read, and says that they are to be kept", async () => {
+      operator.isNew();
+      const { err } = await operator.run("doctor");
+      for (const path of [operator.state("passphrase"), operator.state("ssh", "id_ed25519")])
+        assert.match(err, new RegExp(`^${path} is made: .* Keep a copy of it: `, "m"));
       for (const path of [operator.state("passphrase"), operator.state("ssh", "id_ed25519")])
         assert.equal(statSync(path).mode & 0o777, 0o600, path);
       const before = statSync(operator.state("ssh", "id_ed25519")).mtimeMs;
-      await operator.run("doctor");
+      assert.doesNotMatch((await operator.run("doctor")).err, /is made/);
       assert.equal(statSync(operator.state("ssh", "id_ed25519")).mtimeMs, before);
     });
   });
@@ -204,6 +207,13 @@ describe("a command about what surrounds a cluster", function () {
           variables.some((line) => line.startsWith(`${name}=`)),
           name,
         );
+    });
+
+    it("says on standard error that the key which it made is to be kept", async () => {
+      operator.isNew();
+      const { out, err } = await operator.run("env");
+      assert.match(err, /ssh\/id_ed25519 is made: the login key /);
+      assert.doesNotMatch(out, /is made/);
     });
 
     it("does not print the cloud's password, which the shell has already", async () => {

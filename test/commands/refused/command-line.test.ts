@@ -72,6 +72,10 @@ const rows: readonly Refused[] = [
   up({ PULUMI_CONFIG_PASSPHRASE_FILE: "/nowhere" }),
   up({ PULUMI_CONFIG_PASSPHRASE_FILE: "HOME/directory" }, { directory: null }),
   up({ XDG_STATE_HOME: "HOME/file" }, { file: "" }),
+  ...["s3://bucket", "postgres://me:SECRET@db.example/stacks"].map((PULUMI_BACKEND_URL) =>
+    // A machine that has none of its own yet.
+    up({ PULUMI_BACKEND_URL, XDG_STATE_HOME: "HOME/new" }),
+  ),
   ...["0", "-1", "abc", "1e3", " 8"].map((parallel) => up({ PULUMI_PARALLEL: parallel })),
   ...["maybe", "2", "yes"].map((insecure) => up({ OS_INSECURE: insecure })),
   up({ OS_AUTH_URL: "", OS_CLOUD: "" }),
