@@ -1,4 +1,4 @@
-import type { Finding } from "../../cloud/finding.js";
+import { warning, type Finding } from "../../cloud/finding.js";
 import type { QuotaUse } from "../../cloud/quotas.js";
 import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import { Failure } from "../../base/failure.js";
@@ -11,6 +11,8 @@ import { errorLine, type Session, type StackOptions } from "./session.js";
 
 /** What surrounds a cluster on this machine. */
 interface Facts {
+  /** The project's directory. */
+  readonly project: string;
   /** Its name in clouds.yaml; of one that has none, the address of its identity service. */
   readonly cloud: string;
   readonly backend: string;
@@ -21,15 +23,16 @@ interface Facts {
 }
 
 async function factsOf(
-  { environment, service, stack }: StackContext,
-  { kubernetes }: Pick<ClusterSpec, "kubernetes">,
+  { environment, service, stack, project }: StackContext,
+  spec: Pick<ClusterSpec, "kubernetes"> | undefined,
 ): Promise<Facts> {
   const { env, backend, agent } = environment;
   return {
+    project: project.directory,
     cloud: env["OS_CLOUD"] ?? env["OS_AUTH_URL"] ?? "",
     backend: withoutPassword(backend),
     loginKey: agent?.foreign === true ? "agent" : "own",
-    kubectl: await lookAtKubectl(kubernetes.version),
+    kubectl: spec ? await lookAtKubectl(spec.kubernetes.version) : {},
     // Elsewhere the engine would take the lock to tell, and somebody's `up` would be refused meanwhile.
     locks: backend.startsWith("file:") ? await service.locks(stack) : [],
   };
@@ -38,12 +41,13 @@ async function factsOf(
 const keys = { agent: "of the running ssh-agent", own: "our own" } as const;
 
 const factsTable = (
-  { cloud, backend, loginKey, kubectl, locks }: Facts,
+  { project, cloud, backend, loginKey, kubectl, locks }: Facts,
   { environment }: StackContext,
 ): string =>
   table(
     ["WHAT", ""],
     [
+      ["project", project],
       ["cloud", cloud],
       ["backend", backend],
       ["login key", keys[loginKey]],
@@ -51,7 +55,7 @@ const factsTable = (
         name,
         `${version} (${origin})`,
       ]),
-      ["kubectl", kubectl.advice ?? kubectl.version ?? ""],
+      ...[kubectl.advice ?? kubectl.version ?? []].flat().map((said) => ["kubectl", said]),
       ...locks.map((lock) => ["lock", lock]),
     ],
   );
@@ -75,17 +79,24 @@ const findingsTable = (findings: readonly Finding[]): string =>
         findings.map(({ severity, text }) => [severity, text]),
       );
 
-export function doctor(session: Session, { stack }: StackOptions): Promise<number> {
-  return withStack(session, stack, async (context) => {
-    const { environment, service } = context;
-    const spec = await service.spec(stack);
+/** Nothing is asked for a cluster of which nothing is known before its program runs. */
+const untold = ({ project, stack }: StackContext): Finding =>
+  warning(
+    `cluster: not looked for in the cloud; what it is says the program of ${project.directory}, and not Pulumi.${stack}.yaml`,
+  );
+
+export function doctor(session: Session, options: StackOptions): Promise<number> {
+  return withStack(session, options, async (context) => {
+    const { environment, service, stack } = context;
+    const spec = context.described ? await service.spec(stack) : undefined;
     let quotas: readonly QuotaUse[] = [];
     const onQuotas = (read: readonly QuotaUse[]): void => {
       quotas = read;
     };
-    const findings = await withStep(session.progress, "Ask the cloud", 3, () =>
-      service.preflight(stack, { onQuotas, signal: session.signal }),
-    );
+    const ask = () => service.preflight(stack, { onQuotas, signal: session.signal });
+    const findings = spec
+      ? await withStep(session.progress, "Ask the cloud", 3, ask)
+      : [untold(context)];
     const facts = await factsOf(context, spec);
     session.print(factsTable(facts, context));
     if (quotas.length > 0) session.print(`\n${quotasTable(quotas)}`);

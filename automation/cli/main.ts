@@ -28,6 +28,10 @@ export function buildProgram(): Command {
       "the stack: an environment with its own Pulumi.<name>.yaml",
       "dev",
     )
+    .option(
+      "-C, --cwd <directory>",
+      "the project's directory, with Pulumi.yaml (default: this one, or the nearest above it)",
+    )
     .option("--json", "JSON lines for programs: events while it runs, a result at the end", false)
     .addHelpText("after", exitCodes);
   declareCommands(program);

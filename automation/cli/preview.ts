@@ -1,5 +1,6 @@
 import { unexpectedChanges } from "../cluster/no-changes.js";
 import { table } from "../render/table.js";
+import { requireOurProgram } from "./project.js";
 import { introduced, stops, withStack } from "./context.js";
 import type { Session, StackOptions } from "./session.js";
 
@@ -10,7 +11,8 @@ interface Options extends StackOptions {
 
 export function preview(session: Session, options: Options): Promise<number> {
   const { stack, refresh, expectNoChanges } = options;
-  return withStack(session, stack, async (context) => {
+  requireOurProgram("preview", options);
+  return withStack(session, options, async (context) => {
     const step = session.progress.step("Work out the plan", 15);
     const { plan } = await context.service
       .preview(stack, {

@@ -7,8 +7,8 @@ interface Options extends StackOptions {
 }
 
 export function refresh(session: Session, options: Options): Promise<number> {
-  const { stack, expectNoChanges } = options;
-  return withStack(session, stack, async (context) => {
+  return withStack(session, options, async (context) => {
+    const { stack } = context;
     const step = session.progress.step(`Read the resources of '${stack}'`, 30);
     const { changed } = await context.service
       .refresh(stack, {
@@ -26,7 +26,7 @@ export function refresh(session: Session, options: Options): Promise<number> {
         throw error;
       });
     step.done(changed === 0 ? "nothing differs" : `${changed} differ`);
-    const ok = changed === 0 || !expectNoChanges;
+    const ok = changed === 0 || !options.expectNoChanges;
     session.emit({ type: "result", ok, changed });
     if (!ok)
       throw new Failure(

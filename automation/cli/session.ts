@@ -101,6 +101,8 @@ interface GlobalOptions {
 /** What every command about one stack is told. */
 export interface StackOptions {
   readonly stack: string;
+  /** Where its project is. Default: the current directory. */
+  readonly cwd?: string;
 }
 
 /** Runs one command from start to exit code: progress on standard error, result on standard output. */

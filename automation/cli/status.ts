@@ -12,8 +12,8 @@ const broken = (): Failure =>
     "What is not `ready` among `nodes`, or not `ok` among `machines`, `services` and `claims`, says what.",
   );
 
-export function status(session: Session, { stack }: StackOptions): Promise<number> {
-  return withStack(session, stack, async ({ service }) => {
+export function status(session: Session, options: StackOptions): Promise<number> {
+  return withStack(session, options, async ({ service, stack }) => {
     const status = await service.status(stack, { signal: session.signal });
     const { cluster, warnings, machines: servers, problem, verification } = status;
     const rows = servers.map(({ name, role, zone, server }) => [name, role, zone, server]);

@@ -51,6 +51,7 @@ describe("a command about what surrounds a cluster", function () {
       assert.equal(code, 3);
       const readable = out
         .replaceAll(operator.home, "HOME")
+        .replaceAll(operator.package, "PACKAGE")
         .replaceAll(hostname(), "this-host")
         .replaceAll(/127\.0\.0\.1:\d+/g, "cloud.example")
         .replaceAll(/process \d+/g, "process 12");

@@ -41,6 +41,9 @@ const rows: readonly Refused[] = [
     ["lab", "add", "none"],
   ].map((args) => ({ args })),
   ...[
+    ["up", "--cwd"],
+    ["up", "--cwd", "/nowhere"],
+    ["status", "-C", ""],
     ["up", "--refresh=no"],
     ["up", "--force", "now"],
     ["status", "--json=yes"],
