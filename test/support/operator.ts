@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { Engine } from "./engine.js";
 import { inProcess, leave, type Ended } from "./in-process.js";
 import { installedPackage } from "./installed.js";
+import { requireContract } from "./json-contract.js";
 import { kubeconfigFileOf } from "./kubeconfig.js";
 
 export interface Running {
@@ -100,8 +101,12 @@ export class Operator {
     return this.runWith({}, ...args);
   }
 
-  runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
-    return inProcess(args, { env: { ...this.environment(), ...env }, cwd: this.home });
+  /** What it tells programs has to be what docs/json.md says. */
+  async runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
+    const options = { env: { ...this.environment(), ...env }, cwd: this.home };
+    const ended = await inProcess(args, options);
+    if (args.includes("--json")) requireContract(args, ended.out);
+    return ended;
   }
 
   /** Runs a command in this process, on a terminal on which somebody types. */
