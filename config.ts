@@ -20,7 +20,7 @@ export function readConfig(): ClusterSpec {
   const result = checkClusterSpec(withLoginKey(args), filesOf(process.env));
   if ("problems" in result) throw new ConfigError(settingsFile(), result.problems);
   // The SDK has decrypted them: what is text by now was encrypted, or nothing of the cluster was.
-  const open = openSecrets(result.spec);
+  const open = openSecrets(result.spec, pulumi.getProject());
   if (open.length > 0 && !isEncrypted("cluster")) throw new ConfigError(settingsFile(), open);
   return result.spec;
 }

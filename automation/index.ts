@@ -1,4 +1,11 @@
 /** What tools that embed the cluster operations may import: `stackadm/automation`. */
+export type { Progress, Step } from "../base/progress.js";
+export type { Finding } from "../cloud/finding.js";
+export type { CloudObject, Kind } from "../cloud/inventory.js";
+export type { Orphan } from "../cloud/orphans.js";
+export type { QuotaUse } from "../cloud/quotas.js";
+export type { ClusterSpec } from "../components/spec/cluster-spec.js";
+export type { Piece, Toolchain } from "../toolchain/toolchain.js";
 export { createClusterService, type ClusterService } from "./cluster/cluster-service.js";
 export type {
   ClaimedVolume,
@@ -8,6 +15,7 @@ export type {
   DestroyPlan,
   DestroyPlanOptions,
   DestroyResult,
+  FitOptions,
   KeptObject,
   LookOptions,
   MachineStatus,
@@ -26,7 +34,12 @@ export type {
   VolumeSnapshot,
   WhichCluster,
 } from "./cluster/options.js";
-export { ClusterError, type ErrorCode } from "./cluster/cluster-error.js";
+export {
+  ClusterError,
+  errorCodes,
+  type ErrorCode,
+  type ErrorSubject,
+} from "./cluster/cluster-error.js";
 export {
   createOrphanService,
   type DeleteOrphansOptions,
@@ -38,9 +51,15 @@ export {
 } from "./cluster/orphan-service.js";
 export type { ClusterEvent } from "./cluster/events.js";
 export type { Span, TimelineRow } from "./cluster/critical-path.js";
-export type { StackOutputs } from "./cluster/state.js";
+export type { PlanRow } from "./cluster/plan-rows.js";
+export type { Secrets, StackOutput, StackOutputs, StateExport } from "./cluster/state.js";
 export { VerificationFailed } from "./cluster/proof.js";
-export { prepareEnvironment, type OperationEnvironment } from "./setup/environment.js";
+export {
+  prepareEnvironment,
+  type EnvironmentOptions,
+  type OperationEnvironment,
+} from "./setup/environment.js";
 export { parseOutputs, valuesOf, type ClusterOutputs } from "./verify/outputs.js";
 export type { Check } from "./verify/check.js";
+export type { NodeReport } from "./verify/nodes.js";
 export type { Verification } from "./verify/verify.js";

@@ -1,31 +1,12 @@
+import type { FailureRow } from "./failure-row.js";
+
+const goesOn = "Run the same command again: it goes on where it stopped.";
+
 /**
  * Everything that can go wrong, one row each; codes and exit codes are stable across releases. Our own code says which row it
  * is where it happens (base/failure.ts). Only what others say (OpenStack, the engine, its plugins) is recognised by its text.
  * The order matters: of several errors the first in the table is the cause, and of several rows that fit a text the first is taken.
  */
-export interface FailureRow {
-  /** What it means, without a capital and a full stop: stands in sentences and in docs/failures.md. */
-  readonly sentence: string;
-  /** What to do next, where the place that fails does not know better. */
-  readonly hint: string;
-  /** With what the command line ends: 1 failed, 2 configuration or usage, 3 cloud, 4 locked, 5 does not work, 130 stopped. */
-  readonly exitCode: 1 | 2 | 3 | 4 | 5 | 130;
-  /** How others say it. Absent: nobody but our own code knows it. */
-  readonly said?: readonly Said[];
-}
-
-/**
- * Text in the one line that counts of what somebody else says. Names that people choose may stand in that line, so a pattern needs
- * a space or a capital, which none of them has.
- */
-export interface Said {
-  /** How the type of the resources begins of which it is said: the plugin that speaks. Default: any. */
-  readonly of?: string;
-  readonly text: RegExp;
-}
-
-const goesOn = "Run the same command again: it goes on where it stopped.";
-
 export const failures = {
   INVALID_CONFIG: {
     exitCode: 2,
@@ -42,6 +23,13 @@ export const failures = {
     exitCode: 2,
     sentence: "no cloud is named, or its entry cannot be used",
     hint: "Set OS_CLOUD to a name in clouds.yaml, or source an openrc file.",
+  },
+  WRONG_PASSPHRASE: {
+    exitCode: 2,
+    sentence:
+      "the stack's secrets cannot be read: the passphrase is not the one with which the stack was made, or there is none",
+    hint: "Let PULUMI_CONFIG_PASSPHRASE_FILE name the file with the passphrase with which the stack was made. Without it, nobody can read its secrets.",
+    said: [{ text: /incorrect passphrase|passphrase must be set with/ }],
   },
   TOOL_MISSING: {
     exitCode: 1,
@@ -116,7 +104,7 @@ export const failures = {
   FORBIDDEN: {
     exitCode: 3,
     sentence: "the cloud does not allow this to the credentials",
-    hint: "Ask the cloud's operator for the role that it needs; `npx stackadm doctor` shows what is allowed.",
+    hint: "Ask the cloud's operator for the role that it needs, and run the same command again.",
     said: [{ of: "openstack:", text: /got 403 instead|disallowed by policy/ }],
   },
   SERVER_ERROR: {
@@ -147,7 +135,7 @@ export const failures = {
   NOT_FOUND: {
     exitCode: 1,
     sentence: "the cloud does not have what is named",
-    hint: "`npx stackadm doctor` lists what the cloud has.",
+    hint: "`npx stackadm doctor` says which name the cloud does not have, and which there are instead.",
     said: [
       {
         of: "openstack:",
@@ -261,6 +249,12 @@ export const failures = {
     exitCode: 5,
     sentence: "the cluster was made, but not everything in it works",
     hint: "`npx stackadm status` looks again; `kubectl -n kube-system get pods` shows the system's pods. A service that does not answer lets in `serviceCidrs` only.",
+  },
+  UNEXPECTED_CHANGES: {
+    exitCode: 6,
+    sentence: "something is not as the settings say, and no change was expected",
+    hint: "`npx stackadm preview` shows what would change, `npx stackadm up` changes it.",
+    said: [{ text: /no changes were expected but changes (?:occurred|were proposed)/ }],
   },
   ENGINE_KILLED: {
     exitCode: 1,

@@ -6,7 +6,7 @@ import { listObjects, takeShown, type CloudObject, type Kind, type Shown } from 
 import { countedResources, type ClusterNeeds } from "./needs.js";
 import { checkOffering, listOffer, type Flavor, type Offer } from "./offering.js";
 import { ownershipOf } from "./ownership.js";
-import { quotaProblems, readQuotas, type QuotaName } from "./quotas.js";
+import { quotaProblems, quotaUses, readQuotas, type QuotaName, type QuotaUse } from "./quotas.js";
 import { meantBy } from "./reference.js";
 import { listVolumeZones, volumeZoneFindings, type Zones } from "./zones.js";
 
@@ -140,6 +140,27 @@ export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<
   return { ...offer, ...shown, quotas, missing, volumeZones };
 }
 
+/** What of the project is the stack's. */
+const oursAmong = (
+  objects: readonly CloudObject[],
+  { owned, identities }: Pick<Held, "owned" | "identities">,
+): CloudObject[] =>
+  objects.filter(
+    (object) =>
+      owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
+  );
+
+/** Limit and use of what the whole cluster needs of the project's quotas, as far as they can be read. */
+export function quotasFor(
+  { quotas, flavors, objects }: Survey,
+  needs: ClusterNeeds,
+  held: Held,
+): QuotaUse[] {
+  const whole = stillWanted(needs, flavors, []);
+  const rest = stillWanted(needs, flavors, oursAmong(objects, held));
+  return quotaUses(quotas.quotas, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
+}
+
 /**
  * Everything that would make `up` fail later and that can be asked before the first write:
  * image, flavors, external network, zones, volume types, load balancer provider, quotas, names. All findings in one list.
@@ -153,10 +174,7 @@ export async function preflight(
   const { hasCredential = false } = options;
   const found = await (surveyed ?? survey(client, needs));
   const { flavors, objects, hidden, lacking, quotas, missing, volumeZones } = found;
-  const ours = objects.filter(
-    (object) =>
-      owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
-  );
+  const ours = oursAmong(objects, { owned, identities });
   const lacksCredentials =
     needs.makesCredential && [...hidden, ...lacking].includes("application credential");
   const volumes = ours.filter(({ kind }) => kind === "volume").map(({ name }) => name);

@@ -111,6 +111,23 @@ export async function readQuotas(client: CloudClient): Promise<QuotaReading> {
   return { quotas, unreadable };
 }
 
+/** A quota, and how much of it the cluster still needs. */
+export interface QuotaUse extends Quota {
+  readonly name: QuotaName;
+  readonly needed: number;
+}
+
+/** What is known of the quotas that the cluster needs anything of, also where it has all of that already. */
+export const quotaUses = (
+  quotas: Partial<Record<QuotaName, Quota>>,
+  wanted: Partial<Record<QuotaName, number>>,
+): QuotaUse[] =>
+  Object.entries(wanted).flatMap(([key, needed]) => {
+    const name = key as QuotaName;
+    const quota = quotas[name];
+    return quota ? [{ name, ...quota, needed: Math.max(0, needed) }] : [];
+  });
+
 /** One sentence for each quota that does not hold what is still to be made. */
 export function quotaProblems(
   quotas: Partial<Record<QuotaName, Quota>>,

@@ -61,7 +61,7 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
     `Build ${build.name} ${build.version}`,
     build.expectedSeconds,
     async (step) => {
-      await requireGo();
+      await requireGo(build);
       await run(
         "go",
         [
@@ -92,13 +92,13 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
   return executable;
 }
 
-async function requireGo(): Promise<void> {
+async function requireGo({ name, version }: GoBuild): Promise<void> {
   try {
     await run("go", ["version"]);
   } catch {
     throw new UserError(
-      "Pulumi's own downloads cannot be reached and there is no Go to build the toolchain with.",
-      "Install Pulumi (https://www.pulumi.com/docs/install/) or Go 1.26, and run this again.",
+      `${name} ${version} is not installed, and there is no Go to build it with.`,
+      "Install Pulumi (https://www.pulumi.com/docs/install/) or Go 1.26, and run the same command again.",
     );
   }
 }

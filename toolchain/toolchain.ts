@@ -5,6 +5,7 @@ import { withLock } from "../base/lock.js";
 import { cacheDirectory, packageRoot } from "../base/paths.js";
 import type { Progress } from "../base/progress.js";
 import { run } from "../base/run.js";
+import { Failure } from "../base/failure.js";
 import { UserError } from "../base/user-error.js";
 import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find.js";
 import type { SearchPlaces } from "./find.js";
@@ -70,7 +71,8 @@ interface Context {
 
 /**
  * Finds or makes the Pulumi CLI, the Node language host and the three plugins. What is there and what the engine would take is
- * used; then Pulumi's own download; then it is built or stood in for. Safe to interrupt, and to run twice at once.
+ * used; then Pulumi's own download; then, where stand-ins may take their place, it is built or stood in for. Safe to interrupt, and to
+ * run twice at once. What is missing otherwise is told before anything is built.
  */
 export async function ensureToolchain(options: ToolchainOptions): Promise<Toolchain> {
   const cache = options.cache ?? cacheDirectory("toolchain");
@@ -115,6 +117,7 @@ async function engineOf(context: Context): Promise<Piece> {
       why: "on PATH or in the Pulumi home, new enough",
     };
   }
+  if (!context.standIns) throw missing(`Pulumi ${engineVersion} or newer is needed`, found.refused);
   const path = await makeWithGo(
     {
       name: "pulumi",
@@ -142,7 +145,11 @@ function languageHost(context: Context, engine: Piece): Piece {
       why: "on PATH, or beside the pulumi that was found",
     };
   }
-  return standIn(context, name, "nodejs", engineVersion);
+  const why =
+    engine.origin === "built"
+      ? "the pulumi that was built has none"
+      : `it is neither on PATH nor beside ${engine.path}`;
+  return standIn(context, { name, version: engineVersion, why }, "nodejs");
 }
 
 async function plugin(context: Context, name: PluginName, engine: Piece): Promise<Piece> {
@@ -169,19 +176,28 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
       why: "downloaded by pulumi plugin install",
     };
   }
-  if (name !== "openstack") return standIn(context, piece, name, version);
+  const why = `${downloadHost} does not answer`;
+  if (name !== "openstack" || !context.standIns)
+    return standIn(context, { name: piece, version, why }, name);
   const path = await makeWithGo(openstackBuild, context);
   context.scripts.set(piece, forwardScript(path));
-  return { name: piece, version, path, origin: "built", why: `${downloadHost} does not answer` };
+  return { name: piece, version, path, origin: "built", why };
 }
 
-function standIn(context: Context, name: string, folder: string, version: string): Piece {
-  if (!context.standIns) {
-    throw new UserError(
-      `The official ${name} ${version} is not installed, and ${downloadHost} does not answer.`,
-      `Install Pulumi ${engineVersion} with its plugins, or take this project's own stand-in: set ${standInsVariable}=1.`,
-    );
-  }
+/** A piece of Pulumi that is not there, where nothing is to stand in for it. */
+const missing = (what: string, why: string): Failure =>
+  new Failure(
+    "TOOL_MISSING",
+    `${what}: ${why}.`,
+    `Install Pulumi (https://www.pulumi.com/docs/install/) and run the same command again. Or set ${standInsVariable}=1: what is missing is then built with Go, or this project's own stand-ins take its place.`,
+  );
+
+function standIn(
+  context: Context,
+  { name, version, why }: Pick<Piece, "name" | "version" | "why">,
+  folder: string,
+): Piece {
+  if (!context.standIns) throw missing(`The official ${name} ${version} is not installed`, why);
   const main = join(root, "dist", "toolchain", "stand-ins", folder, "main.js");
   if (!existsSync(main)) {
     throw new UserError(
@@ -190,7 +206,7 @@ function standIn(context: Context, name: string, folder: string, version: string
     );
   }
   context.scripts.set(name, standInScript(main));
-  return { name, version, path: main, origin: "stand-in", why: `${downloadHost} does not answer` };
+  return { name, version, path: main, origin: "stand-in", why };
 }
 
 /** Does Pulumi's download host answer within 3 s? */

@@ -10,6 +10,8 @@ export interface BringUpOptions {
   readonly refresh?: boolean;
   /** Skip the questions to the cloud. Default: false. */
   readonly force?: boolean;
+  /** Refuse where anything would change. Default: false. */
+  readonly expectNoChanges?: boolean;
   /** What the command did before: shown in the table of times. Default: nothing. */
   readonly before?: readonly TimedPhase[];
 }
@@ -49,7 +51,7 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
 
 /** Makes the cluster of a stack, and says what came of it, also when not everything in it works. */
 export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
-  const { refresh, force = false, before = [] } = options;
+  const { refresh, force = false, expectNoChanges, before = [] } = options;
   const view = viewOf(context, "up");
   const say = (result: UpResult): Promise<void> =>
     report(context, result, {
@@ -59,7 +61,7 @@ export async function bringUp(context: StackContext, options: BringUpOptions): P
   try {
     const result = await view.show((listening) =>
       context.service.up(context.stack, {
-        refresh,
+        ...{ refresh, expectNoChanges },
         preflight: force ? "names" : true,
         ...stops(context),
         ...introduced(context),

@@ -29,6 +29,10 @@ const command = <Options extends OptionValues>(
 /** Whether the cloud is read first. */
 const refresh = ["--refresh", "read the real state of the cloud first", false] as const;
 
+/** For who asks by a script whether all is as it is to be. */
+const expectNoChanges = (otherwise: string) =>
+  ["--expect-no-changes", `end with exit code 6 ${otherwise}`, false] as const;
+
 function declareChanges(program: Command): void {
   command(
     program,
@@ -47,13 +51,16 @@ function declareChanges(program: Command): void {
     async () => (await import("./up.js")).up,
   )
     .option(...refresh)
+    .option(...expectNoChanges("where anything would change, before it is changed"))
     .option("--force", "skip the questions to the cloud, but for names of somebody else's", false);
   command(
     program,
     "preview",
     "show what `up` would do; changes nothing",
     async () => (await import("./preview.js")).preview,
-  ).option(...refresh);
+  )
+    .option(...refresh)
+    .option(...expectNoChanges("where anything would change"));
   command(
     program,
     "destroy",
@@ -71,7 +78,7 @@ function declareChanges(program: Command): void {
     "refresh",
     "read what is really there into the stack's state; changes nothing in the cloud",
     async () => (await import("./refresh.js")).refresh,
-  );
+  ).option(...expectNoChanges("where anything differs from what the state said"));
 }
 
 function declareLooks(program: Command): void {

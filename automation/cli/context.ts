@@ -2,37 +2,47 @@ import { providerEnvironment } from "../../cloud/provider-environment.js";
 import { createClusterService, type ClusterService } from "../cluster/cluster-service.js";
 import type { RunOptions } from "../cluster/options.js";
 import { addEnvironment } from "../cluster/redact.js";
-import { readStackFile } from "../cluster/workspace.js";
+import { describesCluster } from "../cluster/spec.js";
+import { readStackFile, usesPassphrase } from "../cluster/workspace.js";
 import { RunView } from "../render/run-view.js";
 import { clusterLine } from "../render/which-cluster.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/environment.js";
-import type { Session } from "./session.js";
-import { packageRoot } from "../../base/paths.js";
+import { findProject, type Project } from "./project.js";
+import type { Session, StackOptions } from "./session.js";
 
 /** What a command about one stack works with. */
 export interface StackContext {
   readonly stack: string;
+  readonly project: Project;
+  /** Whether the stack's settings say what the cluster is. A program of one's own may say it itself. */
+  readonly described: boolean;
   readonly session: Session;
   readonly environment: OperationEnvironment;
   readonly service: ClusterService;
 }
 
-/** Prepares everything for a command about `stack`, runs it and cleans up. */
+/** Prepares everything for a command about a stack, runs it and cleans up. */
 export async function withStack<T>(
   session: Session,
-  stack: string,
+  { stack, cwd }: StackOptions,
   work: (context: StackContext) => Promise<T>,
 ): Promise<T> {
-  readStackFile(packageRoot(), stack);
+  const project = findProject(cwd);
+  const settings = readStackFile(project.directory, stack);
   const environment = await prepareEnvironment({
     progress: session.progress,
     signal: session.signal,
+    passphrase: usesPassphrase(settings),
   });
   // With what secure.yaml has.
   addEnvironment(session.redactor, providerEnvironment(environment.env));
   try {
-    const service = createClusterService({ env: environment.env, backend: environment.backend });
-    return await work({ stack, session, environment, service });
+    const { env, backend } = environment;
+    const { directory: projectDirectory, program } = project;
+    const service = createClusterService({ env, backend, projectDirectory, program });
+    const { name } = project;
+    const described = name === undefined || describesCluster({ project: name, settings });
+    return await work({ stack, project, described, session, environment, service });
   } finally {
     await environment.close();
   }

@@ -61,5 +61,5 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
 
 export function destroy(session: Session, options: Options): Promise<number> {
   requireAnswer(session, "destroy", options.yes);
-  return withStack(session, options.stack, (context) => destroyStack(context, options));
+  return withStack(session, options, (context) => destroyStack(context, options));
 }

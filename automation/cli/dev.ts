@@ -1,6 +1,7 @@
 import { cloudIsNamed } from "../setup/environment.js";
 import { bringUp } from "./bring-up.js";
 import { withStack } from "./context.js";
+import { requireOurProgram } from "./project.js";
 import type { Session, StackOptions } from "./session.js";
 
 async function startLab({ progress, signal }: Session): Promise<void> {
@@ -10,12 +11,13 @@ async function startLab({ progress, signal }: Session): Promise<void> {
 }
 
 /** Everything: toolchain, the lab if no cloud is configured, the cluster, its proof. */
-export async function dev(session: Session, { stack }: StackOptions): Promise<number> {
+export async function dev(session: Session, options: StackOptions): Promise<number> {
+  requireOurProgram("dev", options);
   const { startedAt } = session;
   if (!cloudIsNamed(process.env)) await startLab(session);
   const lab = { title: "Lab", milliseconds: Date.now() - startedAt };
   const toolsSince = Date.now();
-  await withStack(session, stack, (context) => {
+  await withStack(session, options, (context) => {
     const tools = { title: "Toolchain", milliseconds: Date.now() - toolsSince };
     if (context.environment.onLab)
       session.progress.note(

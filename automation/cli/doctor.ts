@@ -1,40 +1,116 @@
-import { table } from "../render/table.js";
+import { warning, type Finding } from "../../cloud/finding.js";
+import type { QuotaUse } from "../../cloud/quotas.js";
+import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
+import { Failure } from "../../base/failure.js";
 import { withStep } from "../../base/progress.js";
-import { lookAtKubectl } from "../setup/kubectl.js";
 import { withoutPassword } from "../../base/urls.js";
-import { withStack } from "./context.js";
-import type { Session, StackOptions } from "./session.js";
+import { table } from "../render/table.js";
+import { lookAtKubectl, type Kubectl } from "../setup/kubectl.js";
+import { withStack, type StackContext } from "./context.js";
+import { errorLine, type Session, type StackOptions } from "./session.js";
 
-export function doctor(session: Session, { stack }: StackOptions): Promise<number> {
-  return withStack(session, stack, async (context) => {
-    const { environment, service } = context;
-    const { kubernetes } = await service.spec(stack);
-    const findings = await withStep(session.progress, "Ask the cloud", 3, () =>
-      service.preflight(stack),
-    );
-    const kubectl = await lookAtKubectl(kubernetes.version);
-    const facts = [
-      ["cloud", environment.env["OS_CLOUD"] ?? environment.env["OS_AUTH_URL"] ?? ""],
-      ["backend", withoutPassword(environment.backend)],
-      ["login key", environment.agent?.foreign === true ? "of the running ssh-agent" : "our own"],
+/** What surrounds a cluster on this machine. */
+interface Facts {
+  /** The project's directory. */
+  readonly project: string;
+  /** Its name in clouds.yaml; of one that has none, the address of its identity service. */
+  readonly cloud: string;
+  readonly backend: string;
+  readonly loginKey: "agent" | "own";
+  readonly kubectl: Kubectl;
+  /** Who holds the stack, as far as that is told without taking the lock. */
+  readonly locks: readonly string[];
+}
+
+async function factsOf(
+  { environment, service, stack, project }: StackContext,
+  spec: Pick<ClusterSpec, "kubernetes"> | undefined,
+): Promise<Facts> {
+  const { env, backend, agent } = environment;
+  return {
+    project: project.directory,
+    cloud: env["OS_CLOUD"] ?? env["OS_AUTH_URL"] ?? "",
+    backend: withoutPassword(backend),
+    loginKey: agent?.foreign === true ? "agent" : "own",
+    kubectl: spec ? await lookAtKubectl(spec.kubernetes.version) : {},
+    // Elsewhere the engine would take the lock to tell, and somebody's `up` would be refused meanwhile.
+    locks: backend.startsWith("file:") ? await service.locks(stack) : [],
+  };
+}
+
+const keys = { agent: "of the running ssh-agent", own: "our own" } as const;
+
+const factsTable = (
+  { project, cloud, backend, loginKey, kubectl, locks }: Facts,
+  { environment }: StackContext,
+): string =>
+  table(
+    ["WHAT", ""],
+    [
+      ["project", project],
+      ["cloud", cloud],
+      ["backend", backend],
+      ["login key", keys[loginKey]],
       ...environment.toolchain.pieces.map(({ name, version, origin }) => [
         name,
         `${version} (${origin})`,
       ]),
-      ["kubectl", kubectl.advice ?? kubectl.version ?? ""],
-      // Elsewhere the engine would take the lock to tell, and somebody's `up` would be refused meanwhile.
-      ...(environment.backend.startsWith("file:") ? await service.locks(stack) : []).map((lock) => [
-        "lock",
-        lock,
-      ]),
-    ];
-    session.print(table(["WHAT", ""], facts));
-    const rows = findings.map(({ severity, text }) => [severity, text]);
-    session.print(
-      `\n${rows.length === 0 ? "The cluster fits into this cloud." : table(["", "FOUND"], rows)}`,
-    );
-    const ok = findings.every(({ severity }) => severity === "warning");
-    session.emit({ type: "result", ok, findings });
-    return ok ? 0 : 3;
+      ...[kubectl.advice ?? kubectl.version ?? []].flat().map((said) => ["kubectl", said]),
+      ...locks.map((lock) => ["lock", lock]),
+    ],
+  );
+
+const quotasTable = (quotas: readonly QuotaUse[]): string =>
+  table(
+    ["QUOTA", "LIMIT", "USED", "STILL NEEDED"],
+    quotas.map(({ name, limit, used, needed }) => [
+      name,
+      limit < 0 ? "none" : String(limit),
+      String(used),
+      String(needed),
+    ]),
+  );
+
+const findingsTable = (findings: readonly Finding[]): string =>
+  findings.length === 0
+    ? "The cluster fits into this cloud."
+    : table(
+        ["", "FOUND"],
+        findings.map(({ severity, text }) => [severity, text]),
+      );
+
+/** Nothing is asked for a cluster of which nothing is known before its program runs. */
+const untold = ({ project, stack }: StackContext): Finding =>
+  warning(
+    `cluster: not looked for in the cloud; what it is says the program of ${project.directory}, and not Pulumi.${stack}.yaml`,
+  );
+
+export function doctor(session: Session, options: StackOptions): Promise<number> {
+  return withStack(session, options, async (context) => {
+    const { environment, service, stack } = context;
+    const spec = context.described ? await service.spec(stack) : undefined;
+    let quotas: readonly QuotaUse[] = [];
+    const onQuotas = (read: readonly QuotaUse[]): void => {
+      quotas = read;
+    };
+    const ask = () => service.preflight(stack, { onQuotas, signal: session.signal });
+    const findings = spec
+      ? await withStep(session.progress, "Ask the cloud", 3, ask)
+      : [untold(context)];
+    const facts = await factsOf(context, spec);
+    session.print(factsTable(facts, context));
+    if (quotas.length > 0) session.print(`\n${quotasTable(quotas)}`);
+    session.print(`\n${findingsTable(findings)}`);
+    const problems = findings.filter(({ severity }) => severity === "problem");
+    const ok = problems.length === 0;
+    const { pieces: tools } = environment.toolchain;
+    session.emit({ type: "result", ok, stack, ...facts, tools, quotas, findings });
+    if (ok) return 0;
+    // People have read it in the table.
+    const lines = problems.map(({ text }) => `  ${text}`).join("\n");
+    const unfit = `The cluster does not fit into this cloud:\n${lines}`;
+    const failure = new Failure("PREFLIGHT_FAILED", unfit);
+    session.emit(errorLine(failure));
+    return failure.exitCode;
   });
 }

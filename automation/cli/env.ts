@@ -1,7 +1,11 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { ensureCommands } from "../../base/host-packages.js";
-import { agentKeys, ensureKey } from "../setup/ssh-agent.js";
+import { usesPassphrase } from "../cluster/workspace.js";
+import { agentKeys, ensureKey, madeKey } from "../setup/ssh-agent.js";
 import { ownKeyFile, prepareEnvironment, sshCommands } from "../setup/environment.js";
-import type { Session } from "./session.js";
+import { findProject } from "./project.js";
+import type { Session, StackOptions } from "./session.js";
 
 /** `value` as one word of a POSIX shell. */
 export const shellWord = (value: string): string =>
@@ -23,14 +27,26 @@ async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
   return socket !== undefined && (await agentKeys(socket)).length > 0;
 }
 
-export async function env(session: Session): Promise<number> {
+/** Whether the stack's secrets need a passphrase, as far as its settings say. */
+function needsPassphrase({ stack, cwd }: StackOptions): boolean {
+  const file = join(findProject(cwd).directory, `Pulumi.${stack}.yaml`);
+  return !existsSync(file) || usesPassphrase(readFileSync(file, "utf8"));
+}
+
+export async function env(session: Session, options: StackOptions): Promise<number> {
   const { progress, signal } = session;
-  const environment = await prepareEnvironment({ progress, signal, agent: false });
+  const environment = await prepareEnvironment({
+    ...{ progress, signal, agent: false },
+    passphrase: needsPassphrase(options),
+  });
   const variables = environment.changes;
   const ready = await agentIsReady(process.env);
   if (!ready) {
     await ensureCommands(sshCommands, progress);
-    await ensureKey(ownKeyFile());
+    const note = (text: string): void => {
+      progress.note(text);
+    };
+    await ensureKey(ownKeyFile(), madeKey(note));
   }
   session.print(exportLines(variables));
   if (!ready) session.print(agentLines(ownKeyFile()));

@@ -5,8 +5,8 @@ interface Options extends StackOptions {
   readonly print: boolean;
 }
 
-export function kubeconfig(session: Session, { stack, print }: Options): Promise<number> {
-  return withStack(session, stack, async ({ service }) => {
+export function kubeconfig(session: Session, { print, ...options }: Options): Promise<number> {
+  return withStack(session, options, async ({ service, stack }) => {
     if (print) {
       const kubeconfig = await service.kubeconfig(stack);
       session.print(kubeconfig.trimEnd());

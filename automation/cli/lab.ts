@@ -1,7 +1,8 @@
+import { Failure } from "../../base/failure.js";
 import { UserError } from "../../base/user-error.js";
 import { extraNames, labAdd, labDown, labStatus, labUp } from "../../lab/lab.js";
 import { table } from "../render/table.js";
-import type { Session, StackOptions } from "./session.js";
+import { errorLine, type Session, type StackOptions } from "./session.js";
 
 export async function up(
   session: Session,
@@ -29,8 +30,16 @@ export async function status(session: Session): Promise<number> {
       ),
     ),
   );
-  session.emit({ type: "result", ok: status.state === "up", ...status });
-  return status.state === "up" ? 0 : 1;
+  const ok = status.state === "up";
+  session.emit({ type: "result", ok, ...status });
+  if (ok) return 0;
+  const failure = new Failure(
+    "FAILED",
+    `The lab is ${status.state}.`,
+    "`npx stackadm lab up` starts it.",
+  );
+  session.emit(errorLine(failure));
+  return failure.exitCode;
 }
 
 export async function add(session: Session, _options: StackOptions, what: string): Promise<number> {

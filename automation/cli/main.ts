@@ -7,7 +7,8 @@ import { packageRoot } from "../../base/paths.js";
 
 const exitCodes = `
 Exit codes: 0 well; 1 failed; 2 configuration or usage; 3 the cloud refuses or does not answer;
-4 the stack is locked; 5 the cluster was made but does not work; 130 stopped on request.
+4 the stack is locked; 5 the cluster was made but does not work; 6 something would change, or differs, and
+no change was expected; 130 stopped on request.
 Ctrl-C once stops in good order, twice at once. Running the same command again goes on where it stopped.`;
 
 function version(): string {
@@ -26,6 +27,10 @@ export function buildProgram(): Command {
       "-s, --stack <name>",
       "the stack: an environment with its own Pulumi.<name>.yaml",
       "dev",
+    )
+    .option(
+      "-C, --cwd <directory>",
+      "the project's directory, with Pulumi.yaml (default: this one, or the nearest above it)",
     )
     .option("--json", "JSON lines for programs: events while it runs, a result at the end", false)
     .addHelpText("after", exitCodes);

@@ -5,8 +5,8 @@ interface Options extends StackOptions {
   readonly showSecrets: boolean;
 }
 
-export function outputs(session: Session, { stack, showSecrets }: Options): Promise<number> {
-  return withStack(session, stack, async ({ service }) => {
+export function outputs(session: Session, { showSecrets, ...options }: Options): Promise<number> {
+  return withStack(session, options, async ({ service, stack }) => {
     const outputs = await service.outputs(stack, {
       secrets: showSecrets ? "in clear" : "hidden",
     });

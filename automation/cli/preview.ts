@@ -1,13 +1,18 @@
+import { unexpectedChanges } from "../cluster/no-changes.js";
 import { table } from "../render/table.js";
+import { requireOurProgram } from "./project.js";
 import { introduced, stops, withStack } from "./context.js";
 import type { Session, StackOptions } from "./session.js";
 
 interface Options extends StackOptions {
   readonly refresh: boolean;
+  readonly expectNoChanges: boolean;
 }
 
-export function preview(session: Session, { stack, refresh }: Options): Promise<number> {
-  return withStack(session, stack, async (context) => {
+export function preview(session: Session, options: Options): Promise<number> {
+  const { stack, refresh, expectNoChanges } = options;
+  requireOurProgram("preview", options);
+  return withStack(session, options, async (context) => {
     const step = session.progress.step("Work out the plan", 15);
     const { plan } = await context.service
       .preview(stack, {
@@ -35,7 +40,9 @@ export function preview(session: Session, { stack, refresh }: Options): Promise<
             plan.map(({ operation, type, name }) => [operation, type, name]),
           ),
     );
-    session.emit({ type: "result", ok: true, plan });
+    const ok = plan.length === 0 || !expectNoChanges;
+    session.emit({ type: "result", ok, plan });
+    if (!ok) throw unexpectedChanges(plan);
     return 0;
   });
 }

@@ -1,8 +1,14 @@
+import { Failure } from "../../base/failure.js";
 import { introduced, stops, withStack } from "./context.js";
 import type { Session, StackOptions } from "./session.js";
 
-export function refresh(session: Session, { stack }: StackOptions): Promise<number> {
-  return withStack(session, stack, async (context) => {
+interface Options extends StackOptions {
+  readonly expectNoChanges: boolean;
+}
+
+export function refresh(session: Session, options: Options): Promise<number> {
+  return withStack(session, options, async (context) => {
+    const { stack } = context;
     const step = session.progress.step(`Read the resources of '${stack}'`, 30);
     const { changed } = await context.service
       .refresh(stack, {
@@ -20,7 +26,13 @@ export function refresh(session: Session, { stack }: StackOptions): Promise<numb
         throw error;
       });
     step.done(changed === 0 ? "nothing differs" : `${changed} differ`);
-    session.emit({ type: "result", ok: true, changed });
+    const ok = changed === 0 || !options.expectNoChanges;
+    session.emit({ type: "result", ok, changed });
+    if (!ok)
+      throw new Failure(
+        "UNEXPECTED_CHANGES",
+        `Of '${stack}', ${changed} resources were not as its state said; now it says what is there.`,
+      );
     return 0;
   });
 }

@@ -82,6 +82,18 @@ export function failureText(
   return `error: ${sentence}\n  ${hint}${trace}`;
 }
 
+/** What programs get of an error, as the last line. */
+export const errorLine = ({ code, sentence: message, hint, subject }: Failure) => ({
+  ...{ type: "error", code, message, hint },
+  ...subject,
+});
+
+/** One JSON object. Engine events carry what programs and machines print: secrets are taken out value by value. */
+export const jsonLine = (fields: Readonly<Record<string, unknown>>, redactor: Redactor): string =>
+  JSON.stringify(fields, (_, value: unknown) =>
+    typeof value === "string" ? redactor.clean(value) : value,
+  );
+
 interface GlobalOptions {
   readonly json?: boolean;
 }
@@ -89,6 +101,8 @@ interface GlobalOptions {
 /** What every command about one stack is told. */
 export interface StackOptions {
   readonly stack: string;
+  /** Where its project is. Default: the current directory. */
+  readonly cwd?: string;
 }
 
 /** Runs one command from start to exit code: progress on standard error, result on standard output. */
@@ -115,10 +129,7 @@ export async function runCommand(
       if (!json) writeLine(text);
     },
     emit: (fields) => {
-      // Engine events carry what programs and machines print: secrets are taken out value by value.
-      const clean = (_: string, value: unknown): unknown =>
-        typeof value === "string" ? redactor.clean(value) : value;
-      if (json) writeLine(JSON.stringify(fields, clean));
+      if (json) writeLine(jsonLine(fields, redactor));
     },
   };
   try {
@@ -126,10 +137,8 @@ export async function runCommand(
   } catch (error) {
     const known = asClusterError(error, stops.signal);
     process.exitCode = known.exitCode;
-    if (json) {
-      const { code, sentence: message, hint, subject } = known;
-      session.emit({ type: "error", code, message, hint, ...subject });
-    } else progress.note(redactor.clean(`\n${failureText(error, known)}`));
+    if (json) session.emit(errorLine(known));
+    else progress.note(redactor.clean(`\n${failureText(error, known)}`));
   } finally {
     screen?.close();
     stops.stop();

@@ -23,14 +23,24 @@ export async function start(work) {
     await work();
   } catch (error) {
     process.exitCode = 1;
-    if (error instanceof Refusal) say(`error: ${error.message}`);
-    else {
-      // In the words of session.ts, which may not be compiled yet.
-      say(`error: This was not foreseen: ${error.message.replace(/\.?$/, ".")}`);
-      say(
-        "  Run the same command again; if that does not help, run it with STACKADM_DEBUG=1 and report what it shows.",
-      );
-      if (process.env.STACKADM_DEBUG !== undefined) say(error.stack);
-    }
+    tell(error);
   }
+}
+
+/** In the words of session.ts, which may not be compiled yet: to people, or as a line for the program that reads. */
+function tell(error) {
+  const foreseen = error instanceof Refusal;
+  const said = error.message.replace(/\.?$/, ".");
+  const message = foreseen ? error.message : `This was not foreseen: ${said}`;
+  const hint = foreseen
+    ? "Mend that and run the same command again."
+    : "Run the same command again; if that does not help, run it with STACKADM_DEBUG=1 and report what it shows.";
+  if (process.argv.includes("--json")) {
+    process.stdout.write(`${JSON.stringify({ type: "error", code: "FAILED", message, hint })}\n`);
+    return;
+  }
+  say(`error: ${message}`);
+  if (foreseen) return;
+  say(`  ${hint}`);
+  if (process.env.STACKADM_DEBUG !== undefined) say(error.stack);
 }

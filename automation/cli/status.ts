@@ -1,21 +1,33 @@
+import { Failure } from "../../base/failure.js";
 import { tablesOf } from "../render/report.js";
 import { table } from "../render/table.js";
 import { clusterLine } from "../render/which-cluster.js";
 import { withStack } from "./context.js";
-import type { Session, StackOptions } from "./session.js";
+import { errorLine, type Session, type StackOptions } from "./session.js";
 
-export function status(session: Session, { stack }: StackOptions): Promise<number> {
-  return withStack(session, stack, async ({ service }) => {
+const broken = (): Failure =>
+  new Failure(
+    "VERIFY_FAILED",
+    "The cluster was made, but not everything in it works.",
+    "What is not `ready` among `nodes`, or not `ok` among `machines`, `services` and `claims`, says what.",
+  );
+
+export function status(session: Session, options: StackOptions): Promise<number> {
+  return withStack(session, options, async ({ service, stack }) => {
     const status = await service.status(stack, { signal: session.signal });
-    const servers = status.machines.map((one) => [one.name, one.role, one.zone, one.server]);
-    const { cluster, warnings } = status;
+    const { cluster, warnings, machines: servers, problem, verification } = status;
+    const rows = servers.map(({ name, role, zone, server }) => [name, role, zone, server]);
     const head = [clusterLine(cluster), ...warnings.map((text) => `! ${text}`), ""];
     session.print(session.redactor.clean(head.join("\n")));
-    session.print(table(["MACHINE", "ROLE", "ZONE", "SERVER"], servers));
-    if (status.problem) throw status.problem;
-    const { verification } = status;
+    session.print(table(["MACHINE", "ROLE", "ZONE", "SERVER"], rows));
+    const ok = verification?.ok === true;
+    const seen = { type: "result", ok, stack, ...cluster, warnings, servers };
+    session.emit({ ...seen, ...verification });
+    if (problem) throw problem;
     session.print(`\n${tablesOf(verification).join("\n\n")}`);
-    session.emit({ type: "result", stack, ...cluster, warnings, servers, ...verification });
-    return verification.ok ? 0 : 1;
+    if (ok) return 0;
+    // People have read it in the tables.
+    session.emit(errorLine(broken()));
+    return broken().exitCode;
   });
 }

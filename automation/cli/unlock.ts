@@ -29,7 +29,7 @@ async function unlockStack(
   return 0;
 }
 
-export function unlock(session: Session, { stack, yes }: Options): Promise<number> {
+export function unlock(session: Session, { yes, ...options }: Options): Promise<number> {
   requireAnswer(session, "unlock", yes);
-  return withStack(session, stack, (context) => unlockStack(context, yes));
+  return withStack(session, options, (context) => unlockStack(context, yes));
 }

@@ -15,6 +15,7 @@ import type {
   DestroyPlan,
   DestroyPlanOptions,
   DestroyResult,
+  FitOptions,
   LookOptions,
   OutputsOptions,
   PreviewOptions,
@@ -26,6 +27,7 @@ import type {
   UpOptions,
   UpResult,
 } from "./options.js";
+import { requireNoChanges } from "./no-changes.js";
 import { disown, passOver } from "./others-credentials.js";
 import { requireHere } from "./place.js";
 import { planRows } from "./plan-rows.js";
@@ -73,7 +75,7 @@ export interface ClusterService {
   /** Machines, nodes and samples as they are now. */
   status(stack: string, options?: LookOptions): Promise<StatusResult>;
   /** What the cloud lacks for the cluster; nothing when it fits. */
-  preflight(stack: string, options?: LookOptions): Promise<Finding[]>;
+  preflight(stack: string, options?: FitOptions): Promise<Finding[]>;
   /** The cluster that the stack's settings describe; all problems in one error. */
   spec(stack: string, options?: LookOptions): Promise<ClusterSpec>;
   /** Stack outputs, secrets in clear or as "[secret]". Default: in clear. */
@@ -102,7 +104,9 @@ class Service implements ClusterService {
       await requireFree(run);
       if (spec) run.getReady();
       const requireFit = beginFit(run, spec, { namesOnly: preflight === "names" });
-      const repaired = await repair(run, await beginWith(run), { stage: "repair", newest: true });
+      const held = await beginWith(run);
+      if (expectNoChanges === true) await requireNoChanges(run, held);
+      const repaired = await repair(run, held, { stage: "repair", newest: true });
       const { state } = repaired;
       const fitting = await requireFit(repaired);
       // Who asks whether anything is not as it is to be wants it looked at.
@@ -198,11 +202,11 @@ class Service implements ClusterService {
     });
   }
 
-  preflight(stack: string, options: LookOptions = {}): Promise<Finding[]> {
+  preflight(stack: string, options: FitOptions = {}): Promise<Finding[]> {
     return this.request(stack, options, async (run) => {
       const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
       await requireHere(run, state);
-      return findingsFor(run, spec, state);
+      return findingsFor(run, spec, state, options);
     });
   }
 

@@ -1,6 +1,7 @@
 import type { CloudObject, Kind } from "../../cloud/inventory.js";
 import type { Orphan } from "../../cloud/orphans.js";
 import type { Ownership } from "../../cloud/ownership.js";
+import type { QuotaUse } from "../../cloud/quotas.js";
 import type { Verification } from "../verify/verify.js";
 import type { ClusterError } from "./cluster-error.js";
 import type { TimelineRow } from "./critical-path.js";
@@ -81,7 +82,7 @@ export interface PreviewOptions extends RunOptions {
 }
 
 export interface UpOptions extends PreviewOptions {
-  /** Fail when anything would change. Default: false. */
+  /** Fail where anything would change, before it is changed: costs a look of the engine before. Default: false. */
   readonly expectNoChanges?: boolean;
   /** Write the administrator's kubeconfig, and where the time went, to files that only their owner reads. Default: true. */
   readonly kubeconfigFile?: boolean;
@@ -109,6 +110,12 @@ export interface LookOptions {
   readonly signal?: AbortSignal;
   /** The stack's settings as text instead of its file's. */
   readonly settings?: string;
+}
+
+/** Options of a look whether the cluster fits into the cloud. */
+export interface FitOptions extends LookOptions {
+  /** Limit and use of the quotas that the cluster needs anything of: once, as far as they can be read. */
+  readonly onQuotas?: (quotas: readonly QuotaUse[]) => void;
 }
 
 /** Options of a look at the stack's outputs. */

@@ -4,6 +4,7 @@ import {
   namedObjects,
   nameProblems,
   preflight,
+  quotasFor,
   survey,
   type Held,
   type Survey,
@@ -14,6 +15,7 @@ import { needsOf, wantedOf } from "../../components/needs.js";
 import { ClusterError } from "./cluster-error.js";
 import { beginServers, foundThen, hasFitted, mayHaveFitted } from "./fitted.js";
 import { lostAmong, undoLost } from "./lost.js";
+import type { FitOptions } from "./options.js";
 import type { Repaired } from "./repair.js";
 import type { Run } from "./run.js";
 import { heldBy, type StateExport } from "./state.js";
@@ -54,12 +56,14 @@ export async function findingsFor(
   run: Run,
   spec: ClusterSpec,
   state: StateExport | undefined,
+  { onQuotas }: FitOptions = {},
 ): Promise<Finding[]> {
-  const { objects, findings } = await look(run, spec, { namesOnly: false });
+  const { objects, findings, surveyed } = await look(run, spec, { namesOnly: false });
   const lost = await lostAmong(run, state, objects);
-  const going = new Set(lost.map(({ id }) => id));
+  const held = { ...heldBy(state), going: new Set(lost.map(({ id }) => id)) };
+  if (surveyed) onQuotas?.(quotasFor(surveyed, needsOf(spec), held));
   return [
-    ...(await findings({ ...heldBy(state), going })),
+    ...(await findings(held)),
     ...lost.map(({ kind, name, id }) =>
       warning(
         `${kind}: an earlier run left '${name}' (${id}) without a record; \`npx stackadm up\` deletes it first`,

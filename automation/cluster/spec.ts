@@ -22,11 +22,20 @@ export interface SpecSources {
 
 type Written = Pick<SpecSources, "project" | "settings">;
 
-const writtenIn = ({ project, settings: text }: Written): unknown => {
+const configIn = (text: string): Readonly<Record<string, unknown>> => {
   const settings = parse(text) as unknown;
   const config = isFields(settings) ? settings["config"] : undefined;
-  return isFields(config) ? config[`${project}:cluster`] : undefined;
+  return isFields(config) ? config : {};
 };
+
+const writtenIn = ({ project, settings }: Written): unknown =>
+  configIn(settings)[`${project}:cluster`];
+
+const otherClusters = ({ settings }: Written): string[] =>
+  Object.keys(configIn(settings)).filter((key) => key.endsWith(":cluster"));
+
+/** Whether the settings say anything of a cluster: those of a program of one's own need not. */
+export const describesCluster = (sources: Written): boolean => writtenIn(sources) !== undefined;
 
 /** What even settings that are wrong elsewhere say: whatever else is written for `protect` protects, too. */
 export function plainlyWritten(
@@ -47,10 +56,18 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
   const { files } = sources;
   const result = files === undefined ? parseClusterSpec(args) : checkClusterSpec(args, files);
   const file = `Pulumi.${sources.stack}.yaml`;
-  if ("problems" in result) throw invalid(file, result.problems);
-  const open = openSecrets(result.spec);
+  if ("problems" in result) throw invalid(file, [...misnamed(sources), ...result.problems]);
+  const open = openSecrets(result.spec, sources.project);
   if (open.length > 0) throw invalid(file, open);
   return result.spec;
+}
+
+/** The settings of another project were copied, and what is read here is a key that they do not have. */
+function misnamed({ project, settings }: Written): Problems {
+  const [other] = otherClusters({ project, settings });
+  if (describesCluster({ project, settings }) || other === undefined) return [];
+  const message = `is missing; the project is called ${project}, so write it instead of ${other}`;
+  return [{ path: `${project}:cluster`, message }];
 }
 
 type Problems = readonly { readonly path: string; readonly message: string }[];

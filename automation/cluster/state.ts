@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { clusterNameKey, identityKey } from "../../cloud/ownership.js";
+import { recognised } from "../../base/failure.js";
 import { run } from "../../base/run.js";
 import { ClusterError } from "./cluster-error.js";
 import { dropEmptyAttributes } from "./checkpoint-files.js";
@@ -71,9 +72,24 @@ export async function pulumi(
   };
   const { directory: cwd, stack } = workspace;
   const command = [...args, "--non-interactive", "--stack", stack];
-  const ended = await run("pulumi", command, { cwd, env, onStart, ...options });
+  const ended = await run("pulumi", command, { cwd, env, onStart, ...options }).catch(
+    (error: unknown): never => {
+      throw unreadable(String(error)) ?? error;
+    },
+  );
   forget();
   return ended;
+}
+
+/** What the engine says when it has not the passphrase of the stack's secrets; undefined when it says something else. */
+function unreadable(said: string): ClusterError | undefined {
+  const [line = ""] = /\berror: .*/.exec(said) ?? [];
+  const { code, words = "" } = recognised(line, "") ?? {};
+  if (code !== "WRONG_PASSPHRASE") return undefined;
+  return new ClusterError(
+    code,
+    `The secrets of the stack cannot be read: its passphrase is another one, or none is named (${words}).`,
+  );
 }
 
 /** The stack's state with its secrets encrypted; undefined when there is no such stack. */
@@ -87,7 +103,14 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
   if (code !== 0 && /\bEOF\s*$/.test(stderr) && mended()) ({ code, stdout, stderr } = await read());
   if (code === 0) return exportSchema.parse(JSON.parse(stdout));
   if (/no stack named/.test(stderr)) return undefined;
-  throw new Error(`The stack's state cannot be read: ${stderr.trim()}`);
+  throw (
+    unreadable(stderr) ??
+    new ClusterError(
+      "FAILED",
+      `The stack's state cannot be read: ${stderr.trim()}`,
+      "Mend that and run the same command again; PULUMI_BACKEND_URL says where the state is.",
+    )
+  );
 }
 
 /** Writes a state back. Secrets in it are still encrypted; none touches the disk in clear. */

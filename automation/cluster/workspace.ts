@@ -55,7 +55,7 @@ export function readStackFile(projectDirectory: string, stack: string): string {
   if (!existsSync(path))
     throw new UserError(
       `There is no ${path}.`,
-      `Copy Pulumi.dev.yaml to Pulumi.${stack}.yaml and change what differs.`,
+      `Copy Pulumi.dev.yaml to Pulumi.${stack}.yaml and change what differs, or name the directory of another project by --cwd.`,
       2,
     );
   const settings = readFileSync(path, "utf8");
@@ -63,6 +63,13 @@ export function readStackFile(projectDirectory: string, stack: string): string {
   if (!wrong) return settings;
   const [what = ""] = wrong.message.split(/:?\n/);
   throw new UserError(`${path} is not YAML: ${what}.`, "Correct it and run this again.", 2);
+}
+
+/** Whether the stack's secrets are encrypted with a passphrase: its settings name no other provider of secrets. */
+export function usesPassphrase(settings: string): boolean {
+  const document = parseDocument(settings);
+  const provider = isMap(document.contents) ? document.get("secretsprovider") : undefined;
+  return typeof provider !== "string" || provider === "passphrase";
 }
 
 /** Settings without a salt of their own get the one that belongs to the backend's stack. */

@@ -1,14 +1,14 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Toolchain } from "../../toolchain/toolchain.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import { stateDirectory } from "../../base/paths.js";
-import type { Progress } from "../../base/progress.js";
+import { silent, type Progress } from "../../base/progress.js";
 import { UserError } from "../../base/user-error.js";
 import { requireBackend } from "./backend.js";
 import { ensureCommands } from "../../base/host-packages.js";
-import { ensurePassphraseFile } from "./secrets.js";
-import { ensureAgent, type Agent } from "./ssh-agent.js";
+import { passphraseEnvironment } from "./passphrase.js";
+import { ensureAgent, madeKey, type Agent } from "./ssh-agent.js";
 
 /** The facts of a running lab that matter here. */
 export interface LabSettings {
@@ -88,36 +88,6 @@ function makePlace(directory: string): void {
   }
 }
 
-function requirePassphraseFile(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isFile() === true && readableFile(path)) return;
-  const why = !found ? "is not there" : found.isFile() ? "may not be read" : "is no file";
-  throw new UserError(
-    `PULUMI_CONFIG_PASSPHRASE_FILE: ${path} ${why}.`,
-    "Name the file with the passphrase of the stacks, or unset it to have one made.",
-    2,
-  );
-}
-
-function readableFile(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function passphraseEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
-  if (env["PULUMI_CONFIG_PASSPHRASE"] !== undefined) return {};
-  const file = env["PULUMI_CONFIG_PASSPHRASE_FILE"];
-  if (isSet(file)) {
-    requirePassphraseFile(file);
-    return {};
-  }
-  return { PULUMI_CONFIG_PASSPHRASE_FILE: ensurePassphraseFile(stateDirectory("passphrase")) };
-}
-
 /** Variables that the engine or OpenStack's provider reads by itself: what is wrong with one, and what to write. */
 const readElsewhere: Readonly<Record<string, readonly [RegExp, string]>> = {
   PULUMI_PARALLEL: [
@@ -150,12 +120,15 @@ export interface OperationEnvironment {
 }
 
 export interface EnvironmentOptions {
-  readonly progress: Progress;
+  /** Whom it tells what is made, and for how long. Default: nobody. */
+  readonly progress?: Progress;
   readonly signal?: AbortSignal;
   /** Default: the process environment. */
   readonly env?: NodeJS.ProcessEnv;
   /** Start an agent when none runs. Default: true. */
   readonly agent?: boolean;
+  /** Whether the stack's secrets need a passphrase: not where its settings name another provider of secrets. Default: true. */
+  readonly passphrase?: boolean;
 }
 
 export const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
@@ -165,23 +138,27 @@ export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
 
 /** Finds or makes toolchain, cloud settings, backend, passphrase and login key. */
 export async function prepareEnvironment(
-  options: EnvironmentOptions,
+  options: EnvironmentOptions = {},
 ): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
   requireVariables(env);
   const cloud = cloudEnvironment(env);
   // What is wrong is said before anything is made, which may take minutes.
   const backend = backendUrl(env);
-  const passphrase = passphraseEnvironment(env);
+  const { progress = silent, signal, passphrase: needed = true } = options;
+  const note = (text: string): void => {
+    progress.note(text);
+  };
+  const passphrase = passphraseEnvironment(env, { backend, needed, note });
   // Loaded late: commands that need no engine start without it.
   const { ensureToolchain } = await import("../../toolchain/toolchain.js");
-  const { progress, signal } = options;
   const toolchain = await ensureToolchain({
     ...{ progress, signal, env },
     standIns: standInsByDefault(env),
   });
-  if (options.agent !== false) await ensureCommands(sshCommands, options.progress);
-  const agent = options.agent === false ? undefined : await ensureAgent(env, ownKeyFile());
+  if (options.agent !== false) await ensureCommands(sshCommands, progress);
+  const agent =
+    options.agent === false ? undefined : await ensureAgent(env, ownKeyFile(), madeKey(note));
   const changes: Record<string, string> = {
     ...toolchain.environment,
     PULUMI_BACKEND_URL: backend,

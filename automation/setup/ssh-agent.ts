@@ -40,20 +40,34 @@ export async function agentKeys(socket: string, env = process.env): Promise<stri
   return code === 0 ? stdout.split("\n").filter((line) => /^(ssh|ecdsa|sk)-/.test(line)) : [];
 }
 
+/** Told of a key that was made. */
+type OnMade = (path: string) => void;
+
+/** What is to be said of one. */
+export const madeKey =
+  (note: (text: string) => void): OnMade =>
+  (path) => {
+    note(
+      `${path} is made: the login key of your clusters' machines, of those whose settings name no other. Keep a copy of it: without it nobody can log in to them.`,
+    );
+  };
+
 /** The user's own key for the clusters: made once, without a passphrase, readable by its owner only. */
-export async function ensureKey(path: string): Promise<void> {
+export async function ensureKey(path: string, onMade: OnMade = () => undefined): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  if (!existsSync(path)) await makeKey(path);
+  if (!existsSync(path) && (await makeKey(path))) onMade(path);
   chmodSync(path, 0o600);
 }
 
-/** Made aside, since ssh-keygen asks before it overwrites: of two commands at once the first one's key counts. */
-async function makeKey(path: string): Promise<void> {
+/** Made aside, since ssh-keygen asks before it overwrites: of two commands at once the first one's key counts. False: it was not ours. */
+async function makeKey(path: string): Promise<boolean> {
   const aside = mkdtempSync(`${path}-`);
   const key = join(aside, "key");
   try {
     await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "stackadm", "-f", key]);
-    if (linkNew(key, path)) renameSync(`${key}.pub`, `${path}.pub`);
+    if (!linkNew(key, path)) return false;
+    renameSync(`${key}.pub`, `${path}.pub`);
+    return true;
   } finally {
     rmSync(aside, { recursive: true });
   }
@@ -135,12 +149,16 @@ async function startAgent(keyFile: string): Promise<Agent> {
  * The agent with the login key: the one that runs, when it holds a key; else one of ours for as long as the
  * command lives, with a key of the user's own at `keyFile`.
  */
-export async function ensureAgent(env: NodeJS.ProcessEnv, keyFile: string): Promise<Agent> {
+export async function ensureAgent(
+  env: NodeJS.ProcessEnv,
+  keyFile: string,
+  onMade?: OnMade,
+): Promise<Agent> {
   const socket = env["SSH_AUTH_SOCK"];
   if (socket !== undefined && existsSync(socket)) {
     const keys = await agentKeys(socket);
     if (keys.length > 0) return { socket, keys, foreign: true, close: () => Promise.resolve() };
   }
-  await ensureKey(keyFile);
+  await ensureKey(keyFile, onMade);
   return startAgent(keyFile);
 }

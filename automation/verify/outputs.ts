@@ -56,7 +56,7 @@ export function parseOutputs(outputs: unknown): ClusterOutputs {
   throw new ClusterError(
     "NOT_READY",
     `The stack has no cluster yet: its outputs lack ${missing.join(", ")}.`,
-    "`npx stackadm up` goes on where an earlier one stopped.",
+    "`npx stackadm up` goes on where an earlier one stopped; a program of your own has to export them of its `Cluster`.",
   );
 }
 

@@ -33,13 +33,14 @@ const kept = ({
     .map((scheme) => ({ path: `network.proxy.${scheme}`, value: proxy?.[scheme] })),
 ];
 
-/** The secrets that are written as text, and what to do about it. */
+/** The secrets that are written as text in the settings of a project's stack, and what to do about it. */
 export const openSecrets = (
   spec: ClusterSpec,
+  project: string,
 ): { readonly path: string; readonly message: string }[] =>
   kept(spec)
     .filter(({ value }) => typeof value === "string")
     .map(({ path }) => ({
       path: `cluster.${path}`,
-      message: `is not encrypted; write it with \`pulumi config set --path 'stackadm:cluster.${path}' --secret\`, and take another one, since this one was in a file`,
+      message: `is not encrypted; write it with \`pulumi config set --path '${project}:cluster.${path}' --secret\`, and take another one, since this one was in a file`,
     }));

@@ -8,13 +8,25 @@ const root = resolve(__dirname, "..", "..");
 
 const program = `
 import { Cluster, operatorOf, type ClusterArgs } from "stackadm";
-import { ClusterError, createClusterService } from "stackadm/automation";
-import type { DestroyResult, UpResult } from "stackadm/automation";
+import { ClusterError, createClusterService, prepareEnvironment } from "stackadm/automation";
+import type { CloudObject, DestroyResult, EnvironmentOptions, Finding } from "stackadm/automation";
+import type { OperationEnvironment, Orphan, PlanRow } from "stackadm/automation";
+import type { Progress, QuotaUse, Step, UpResult } from "stackadm/automation";
 
 export const make = (args: ClusterArgs): Cluster =>
   new Cluster("dev", { ...args, operator: operatorOf(process.env) });
 export const up = (): Promise<UpResult> => service.up("dev", { onStage: (stage) => stage });
 export const down = (): Promise<DestroyResult> => service.destroy("dev", { abandon: true });
+const step: Step = { update: () => undefined, done: () => undefined, failed: () => undefined };
+const progress: Progress = { step: () => step, note: console.error };
+const told: EnvironmentOptions = { progress };
+export const environments = (): Promise<OperationEnvironment>[] =>
+  [prepareEnvironment(), prepareEnvironment({}), prepareEnvironment(told)];
+export const find = (onQuotas: (of: readonly QuotaUse[]) => void): Promise<Finding[]> =>
+  service.preflight("dev", { onQuotas });
+export const rows = async (): Promise<readonly PlanRow[]> => (await service.preview("dev")).plan;
+export const left = ({ deleted, kept }: DestroyResult): [readonly Orphan[], readonly CloudObject[]] =>
+  [deleted, kept];
 const service = createClusterService({ env: process.env, backend: "file:///nowhere" });
 console.log(typeof Cluster, typeof ClusterError, typeof service.up);
 `;

@@ -121,6 +121,11 @@ describe("the package, packed and installed", function () {
     );
   });
 
+  it("has the documents that its sentences name", () => {
+    const names = ["config.schema.json", "configuration.md", "failures.md", "json.md"];
+    assert.deepEqual(readdirSync(join(installed, "docs")).sort(), [...names, "operations.md"]);
+  });
+
   it("makes a cluster in a foreign program, with the scripts' own text on the machines", async () => {
     assert.ok(program.trim().split("\n").length <= 20);
     const type = "module";

@@ -105,6 +105,21 @@ export const engineMessages: readonly EngineMessage[] = [
     sentence: /refused the credentials/,
   },
   {
+    code: "WRONG_PASSPHRASE",
+    text: "error: getting stack configuration: get stack secrets manager: incorrect passphrase",
+    sentence: /the passphrase is not the one .*, or there is none \(incorrect passphrase\)\.$/,
+  },
+  {
+    code: "WRONG_PASSPHRASE",
+    text: "error: getting stack configuration: get stack secrets manager: passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE environment variables",
+    sentence: /or there is none \(passphrase must be set with PULUMI_CONFIG_PASSPHRASE or/,
+  },
+  {
+    code: "UNEXPECTED_CHANGES",
+    text: "error: no changes were expected but changes occurred",
+    sentence: /and no change was expected \(no changes were expected but changes occurred\)\.$/,
+  },
+  {
     code: "NOT_FOUND",
     text: "Unable to find flavor with name huge",
     sentence: /Unable to find flavor with name huge/,

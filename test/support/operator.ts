@@ -1,11 +1,12 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Engine } from "./engine.js";
 import { inProcess, leave, type Ended } from "./in-process.js";
 import { installedPackage } from "./installed.js";
+import { requireContract } from "./json-contract.js";
 import { kubeconfigFileOf } from "./kubeconfig.js";
 
 export interface Running {
@@ -13,6 +14,23 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** Resolves when standard output or error says this; rejects when the command ends before. */
   says(pattern: RegExp): Promise<void>;
+}
+
+let made: Readonly<Record<string, string>> | undefined;
+
+/** One key for all operators of a process. */
+function loginKey(): Readonly<Record<string, string>> {
+  if (made) return made;
+  const directory = mkdtempSync(join(tmpdir(), "stackadm-key-"));
+  const file = join(directory, "id_ed25519");
+  execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "stackadm", "-f", file]);
+  const read = (name: string): [string, string] => [
+    name,
+    readFileSync(join(directory, name), "utf8"),
+  ];
+  made = Object.fromEntries(["id_ed25519", "id_ed25519.pub"].map(read));
+  rmSync(directory, { recursive: true });
+  return made;
 }
 
 /** A person at a machine of their own: a home, the installed package, an engine, no cloud but the one given. */
@@ -25,6 +43,21 @@ export class Operator {
   constructor(private readonly cloud: NodeJS.ProcessEnv = {}) {
     for (const name of ["tmp", "state", "cache"]) mkdirSync(join(this.home, name));
     this.kubectl("v1.36.3");
+    this.keeps();
+  }
+
+  /** Has worked here before: what commands make once is there. */
+  private keeps(): void {
+    mkdirSync(this.state("ssh"), { recursive: true, mode: 0o700 });
+    writeFileSync(this.state("passphrase"), "of-this-operator\n", { mode: 0o600 });
+    for (const [name, text] of Object.entries(loginKey()))
+      writeFileSync(this.state("ssh", name), text, { mode: 0o600 });
+  }
+
+  /** As on a new machine. */
+  isNew(): void {
+    rmSync(this.state("passphrase"));
+    rmSync(this.state("ssh"), { recursive: true });
   }
 
   /** Gives the machine a kubectl of this version. */
@@ -68,8 +101,12 @@ export class Operator {
     return this.runWith({}, ...args);
   }
 
-  runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
-    return inProcess(args, { env: { ...this.environment(), ...env }, cwd: this.home });
+  /** What it tells programs has to be what docs/json.md says. */
+  async runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
+    const options = { env: { ...this.environment(), ...env }, cwd: this.home };
+    const ended = await inProcess(args, options);
+    if (args.includes("--json")) requireContract(args, ended.out);
+    return ended;
   }
 
   /** Runs a command in this process, on a terminal on which somebody types. */

@@ -10,7 +10,7 @@ const there = "exports.main = async () => process.stdout.write('there\\n');";
 describe("the entry of an installed package", function () {
   this.timeout(60_000);
   let checkout: Checkout;
-  const run = () => checkout.run("automation/cli/stackadm.mjs", []);
+  const run = (...args: string[]) => checkout.run("automation/cli/stackadm.mjs", args);
   beforeEach(() => {
     checkout = new Checkout();
     rmSync(join(checkout.root, "tools"), { recursive: true });
@@ -29,6 +29,11 @@ describe("the entry of an installed package", function () {
       const { code, out, err } = await run();
       assert.deepEqual([code, out], [1, ""]);
       assert.match(err, /^error: \S+main\.js is missing: this package was not built\.\n$/);
+      const { code: same, out: line } = await run("up", "--json");
+      assert.equal(same, 1);
+      const { type, code: name, message } = JSON.parse(line) as Record<string, unknown>;
+      assert.deepEqual([type, name], ["error", "FAILED"]);
+      assert.match(String(message), /main\.js is missing: this package was not built\.$/);
       checkout.put("dist/automation/cli/main.js", there);
       assert.equal((await run()).out, "there\n");
       assert.deepEqual(checkout.calls(), []);

@@ -63,12 +63,15 @@ describe("a command that only looks", function () {
       golden("cli/status-table.txt", out.replace(cloud.authUrl, "http://cloud.example/identity"));
     });
 
-    it("ends with 1 when a node is not Ready, with its reason and the missing server", async () => {
+    it("ends with 5 when a node is not Ready, with its reason and the missing server", async () => {
       cluster.ready = false;
-      const { code, out } = await operator.run("status");
-      assert.equal(code, 1);
+      const { code, out, err } = await operator.run("status");
+      assert.deepEqual([code, err], [5, ""]);
       assert.match(out, /^dev-general-0 +general +zone-b +GONE$/m);
       assert.match(out, /^dev-general-0 .* no: no network plugin yet$/m);
+      const [result, error] = jsonLines((await operator.run("status", "--json")).out);
+      assert.deepEqual([result?.["type"], result?.["ok"]], ["result", false]);
+      assert.deepEqual([error?.["type"], error?.["code"]], ["error", "VERIFY_FAILED"]);
     });
 
     it("warns when the credential of the cluster's controllers ends soon, and says what to do", async () => {
@@ -113,6 +116,9 @@ describe("a command that only looks", function () {
         err,
         /^\nerror: The Kubernetes API at 127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n {2}[^\n]+\n$/,
       );
+      const [result, error] = jsonLines((await operator.run("status", "--json")).out);
+      assert.deepEqual([result?.["ok"], error?.["code"]], [false, "KUBERNETES_UNREACHABLE"]);
+      assert.equal((result?.["servers"] as { server: string }[])[0]?.server, "SHUTOFF");
     });
 
     it("has everything in one line for programs", async () => {
@@ -120,7 +126,10 @@ describe("a command that only looks", function () {
       const { out } = await operator.run("status", "--json");
       const [line, ...more] = jsonLines(out);
       assert.deepEqual(more, []);
-      const { type, stack, ok, nodes, clusters, place } = line ?? {};
+      const { type, stack, ok, nodes, clusters, place, servers } = line ?? {};
+      const [first] = servers as unknown[];
+      const machine = { name: "dev-control-plane-0", role: "control plane", zone: "zone-a" };
+      assert.deepEqual(first, { ...machine, server: "ACTIVE" });
       assert.deepEqual([type, stack, ok, clusters], ["result", "dev", true, ["dev"]]);
       assert.deepEqual(place, livesIn());
       assert.equal((nodes as unknown[]).length, 2);
@@ -201,6 +210,25 @@ describe("a command that only looks", function () {
       assert.deepEqual(plan[1], { operation: "replace", type: "Instance", name: "vm" });
     });
 
+    it("ends with 6 where something would change and none was expected, after the plan", async () => {
+      const events = [stepEvent("resourcePreEvent", { type: networkType, name: "net" }), summary];
+      operator.engine.runs({ preview: { events } });
+      const { code, out, err } = await operator.run("preview", "--expect-no-changes");
+      assert.equal(code, 6);
+      assert.match(out, /^create +Network +net$/m);
+      assert.match(err, /\nerror: No change was expected, and `up` would change:\n {2}create Net/);
+      const lines = jsonLines((await operator.run("preview", "--expect-no-changes", "--json")).out);
+      assert.deepEqual(
+        lines.slice(-2).map(({ type, ok, code: name }) => [type, ok ?? name]),
+        [
+          ["result", false],
+          ["error", "UNEXPECTED_CHANGES"],
+        ],
+      );
+      operator.engine.runs({ preview: { events: [summary] } });
+      assert.equal((await operator.run("preview", "--expect-no-changes")).code, 0);
+    });
+
     it("says so when there is nothing to do, and passes --refresh on", async () => {
       operator.engine.runs({ preview: { events: [summary] } });
       const { code, out } = await operator.run("preview", "--refresh");
@@ -250,6 +278,9 @@ describe("a command that only looks", function () {
     const { code, out, err } = await operator.run("refresh");
     assert.deepEqual([code, out], [0, ""]);
     assert.match(err, /^\+ Read the resources of 'dev' \(\d+ s\): 1 differ$/m);
+    const expected = await operator.run("refresh", "--expect-no-changes");
+    assert.equal(expected.code, 6);
+    assert.match(expected.err, /\nerror: Of 'dev', 1 resources were not as its state said; /);
     operator.engine.runs({});
     const { out: lines } = await operator.run("refresh", "--json");
     assert.deepEqual(lastLine(lines), { type: "result", ok: true, changed: 0 });

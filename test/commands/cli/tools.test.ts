@@ -51,10 +51,26 @@ describe("a command about what surrounds a cluster", function () {
       assert.equal(code, 3);
       const readable = out
         .replaceAll(operator.home, "HOME")
+        .replaceAll(operator.package, "PACKAGE")
         .replaceAll(hostname(), "this-host")
         .replaceAll(/127\.0\.0\.1:\d+/g, "cloud.example")
         .replaceAll(/process \d+/g, "process 12");
       golden("cli/doctor-table.txt", readable);
+      const [result, error] = jsonLines((await operator.run("doctor", "--json")).out).slice(-2);
+      const { ok, stack, backend, loginKey, tools, kubectl, locks, quotas } = result ?? {};
+      assert.deepEqual([ok, stack, loginKey], [false, "dev", "own"]);
+      assert.equal(backend, `file://${operator.state("pulumi")}`);
+      assert.equal((tools as { name: string }[])[0]?.name, "pulumi");
+      assert.deepEqual(kubectl, { version: "v1.36.3" });
+      assert.match(String((locks as string[])[0]), /^process \d+ of ann on /);
+      assert.deepEqual((quotas as unknown[])[0], {
+        name: "instances",
+        limit: 10,
+        used: 0,
+        needed: 3,
+      });
+      assert.deepEqual([error?.["type"], error?.["code"]], ["error", "PREFLIGHT_FAILED"]);
+      assert.match(String(error?.["message"]), /^The cluster does not fit .*:\n {2}flavor: /);
       assert.ok(!existsSync(operator.kubeconfig()));
     });
 
@@ -79,12 +95,15 @@ describe("a command about what surrounds a cluster", function () {
       );
     });
 
-    it("makes the user's key and passphrase once, for nobody else to read", async () => {
-      await operator.run("doctor");
+    it("makes the user's key and passphrase once, for nobody else to read, and says that they are to be kept", async () => {
+      operator.isNew();
+      const { err } = await operator.run("doctor");
+      for (const path of [operator.state("passphrase"), operator.state("ssh", "id_ed25519")])
+        assert.match(err, new RegExp(`^${path} is made: .* Keep a copy of it: `, "m"));
       for (const path of [operator.state("passphrase"), operator.state("ssh", "id_ed25519")])
         assert.equal(statSync(path).mode & 0o777, 0o600, path);
       const before = statSync(operator.state("ssh", "id_ed25519")).mtimeMs;
-      await operator.run("doctor");
+      assert.doesNotMatch((await operator.run("doctor")).err, /is made/);
       assert.equal(statSync(operator.state("ssh", "id_ed25519")).mtimeMs, before);
     });
   });
@@ -189,6 +208,13 @@ describe("a command about what surrounds a cluster", function () {
           variables.some((line) => line.startsWith(`${name}=`)),
           name,
         );
+    });
+
+    it("says on standard error that the key which it made is to be kept", async () => {
+      operator.isNew();
+      const { out, err } = await operator.run("env");
+      assert.match(err, /ssh\/id_ed25519 is made: the login key /);
+      assert.doesNotMatch(out, /is made/);
     });
 
     it("does not print the cloud's password, which the shell has already", async () => {

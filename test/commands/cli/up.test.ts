@@ -119,6 +119,15 @@ describe("`stackadm up` and `stackadm dev`", function () {
     }
   });
 
+  it("makes nothing where no change is expected, and ends with 6", async () => {
+    const events = [stepEvent("resourcePreEvent", { type: networkType, name: "net" })];
+    operator.engine.runs({ preview: { events } });
+    const { code, out, err } = await operator.run("up", "--expect-no-changes");
+    assert.deepEqual([code, out], [6, ""]);
+    assert.match(err, /\nerror: No change was expected, .*\n {2}create Network 'net'\n {2}`npx/);
+    assert.deepEqual(operator.engine.operations(), ["preview"]);
+  });
+
   it("asks the cloud first and makes nothing in one that does not fit; all problems at once", async () => {
     cloud.on("GET /image/images", { body: { images: [] } });
     cloud.on("GET /compute/limits", {

@@ -57,6 +57,22 @@ describe("the cluster service", function () {
     assert.deepEqual(engine.operations(), ["up", "refresh", "preview"]);
   });
 
+  it("changes nothing where no change is expected and something would change, and says what", async () => {
+    const steps = [stepEvent("resourcePreEvent", { type: networkType, name: "net" })];
+    engine.runs({ preview: { events: steps } });
+    const expecting = { ...bare, expectNoChanges: true };
+    const { message, exitCode } = await fails(service().up("dev", expecting), "UNEXPECTED_CHANGES");
+    assert.match(
+      message,
+      /^No change was expected, and `up` would change:\n {2}create Network 'net'$/,
+    );
+    assert.equal(exitCode, 6);
+    assert.deepEqual(engine.operations(), ["preview"]);
+    engine.runs({});
+    await service().up("dev", expecting);
+    assert.deepEqual(engine.operations(), ["preview", "preview", "up"]);
+  });
+
   it("does not begin what was stopped while it waited for its turn", async () => {
     const clusters = service();
     const stop = new AbortController();

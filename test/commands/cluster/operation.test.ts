@@ -136,14 +136,15 @@ describe("one operation in a process of its own", function () {
       "error: [409] Conflict: Another update is currently in progress.",
       "STACK_LOCKED",
     ],
-    ["anything else by its sentence", "error: incorrect passphrase", "FAILED"],
+    ["a passphrase that is another one", "error: incorrect passphrase", "WRONG_PASSPHRASE"],
+    ["anything else by its sentence", "error: the disk is full", "FAILED"],
   ];
   for (const [what, stderr, code] of failures)
     it(`is explained: ${what}`, async () => {
       engine.runs({ up: { stderr: `${stderr}\n`, code: 255 } });
       const { message } = await fails(start("up"), code);
       assert.doesNotMatch(message, /\n|stdout:/);
-      if (code === "FAILED") assert.match(message, /incorrect passphrase/);
+      if (code === "FAILED") assert.match(message, /the disk is full/);
     });
 
   it("is explained by the cause, not by what followed from it", async () => {

@@ -41,6 +41,9 @@ const rows: readonly Refused[] = [
     ["lab", "add", "none"],
   ].map((args) => ({ args })),
   ...[
+    ["up", "--cwd"],
+    ["up", "--cwd", "/nowhere"],
+    ["status", "-C", ""],
     ["up", "--refresh=no"],
     ["up", "--force", "now"],
     ["status", "--json=yes"],
@@ -72,6 +75,10 @@ const rows: readonly Refused[] = [
   up({ PULUMI_CONFIG_PASSPHRASE_FILE: "/nowhere" }),
   up({ PULUMI_CONFIG_PASSPHRASE_FILE: "HOME/directory" }, { directory: null }),
   up({ XDG_STATE_HOME: "HOME/file" }, { file: "" }),
+  ...["s3://bucket", "postgres://me:SECRET@db.example/stacks"].map((PULUMI_BACKEND_URL) =>
+    // A machine that has none of its own yet.
+    up({ PULUMI_BACKEND_URL, XDG_STATE_HOME: "HOME/new" }),
+  ),
   ...["0", "-1", "abc", "1e3", " 8"].map((parallel) => up({ PULUMI_PARALLEL: parallel })),
   ...["maybe", "2", "yes"].map((insecure) => up({ OS_INSECURE: insecure })),
   up({ OS_AUTH_URL: "", OS_CLOUD: "" }),

@@ -4,13 +4,14 @@ import { recognised } from "../../../base/failure.js";
 import { failureCodes, isFailureCode, rowOf } from "../../../base/failures.js";
 
 const exitCodes: Readonly<Record<number, readonly string[]>> = {
-  2: ["INVALID_CONFIG", "INVALID_USAGE", "CLOUD_NOT_CONFIGURED"],
+  2: ["INVALID_CONFIG", "INVALID_USAGE", "CLOUD_NOT_CONFIGURED", "WRONG_PASSPHRASE"],
   3: [
     ...["WRONG_PROJECT", "PREFLIGHT_FAILED", "QUOTA_EXCEEDED", "AUTH_FAILED", "FORBIDDEN"],
     ...["CLOUD_UNTRUSTED", "CLOUD_UNREACHABLE"],
   ],
   4: ["STACK_LOCKED"],
   5: ["VERIFY_FAILED"],
+  6: ["UNEXPECTED_CHANGES"],
   130: ["CANCELLED"],
 };
 

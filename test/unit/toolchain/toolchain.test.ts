@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { silent, type Progress } from "../../../base/progress.js";
+import { Failure } from "../../../base/failure.js";
 import { UserError } from "../../../base/user-error.js";
 import { ensureToolchain } from "../../../toolchain/toolchain.js";
 import { engineVersion, pluginVersions } from "../../../toolchain/versions.js";
@@ -35,10 +36,10 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
   };
   const engine = (version: string) => tool("bin", "pulumi", `echo v${version}`);
   const plugins = Object.entries<string>(pluginVersions);
-  const ensure = (progress: Progress = silent) =>
+  const ensure = (progress: Progress = silent, more: NodeJS.ProcessEnv = {}) =>
     ensureToolchain({
       ...{ progress, cache },
-      env: { PATH: join(folder, "bin"), PULUMI_HOME: join(folder, "home") },
+      env: { PATH: join(folder, "bin"), PULUMI_HOME: join(folder, "home"), ...more },
     });
   const install = () => {
     for (const [name, version] of plugins) {
@@ -106,12 +107,31 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     }
   });
 
-  it("says how to get Pulumi where the one there is too old and nothing can build another", async () => {
+  /** Refused as a missing tool, before anything begins. */
+  const refused = (said: RegExp): Promise<void> =>
+    assert.rejects(
+      ensure({ ...silent, step: (title) => assert.fail(`${title} began`) }),
+      (error) => {
+        assert.ok(error instanceof Failure);
+        assert.deepEqual([error.code, error.exitCode], ["TOOL_MISSING", 1]);
+        assert.match(error.sentence, said);
+        assert.match(error.hint, /^Install Pulumi \(https:.*set STACKADM_STAND_INS=1/);
+        return true;
+      },
+    );
+
+  it("says which Pulumi to install where there is none or one too old, before anything is built", async () => {
+    await refused(/^Pulumi 3\.246\.0 or newer is needed: there is no pulumi on PATH\.$/);
     engine("3.1.0");
+    await refused(/^Pulumi 3\.246\.0 or newer is needed: \S+pulumi is v3\.1\.0, older than 3\./);
+    assert.deepEqual(readdirSync(cache), []);
+  });
+
+  it("says that there is no Go where the toolchain is to be built", async () => {
     process.env["PATH"] = join(folder, "bin");
-    await assert.rejects(ensure(), (error: unknown) => {
+    await assert.rejects(ensure(silent, { STACKADM_STAND_INS: "1" }), (error: unknown) => {
       assert.ok(error instanceof UserError);
-      assert.match(error.message, /no Go to build the toolchain with/);
+      assert.match(error.message, /^pulumi 3\.246\.0 is not installed, and there is no Go/);
       assert.match(error.hint, /Install Pulumi .* or Go/);
       return true;
     });
@@ -122,20 +142,10 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
   it("takes a stand-in only where that is asked for", async () => {
     engine(engineVersion);
     install();
-    await assert.rejects(ensure(), (error: unknown) => {
-      assert.ok(error instanceof UserError);
-      assert.match(error.message, /^The official pulumi-language-nodejs .* is not installed/);
-      assert.match(error.hint, /set STACKADM_STAND_INS=1/);
-      return true;
-    });
-    const asked = ensureToolchain({
-      ...{ progress: silent, cache },
-      env: {
-        ...{ PATH: join(folder, "bin"), PULUMI_HOME: join(folder, "home") },
-        STACKADM_STAND_INS: "1",
-      },
-    });
-    const told = await asked.then(
+    await refused(
+      /^The official pulumi-language-nodejs .* is not installed: it is neither on PATH nor beside /,
+    );
+    const told = await ensure(silent, { STACKADM_STAND_INS: "1" }).then(
       ({ pieces }) => pieces[1]?.origin,
       (error: unknown) => (error as Error).message,
     );

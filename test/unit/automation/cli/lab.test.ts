@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { golden } from "../../../support/golden.js";
-import { lastLine, Operator } from "../../../support/operator.js";
+import { jsonLines, Operator } from "../../../support/operator.js";
 
 // The lab itself is tested in test/unit/lab and test/lab; here it only records how it is called.
 describe("`stackadm lab`", function () {
@@ -70,8 +70,9 @@ describe("`stackadm lab`", function () {
       assert.equal(code, 1);
       assert.match(out, new RegExp(`^LAB +${state}$`, "m"));
       assert.equal(out.includes("container stackadm-lab is exited"), problems.length > 0);
-      const json = lastLine((await operator.run("lab", "status", "--json")).out);
-      assert.deepEqual(json, { type: "result", ok: false, state, problems });
+      const [result, error] = jsonLines((await operator.run("lab", "status", "--json")).out);
+      assert.deepEqual(result, { type: "result", ok: false, state, problems });
+      assert.deepEqual([error?.["type"], error?.["code"]], ["error", "FAILED"]);
     });
 
   it("is taken away by `down` without a question, so that scripts can do it", async () => {

@@ -53,6 +53,18 @@ describe("the command line", function () {
       assert.match(err, said);
     });
 
+  for (const [what, args] of usage)
+    it(`says it to programs as a JSON line, and nothing else: ${what}`, async () => {
+      const { code, out, err } = await operator.run(...args, "--json");
+      assert.deepEqual([code, err], [2, ""]);
+      const [line, ...more] = jsonLines(out);
+      assert.deepEqual(more, []);
+      const { type, code: name, message, hint } = line ?? {};
+      assert.deepEqual([type, name], ["error", "INVALID_USAGE"]);
+      assert.match(String(message), /^[A-Z][^\n]+\.$/);
+      assert.match(String(hint), /--help/);
+    });
+
   it("refuses without a cloud, in one sentence and one hint, before anything is prepared", async () => {
     for (const command of [["up"], ["destroy", "--yes"], ["doctor"], ["orphans"]]) {
       const { code, out, err } = await operator.run(...command);
@@ -145,6 +157,8 @@ describe("the command line", function () {
       assert.deepEqual([code, out], [1, ""]);
       assert.match(err, unforeseen);
       assert.match((await operator.runWith({ STACKADM_DEBUG: "1" }, "--help")).err, traced);
+      const { type, code: name } = lastLine((await operator.run("up", "--json")).out);
+      assert.deepEqual([type, name], ["error", "FAILED"]);
     } finally {
       writeFileSync(file, text);
     }

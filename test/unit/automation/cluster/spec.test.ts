@@ -73,6 +73,19 @@ describe("the cluster that a stack file describes", () => {
     }
   });
 
+  it("names the key of its own project in what is to be written", () => {
+    const open = { ...minimal, credential: { id: "i", secret: "CANARY" } };
+    const of = {
+      project: "mine",
+      stack: "dev",
+      settings: stringify({ config: { "mine:cluster": open } }),
+    };
+    assert.throws(
+      () => clusterSpecOf({ ...of, agentKeys: [key] }),
+      /pulumi config set --path 'mine:cluster\.credential\.secret' --secret/,
+    );
+  });
+
   it("has peers whose passwords are encrypted, and is refused with one that lies open", () => {
     const withPassword = (password: unknown) => ({
       ...minimal,

@@ -9,6 +9,8 @@ import {
   readState,
   writeState,
 } from "../../../../automation/cluster/state.js";
+import { Failure } from "../../../../base/failure.js";
+import type { FailureCode } from "../../../../base/failures.js";
 import { UserError } from "../../../../base/user-error.js";
 import { encrypted, Engine, instanceType, stackWith, urnOf } from "../../../support/engine.js";
 
@@ -18,6 +20,17 @@ const server = (name: string, id?: string) => ({
   custom: true,
   ...(id === undefined ? {} : { id }),
 });
+
+async function fails(work: Promise<unknown>, code: FailureCode, said: RegExp): Promise<Failure> {
+  const error = await work.then(
+    () => assert.fail("ended well"),
+    (failed: unknown) => failed,
+  );
+  assert.ok(error instanceof Failure, String(error));
+  assert.equal(error.code, code, error.message);
+  assert.match(error.sentence, said);
+  return error;
+}
 
 describe("the state of a stack", () => {
   let engine: Engine;
@@ -33,12 +46,31 @@ describe("the state of a stack", () => {
   });
 
   it("that cannot be read is an error with the engine's own words, never an absent stack", async () => {
-    engine.refuses({ "stack export": "error: could not decrypt: incorrect passphrase\n" });
-    await assert.rejects(
-      readState(engine.access()),
-      /^Error: The stack's state cannot be read: error: could not decrypt: incorrect passphrase$/,
-    );
+    engine.refuses({ "stack export": "error: bucket is on fire\n" });
+    await fails(readState(engine.access()), "FAILED", /^The stack's .*: error: bucket is on fire$/);
   });
+
+  for (const said of [
+    "incorrect passphrase",
+    "passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE environment variables",
+  ])
+    it(`names the passphrase when the engine says: ${said}`, async () => {
+      const text = `error: could not deserialize deployment: constructing secrets manager: ${said}\n`;
+      engine.state({});
+      for (const [command, read] of [
+        ["stack export", readState],
+        ["stack output", readOutputs],
+      ] as const) {
+        engine.refuses({ [command]: text });
+        const { exitCode, hint } = await fails(
+          read(engine.access()),
+          "WRONG_PASSPHRASE",
+          /^The secrets of the stack cannot be read: .* \((incorrect passphrase|passphrase must .*)\)\.$/,
+        );
+        assert.equal(exitCode, 2);
+        assert.match(hint, /PULUMI_CONFIG_PASSPHRASE_FILE name .* with which the stack was made/);
+      }
+    });
 
   it("holds the identities that were made, and takes nothing else for one", () => {
     const made = (name: string, stdout: string) => ({

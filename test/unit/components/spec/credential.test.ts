@@ -84,7 +84,7 @@ describe("with what a cluster's controllers work in the cloud", () => {
     const open = (credential: object): string[] => {
       const result = parsed(credential);
       assert.ok("spec" in result);
-      return openSecrets(result.spec).map(({ path, message }) => `${path}: ${message}`);
+      return openSecrets(result.spec, "stackadm").map(({ path, message }) => `${path}: ${message}`);
     };
     assert.deepEqual(open({ username: "shop", password }), []);
     const [sentence = "", ...more] = open({ username: "shop", password: "CANARY" });

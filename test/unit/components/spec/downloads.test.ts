@@ -15,7 +15,7 @@ const proxy = (of: object): string[] => problems({ network: { proxy: of } });
 const open = (over: object): string[] => {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result, JSON.stringify(result));
-  return openSecrets(result.spec).map(({ path }) => path);
+  return openSecrets(result.spec, "stackadm").map(({ path }) => path);
 };
 
 describe("kubernetes.registries", () => {

@@ -99,7 +99,7 @@ describe("kube-router in a specification", () => {
       ],
     });
     assert.ok("spec" in result, JSON.stringify(result));
-    const found = openSecrets(result.spec).map(({ path }) => path);
+    const found = openSecrets(result.spec, "stackadm").map(({ path }) => path);
     assert.deepEqual(found, ["cluster.podNetwork.peers[1].password"]);
   });
 

@@ -1,0 +1,107 @@
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { parseDocument } from "yaml";
+import { packageRoot } from "../../base/paths.js";
+import { UserError } from "../../base/user-error.js";
+import { programModule } from "../cluster/workspace.js";
+
+/** The Pulumi project that a command is about. */
+export interface Project {
+  /** Where Pulumi.yaml and the settings of the stacks are. */
+  readonly directory: string;
+  /** Its name, where it has a program of its own. */
+  readonly name?: string;
+  /** That program. Absent: it is the package's. */
+  readonly program?: string;
+}
+
+const fileName = "Pulumi.yaml";
+
+/** The nearest directory with Pulumi.yaml, from here upwards, as Pulumi looks for it. */
+function nearest(from: string): string | undefined {
+  if (existsSync(join(from, fileName))) return from;
+  const parent = dirname(from);
+  return parent === from ? undefined : nearest(parent);
+}
+
+const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
+
+const isSame = (one: string, other: string): boolean =>
+  existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other);
+
+/** What package.json names as the module of a directory, if there is one. */
+function packageMain(directory: string): string[] {
+  const file = join(directory, "package.json");
+  if (!isFile(file)) return [];
+  try {
+    const { main } = JSON.parse(readFileSync(file, "utf8")) as { main?: unknown };
+    return typeof main === "string" ? [main] : [];
+  } catch {
+    return []; // whoever runs the program says what is wrong with it
+  }
+}
+
+/** The file that Node would run for a `main`: the file itself, or the module of a directory. */
+const entryOf = (main: string): string | undefined =>
+  [
+    ...[main, `${main}.ts`, `${main}.js`],
+    ...packageMain(main).map((name) => join(main, name)),
+    ...["index.ts", "index.js"].map((name) => join(main, name)),
+  ].find(isFile);
+
+/** What the project has of its own. Settings alone, without a program, are for the package's; so is a `main` that leads to it. */
+function ownProgram(directory: string): Pick<Project, "name" | "program"> {
+  const file = join(directory, fileName);
+  const document = parseDocument(readFileSync(file, "utf8"));
+  const [wrong] = document.errors;
+  if (wrong) {
+    const [what = ""] = wrong.message.split(/:?\n/);
+    throw new UserError(`${file} is not YAML: ${what}.`, "Correct it and run this again.", 2);
+  }
+  const { name, main, runtime } = (document.toJS() ?? {}) as Record<string, unknown>;
+  const language =
+    typeof runtime === "string" ? runtime : (runtime as { name?: string } | undefined)?.name;
+  const own = (program: string) => ({ name: String(name), program });
+  if (language !== "nodejs") return own(directory);
+  const named = typeof main === "string" ? resolve(directory, main) : undefined;
+  const entry = entryOf(named ?? directory) ?? named;
+  return entry === undefined || isSame(entry, programModule()) ? {} : own(entry);
+}
+
+/**
+ * The project of the directory in which the command runs, or of the one that is named; where there is none, the package itself,
+ * as in a checkout.
+ *
+ * @param cwd what `--cwd` names
+ */
+export function findProject(cwd?: string): Project {
+  const from = resolve(cwd ?? ".");
+  // An empty variable in a script must not mean the current directory.
+  const directory = cwd === "" ? undefined : nearest(from);
+  if (directory === undefined) {
+    if (cwd === undefined) return { directory: packageRoot() };
+    throw new UserError(
+      cwd === ""
+        ? "--cwd: '' is no directory."
+        : `--cwd: there is no ${fileName} in ${from}, nor in a directory above it.`,
+      "Name the directory of your project; without `--cwd` it is the current one.",
+      2,
+    );
+  }
+  if (isSame(directory, packageRoot())) return { directory: packageRoot() };
+  return { directory, ...ownProgram(directory) };
+}
+
+/** Refuses what runs the program, where the project has one of its own: that is run by Pulumi itself. */
+export function requireOurProgram(
+  command: string,
+  { stack, cwd }: { readonly stack: string; readonly cwd?: string },
+): void {
+  const { directory, program } = findProject(cwd);
+  if (program === undefined) return;
+  throw new UserError(
+    `\`${command}\` runs the program of stackadm, and the project in ${directory} has one of its own: ${program}.`,
+    `Run \`pulumi ${command === "preview" ? command : "up"} --stack ${stack}\` there, after \`eval "$(npx stackadm env)"\`. The commands that run no program work here: status, outputs, kubeconfig, doctor, refresh, unlock and destroy.`,
+    2,
+  );
+}

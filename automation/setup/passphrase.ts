@@ -1,0 +1,73 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { stateDirectory } from "../../base/paths.js";
+import { withoutPassword } from "../../base/urls.js";
+import { UserError } from "../../base/user-error.js";
+import { backendDirectory } from "./backend.js";
+import { ensurePassphraseFile } from "./secrets.js";
+
+export interface PassphraseOptions {
+  /** URL of the state backend. */
+  readonly backend: string;
+  /** Whether the stack's secrets need one. */
+  readonly needed: boolean;
+  /** Told of a passphrase that was made. */
+  readonly note: (text: string) => void;
+}
+
+function requirePassphraseFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() === true && readableFile(path)) return;
+  const why = !found ? "is not there" : found.isFile() ? "may not be read" : "is no file";
+  throw new UserError(
+    `PULUMI_CONFIG_PASSPHRASE_FILE: ${path} ${why}.`,
+    "Name the file with the passphrase of the stacks; where the backend is a directory, unset it to have one made.",
+    2,
+  );
+}
+
+function readableFile(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Pulumi's own service keeps the secrets of its stacks itself. */
+const keepsSecrets = (backend: string): boolean => /^https?:/.test(backend);
+
+/**
+ * A passphrase that is made here would be on this machine only: where others reach the state, too, the first `up` of a machine that
+ * does not stay would lose the key of every secret in it.
+ */
+function requireOwnBackend(backend: string): void {
+  if (backendDirectory(backend) !== undefined) return;
+  throw new UserError(
+    `No passphrase is named for the secrets of the stacks at ${withoutPassword(backend)}, and one that is made here would be lost with this machine.`,
+    "Let PULUMI_CONFIG_PASSPHRASE_FILE name a file with the one with which the stack was made; for a first stack make one that you keep: openssl rand -base64 32 >passphrase.",
+    2,
+  );
+}
+
+/** The variable that leads the engine to the passphrase: what is named, else the one of this user, which is made where nobody has one. */
+export function passphraseEnvironment(
+  env: NodeJS.ProcessEnv,
+  { backend, needed, note }: PassphraseOptions,
+): Record<string, string> {
+  if (env["PULUMI_CONFIG_PASSPHRASE"] !== undefined) return {};
+  const named = env["PULUMI_CONFIG_PASSPHRASE_FILE"] ?? "";
+  if (named !== "") {
+    requirePassphraseFile(named);
+    return {};
+  }
+  const own = stateDirectory("passphrase");
+  if (!existsSync(own)) {
+    if (!needed || keepsSecrets(backend)) return {};
+    requireOwnBackend(backend);
+    note(
+      `${own} is made: the passphrase of the stacks' secrets. Keep a copy of it: without it nobody can read them again.`,
+    );
+  }
+  return { PULUMI_CONFIG_PASSPHRASE_FILE: ensurePassphraseFile(own) };
+}

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { findProject, requireOurProgram } from "../../../../automation/cli/project.js";
+import { programModule } from "../../../../automation/cluster/workspace.js";
+import { packageRoot } from "../../../../base/paths.js";
+import { UserError } from "../../../../base/user-error.js";
+
+describe("the project of a command", () => {
+  let directory: string;
+  const before = process.cwd();
+  beforeEach(() => {
+    directory = realpathSync(mkdtempSync(join(tmpdir(), "project-")));
+  });
+  afterEach(() => {
+    process.chdir(before);
+    rmSync(directory, { recursive: true });
+  });
+  const put = (file: string, text = ""): string => {
+    const path = join(directory, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  };
+  const project = (more = "", name = "mine"): string =>
+    put("Pulumi.yaml", `name: ${name}\nruntime: nodejs\n${more}`);
+  const program = (): string | undefined => findProject(directory).program;
+  const refused = (said: RegExp, work: () => unknown): void => {
+    assert.throws(work, (error: unknown) => {
+      assert.ok(error instanceof UserError);
+      assert.equal(error.exitCode, 2);
+      assert.match(`${error.message} ${error.hint}`, said);
+      return true;
+    });
+  };
+
+  it("is the current directory's, or the nearest above it; else the package itself", () => {
+    const deep = join(directory, "a", "b");
+    mkdirSync(deep, { recursive: true });
+    process.chdir(deep);
+    assert.deepEqual(findProject(), { directory: packageRoot() });
+    project();
+    assert.deepEqual(findProject(), { directory });
+    put("a/Pulumi.yaml", "name: nearer\nruntime: nodejs\n");
+    assert.deepEqual(findProject(), { directory: join(directory, "a") });
+    assert.deepEqual(findProject("../.."), { directory });
+  });
+
+  it("is the package where its own directory is meant, also through a link", () => {
+    const link = join(directory, "link");
+    symlinkSync(packageRoot(), link);
+    for (const cwd of [packageRoot(), join(packageRoot(), "docs"), link])
+      assert.deepEqual(findProject(cwd), { directory: packageRoot() });
+  });
+
+  it("is refused where a directory is named that has none", () => {
+    const nowhere = join(directory, "nowhere");
+    refused(/^--cwd: there is no Pulumi\.yaml in \S+nowhere, nor .* Name the directory/, () =>
+      findProject(nowhere),
+    );
+  });
+
+  it("is refused where Pulumi.yaml is no YAML", () => {
+    put("Pulumi.yaml", "name: [\n");
+    refused(/Pulumi\.yaml is not YAML: /, () => findProject(directory));
+  });
+
+  it("runs the package's program where it has settings alone, or names that program", () => {
+    project();
+    assert.equal(program(), undefined);
+    put("package.json", JSON.stringify({ main: "index.js" }));
+    assert.equal(program(), undefined, "there is no such file");
+    project(`main: ${programModule()}\n`);
+    assert.equal(program(), undefined);
+  });
+
+  it("has the program that Node would run", () => {
+    project();
+    const index = put("index.ts");
+    assert.equal(program(), index);
+    const main = put("bin/main.js");
+    put("package.json", JSON.stringify({ main: "bin/main.js" }));
+    assert.equal(program(), main);
+    const source = put("src/index.ts");
+    for (const named of ["src", "src/", "src/index", "src/index.ts", "./src"]) {
+      project(`main: ${named}\n`);
+      assert.equal(program(), source, named);
+    }
+    project("main: nowhere.ts\n");
+    assert.equal(program(), join(directory, "nowhere.ts"));
+    put("Pulumi.yaml", "name: mine\nruntime: { name: python }\n");
+    assert.equal(program(), directory);
+    assert.equal(findProject(directory).name, "mine");
+  });
+
+  it("is refused for what runs a program, where it has one of its own, with what serves instead", () => {
+    const options = { stack: "prod", cwd: directory };
+    project();
+    requireOurProgram("up", options);
+    put("index.ts");
+    refused(
+      /^`up` runs the program of stackadm, .*index\.ts\. Run `pulumi up --stack prod` there/,
+      () => {
+        requireOurProgram("up", options);
+      },
+    );
+    refused(/`pulumi preview --stack prod` there, after `eval "\$\(npx stackadm env\)"`/, () => {
+      requireOurProgram("preview", options);
+    });
+    refused(/^`dev` runs .* Run `pulumi up /, () => {
+      requireOurProgram("dev", options);
+    });
+  });
+});
