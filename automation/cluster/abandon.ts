@@ -143,6 +143,9 @@ async function leave(run: Run, before: StateExport, signal: AbortSignal) {
     onDelete: ({ kind, name }) => {
       run.note(`Deleting the ${kind} '${name}'.`);
     },
+    onWait: (text) => {
+      run.note(text);
+    },
   });
   const { state: rest, forgotten } = withoutApiObjects(before, goesWithIt);
   // An import forgets the record of it, and what is half made keeps its network.
