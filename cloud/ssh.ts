@@ -100,6 +100,15 @@ export interface Look extends Pick<SshTarget, "agentSocket"> {
   readonly within?: number;
 }
 
+const patienceWithin = (within: number | undefined): Patience =>
+  within === undefined ? keepalive : { ...keepalive, readyTimeout: within };
+
+/** Logs in at the end of the way, over `stream` if there is one, and goes. */
+async function touch(...login: Parameters<typeof logIn>): Promise<"itself"> {
+  (await logIn(...login)).destroy();
+  return "itself";
+}
+
 /** Goes the whole way to a machine once, and leaves nothing open. */
 export async function whoAnswers(
   { proxy, ...target }: SshRoute,
@@ -110,14 +119,13 @@ export async function whoAnswers(
   const end = within === undefined ? undefined : AbortSignal.timeout(within);
   // What goes by it ends with it: to a machine that is silent it would wait for minutes.
   end?.addEventListener("abort", () => hop?.destroy());
-  const patience = { ...keepalive, ...(within !== undefined && { readyTimeout: within }) };
+  const patience = patienceWithin(within);
   try {
-    if (proxy) hop = await logIn({ ...proxy, ...agent }, undefined, patience);
+    if (!proxy) return await touch({ ...target, ...agent }, undefined, patience);
+    hop = await logIn({ ...proxy, ...agent }, undefined, patience);
     end?.throwIfAborted();
-    stream = hop && (await forward(hop, target.host, target.port ?? 22));
-    const client = await logIn({ ...target, ...agent }, stream, patience);
-    client.destroy();
-    return "itself";
+    stream = await forward(hop, target.host, target.port ?? 22);
+    return await touch({ ...target, ...agent }, stream, patience);
   } catch (error) {
     if (error instanceof HostKeyMismatch) return "wrong host key";
     return hop && !stream ? "the proxy alone" : "nobody";

@@ -210,9 +210,14 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
 
   describe("through which the cluster's API is reached", () => {
     let api: Server;
+    /** What it answers. */
+    let code: number;
     const object = "kubernetes:core/v1:Service";
     beforeEach(async () => {
-      api = createServer((_, response) => response.end("{}"));
+      code = 200;
+      api = createServer((_, response) => {
+        response.writeHead(code).end("{}");
+      });
       await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
       const cluster = await startFakeCluster();
       await cluster.close();
@@ -241,11 +246,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     });
 
     it("is told where the API does not answer", async () => {
-      api
-        .removeAllListeners("request")
-        .on("request", (_, response: { writeHead(code: number): { end(): void } }) =>
-          response.writeHead(401).end(),
-        );
+      code = 401;
       await fails(embedder.service().destroy("dev", { onNote }), "KUBERNETES_UNREACHABLE");
       assert.match(notes.join("\n"), /^! The load balancer .* is in ERROR/);
       assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);

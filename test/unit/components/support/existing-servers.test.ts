@@ -172,14 +172,14 @@ describe("the servers that exist", () => {
       /** Whether it counts as failed, and how often its mark was taken away. */
       const judged = async (
         way: string | undefined,
-        { preview = false, socket = agent.socket as string | undefined } = {},
+        { preview = false, socket = agent.socket } = {},
       ): Promise<readonly [boolean | undefined, number]> => {
         await begin("SERVER_ID='b'\n", preview);
         const metadata = { ...marked.metadata, ...(way !== undefined && { "stackadm-way": way }) };
         const server = { ...marked, status, metadata };
         cloud.on("GET /compute/servers/detail", { body: { servers: [server] } });
         cloud.on("GET /compute/servers/a", { body: { server } });
-        const env = cloud.environment({ ...(socket !== undefined && { SSH_AUTH_SOCK: socket }) });
+        const env = cloud.environment({ SSH_AUTH_SOCK: socket });
         const found = await findServers("dev", fakeProject, operatorOf(env));
         return [found?.["dev-a-0"]?.failed, removed()];
       };
