@@ -151,9 +151,13 @@ export const failures = {
   },
   LOAD_BALANCER_ERROR: {
     exitCode: 1,
-    sentence: "the load balancer did not come up",
-    hint: "Run the same command again; if it stays, look at it with `openstack loadbalancer show`.",
+    sentence: "the load balancer did not come up, or takes no change any more",
+    hint: "Run the same command again: one that is in ERROR is deleted first, and `npx stackadm up` makes it anew. If it fails so again, `openstack loadbalancer show` and the cloud's operator know why.",
     said: [
+      {
+        of: "openstack:loadbalancer/",
+        text: /\[(?:PUT|DELETE) \S+\],? but got 409 instead|Unable to retrieve parent .*pool/,
+      },
       { of: "openstack:loadbalancer/", text: /unexpected state 'ERROR'|state ERROR/ },
       { text: /[Ll]oad ?balancer .*(?: ERROR|not created)/ },
     ],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudClient } from "./client.js";
-import { gone, whileInUse, type DeleteOptions } from "./in-use.js";
+import { bounds, gone, whileInUse, type DeleteOptions } from "./in-use.js";
 import { inUtc } from "./inventory.js";
 import { listAll } from "./listing.js";
 
@@ -61,6 +61,7 @@ export async function deleteParts(
     // While it is still being made, its load balancer refuses every other change.
     await whileInUse(
       () => gone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
+      { what: `${part.kind} '${part.name}' (${id})`, bound: bounds.balancer },
       options,
     );
   return found.map(({ id }) => id);

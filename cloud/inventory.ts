@@ -140,6 +140,27 @@ export async function listObjects(client: CloudClient, kind: Kind): Promise<Clou
   return found.map((object) => ({ kind, ...object }));
 }
 
+const balancerSchema = z.object({ loadbalancer: objectSchema });
+
+/** A load balancer as it is now; undefined where there is none of that ID. */
+export async function readBalancer(
+  client: CloudClient,
+  id: string,
+): Promise<CloudObject | undefined> {
+  try {
+    const path = `/lbaas/loadbalancers/${encodeURIComponent(id)}`;
+    const { loadbalancer } = balancerSchema.parse(
+      await client.request("load-balancer", "GET", path),
+    );
+    return loadbalancer.status === "DELETED"
+      ? undefined
+      : { kind: "load balancer", ...loadbalancer };
+  } catch (error) {
+    if (error instanceof CloudError && error.kind === "not-found") return undefined;
+    throw error;
+  }
+}
+
 /** What of a project its services show. */
 export interface Shown {
   readonly objects: readonly CloudObject[];

@@ -1,8 +1,7 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { CloudError, isHidden } from "./cloud-error.js";
 import type { CloudClient, Service } from "./client.js";
-import { gone, whileInUse, type DeleteOptions } from "./in-use.js";
+import { bounds, gone, Wait, whileInUse, type DeleteOptions, type Waited } from "./in-use.js";
 import {
   kinds,
   listObjects,
@@ -76,19 +75,29 @@ export const irreplaceable = ({ claim }: Orphan): boolean => kept.has(claim);
 interface Deletion {
   readonly service: Service;
   readonly path: (object: CloudObject, client: CloudClient) => string;
+  /** See {@link bounds}. */
+  readonly bound: number;
 }
 
-const byId = (service: Service, collection: string, query = ""): Deletion => ({
-  service,
+const byId = (
+  service: Service,
+  collection: string,
+  { bound = bounds.other, query = "" }: { readonly bound?: number; readonly query?: string } = {},
+): Deletion => ({
+  ...{ service, bound },
   path: ({ id }) => `${collection}/${encodeURIComponent(id)}${query}`,
 });
 
 const deletions: Readonly<Record<Kind, Deletion>> = {
-  "load balancer": byId("load-balancer", "/lbaas/loadbalancers", "?cascade=true"),
-  server: byId("compute", "/servers"),
+  "load balancer": byId("load-balancer", "/lbaas/loadbalancers", {
+    bound: bounds.balancer,
+    // Of one in ERROR Octavia deletes nothing but all of it.
+    query: "?cascade=true",
+  }),
+  server: byId("compute", "/servers", { bound: bounds.machine }),
   "floating IP": byId("network", "/floatingips"),
-  "volume snapshot": byId("volumev3", "/snapshots"),
-  volume: byId("volumev3", "/volumes"),
+  "volume snapshot": byId("volumev3", "/snapshots", { bound: bounds.machine }),
+  volume: byId("volumev3", "/volumes", { bound: bounds.machine }),
   router: byId("network", "/routers"),
   port: byId("network", "/ports"),
   subnet: byId("network", "/subnets"),
@@ -97,7 +106,7 @@ const deletions: Readonly<Record<Kind, Deletion>> = {
   "server group": byId("compute", "/os-server-groups"),
   "key pair": byId("compute", "/os-keypairs"),
   "application credential": {
-    service: "identity",
+    ...{ service: "identity", bound: bounds.other },
     path: ({ id }, { userId }) => `/users/${userId}/application_credentials/${id}`,
   },
 };
@@ -146,6 +155,12 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
   );
 }
 
+/** An object as something that is waited for. */
+const waitedFor = ({ kind, name, id }: CloudObject): Waited => ({
+  what: `${kind} '${name}' (${id})`,
+  bound: deletions[kind].bound,
+});
+
 /** Asks for the deletion of one object, as soon as nothing uses it any more. Answers whether it was gone. */
 export async function beginDeletion(
   client: CloudClient,
@@ -157,7 +172,11 @@ export async function beginDeletion(
   if (object.kind === "router") await emptyRouter(client, object.id, options);
   const target = path(object, client);
   const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
-  const none = await whileInUse(() => gone(client.request(service, "DELETE", target)), options);
+  const none = await whileInUse(
+    () => gone(client.request(service, "DELETE", target)),
+    waitedFor(object),
+    options,
+  );
   await deleteAccessRules(client, rules);
   return none;
 }
@@ -169,21 +188,20 @@ export async function deleteObject(
   options: DeleteOptions = {},
 ): Promise<void> {
   if (await beginDeletion(client, object, options)) return;
-  const end = Date.now() + (options.timeout ?? 180_000);
-  while (await stillListed(client, object)) {
-    if (Date.now() > end)
+  const wait = new Wait(waitedFor(object), options);
+  for (;;) {
+    const rest = await listObjects(client, object.kind);
+    const there = rest.find(({ id, status }) => id === object.id && status !== "DELETED");
+    if (!there) return;
+    if (wait.isOver)
       throw new CloudError(
         "failed",
         `The ${object.kind} '${object.name}' (${object.id}) was deleted but is still there.`,
         "Look at it with the openstack client; its service may be stuck.",
       );
-    await pause(options.interval ?? 2_000, undefined, { signal: options.signal });
+    const now = there.status === "" ? "it is still there" : `its status is ${there.status}`;
+    await wait.pause(`it was deleted, and ${now}`);
   }
-}
-
-async function stillListed(client: CloudClient, object: CloudObject): Promise<boolean> {
-  const rest = await listObjects(client, object.kind);
-  return rest.some(({ id, status }) => id === object.id && status !== "DELETED");
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudClient } from "./client.js";
-import { gone, whileInUse, type DeleteOptions } from "./in-use.js";
+import { bounds, gone, whileInUse, type DeleteOptions } from "./in-use.js";
 import { inUtc } from "./inventory.js";
 import { listAll } from "./listing.js";
 
@@ -47,6 +47,7 @@ export const removeInterface = (
           port_id: port,
         }),
       ),
+    { what: `interface ${port} of the router ${router}`, bound: bounds.other },
     options,
   );
 

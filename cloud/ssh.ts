@@ -31,11 +31,16 @@ const connectTimeout = 10_000;
 /** How often a machine that is silent is asked whether it is there, in ms, and how often in vain. */
 const keepalive = { keepaliveInterval: 5_000, keepaliveCountMax: 3 };
 
+type Patience = typeof keepalive & {
+  /** Milliseconds until one is logged in. Default: {@link connectTimeout}. */
+  readonly readyTimeout?: number;
+};
+
 /** Logs in, over `stream` if there is one. Throws {@link HostKeyMismatch}, or what the network or the machine says. */
 export function logIn(
   target: SshTarget,
   stream?: Duplex,
-  patience: typeof keepalive = keepalive,
+  patience: Patience = keepalive,
 ): Promise<Client> {
   const [algorithm = "", encoded = ""] = target.hostKey.split(" ");
   const expected = Buffer.from(encoded, "base64");
@@ -89,19 +94,38 @@ export const forward = (client: Client, address: string, port: number): Promise<
  */
 export type Answer = "itself" | "wrong host key" | "the proxy alone" | "nobody";
 
+/** How one looks who answers. */
+export interface Look extends Pick<SshTarget, "agentSocket"> {
+  /** Milliseconds for the whole way. Default: as long as each part of it takes. */
+  readonly within?: number;
+}
+
+const patienceWithin = (within: number | undefined): Patience =>
+  within === undefined ? keepalive : { ...keepalive, readyTimeout: within };
+
+/** Logs in at the end of the way, over `stream` if there is one, and goes. */
+async function touch(...login: Parameters<typeof logIn>): Promise<"itself"> {
+  (await logIn(...login)).destroy();
+  return "itself";
+}
+
 /** Goes the whole way to a machine once, and leaves nothing open. */
 export async function whoAnswers(
   { proxy, ...target }: SshRoute,
-  agent: Pick<SshTarget, "agentSocket"> = {},
+  { within, ...agent }: Look = {},
 ): Promise<Answer> {
   let hop: Client | undefined;
   let stream: Duplex | undefined;
+  const end = within === undefined ? undefined : AbortSignal.timeout(within);
+  // What goes by it ends with it: to a machine that is silent it would wait for minutes.
+  end?.addEventListener("abort", () => hop?.destroy());
+  const patience = patienceWithin(within);
   try {
-    if (proxy) hop = await logIn({ ...proxy, ...agent });
-    stream = hop && (await forward(hop, target.host, target.port ?? 22));
-    const client = await logIn({ ...target, ...agent }, stream);
-    client.destroy();
-    return "itself";
+    if (!proxy) return await touch({ ...target, ...agent }, undefined, patience);
+    hop = await logIn({ ...proxy, ...agent }, undefined, patience);
+    end?.throwIfAborted();
+    stream = await forward(hop, target.host, target.port ?? 22);
+    return await touch({ ...target, ...agent }, stream, patience);
   } catch (error) {
     if (error instanceof HostKeyMismatch) return "wrong host key";
     return hop && !stream ? "the proxy alone" : "nobody";

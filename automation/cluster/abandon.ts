@@ -1,6 +1,7 @@
 import { takeShown, type CloudObject } from "../../cloud/inventory.js";
 import { deleteOrphans, orphansIn } from "../../cloud/orphans.js";
 import { ownershipOf, readNameInCloud } from "../../cloud/ownership.js";
+import { withoutThose } from "./forgetting.js";
 import { clearRecord, recover } from "./recovery.js";
 import { toolsOf } from "./repair.js";
 import type { Run } from "./run.js";
@@ -9,7 +10,6 @@ import {
   ownedIds,
   readProviders,
   readState,
-  type PendingOperation,
   type StateExport,
   type StateResource,
 } from "./state.js";
@@ -35,49 +35,6 @@ export const needsApi =
       ? // A reference to a provider is its URN and its ID.
         providers.has(provider.slice(0, provider.lastIndexOf("::")))
       : ofCluster.test(urn) && inputs?.["delete"] !== undefined;
-
-/** The resource without references to what is gone: the engine refuses a state in which they lead nowhere. */
-function detached(resource: StateResource, gone: ReadonlySet<string>): StateResource {
-  const rest = (urns: readonly string[]): string[] => urns.filter((urn) => !gone.has(urn));
-  const { dependencies, propertyDependencies, deletedWith, replaceWith, ...others } = resource;
-  const byProperty = Object.entries(propertyDependencies ?? {});
-  return {
-    ...others,
-    ...(dependencies && { dependencies: rest(dependencies) }),
-    ...(replaceWith && { replaceWith: rest(replaceWith) }),
-    ...(deletedWith !== undefined && !gone.has(deletedWith) && { deletedWith }),
-    ...(propertyDependencies && {
-      propertyDependencies: Object.fromEntries(
-        byProperty.map(([property, urns]) => [property, rest(urns ?? [])]),
-      ),
-    }),
-  };
-}
-
-/** The state without everything that goes with the cluster, and how many resources that are. */
-export function withoutApiObjects(
-  state: StateExport,
-  goesWithIt: (resource: StateResource) => boolean,
-): {
-  readonly state: StateExport;
-  readonly forgotten: number;
-} {
-  const { resources, pending_operations: pending } = state.deployment;
-  const all = resources ?? [];
-  const gone = new Set(all.filter(goesWithIt).map(({ urn }) => urn));
-  const stays = ({ resource }: PendingOperation): boolean => !goesWithIt(resource);
-  return {
-    forgotten: gone.size,
-    state: {
-      ...state,
-      deployment: {
-        ...state.deployment,
-        resources: all.filter(({ urn }) => !gone.has(urn)).map((one) => detached(one, gone)),
-        pending_operations: (pending ?? []).filter(stays),
-      },
-    },
-  };
-}
 
 /**
  * Names without an identity by which cloud controllers of the stack's clusters know these: an earlier release had none, and a cluster
@@ -143,8 +100,11 @@ async function leave(run: Run, before: StateExport, signal: AbortSignal) {
     onDelete: ({ kind, name }) => {
       run.note(`Deleting the ${kind} '${name}'.`);
     },
+    onWait: (text) => {
+      run.note(text);
+    },
   });
-  const { state: rest, forgotten } = withoutApiObjects(before, goesWithIt);
+  const { state: rest, forgotten } = withoutThose(before, goesWithIt);
   // An import forgets the record of it, and what is half made keeps its network.
   const { state } = await recover(run.access, rest, () => toolsOf(run, signal));
   return { before, state, forgotten };

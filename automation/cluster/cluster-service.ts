@@ -5,6 +5,8 @@ import { ClusterError } from "./cluster-error.js";
 import { planDestroy } from "./destroy-plan.js";
 import { requireNotElsewhere, settingsOf } from "./elsewhere.js";
 import { collecting } from "./events.js";
+import { settleBeforeUp } from "./before-up.js";
+import { mendBalancers, tellBalancers } from "./failed-balancers.js";
 import { rememberFitted } from "./fitted.js";
 import { fetchKubeconfig, tellOld } from "./fresh-kubeconfig.js";
 import { settleApi } from "./teardown.js";
@@ -27,7 +29,6 @@ import type {
   UpOptions,
   UpResult,
 } from "./options.js";
-import { requireNoChanges } from "./no-changes.js";
 import { disown, passOver } from "./others-credentials.js";
 import { requireHere } from "./place.js";
 import { planRows } from "./plan-rows.js";
@@ -104,9 +105,7 @@ class Service implements ClusterService {
       await requireFree(run);
       if (spec) run.getReady();
       const requireFit = beginFit(run, spec, { namesOnly: preflight === "names" });
-      const held = await beginWith(run);
-      if (expectNoChanges === true) await requireNoChanges(run, held);
-      const repaired = await repair(run, held, { stage: "repair", newest: true });
+      const repaired = await settleBeforeUp(run, expectNoChanges);
       const { state } = repaired;
       const fitting = await requireFit(repaired);
       // Who asks whether anything is not as it is to be wants it looked at.
@@ -140,6 +139,7 @@ class Service implements ClusterService {
       }
       const state = await beginWith(run);
       tellOld(run, state);
+      await tellBalancers(run, state);
       await run.engine("preview", await passOver(run, state));
       return { plan: planRows(events) };
     });
@@ -151,6 +151,7 @@ class Service implements ClusterService {
       await requireFree(run);
       const state = await beginWith(run);
       tellRepair(run, state);
+      await tellBalancers(run, state);
       const passed = await passOver(run, state);
       await run.engine("refresh", { exists: state !== undefined, ...passed });
       return { changed: events.filter(({ type }) => type === "finished").length };
@@ -180,7 +181,9 @@ class Service implements ClusterService {
       // As long as the state says where the cluster is.
       await moveEarlier(access.workspace, () => readClusters(access));
       const settled = await settleApi(run, state, { ...options, requireAgreed });
-      const { state: rest } = await repair(run, settled, { stage: "operation", newest: false });
+      const repaired = await repair(run, settled, { stage: "operation", newest: false });
+      const purpose = { purpose: "destroy", requireAgreed } as const;
+      const { state: rest } = await mendBalancers(run, repaired.state, purpose);
       await clearTheWay(run, rest ?? state);
       const { flags, others } = await disown(run, state);
       await run.engine("destroy", { exists: true, ...flags });

@@ -90,7 +90,11 @@ async function undo(
         : "an earlier run left it without a record";
       run.note(`Deleting the ${kind} '${name}' (${id}): it is this cluster's, and ${why}.`);
     };
-    await deleteOrphans(await run.cloud(), lost, { signal, onDelete }).catch((error: unknown) => {
+    const onWait = (text: string): void => {
+      run.note(text);
+    };
+    const options = { signal, onDelete, onWait };
+    await deleteOrphans(await run.cloud(), lost, options).catch((error: unknown) => {
       throw explained(error);
     });
   });

@@ -35,7 +35,7 @@ export interface DeleteOrphansOptions extends OrphansToo {
 }
 
 export interface OrphanServiceOptions extends Pick<ClusterServiceOptions, "env"> {
-  /** A sentence for people: why a request to the cloud takes long. */
+  /** A sentence for people: why a request to the cloud takes long, or what of the cloud is waited for. */
   readonly onNote?: (text: string) => void;
 }
 
@@ -94,7 +94,7 @@ export function createOrphanService({ env, onNote }: OrphanServiceOptions): Orph
       const kept = keptOf(found, options);
       const deleted = found.filter((one) => !kept.includes(one));
       try {
-        await deleteOrphans(await cloud(), deleted, options);
+        await deleteOrphans(await cloud(), deleted, { ...options, ...patience });
       } catch (error) {
         throw unlessStopped(error, options.signal);
       }

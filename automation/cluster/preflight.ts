@@ -105,12 +105,17 @@ export function beginFit(
 ) {
   const early = spec && !namesOnly && !mayHaveFitted(run) ? beginLook(run, spec) : undefined;
   const servers = spec && mayHaveFitted(run) ? beginServers(run, spec) : undefined;
-  return async ({ state, interrupted }: Repaired): Promise<KnownFacts | undefined> => {
+  return async ({
+    state,
+    interrupted,
+    mended = false,
+  }: Repaired): Promise<KnownFacts | undefined> => {
     if (!spec) return undefined;
-    if (!interrupted && hasFitted(run, spec, state)) return foundThen(run, servers);
+    if (!interrupted && !mended && hasFitted(run, spec, state)) return foundThen(run, servers);
     run.stage("preflight");
-    // What was half made and is gone now occupied names and quotas: the cloud is asked again.
-    const asked = await ((interrupted ? undefined : early) ?? look(run, spec, { namesOnly }));
+    // What is gone now occupied names and quotas: the cloud is asked again.
+    const asked = await ((interrupted || mended ? undefined : early) ??
+      look(run, spec, { namesOnly }));
     const going = await undoLost(run, state, asked.objects, { interrupted });
     if (going.size > 0) run.stage("preflight");
     const findings = await asked.findings({ ...heldBy(state), going });

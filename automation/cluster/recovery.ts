@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { deleteParts } from "../../cloud/balancer-parts.js";
 import type { CloudClient } from "../../cloud/client.js";
-import { gone } from "../../cloud/in-use.js";
+import { gone, type DeleteOptions } from "../../cloud/in-use.js";
 import { inUtc, listObjects } from "../../cloud/inventory.js";
 import { deleteObject } from "../../cloud/orphans.js";
 import { interfacesOf, removeInterface } from "../../cloud/routers.js";
@@ -22,6 +22,9 @@ export interface RecoveryTools {
   readonly note: (text: string) => void;
   readonly signal?: AbortSignal;
 }
+
+/** How a deletion is waited for. */
+const waiting = ({ signal, note: onWait }: RecoveryTools): DeleteOptions => ({ signal, onWait });
 
 type Step<Act extends RecoveryStep["act"]> = Extract<RecoveryStep, { act: Act }>;
 
@@ -44,7 +47,7 @@ async function deleteObjects(
     if (!isLeft(`${kind} '${object.name}' (${object.id})`, verdictOn(object, known), tools))
       continue;
     tools.note(`Deleting the ${kind} '${object.name}' that an interrupted run left.`);
-    await deleteObject(tools.cloud, object, { signal: tools.signal });
+    await deleteObject(tools.cloud, object, waiting(tools));
   }
 }
 
@@ -53,7 +56,7 @@ async function deletePart(
   known: Known,
   tools: RecoveryTools,
 ): Promise<void> {
-  const { cloud, note, signal } = tools;
+  const { cloud, note } = tools;
   const [name, owner] = [text(resource.inputs?.["name"]), text(resource.inputs?.[of])];
   if (name === undefined || owner === undefined) return;
   const isMeant = ({ id, created }: { id: string; created: string }): boolean =>
@@ -63,7 +66,7 @@ async function deletePart(
       verdictOnUnmarked({ parents: [owner], created }, known),
       tools,
     );
-  const deleted = await deleteParts(cloud, { kind, name, of: owner }, isMeant, { signal });
+  const deleted = await deleteParts(cloud, { kind, name, of: owner }, isMeant, waiting(tools));
   if (deleted.length > 0) note(`Deleted the ${kind} '${name}' that an interrupted run left.`);
 }
 
@@ -72,7 +75,7 @@ async function detachRouter(
   known: Known,
   tools: RecoveryTools,
 ): Promise<void> {
-  const { cloud, note, signal } = tools;
+  const { cloud, note } = tools;
   const router = text(resource.inputs?.["routerId"]);
   const subnet = text(resource.inputs?.["subnetId"]);
   if (router === undefined || subnet === undefined) return;
@@ -81,7 +84,7 @@ async function detachRouter(
     const verdict = verdictOnUnmarked({ parents: [router, subnet], created }, known);
     if (!isLeft(`router interface ${id}`, verdict, tools)) continue;
     note("Detaching a router interface that an interrupted run left.");
-    await removeInterface(cloud, { router, port: id }, { signal });
+    await removeInterface(cloud, { router, port: id }, waiting(tools));
   }
 }
 

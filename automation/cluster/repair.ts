@@ -18,6 +18,8 @@ export interface Repaired {
   readonly state: StateExport | undefined;
   /** The state that was repaired. Absent: nothing was. */
   readonly interrupted?: StateExport;
+  /** Whether something of what it held was taken away. @default no */
+  readonly mended?: boolean;
 }
 
 /**

@@ -35,7 +35,7 @@ const atOnce = 64;
 /** What one run of the engine has besides the options of its request, or instead of them. */
 export type OperationFlags = Pick<
   OperationRequest,
-  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh"
+  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
 >;
 
 /** One request about one stack: what it works with, and whom it tells. */

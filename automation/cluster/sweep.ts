@@ -19,6 +19,8 @@ export interface SweepOptions {
   readonly retained: ReadonlySet<string>;
   readonly signal?: AbortSignal;
   readonly onDelete?: (orphan: Orphan) => void;
+  /** Hears in one sentence what takes long. */
+  readonly onWait?: (text: string) => void;
   /** Milliseconds between two looks. */
   readonly interval?: number;
 }
@@ -53,12 +55,12 @@ function wayOut(marked: readonly Orphan[], others: readonly CloudObject[]): stri
  * said afterwards is true.
  */
 export async function sweep(options: SweepOptions): Promise<Swept> {
-  const { cloud, identities, owned, retained, signal, onDelete, interval } = options;
+  const { cloud, identities, owned, retained, signal, onDelete, onWait, interval } = options;
   const stays = (one: Orphan): boolean => irreplaceable(one) || isSpared(one, options);
   const { objects: before, hidden } = await takeShown(cloud);
   const found = orphansIn(before, identities);
   const deleted = found.filter((orphan) => !stays(orphan));
-  await deleteOrphans(cloud, deleted, { signal, onDelete, interval });
+  await deleteOrphans(cloud, deleted, { signal, onDelete, onWait, interval });
   const after = deleted.length === 0 ? before : (await takeShown(cloud)).objects;
   const marked = orphansIn(after, identities).filter((one) => !stays(one));
   const known = new Set(marked.map(({ id }) => id));
@@ -87,6 +89,9 @@ export async function sweepAfter(run: Run, state: StateExport | undefined): Prom
     cloud: await run.cloud(),
     ...heldBy(state),
     signal: run.options.signal,
+    onWait: (text) => {
+      run.note(text);
+    },
     onDelete: ({ kind, name, claim }) => {
       run.stage("sweep", `deleting the ${kind} '${name}' (${claim})`);
     },

@@ -5,6 +5,7 @@ import { KubernetesApi, readKubeAccess, type KubeAccess } from "../verify/kubern
 import { abandon, needsApi } from "./abandon.js";
 import { ClusterError } from "./cluster-error.js";
 import { machineOf } from "./events.js";
+import { tellBalancers } from "./failed-balancers.js";
 import type { DestroyOptions } from "./options.js";
 import type { Run } from "./run.js";
 import {
@@ -112,9 +113,15 @@ export async function settleApi(
   }
   if (state.deployment.resources?.some(needsApi(providersOf(state))) !== true) return state;
   const [clusters] = await Promise.all([readClusters(run.access), requireMachines(run, state)]);
-  for (const { name, kubeconfig } of clusters) {
-    const whose = clusters.length > 1 ? `The API of the cluster '${name}'` : "The cluster's API";
-    await requireApi(whose, kubeconfig, signal);
+  try {
+    for (const { name, kubeconfig } of clusters) {
+      const whose = clusters.length > 1 ? `The API of the cluster '${name}'` : "The cluster's API";
+      await requireApi(whose, kubeconfig, signal);
+    }
+  } catch (error) {
+    // It may be what is before the API.
+    await tellBalancers(run, state);
+    throw error;
   }
   return state;
 }

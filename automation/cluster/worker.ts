@@ -166,7 +166,11 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
       await stack.refresh({ ...options, exclude: request.exclude });
       return { type: "done" };
     case "destroy":
-      await stack.destroy({ ...options, refresh: request.refresh, remove: true });
+      await stack.destroy({
+        ...options,
+        refresh: request.refresh,
+        ...(request.target ? { target: request.target, targetDependents: true } : { remove: true }),
+      });
       return { type: "done" };
   }
 }

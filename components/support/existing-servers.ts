@@ -1,5 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
 import type { CloudClient } from "../../cloud/client.js";
+import { whoAnswers, type SshRoute } from "../../cloud/ssh.js";
+import { wayIn, wayMark, wayText } from "./noted-way.js";
 import type { Operator } from "./operator.js";
 import { ownState, type Recorded } from "./own-state.js";
 import { existingServers, neverAnsweredMark, type ExistingServers } from "./server-marks.js";
@@ -16,7 +19,7 @@ export async function findServers(
   try {
     const client = await operator.connect();
     if (client.projectId !== projectId) return undefined;
-    return await judged(client, await existingServers(client, cluster));
+    return await judged(client, await existingServers(client, cluster), operator);
   } catch {
     return undefined;
   }
@@ -24,17 +27,52 @@ export async function findServers(
 
 /**
  * Only the state knows what a server has been since it was marked. One on which a script came to its end is or was part of the
- * cluster: it is never replaced for a mark, which goes. One that this state does not hold is somebody else's affair.
+ * cluster: it is never replaced for a mark, which goes. One that this state does not hold is somebody else's affair. One that only booted
+ * slowly answers by now, and its mark goes, too.
  */
-async function judged(client: CloudClient, servers: ExistingServers): Promise<ExistingServers> {
+async function judged(
+  client: CloudClient,
+  servers: ExistingServers,
+  operator: Operator,
+): Promise<ExistingServers> {
   if (!Object.values(servers).some(({ failed }) => failed)) return servers;
   const state = (await ownState()) ?? [];
   const verdicts = Object.entries(servers).map(async ([name, server]) => {
     const kind = server.failed ? historyOf(server.id, state) : "new";
-    if (kind === "part of the cluster") await unmark(client, server.id);
-    return [name, { ...server, failed: server.failed && kind === "new" }] as const;
+    const answers =
+      server.failed && kind === "new" && (await answersNow(client, server.id, operator));
+    if (answers)
+      await pulumi.log.info(`The machine ${name} answers on SSH by now, so it is not replaced.`);
+    if (kind === "part of the cluster" || answers) await unmark(client, server.id);
+    return [name, { ...server, failed: server.failed && kind === "new" && !answers }] as const;
   });
   return Object.fromEntries(await Promise.all(verdicts));
+}
+
+/** Milliseconds in which a marked server has to answer. All are asked at once. */
+const patience = 8_000;
+
+const markedSchema = z.object({
+  server: z.looseObject({ status: z.string(), metadata: z.record(z.string(), z.string()) }),
+});
+
+/** Whether somebody logs in by now, the way that was tried in vain. Of one in ERROR nobody asks that: Nova has given it up. */
+async function answersNow(
+  client: CloudClient,
+  serverId: string,
+  { agentSocket }: Operator,
+): Promise<boolean> {
+  if (agentSocket === undefined) return false;
+  try {
+    const { server } = markedSchema.parse(
+      await client.request("compute", "GET", `/servers/${serverId}`),
+    );
+    const way = wayIn(server.metadata[wayMark] ?? "");
+    if (!way || server.status === "ERROR") return false;
+    return (await whoAnswers(way, { agentSocket, within: patience })) === "itself";
+  } catch {
+    return false;
+  }
 }
 
 type History = "not ours" | "part of the cluster" | "new";
@@ -59,15 +97,25 @@ const isServer = (type: string): boolean => type === "openstack:compute/instance
 export const serverOfScript = (stdin: unknown): string | undefined =>
   typeof stdin === "string" ? /^SERVER_ID='([^']+)'$/m.exec(stdin)?.[1] : undefined;
 
-/** Says on the server itself, to whoever runs the program next, that it never answered. */
-export const markNeverAnswered = async (client: CloudClient, serverId: string): Promise<void> => {
-  const metadata = { [neverAnsweredMark]: serverId };
+/** Says on the server itself, to whoever runs the program next, that it never answered, and on which way. */
+export const markNeverAnswered = async (
+  client: CloudClient,
+  serverId: string,
+  way?: SshRoute,
+): Promise<void> => {
+  const noted = way && wayText(way);
+  const metadata = {
+    [neverAnsweredMark]: serverId,
+    ...(noted !== undefined && { [wayMark]: noted }),
+  };
   await client.request("compute", "POST", `/servers/${serverId}/metadata`, { metadata });
 };
 
 /** It answers after all. A mark that stays harms nobody: the state is asked again. */
 async function unmark(client: CloudClient, serverId: string): Promise<void> {
   if (pulumi.runtime.isDryRun()) return;
-  const path = `/servers/${serverId}/metadata/${neverAnsweredMark}`;
-  await client.request("compute", "DELETE", path).catch(() => undefined);
+  for (const mark of [neverAnsweredMark, wayMark])
+    await client
+      .request("compute", "DELETE", `/servers/${serverId}/metadata/${mark}`)
+      .catch(() => undefined);
 }

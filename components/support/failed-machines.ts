@@ -7,7 +7,7 @@ import {
   wakingCommand,
   type ServerState,
 } from "../../cloud/diagnose.js";
-import { whoAnswers } from "../../cloud/ssh.js";
+import { whoAnswers, type SshRoute } from "../../cloud/ssh.js";
 import type { CloudFacts } from "./catalog.js";
 import { report } from "./errors.js";
 import { markNeverAnswered, serverOfScript } from "./existing-servers.js";
@@ -20,6 +20,14 @@ export interface ReachedServer {
   readonly machine: string;
   readonly serverId: pulumi.Output<string>;
   readonly connection: Connection;
+}
+
+/** A machine that does not answer. */
+export interface SilentServer {
+  readonly machine: string;
+  readonly serverId: string;
+  /** On which it was tried, and is tried once more before it is replaced. @default it is not tried */
+  readonly way?: SshRoute;
 }
 
 /**
@@ -65,8 +73,8 @@ export class FailedMachines {
   examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
     return errorHook(`examine-${machine}-${script}`, async (failure) => {
       const told = failureOf(failure.errors[0] ?? "");
-      const kind =
-        told === "unclear" ? await this.ask(await known(pulumi.output(connection))) : told;
+      const way = (): Promise<pulumi.Unwrap<Connection>> => known(pulumi.output(connection));
+      const kind = told === "unclear" ? await this.ask(await way()) : told;
       if (kind === "again") return failure.errors.length <= retries;
       if (kind === "other") return false;
       const id = await known(serverId);
@@ -75,7 +83,7 @@ export class FailedMachines {
       await report(
         kind === "wrong host key"
           ? wrongHostKey(machine)
-          : await this.judge({ machine, serverId: id }, first),
+          : await this.judge({ machine, serverId: id, way: await way() }, first),
       );
       return false;
     });
@@ -85,10 +93,7 @@ export class FailedMachines {
    * What there is to say about a machine that does not answer. One that did not even answer its first script is marked; one
    * that worked before is never replaced because it is out of reach for a while, nor one that somebody stopped.
    */
-  async judge(
-    { machine, serverId }: { readonly machine: string; readonly serverId: string },
-    first: boolean,
-  ): Promise<Failure> {
+  async judge({ machine, serverId, way }: SilentServer, first: boolean): Promise<Failure> {
     const { state, text } = await this.evidence(serverId);
     const command = state && wakingCommand(state);
     if (state && command !== undefined)
@@ -105,18 +110,21 @@ export class FailedMachines {
     const next =
       state?.status === "DELETED"
         ? "`up --refresh` makes it anew"
-        : (await this.mark(serverId, state))
-          ? "the next `up` replaces it"
+        : (await this.mark({ serverId, way }, state))
+          ? `the next \`up\` replaces it${way && state?.status !== "ERROR" ? ", unless it answers by then" : ""}`
           : "raise its generation to have it replaced";
     return new Failure("SERVER_NEVER_BOOTED", `${never} ${next}. ${text}`);
   }
 
   /** Remembers a server that is to be replaced; answers whether the next run will know. */
-  private async mark(serverId: string, state: ServerState | undefined): Promise<boolean> {
+  private async mark(
+    { serverId, way }: Pick<SilentServer, "serverId" | "way">,
+    state: ServerState | undefined,
+  ): Promise<boolean> {
     if (!this.operator || !this.servers) return false;
     if (state?.status === "ERROR") return true;
     try {
-      await markNeverAnswered(await this.operator.connect(), serverId);
+      await markNeverAnswered(await this.operator.connect(), serverId, way);
       return true;
     } catch {
       return false;

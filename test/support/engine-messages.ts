@@ -12,6 +12,8 @@ export const script =
 export const stack = "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev";
 
 const identity = "urn:pulumi:dev::stackadm::a:b:C$command:local:Command::dev-identity";
+const member =
+  "urn:pulumi:dev::stackadm::a:b:C$openstack:loadbalancer/member:Member::dev-endpoint-member-1";
 const object = "urn:pulumi:dev::stackadm::a:b:C$kubernetes:core/v1:Service::dev-web";
 
 const boolName =
@@ -147,6 +149,18 @@ export const engineMessages: readonly EngineMessage[] = [
     code: "LOAD_BALANCER_ERROR",
     text: "loadbalancer x has gone into state ERROR",
     sentence: /load balancer did not come up/,
+  },
+  {
+    code: "LOAD_BALANCER_ERROR",
+    urn: member,
+    text: 'error deleting member: Expected HTTP response code [202 204] when accessing [DELETE https://cloud/v2/lbaas/pools/p/members/m], but got 409 instead\n{"faultcode": "Client", "faultstring": "Load Balancer 3f is immutable and cannot be updated.", "debuginfo": null}',
+    sentence: /^Member 'dev-endpoint-member-1': the load balancer .*takes no change any more/,
+  },
+  {
+    code: "LOAD_BALANCER_ERROR",
+    urn: member,
+    text: "Unable to retrieve parent pool (p) for the member: Resource not found: [GET https://cloud/v2/lbaas/pools/p]",
+    sentence: /^Member 'dev-endpoint-member-1': the load balancer .*takes no change any more/,
   },
   {
     code: "KUBERNETES_UNREACHABLE",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { needsApi, withoutApiObjects } from "../../../../automation/cluster/abandon.js";
+import { needsApi } from "../../../../automation/cluster/abandon.js";
+import { withoutThose } from "../../../../automation/cluster/forgetting.js";
 import type { StateResource } from "../../../../automation/cluster/state.js";
 
 const type = {
@@ -68,7 +69,7 @@ describe("the state of a cluster that is abandoned", () => {
     fc.assert(
       fc.property(states, (resources) => {
         const before = { version: 3, deployment: { resources } };
-        const { state, forgotten } = withoutApiObjects(before, ours);
+        const { state, forgotten } = withoutThose(before, ours);
         const rest = state.deployment.resources ?? [];
         assert.equal(rest.length + forgotten, resources.length);
         const wanted = resources.filter(
@@ -97,7 +98,7 @@ describe("the state of a cluster that is abandoned", () => {
     const pending = (["an object", ...kept] as const).map((kind, index) => ({
       ...{ resource: resource(index, kind), type: "creating" },
     }));
-    const { state } = withoutApiObjects(
+    const { state } = withoutThose(
       { version: 3, deployment: { resources: [], pending_operations: pending } },
       ours,
     );

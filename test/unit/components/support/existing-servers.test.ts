@@ -1,5 +1,9 @@
 import { strict as assert } from "node:assert";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
+import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
 import { connectCloud } from "../../../../cloud/client.js";
 import { findServers, historyOf } from "../../../../components/support/existing-servers.js";
 import { operatorOf } from "../../../../components/support/operator.js";
@@ -7,6 +11,8 @@ import {
   existingServers,
   type ExistingServers,
 } from "../../../../components/support/server-marks.js";
+import { wayText } from "../../../../components/support/noted-way.js";
+import { keyPair, SshServer } from "../../../engine/support/ssh-server.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 
 const mark = { "stackadm-cluster": "dev" };
@@ -121,7 +127,9 @@ describe("the servers that exist", () => {
       const found = await findServers("dev", fakeProject, operatorOf(cloud.environment()));
       return found?.["dev-a-0"]?.failed;
     };
-    const removed = (): number => cloud.seen.filter(({ method }) => method === "DELETE").length;
+    const removed = (): number =>
+      cloud.seen.filter(({ method, path }) => method === "DELETE" && path.endsWith("-answered"))
+        .length;
     afterEach(() =>
       pulumi.runtime.setMocks({ newResource: () => assert.fail(), call: () => ({}) }),
     );
@@ -136,6 +144,70 @@ describe("the servers that exist", () => {
     it("have failed where scripts ran on other servers only", async () => {
       await begin("SERVER_ID='b'\n", false);
       assert.deepEqual([await failed(), removed()], [true, 0]);
+    });
+
+    describe("and which may have booted slowly", () => {
+      let directory: string;
+      let agent: Agent;
+      let machine: SshServer;
+      let hop: SshServer;
+      let status: string;
+      before(async () => {
+        directory = mkdtempSync(join(tmpdir(), "stackadm-slow-"));
+        agent = await ensureAgent({}, join(directory, "id_ed25519"));
+        machine = await SshServer.start({ authorizedKeys: agent.keys });
+        hop = await SshServer.start({ authorizedKeys: agent.keys });
+      });
+      after(async () => {
+        await Promise.all([machine.stop(), hop.stop()]);
+        await agent.close();
+        rmSync(directory, { recursive: true });
+      });
+      beforeEach(() => {
+        status = "ACTIVE";
+      });
+      const at = ({ port, hostKey }: Pick<SshServer, "port" | "hostKey">) => ({
+        ...{ user: "debian", host: "127.0.0.1", port, hostKey },
+      });
+      /** Whether it counts as failed, and how often its mark was taken away. */
+      const judged = async (
+        way: string | undefined,
+        { preview = false, socket = agent.socket } = {},
+      ): Promise<readonly [boolean | undefined, number]> => {
+        await begin("SERVER_ID='b'\n", preview);
+        const metadata = { ...marked.metadata, ...(way !== undefined && { "stackadm-way": way }) };
+        const server = { ...marked, status, metadata };
+        cloud.on("GET /compute/servers/detail", { body: { servers: [server] } });
+        cloud.on("GET /compute/servers/a", { body: { server } });
+        const env = cloud.environment({ SSH_AUTH_SOCK: socket });
+        const found = await findServers("dev", fakeProject, operatorOf(env));
+        return [found?.["dev-a-0"]?.failed, removed()];
+      };
+
+      it("lose their mark where they answer by now, directly or behind another machine, but not in a preview", async () => {
+        const behind = wayText({ ...at(machine), proxy: at(hop) });
+        assert.deepEqual(await judged(wayText(at(machine)), { preview: true }), [false, 0]);
+        assert.deepEqual(await judged(wayText(at(machine))), [false, 1]);
+        const logins = hop.logins;
+        assert.deepEqual(await judged(behind), [false, 2]);
+        assert.equal(hop.logins, logins + 1);
+      });
+
+      it("have failed where nobody answers, or another one does", async () => {
+        const nobody = wayText({ ...at(machine), port: 1 });
+        assert.deepEqual(await judged(nobody), [true, 0]);
+        const stranger = wayText({ ...at(machine), hostKey: keyPair().public });
+        assert.deepEqual(await judged(stranger), [true, 0]);
+      });
+
+      it("have failed where the way is not known, nobody may log in, or Nova has given them up", async () => {
+        for (const way of [undefined, "anything"])
+          assert.deepEqual(await judged(way), [true, 0], way);
+        const way = wayText(at(machine));
+        assert.deepEqual(await judged(way, { socket: "" }), [true, 0]);
+        status = "ERROR";
+        assert.deepEqual(await judged(way), [true, 0]);
+      });
     });
   });
 });

@@ -1,0 +1,254 @@
+import { bounds, Wait, type DeleteOptions } from "../../cloud/in-use.js";
+import type { CloudClient } from "../../cloud/client.js";
+import { readBalancer, type CloudObject } from "../../cloud/inventory.js";
+import { deleteObject } from "../../cloud/orphans.js";
+import { ownershipOf } from "../../cloud/ownership.js";
+import { needsApi } from "./abandon.js";
+import { ClusterError } from "./cluster-error.js";
+import { hasPending } from "./earlier-runs.js";
+import { withoutThose } from "./forgetting.js";
+import { madeHere } from "./place.js";
+import { clearRecord } from "./recovery.js";
+import { text } from "./recovery-steps.js";
+import type { Run } from "./run.js";
+import {
+  identitiesOf,
+  overtaken,
+  readProviders,
+  readState,
+  type StateExport,
+  type StateResource,
+} from "./state.js";
+
+/*
+ * Of a load balancer in ERROR Octavia takes nothing but the deletion of all of it. OpenStack's provider deletes and changes its parts one
+ * after the other, and cannot delete a part whose load balancer is gone; a refresh tells it neither. So what a state holds of such a load
+ * balancer goes before the engine works on it, as another repair does (docs/decisions/0019-repair.md).
+ */
+
+const balancerType = "openstack:loadbalancer/loadBalancer:LoadBalancer";
+/** By which properties a part says what it is in. */
+const owners = ["loadbalancerId", "listenerId", "poolId", "l7policyId"] as const;
+
+/** The load balancers of these IDs, and all that is in them. Pure. */
+export function withParts(
+  { deployment }: Pick<StateExport, "deployment">,
+  balancers: ReadonlySet<string>,
+): ReadonlySet<StateResource> {
+  const all = (deployment.resources ?? []).filter(({ type }) =>
+    type.startsWith("openstack:loadbalancer/"),
+  );
+  const ids = new Set(balancers);
+  const found = new Set(all.filter(({ type, id }) => type === balancerType && ids.has(id ?? "")));
+  const isIn = ({ inputs, outputs }: StateResource): boolean =>
+    owners.some((key) =>
+      [inputs, outputs].some((properties) => ids.has(text(properties?.[key]) ?? "")),
+    );
+  for (let before = -1; before < found.size;) {
+    before = found.size;
+    for (const one of all.filter((part) => part.type !== balancerType && isIn(part))) {
+      found.add(one);
+      if (one.id !== undefined) ids.add(one.id);
+    }
+  }
+  return found;
+}
+
+/** What has become of a load balancer. `theirs`: in ERROR, but not ours to delete. `busy`: Octavia works on it. */
+type Fate = "well" | "failed" | "theirs" | "gone" | "going" | "busy";
+
+/** Pure. */
+export function fateOf(
+  { protect, retainOnDelete }: Pick<StateResource, "protect" | "retainOnDelete">,
+  found: CloudObject | undefined,
+  identities: ReadonlySet<string>,
+): Fate {
+  if (!found) return "gone";
+  if (found.status === "PENDING_DELETE") return "going";
+  if (found.status.startsWith("PENDING_")) return "busy";
+  if (found.status !== "ERROR") return "well";
+  const isOurs = identities.has(ownershipOf(found)?.mark.identity ?? "");
+  return isOurs && protect !== true && retainOnDelete !== true ? "failed" : "theirs";
+}
+
+/** One that the state holds. */
+interface Seen {
+  readonly id: string;
+  /** As people know it. */
+  readonly what: string;
+  readonly fate: Fate;
+  /** Absent: it is gone. */
+  readonly found?: CloudObject | undefined;
+}
+
+/** The load balancers that the state holds in the environment's cloud, with what has become of each. */
+async function lookAt(run: Run, state: StateExport | undefined): Promise<Seen[]> {
+  // One that is to be replaced is gone already, and its parts with it.
+  const held = madeHere(state).filter(
+    ({ type, id, pendingReplacement }) =>
+      type === balancerType && id !== undefined && pendingReplacement !== true,
+  );
+  if (held.length === 0) return [];
+  const [cloud, identities] = [await run.cloud(), identitiesOf(state)];
+  const seen = held.map(async (one): Promise<Seen> => {
+    const { id = "", outputs } = one;
+    const found = await readBalancer(cloud, id);
+    const what = `load balancer '${found?.name ?? text(outputs?.["name"]) ?? ""}' (${id})`;
+    return { id, what, fate: fateOf(one, found, identities), found };
+  });
+  return Promise.all(seen);
+}
+
+/** The same for whoever does nothing without it: who needs Octavia hears why it cannot be asked. */
+const lookFirst = (run: Run, state: StateExport | undefined): Promise<Seen[]> =>
+  lookAt(run, state).catch(() => []);
+
+const inError = "is in ERROR, in which Octavia changes nothing of it";
+
+/** That one is not ours to delete, and who does it how. */
+function theirs({ id, what }: Seen): { readonly sentence: string; readonly hint: string } {
+  return {
+    sentence: `The ${what} ${inError}, and is not deleted: it does not carry the cluster's identity, or is to stay.`,
+    hint: `Delete it with \`openstack loadbalancer delete --cascade ${id}\`, then run the same command again.`,
+  };
+}
+
+function tellTheirs(run: Run, seen: readonly Seen[]): void {
+  for (const one of seen.filter(({ fate }) => fate === "theirs")) {
+    const { sentence, hint } = theirs(one);
+    run.note(`! ${sentence} ${hint}`);
+  }
+}
+
+/** The engine would try for a quarter of an hour to delete what is in it, when half of the machines are gone. */
+function refuseTheirs(seen: readonly Seen[]): void {
+  const [one] = seen.filter(({ fate }) => fate === "theirs");
+  if (!one) return;
+  const { sentence, hint } = theirs(one);
+  throw new ClusterError("LOAD_BALANCER_ERROR", sentence, hint);
+}
+
+/** For who changes nothing: says what the next `up` would do. */
+export async function tellBalancers(run: Run, state: StateExport | undefined): Promise<void> {
+  const seen = await lookFirst(run, state);
+  tellTheirs(run, seen);
+  for (const { what, fate } of seen) {
+    if (fate === "failed")
+      run.note(`! The ${what} ${inError}: \`npx stackadm up\` deletes it and makes it anew.`);
+    if (fate === "gone") run.note(`! The ${what} is gone: \`npx stackadm up\` makes it anew.`);
+  }
+}
+
+/**
+ * Waits until Octavia is done with it.
+ *
+ * @throws ClusterError where it does not come to an end: nobody can change or delete it then
+ */
+export async function untilDone(
+  cloud: CloudClient,
+  { id, what }: Pick<Seen, "id" | "what">,
+  options: DeleteOptions = {},
+): Promise<void> {
+  const wait = new Wait({ what, bound: bounds.balancer }, options);
+  for (;;) {
+    options.signal?.throwIfAborted();
+    const status = (await readBalancer(cloud, id))?.status ?? "";
+    if (!status.startsWith("PENDING_")) return;
+    if (wait.isOver)
+      throw new ClusterError(
+        "LOAD_BALANCER_ERROR",
+        `The ${what} stays in ${status}, in which Octavia lets nobody change or delete it.`,
+        "Ask the cloud's operator to set it to ERROR, then run the same command again: it deletes it.",
+      );
+    await wait.pause(`its status is ${status}`);
+  }
+}
+
+/** What `up` makes anew `destroy` takes away. */
+type Purpose = "up" | "destroy";
+
+const sayings = {
+  up: {
+    failed: `${inError}: it is deleted with all that is in it, and this run makes it anew. Until then nobody answers at its address.`,
+    gone: "is gone: this run makes it anew, with all that was in it.",
+  },
+  destroy: {
+    failed: `${inError}: it is deleted with all that is in it.`,
+    gone: "is gone, and all that was in it.",
+  },
+} as const satisfies Readonly<Record<Purpose, Readonly<Record<"failed" | "gone", string>>>>;
+
+/** How it is waited for. */
+const patienceOf = (run: Run, signal: AbortSignal | undefined): DeleteOptions => ({
+  signal,
+  onWait: (said) => {
+    run.note(said);
+  },
+});
+
+/** Deletes those that failed, and answers the state without them and without those that are gone; for whoever holds the stack. */
+async function clear(run: Run, before: StateExport, purpose: Purpose, signal: AbortSignal) {
+  // An import would forget what is half made, which the next run repairs first.
+  if (hasPending(before)) throw overtaken();
+  const seen = await lookAt(run, before);
+  const broken = seen.flatMap(({ fate, ...one }) =>
+    fate === "failed" || fate === "gone" ? [{ ...one, fate }] : [],
+  );
+  for (const { what, fate } of broken) run.note(`The ${what} ${sayings[purpose][fate]}`);
+  const cloud = await run.cloud();
+  const options = patienceOf(run, signal);
+  for (const { found } of broken) if (found) await deleteObject(cloud, found, options);
+  const going = withParts(before, new Set(broken.map(({ id }) => id)));
+  const { state } = withoutThose(before, (one) => going.has(one));
+  return { before, state };
+}
+
+/**
+ * While they still pass it on, the cluster gives back what it has and forgets what is in it: its API may have no other way.
+ */
+async function settleFirst(run: Run, state: StateExport): Promise<void> {
+  const isOfApi = needsApi(new Set(await readProviders(run.access)));
+  const target = (state.deployment.resources ?? []).filter(isOfApi).map(({ urn }) => urn);
+  if (target.length > 0) await run.engine("destroy", { exists: true, target });
+}
+
+export interface MendOptions {
+  readonly purpose: Purpose;
+  /** Refuses a state that nobody agreed to work on. Default: none. */
+  readonly requireAgreed?: (state: StateExport | undefined) => void;
+}
+
+/**
+ * Before the engine works on what the state holds: load balancers that are in ERROR are deleted in the cloud while nobody else works on
+ * the stack, and go from the state with all that is in them; so do those that are gone. Before a destroy it waits until Octavia is done
+ * with what it works on. Answers the state after it, and whether it is another.
+ */
+export async function mendBalancers(
+  run: Run,
+  state: StateExport | undefined,
+  { purpose, requireAgreed }: MendOptions,
+): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
+  const isWaitedFor = ({ fate }: Seen): boolean =>
+    fate === "going" || (fate === "busy" && purpose === "destroy");
+  let seen = await lookFirst(run, state);
+  if (seen.some(isWaitedFor)) {
+    if (purpose === "up") run.stage("repair");
+    const [cloud, options] = [await run.cloud(), patienceOf(run, run.options.signal)];
+    await Promise.all(seen.filter(isWaitedFor).map((one) => untilDone(cloud, one, options)));
+    seen = await lookFirst(run, state);
+  }
+  if (purpose === "destroy") refuseTheirs(seen);
+  else tellTheirs(run, seen);
+  const isBroken = ({ fate }: Seen): boolean => fate === "failed" || fate === "gone";
+  if (!state || !seen.some(isBroken)) return { state, mended: false };
+  if (purpose === "up") run.stage("repair");
+  else if (seen.some(({ fate }) => fate === "failed")) await settleFirst(run, state);
+  const cleared = await run.hold(async (signal) => {
+    const now = await readState(run.access);
+    requireAgreed?.(now);
+    return now && clear(run, now, purpose, signal);
+  });
+  if (!cleared) return { state: undefined, mended: true };
+  await clearRecord(run.access, cleared);
+  return { state: cleared.state, mended: true };
+}

@@ -1,0 +1,255 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { clusterTags } from "../../../cloud/ownership.js";
+import { providerType } from "../../support/claimed.js";
+import { Embedder, fails } from "../../support/embedder.js";
+import { networkType, urnOf } from "../../support/engine.js";
+import { startFakeCluster } from "../../support/ready-cluster.js";
+
+const identity = "0123456789ab";
+const bare = { verify: false, kubeconfigFile: false } as const;
+const path = "/load-balancer/lbaas/loadbalancers";
+const cloudProvider = "urn:pulumi:dev::it::pulumi:providers:openstack::default";
+
+type Recorded = Readonly<Record<string, unknown>> & { readonly id: string; readonly urn: string };
+
+/** A resource of the state that OpenStack's provider made. */
+const made = (type: string, id: string, inputs: object = {}, more: object = {}): Recorded => ({
+  ...{ urn: urnOf(type, `dev-${id}`), type, custom: true, id, inputs },
+  ...{ provider: `${cloudProvider}::default`, outputs: { name: id, ...inputs } },
+  ...more,
+});
+const octavia = (kind: string): string =>
+  `openstack:loadbalancer/${kind.charAt(0).toLowerCase()}${kind.slice(1)}:${kind}`;
+
+describe("a load balancer of the state that Octavia lets nobody change", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  let notes: string[];
+  /** Its status, as Octavia says it from one question to the next, the last for good; undefined: gone. */
+  let statuses: (string | undefined)[];
+  let tags: readonly string[];
+  /** What the engine had done when it was deleted. */
+  let deletions: (readonly string[])[];
+  const onNote = (text: string): void => void notes.push(text);
+
+  const parts = (): Recorded[] => {
+    const balancer = made(octavia("LoadBalancer"), "lb");
+    const listener = made(octavia("Listener"), "listener", { loadbalancerId: "lb" });
+    const pool = made(octavia("Pool"), "pool", { listenerId: "listener" });
+    const inPool = { poolId: "pool" };
+    const member = made(octavia("Member"), "member", inPool, { dependencies: [pool.urn] });
+    return [balancer, listener, pool, made(octavia("Monitor"), "monitor", inPool), member];
+  };
+  const rest = (): Recorded[] => [
+    { urn: cloudProvider, type: "pulumi:providers:openstack", custom: true, id: "default" },
+    {
+      ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
+      ...{ custom: true, id: "i", outputs: { stdout: identity } },
+    },
+    made(networkType, "net"),
+    made(octavia("Member"), "theirs", { poolId: "another" }),
+  ];
+  const holding = (...more: readonly Recorded[]): void => {
+    const [member] = parts().slice(-1);
+    const behind = { dependencies: [member?.urn, urnOf(networkType, "dev-net")] };
+    const machine = made("openstack:networking/port:Port", "port", {}, behind);
+    embedder.engine.state({ resources: [...rest(), ...parts(), machine, ...more] });
+  };
+  const left = (): Recorded[] => embedder.engine.stateNow()?.deployment["resources"] as Recorded[];
+  const idsLeft = (): string[] => left().map(({ id }) => id);
+  const balancer = () => ({ id: "lb", name: "dev-api", provisioning_status: statuses[0], tags });
+
+  beforeEach(async () => {
+    embedder = await Embedder.start();
+    [notes, statuses, deletions] = [[], ["ERROR"], []];
+    tags = clusterTags({ name: "dev", identity });
+    const { cloud, engine } = embedder;
+    const listed = () => (statuses[0] === undefined ? [] : [balancer()]);
+    cloud.on(`GET ${path}`, () => ({ body: { loadbalancers: listed() } }));
+    cloud.on(`GET ${path}/lb`, () => {
+      const answer =
+        statuses[0] === undefined
+          ? { status: 404, body: {} }
+          : { body: { loadbalancer: balancer() } };
+      if (statuses.length > 1) statuses.shift();
+      return answer;
+    });
+    cloud.on(`DELETE ${path}/lb`, () => {
+      assert.ok(engine.heldBy() !== undefined, "nobody else works on the stack");
+      deletions.push(engine.operations());
+      statuses = [undefined];
+      return { status: 204 };
+    });
+    holding();
+  });
+  afterEach(() => embedder.stop());
+  const kept = ["default", "i", "net", "theirs", "port"];
+  /** What is left is looked at before the engine takes it away. */
+  const stopBefore = (): void => {
+    embedder.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
+  };
+
+  it("is deleted with all that is in it before an `up`, which makes it anew, and only then the cloud is asked what there is room for", async () => {
+    await embedder.service().up("dev", { ...bare, onNote });
+    assert.deepEqual([deletions, idsLeft()], [[["hold"]], kept]);
+    assert.deepEqual(embedder.engine.operations(), ["hold", "up"]);
+    const cascade = embedder.cloud.seen.find(({ method }) => method === "DELETE");
+    assert.equal(cascade?.path, `${path}/lb?cascade=true`);
+    assert.deepEqual(left().at(-1)?.["dependencies"], [urnOf(networkType, "dev-net")]);
+    assert.deepEqual(notes, [
+      "The load balancer 'dev-api' (lb) is in ERROR, in which Octavia changes nothing of it: it is deleted with all that is in it, and this run makes it anew. Until then nobody answers at its address.",
+    ]);
+  });
+
+  it("is deleted before a destroy, and nothing of it is left to the engine", async () => {
+    stopBefore();
+    await assert.rejects(embedder.service().destroy("dev", { onNote }));
+    assert.deepEqual([deletions, idsLeft()], [[["hold"]], kept]);
+    assert.deepEqual(embedder.engine.operations(), ["hold", "destroy"]);
+    assert.match(notes.join("\n"), /is in ERROR.*: it is deleted with all that is in it\.$/m);
+  });
+
+  it("is deleted where the cluster is abandoned", async () => {
+    stopBefore();
+    await assert.rejects(embedder.service().destroy("dev", { abandon: true, onNote }));
+    assert.deepEqual([deletions, idsLeft()], [[["hold", "hold"]], kept]);
+  });
+
+  for (const [operation, said] of [
+    ["up", /\(lb\) is gone: this run makes it anew, with all that was in it\.$/m],
+    ["destroy", /\(lb\) is gone, and all that was in it\.$/m],
+  ] as const)
+    it(`is forgotten with all that was in it where somebody deleted it: ${operation}`, async () => {
+      statuses = [undefined];
+      stopBefore();
+      const options = { ...bare, onNote };
+      await embedder
+        .service()
+        [operation]("dev", options)
+        .catch(() => undefined);
+      assert.deepEqual([deletions, idsLeft()], [[], kept]);
+      assert.deepEqual(embedder.engine.operations(), ["hold", operation]);
+      assert.match(notes.join("\n"), said);
+    });
+
+  it("is waited for before a destroy while Octavia works on it: it may end in ERROR", async () => {
+    statuses = ["PENDING_UPDATE", "PENDING_UPDATE", "ERROR"];
+    stopBefore();
+    await assert.rejects(embedder.service().destroy("dev", { onNote }));
+    assert.deepEqual([deletions, idsLeft()], [[["hold"]], kept]);
+  });
+
+  it("is waited for while it is being deleted", async () => {
+    statuses = ["PENDING_DELETE", undefined];
+    await embedder.service().up("dev", { ...bare, onNote });
+    assert.deepEqual([deletions, idsLeft()], [[], kept]);
+    assert.match(notes.join("\n"), /is gone: this run makes it anew/);
+  });
+
+  for (const status of ["ACTIVE", "PENDING_UPDATE"])
+    it(`is left to the engine's patience by an \`up\` where it is ${status}`, async () => {
+      statuses = [status];
+      await embedder.service().up("dev", { ...bare, onNote });
+      assert.deepEqual([deletions, notes], [[], []]);
+      assert.deepEqual(embedder.engine.operations(), ["up"]);
+    });
+
+  for (const operation of ["preview", "refresh"] as const)
+    it(`is only told by a ${operation}`, async () => {
+      for (const [status, said] of [
+        ["ERROR", /^! The load .* is in ERROR, .*: `npx stackadm up` deletes it and makes it anew/],
+        [undefined, /^! The load balancer 'lb' \(lb\) is gone: `npx stackadm up` makes it anew/],
+      ] as const) {
+        [notes, statuses] = [[], [status]];
+        await embedder.service()[operation]("dev", { onNote });
+        assert.match(notes.join("\n"), said);
+      }
+      assert.deepEqual(deletions, []);
+      assert.deepEqual(embedder.engine.operations(), [operation, operation]);
+    });
+
+  it("is only told where an `up` is to find nothing to change", async () => {
+    const options = { ...bare, expectNoChanges: true, onNote };
+    await embedder.service().up("dev", options);
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["up"]]);
+    assert.match(notes.join("\n"), /^! The load balancer .* is in ERROR/);
+  });
+
+  it("is not touched without the cluster's identity: an `up` says so, a destroy does not begin", async () => {
+    tags = clusterTags({ name: "dev", identity: "ba9876543210" });
+    await embedder.service().up("dev", { ...bare, preflight: false, onNote });
+    const byHand = /Delete it with `openstack loadbalancer delete --cascade lb`, then run/;
+    assert.match(notes.join("\n"), byHand);
+    const refusal = await fails(embedder.service().destroy("dev"), "LOAD_BALANCER_ERROR");
+    assert.match(refusal.message, /^The load balancer 'dev-api' \(lb\) is in ERROR, .*identity/);
+    assert.match(refusal.hint, byHand);
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["up"]]);
+  });
+
+  it("is looked for in no other cloud than the one that the commands ask", async () => {
+    const elsewhere = { urn: cloudProvider, type: "pulumi:providers:openstack", id: "default" };
+    const [, ...others] = rest();
+    const resources = [{ ...elsewhere, inputs: { cloud: "another" } }, ...others, ...parts()];
+    embedder.engine.state({ resources });
+    statuses = [undefined];
+    await embedder.service().up("dev", { ...bare, onNote });
+    assert.deepEqual([notes, embedder.engine.operations()], [[], ["up"]]);
+  });
+
+  it("keeps its record where somebody else changed the state meanwhile, or works on the stack", async () => {
+    const stderr = "error: the stack is currently locked by 1 lock(s)\n";
+    embedder.engine.runs({ hold: { stderr, code: 255 } });
+    await fails(embedder.service().up("dev", bare), "STACK_LOCKED");
+    assert.deepEqual(deletions, []);
+    embedder.engine.runs({ hold: { state: { resources: rest() } } });
+    await embedder.service().up("dev", bare);
+    assert.deepEqual([deletions, idsLeft()], [[], rest().map(({ id }) => id)]);
+  });
+
+  describe("through which the cluster's API is reached", () => {
+    let api: Server;
+    /** What it answers. */
+    let code: number;
+    const object = "kubernetes:core/v1:Service";
+    beforeEach(async () => {
+      code = 200;
+      api = createServer((_, response) => {
+        response.writeHead(code).end("{}");
+      });
+      await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
+      const cluster = await startFakeCluster();
+      await cluster.close();
+      const address = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
+      const kubeconfig = cluster.kubeconfig.replace(/server: \S+/, `server: ${address}`);
+      const urn = urnOf(providerType, "dev-addons-provider");
+      const provider = {
+        urn,
+        type: "pulumi:providers:kubernetes",
+        id: "p",
+        inputs: { kubeconfig },
+      };
+      const service = { urn: urnOf(object, "web"), type: object, custom: true, id: "shop/web" };
+      holding(provider, { ...service, provider: `${urn}::p` });
+    });
+    afterEach(() => api.close());
+
+    it("passes on what the cluster gives back, and is deleted after that", async () => {
+      await embedder.service().destroy("dev", { onNote });
+      assert.deepEqual(deletions, [["destroy", "hold"]]);
+      assert.deepEqual(embedder.engine.operations(), ["destroy", "hold", "destroy"]);
+      const [first, last] = embedder.engine.calls().filter((call) => call.startsWith("destroy"));
+      assert.match(first ?? "", new RegExp(`--target \\S+${object}::web .*--target-dependents`));
+      assert.equal(first?.split("--target ").length, 2, "and nothing else");
+      assert.doesNotMatch(last ?? "", /--target/);
+    });
+
+    it("is told where the API does not answer", async () => {
+      code = 401;
+      await fails(embedder.service().destroy("dev", { onNote }), "KUBERNETES_UNREACHABLE");
+      assert.match(notes.join("\n"), /^! The load balancer .* is in ERROR/);
+      assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
+    });
+  });
+});

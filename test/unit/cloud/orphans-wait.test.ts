@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { CloudError } from "../../../cloud/cloud-error.js";
+import { deleteObject } from "../../../cloud/orphans.js";
+import { object } from "../../support/cloud-object.js";
+import { projectOfEach } from "../../support/empty-project.js";
+
+const fast = { interval: 1, timeout: 10_000 };
+
+describe("what is being deleted", () => {
+  const cloud = projectOfEach();
+
+  it("is waited for until the service no longer lists it", async () => {
+    let looks = 0;
+    cloud.on("DELETE /volumev3/volumes/v", { status: 202 });
+    cloud.on("GET /volumev3/volumes/detail", () => ({
+      body: { volumes: (looks += 1) < 3 ? [{ id: "v", status: "deleting" }] : [] },
+    }));
+    await deleteObject(await cloud.connect(), object({ kind: "volume", id: "v" }), fast);
+    assert.equal(looks, 3);
+  });
+
+  it("is waited for as long as its kind may take, and whoever waits hears what for", async () => {
+    const said: string[] = [];
+    const notes = { interval: 1, every: 0, onWait: (text: string): void => void said.push(text) };
+    let tries = 0;
+    // While an amphora boots, Octavia refuses.
+    const body = { faultstring: "Load Balancer l is immutable and cannot be updated." };
+    cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", () =>
+      (tries += 1) < 2 ? { status: 409, body } : { status: 204 },
+    );
+    let status: string | undefined = "PENDING_DELETE";
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", () => {
+      const loadbalancers = status === undefined ? [] : [{ id: "l", provisioning_status: status }];
+      status = undefined;
+      return { body: { loadbalancers } };
+    });
+    const balancer = object({ kind: "load balancer", id: "l", name: "dev-api" });
+    await deleteObject(await cloud.connect(), balancer, notes);
+    const what = "Waiting for the load balancer 'dev-api' (l), 15 min at most:";
+    assert.match(said[0] ?? "", /: DELETE .* is immutable and cannot be updated\.$/);
+    assert.deepEqual(
+      [said[0]?.startsWith(what), said[1]],
+      [true, `${what} it was deleted, and its status is PENDING_DELETE.`],
+    );
+    for (const [kind, path, minutes] of [
+      ["server", "compute/servers", 10],
+      ["volume", "volumev3/volumes", 10],
+      ["port", "network/ports", 3],
+    ] as const) {
+      said.length = 0;
+      let refused = false;
+      cloud.on(`DELETE /${path}/x`, () => {
+        const answer = { status: refused ? 204 : 409, body: {} };
+        refused = true;
+        return answer;
+      });
+      await deleteObject(await cloud.connect(), object({ kind, id: "x" }), notes);
+      assert.match(
+        said[0] ?? "",
+        new RegExp(`^Waiting for the ${kind} .*, ${minutes} min at most`),
+      );
+    }
+  });
+
+  it("is named when it does not go", async () => {
+    cloud.on("DELETE /compute/servers/s", { status: 204 });
+    cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "s", status: "ERROR" }] } });
+    const soon = { ...fast, timeout: 50 };
+    await assert.rejects(
+      async () => deleteObject(await cloud.connect(), object({ id: "s", name: "stuck" }), soon),
+      (error: unknown) => error instanceof CloudError && /server 'stuck' \(s\)/.test(error.message),
+    );
+  });
+});
