@@ -6,7 +6,7 @@ import {
   initialisations,
   runControlPlane,
 } from "../support/control-plane.js";
-import { nodeCommands, wishes } from "../support/joining.js";
+import { boundOf, kubeadmSeconds, nodeCommands, pulls, wishes } from "../support/joining.js";
 import { Sandbox } from "../support/sandbox.js";
 
 describe("control-plane.sh with peers", () => {
@@ -105,6 +105,13 @@ describe("control-plane.sh with peers", () => {
     machine.stub("ssh", `case "$*" in *member) exit 3 ;; *token) echo "${answer}" ;; esac`);
     assert.equal(joins(run(none, "update")), 0, "the state knows its join");
     assert.equal(joins(run(none)), 1);
+  });
+
+  it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
+    const { discovery, tlsBootstrap, kubeletHealthCheck } = kubeadmSeconds;
+    // etcd's learner has as long as a call of the API besides.
+    const own = discovery + tlsBootstrap + kubeletHealthCheck + 2 * 60;
+    assert.ok(boundOf(run(peers, "update").calls, "join") >= own + pulls);
   });
 
   it("asks the next one when one is not there, or when its API server does not answer", () => {

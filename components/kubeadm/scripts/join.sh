@@ -33,7 +33,7 @@ join_cluster() {
     start_join
     started=yes
   fi
-  wait_unit join 310
+  wait_unit join 610
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(because kubeadm)"
   # The cluster's, which has come up on the control planes. Where another run started the join, it may have changed since.
@@ -60,7 +60,7 @@ start_join() {
   # Until this run sees the end of the join: the next one may be given another configuration.
   begin kubelet
   say "$NODE_NAME: kubeadm join"
-  start_unit join 300 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
+  start_unit join 600 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
 }
 
 run_step join join
