@@ -53,7 +53,7 @@ start_join() {
     rm -f "$state/join.done"
     timeout 120 kubeadm reset -f
   fi
-  poll 120 ask_for_token || die "no control plane gives a join token to $NODE_NAME"
+  poll 300 ask_for_token || die "no control plane gives a join token to $NODE_NAME"
   [[ $authority == "$CA_CERT_HASH" ]] ||
     die "the control plane at $asked belongs to another cluster than the one that this stack made"
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
