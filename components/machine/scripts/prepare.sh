@@ -174,7 +174,7 @@ only_pinned_trusted() { [[ ! -e $keyring || $(primary_keys <"$keyring") == "$PAC
 
 # pin SERIES NAME...: adds the newest build of the series, of the first of the packages that has one, to `pinned`.
 pin() {
-  known "$@" || { apt_run update && known "$@"; } ||
+  known "$@" || { apt_update && known "$@"; } ||
     die "neither $PACKAGES_URL nor another repository of $(hostname) has ${*:2} of series $1"
 }
 
