@@ -193,7 +193,8 @@ export class Addons extends Component {
     if (args.cloudController === false) return [];
     const image = common.images.cloudControllerManager;
     const routedPods = routedByCloud(args.podNetwork ?? usualNetwork) ? args.podCidr : undefined;
-    const settings = { ...common, image, routedPods };
+    const serial = args.cloud.settings?.loadBalancer?.providerRequiresSerialApiCalls;
+    const settings = { ...common, image, routedPods, serial };
     const made = this.make(CloudController, "cloud-controller", settings, inside);
     return [made.daemonSet];
   }

@@ -13,6 +13,8 @@ export interface CloudControllerArgs extends AddonArgs {
   readonly nameInCloud: pulumi.Input<string>;
   /** Range of the pods to whose nodes it keeps routes. Change: refused. @default none: the pod network needs no routes */
   readonly routedPods?: string | undefined;
+  /** Whether it makes one load balancer after another. Change: in place, one control plane after the other. @default false */
+  readonly serial?: boolean | undefined;
   /** The configuration that it reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
 }
@@ -34,6 +36,7 @@ export class CloudController extends Addon {
         image: args.image,
         clusterName: pulumi.interpolate`--cluster-name=${args.nameInCloud}`,
         routedPods: args.routedPods,
+        serial: args.serial,
         configChecksum: args.cloudConfig.checksum,
       }),
       {

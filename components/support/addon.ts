@@ -6,8 +6,8 @@ import type { Access } from "./manifests/access.js";
 /** How long a workload of the system may take until all its pods are ready. */
 export const workloadTimeouts = { create: "3m", update: "3m" };
 
-/** Load balancers take a while on real clouds: amphorae boot, deletion is serial. */
-export const balancerTimeouts = { create: "5m", update: "5m", delete: "5m" };
+/** A Service's load balancer has as long as one of the program's own (endpoint/octavia.ts): amphorae boot. */
+export const balancerTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
 /** What every add-on can be told. */
 export interface AddonArgs {
