@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, workloadTimeouts } from "../support/addon.js";
+import { Addon } from "../support/addon.js";
 import { cloudControllerAccess, cloudControllerDaemonSet } from "./manifests/cloud-controller.js";
 import type { AddonArgs } from "../support/addon.js";
 import type { CloudConfig } from "./cloud-config.js";
@@ -42,7 +42,7 @@ export class CloudController extends Addon {
       {
         // order: pods without their account are refused, without its rights and Secret they fail.
         dependsOn: [...access, args.cloudConfig.secret],
-        customTimeouts: workloadTimeouts,
+        customTimeouts: this.daemonSetTimeouts,
       },
     );
     this.registerOutputs({});

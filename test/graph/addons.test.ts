@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { AddonsArgs } from "../../components/addons/addons.js";
 import { customTimeouts } from "../../components/endpoint/octavia.js";
+import { podNetworkOf } from "../support/pod-networks.js";
 import { value } from "../support/value.js";
 import {
   annotationsOf,
@@ -102,6 +103,23 @@ describe("graph: add-ons", () => {
     const { rows } = await run();
     for (const reach of ["external", "internal"])
       assert.deepEqual(named(rows, `addons-samples-web-${reach}`).timeouts, customTimeouts);
+  });
+
+  it("gives what runs on every node a minute for each", async () => {
+    const timeoutsIn = async (change: Partial<AddonsArgs>): Promise<string[]> => {
+      const { rows } = await run(change);
+      const found = rows.filter(({ type }) => type.endsWith(":DaemonSet"));
+      return found.flatMap(({ timeouts }) => [timeouts.create, timeouts.update]);
+    };
+    assert.deepEqual(
+      await timeoutsIn({ nodes: 40 }),
+      Array.from({ length: 6 }, () => "45m"),
+    );
+    const all = await timeoutsIn({ nodes: 1, podNetwork: podNetworkOf("flannel") });
+    assert.deepEqual(
+      all,
+      Array.from({ length: 6 }, () => "6m"),
+    );
   });
 
   it("makes load balancers one after another where their provider needs one call after another", async () => {
