@@ -136,7 +136,10 @@ export const ssh = record({
   )
     .default("debian")
     .meta(
-      doc("replaces nodes", "Login name; made on the machines, with sudo and without a password."),
+      doc(
+        "refused",
+        "Login name; made on the machines, with sudo and without a password. Every connection has it, so that no machine could be reached that was made with another.",
+      ),
     ),
   publicKey: text(
     (value) => publicKey.test(value),
