@@ -8,6 +8,8 @@ import {
 import { serverOfScript } from "../../../../components/support/existing-servers.js";
 import { operatorOf } from "../../../../components/support/operator.js";
 import fc from "fast-check";
+import * as pulumi from "@pulumi/pulumi";
+import { graph } from "../../../support/graph.js";
 import type { Failure } from "../../../../base/failure.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 
@@ -159,6 +161,34 @@ describe("failed machines", () => {
         assert.equal(await waiting(["ERROR"]), false);
         assert.equal(await waiting(["DELETED"]), false);
         assert.equal(await waiting(["ACTIVE", "SHUTOFF"]), false);
+      });
+
+      it("have their first script tried anew, also behind a proxy that does not answer yet, and no later one", async () => {
+        const silent = "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
+        const tried: boolean[] = [];
+        const address = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
+        await graph(async () => {
+          const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
+          const { callback } = new FailedMachines(undefined, undefined, 10).examine(
+            known,
+            "prepare",
+          );
+          for (const [failedOperation, error] of [
+            ...[["create", silent] as const, ["create", `proxy: ${silent}`] as const],
+            ...[["update", silent] as const, ["create", "Process exited with status 1"] as const],
+          ])
+            tried.push(
+              await callback({
+                failedOperation,
+                errors: [error],
+                urn: "",
+                id: "",
+                name: "",
+                type: "",
+              }),
+            );
+        });
+        assert.deepEqual(tried, [true, true, false, false]);
       });
 
       it("are when Nova cannot be asked", async () => {
