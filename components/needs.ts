@@ -15,6 +15,7 @@ import {
   servicesNetworkName,
   type ClusterPlan,
 } from "./plan/cluster-plan.js";
+import { roleTable } from "./plan/roles.js";
 import { octaviaChoices } from "./plan/octavia-choices.js";
 
 /** Each once. */
@@ -173,7 +174,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     ),
     controlPlaneFlavors: namesIn(
       plan.groups
-        .filter(({ role }) => role === "control-plane")
+        .filter(({ role }) => roleTable[role].grant === "certificates")
         .flatMap(({ machines: own }) => own.map(({ flavor }) => flavor)),
     ),
     sizeChecks: sizeChecks(spec),
