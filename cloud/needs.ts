@@ -21,8 +21,12 @@ export interface ClusterNeeds {
   readonly ownersOnly: readonly string[];
   /** Machines per flavor (name or ID). */
   readonly flavors: Readonly<Record<string, number>>;
-  /** Those of them that have to carry a node: kubeadm wants a certain size. */
+  /** Those of them that have to carry a node, for which there is a size that is too small. */
   readonly nodeFlavors: readonly string[];
+  /** Those of them that have to carry a control plane. */
+  readonly controlPlaneFlavors: readonly string[];
+  /** Checks of its size for which kubeadm refuses a control plane. */
+  readonly sizeChecks: readonly ("NumCPU" | "Mem")[];
   readonly volumeTypes: readonly string[];
   readonly zones: readonly string[];
   /** Zones of Nova that storage classes name for pods. */

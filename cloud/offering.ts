@@ -98,16 +98,25 @@ function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
     const [found] = meantBy(wanted, flavors);
     if (!found)
       return [problem(`flavor: '${wanted}' does not exist; ${known(flavors.map((f) => f.name))}`)];
-    const small = found.vcpus < smallest.vcpus || found.ram < smallest.ram;
-    return small && needs.nodeFlavors.includes(wanted)
+    const failing = failingChecks(found);
+    if (failing.length === 0 || !needs.nodeFlavors.includes(wanted)) return [];
+    const has = `flavor: '${wanted}' has ${found.vcpus} vCPU and ${found.ram} MiB`;
+    const refused = failing.filter((check) => needs.sizeChecks.includes(check));
+    return needs.controlPlaneFlavors.includes(wanted) && refused.length > 0
       ? [
-          warning(
-            `flavor: '${wanted}' has ${found.vcpus} vCPU and ${found.ram} MiB; kubeadm wants 2 and ${smallest.ram}`,
+          problem(
+            `${has}; kubeadm makes no control plane with less than ${smallest.vcpus} and ${smallest.ram}: write a larger one, or ${refused.join(" and ")} in kubernetes.ignorePreflightErrors`,
           ),
         ]
-      : [];
+      : [warning(`${has}; kubeadm wants ${smallest.vcpus} and ${smallest.ram}`)];
   });
 }
+
+/** Of kubeadm's checks of a machine's size (cmd/kubeadm/app/preflight). */
+const failingChecks = ({ vcpus, ram }: Offer["flavors"][number]): ("NumCPU" | "Mem")[] => [
+  ...(vcpus < smallest.vcpus ? (["NumCPU"] as const) : []),
+  ...(ram < smallest.ram ? (["Mem"] as const) : []),
+];
 
 function checkExternalNetworks(
   { externalNetworks: networks }: Offer,

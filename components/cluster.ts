@@ -136,7 +136,7 @@ export class Cluster extends Component {
     const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }, operator));
     const frozen = this.makeFirst(FrozenValues, "frozen", frozenOf(spec, cloud, operator));
     this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
-    const failed = FailedMachines.of(operator, found);
+    const failed = FailedMachines.of(operator, found, spec.ssh.bootMinutes);
     const ground = this.ground(spec, { cloud, frozen, operator, failed });
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
     const login =

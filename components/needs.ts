@@ -15,6 +15,7 @@ import {
   servicesNetworkName,
   type ClusterPlan,
 } from "./plan/cluster-plan.js";
+import { roleTable } from "./plan/roles.js";
 import { octaviaChoices } from "./plan/octavia-choices.js";
 
 /** Each once. */
@@ -141,6 +142,14 @@ const unplacedVolumes = (plan: ClusterPlan): ClusterNeeds["unplacedVolumes"] =>
     ),
   );
 
+/** Those that are not ignored; kubeadm minds no case. */
+function sizeChecks({ kubernetes }: ClusterSpec): ClusterNeeds["sizeChecks"] {
+  const ignored = kubernetes.ignorePreflightErrors.map((check) => check.toLowerCase());
+  return (["NumCPU", "Mem"] as const).filter(
+    (check) => !ignored.includes("all") && !ignored.includes(check.toLowerCase()),
+  );
+}
+
 /** What the cluster will ask of its cloud. */
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
@@ -163,6 +172,12 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     nodeFlavors: namesIn(
       plan.groups.flatMap((group) => group.machines.map(({ flavor }) => flavor)),
     ),
+    controlPlaneFlavors: namesIn(
+      plan.groups
+        .filter(({ role }) => roleTable[role].grant === "certificates")
+        .flatMap(({ machines: own }) => own.map(({ flavor }) => flavor)),
+    ),
+    sizeChecks: sizeChecks(spec),
     volumeTypes: namesIn([...spec.storageClasses, ...volumes].map(({ type }) => type)),
     zones: namesIn([...spec.zones, ...machines.map(({ zone }) => zone)]),
     podZones: namesIn(spec.storageClasses.flatMap(({ zones = [] }) => zones)),

@@ -94,6 +94,8 @@ export function renderSite({ management }: LabSettings, key: SiteKey): string {
         ],
       },
       loadBalancer: { provider: "lab" },
+      // They boot in seconds, or never.
+      ssh: { bootMinutes: 3 },
     })
   );
 }

@@ -91,12 +91,14 @@ export interface AddonsArgs {
    * @default each object is deleted
    */
   readonly deletedWith?: pulumi.Resource;
+  /** How many nodes the cluster is to have. Change: none. @default 0: none has time of its own */
+  readonly nodes?: number;
 }
 
 const usualNetwork = podNetwork.parse(undefined);
 
 /** What the parts that know the cloud have in common. */
-interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith"> {
+interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith" | "nodes"> {
   readonly images: ImageTable;
   readonly cloudConfig: CloudConfig;
 }
@@ -136,7 +138,8 @@ export class Addons extends Component {
       { cloud: args.cloud, deletedWith },
       inside,
     );
-    const common = { images, nameInCloud: args.nameInCloud, cloudConfig, deletedWith };
+    const { nameInCloud, nodes } = args;
+    const common = { images, nameInCloud, cloudConfig, deletedWith, nodes };
     const network = this.#createNetwork(args, images);
     const controller = this.#cloudController(args, common, inside);
     const storage = this.#storage(args, common, network !== undefined);
@@ -176,7 +179,7 @@ export class Addons extends Component {
 
   /** What the API server has served by others, where it is asked for. */
   #served(args: AddonsArgs, images: ImageTable, awaited: boolean): void {
-    const { keystone: spec, cloud, deletedWith } = args;
+    const { keystone: spec, cloud, deletedWith, nodes } = args;
     const inside = { providers: { kubernetes: this.provider } };
     if (args.metricsServer) {
       const { metricsServer: image } = images;
@@ -185,7 +188,7 @@ export class Addons extends Component {
     }
     if (spec) {
       const { keystoneAuth: image } = images;
-      this.make(KeystoneAuth, "keystone-auth", { spec, image, cloud, deletedWith }, inside);
+      this.make(KeystoneAuth, "keystone-auth", { spec, image, cloud, deletedWith, nodes }, inside);
     }
   }
 
@@ -193,7 +196,8 @@ export class Addons extends Component {
     if (args.cloudController === false) return [];
     const image = common.images.cloudControllerManager;
     const routedPods = routedByCloud(args.podNetwork ?? usualNetwork) ? args.podCidr : undefined;
-    const settings = { ...common, image, routedPods };
+    const serial = args.cloud.settings?.loadBalancer?.providerRequiresSerialApiCalls;
+    const settings = { ...common, image, routedPods, serial };
     const made = this.make(CloudController, "cloud-controller", settings, inside);
     return [made.daemonSet];
   }
@@ -217,13 +221,16 @@ export class Addons extends Component {
   /** Nothing, where the user brings the pod network along. */
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
     const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry, ownImages } = args;
-    const { serviceCidr = "10.96.0.0/12", ipv6, apiName, deletedWith, files } = args;
+    const { serviceCidr = "10.96.0.0/12", ipv6, apiName, deletedWith, nodes, files } = args;
     if (!isDeployed(spec)) return undefined;
     const ranges = { podCidr, serviceCidr, ipv6 };
     return this.make(
       PodNetwork,
       "network",
-      { spec, ...ranges, apiName, networkMtu, images, registry, ownImages, deletedWith, files },
+      {
+        ...{ spec, ...ranges, apiName, networkMtu, images, registry, ownImages },
+        ...{ deletedWith, nodes, files },
+      },
       { providers: { kubernetes: this.provider } },
     );
   }

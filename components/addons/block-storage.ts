@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { checksum } from "../support/checksum.js";
-import { Addon, workloadTimeouts } from "../support/addon.js";
+import { Addon } from "../support/addon.js";
 import { renderNodeConf, type CloudSettings } from "./cloud-conf.js";
 import { blockStorageAccess, blockStorageController } from "./manifests/block-storage.js";
 import {
@@ -120,7 +120,7 @@ export class BlockStorage extends Addon {
     return this.object(kubernetes.apps.v1.DaemonSet, "node", manifest, {
       // order: pods without their account are refused, and do not start without their configuration.
       dependsOn: [account, driver, ...config],
-      customTimeouts: workloadTimeouts,
+      customTimeouts: this.daemonSetTimeouts,
     });
   }
 }

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, workloadTimeouts } from "../support/addon.js";
+import { Addon } from "../support/addon.js";
 import { cloudControllerAccess, cloudControllerDaemonSet } from "./manifests/cloud-controller.js";
 import type { AddonArgs } from "../support/addon.js";
 import type { CloudConfig } from "./cloud-config.js";
@@ -13,6 +13,8 @@ export interface CloudControllerArgs extends AddonArgs {
   readonly nameInCloud: pulumi.Input<string>;
   /** Range of the pods to whose nodes it keeps routes. Change: refused. @default none: the pod network needs no routes */
   readonly routedPods?: string | undefined;
+  /** Whether it makes one load balancer after another. Change: in place, one control plane after the other. @default false */
+  readonly serial?: boolean | undefined;
   /** The configuration that it reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
 }
@@ -34,12 +36,13 @@ export class CloudController extends Addon {
         image: args.image,
         clusterName: pulumi.interpolate`--cluster-name=${args.nameInCloud}`,
         routedPods: args.routedPods,
+        serial: args.serial,
         configChecksum: args.cloudConfig.checksum,
       }),
       {
         // order: pods without their account are refused, without its rights and Secret they fail.
         dependsOn: [...access, args.cloudConfig.secret],
-        customTimeouts: workloadTimeouts,
+        customTimeouts: this.daemonSetTimeouts,
       },
     );
     this.registerOutputs({});

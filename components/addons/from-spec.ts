@@ -7,6 +7,7 @@ import { serviceRanges } from "../spec/traits/endpoint.js";
 import type { ClusterFacts } from "../kubeadm/joining.js";
 import type { Network } from "../network/network.js";
 import { planCluster } from "../plan/cluster-plan.js";
+import { roleTable } from "../plan/roles.js";
 import { attachableVolumes } from "../plan/volumes.js";
 import { routedByCloud } from "../pod-network/kinds.js";
 import type { CloudLogin } from "../identity/cloud-login.js";
@@ -37,6 +38,7 @@ export const addonsOf = (
   cloudController: spec.cloudController.enabled,
   blockStorage: { ...spec.blockStorage, attachable: attachableIn(spec) },
   storageClasses: spec.storageClasses,
+  nodes: nodesIn(spec),
   metricsServer: metricsServerOf(spec),
   ...(webhook && { keystone: { ...spec.kubernetes.keystone, webhook } }),
   ingress: spec.ingress && {
@@ -68,6 +70,12 @@ const attachableIn = (spec: ClusterSpec): number =>
   attachableVolumes(
     planCluster(spec).groups.flatMap(({ machines }) => machines),
     spec.network.admin ? 2 : 1,
+  );
+
+const nodesIn = (spec: ClusterSpec): number =>
+  planCluster(spec).groups.reduce(
+    (all, { role, machines }) => all + (roleTable[role].node ? machines.length : 0),
+    0,
   );
 
 /** Of the machines on which the ingress controller runs. */

@@ -62,9 +62,9 @@ export class IngressController extends Addon {
       traefikService(spec, awaited, balancing),
       {
         // order: objects need their namespace, and no load balancer is without what makes it. Not after its pods: the cloud makes
-        // it while they start, and it is ready when both are: it may take as long as both.
+        // it while they start, and it is ready when both are.
         dependsOn: [namespace, ...after],
-        customTimeouts: { ...balancerTimeouts, create: "10m" },
+        customTimeouts: balancerTimeouts,
       },
     );
     this.address = pulumi.output(

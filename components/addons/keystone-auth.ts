@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { ServerCertificate } from "../identity/webhook-certificate.js";
 import { checksum } from "../support/checksum.js";
-import { Addon, workloadTimeouts, type AddonArgs } from "../support/addon.js";
+import { Addon, type AddonArgs } from "../support/addon.js";
 import type { CloudAccess } from "./cloud-config.js";
 import { keystoneDaemonSet, keystonePolicy, keystoneSecret } from "./manifests/keystone-auth.js";
 
@@ -56,7 +56,7 @@ export class KeystoneAuth extends Addon {
         ),
       }),
       // order: pods without their Secret do not start.
-      { dependsOn: [secret], customTimeouts: workloadTimeouts },
+      { dependsOn: [secret], customTimeouts: this.daemonSetTimeouts },
     );
     this.registerOutputs({});
   }

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
-import { Addon, workloadTimeouts } from "../support/addon.js";
+import { Addon } from "../support/addon.js";
 import {
   snapshotClass,
   snapshotController,
@@ -39,7 +39,7 @@ export class Snapshots extends Addon {
         // order: pods without their account are refused, and the controller ends without its kinds.
         dependsOn: [...access, ...this.kinds],
         // Its pod waits for the pod network and for the cloud controller to know its node.
-        customTimeouts: { ...workloadTimeouts, create: "5m", update: "5m" },
+        customTimeouts: { create: "5m", update: "5m" },
       },
     );
     this.object(kubernetes.apiextensions.CustomResource, "class", snapshotClass(), {

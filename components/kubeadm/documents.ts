@@ -64,8 +64,8 @@ export const placeholders = {
   certificateKey: "@CERTIFICATE_KEY@",
 } as const;
 
-/** How long kubeadm waits; the scripts' own bounds are longer. */
-const timeouts = {
+/** How long kubeadm waits for each; the scripts' own bounds are longer than all that come one after another, and pulls before them. */
+export const timeouts = {
   controlPlaneComponentHealthCheck: "4m0s",
   discovery: "1m0s",
   kubeletHealthCheck: "4m0s",

@@ -230,8 +230,8 @@ export class Machine extends Component {
           ),
       },
       {
-        // A server has its node's name, so the old one has to be gone. One in ERROR is not mended, it is replaced. Nothing
-        // is updated in place: an update that failed would look like a server in ERROR.
+        // A server has its node's name, so the old one has to be gone. One in ERROR is not mended, it is replaced, and so is one
+        // that is not there in time. Nothing is updated in place: an update that failed would look like a server in ERROR.
         deleteBeforeReplace: true,
         replaceOnChanges: ["#initerror"],
         replacementTrigger: args.generation,
@@ -240,7 +240,7 @@ export class Machine extends Component {
           ...["blockDevices", "metadata", "powerState", "schedulerHints", "tags"],
           ...(replaces === undefined ? ["userData"] : []),
         ],
-        customTimeouts: { create: "10m" },
+        customTimeouts: { create: "30m" },
         hooks: { onError: [failed.explain(machine)] },
       },
     );

@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 import type { PinnedManifest } from "../../base/manifests.js";
-import { Addon, workloadTimeouts } from "../support/addon.js";
+import { Addon } from "../support/addon.js";
 import { ProgramError } from "../support/errors.js";
 import type { PinnedFiles } from "../support/pinned-file.js";
 import { manifestOf } from "./manifest-check.js";
@@ -70,7 +70,7 @@ export abstract class ManifestAddon extends Addon {
       made: this.object(classOf(object), roleOf(object), object, {
         // order: pods without their account are refused, without rights, kinds and configuration they fail.
         dependsOn: before,
-        customTimeouts: workloadTimeouts,
+        customTimeouts: this.daemonSetTimeouts,
       }),
     }));
     const found = workloads.find(({ object: { metadata } }) => metadata.name === daemonSet);

@@ -149,7 +149,7 @@ export const loadBalancerKeys = {
   ),
   providerRequiresSerialApiCalls: optional(
     truth(),
-    "For Octavia providers that cannot make a load balancer with all its parts at once.",
+    "For Octavia providers that cannot make a load balancer with all its parts at once. The cloud controller makes one after another then, instead of up to five at the same time.",
     "`false`",
   ),
 } as const;

@@ -146,6 +146,9 @@ const gained: Frozen = {
   "loadBalancer.network.externalNetwork": nothing,
 };
 
+/** By which every machine is reached, so none of them is asked whether it is the former one. */
+const loginPath = "ssh.user";
+
 /** Of the groups of machines that are replaced one after another, in runs of their own (plan/replacements.ts). */
 const generations = ["controlPlane.generation", "bastion.generation", "etcd.generation"] as const;
 const isGeneration = (path: string): boolean => generations.some((one) => one === path);
@@ -185,11 +188,11 @@ export const groupOf = (path: string): string | undefined =>
 
 /**
  * The same for kubeadm/scripts/frozen.sh, a line each: `path value`, in an order that no schema changes: no script runs again for
- * it. Without what a group or a way in keeps, which may go and come again otherwise, and without what is no argument.
+ * it. Without what a group or a way in keeps, which may go and come again otherwise, and without what no machine can tell.
  */
 export const frozenLines = (values: Frozen): string =>
   Object.entries(values)
-    .filter(([path]) => groupOf(path) === undefined && path !== authorityPath)
+    .filter(([path]) => groupOf(path) === undefined && path !== authorityPath && path !== loginPath)
     .filter(([path]) => !isGeneration(path) && !isOfWay(path))
     .map(([path, value]) => `${path} ${value}`)
     .sort()

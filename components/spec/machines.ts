@@ -136,7 +136,10 @@ export const ssh = record({
   )
     .default("debian")
     .meta(
-      doc("replaces nodes", "Login name; made on the machines, with sudo and without a password."),
+      doc(
+        "refused",
+        "Login name; made on the machines, with sudo and without a password. Every connection has it, so that no machine could be reached that was made with another.",
+      ),
     ),
   publicKey: text(
     (value) => publicKey.test(value),
@@ -149,6 +152,14 @@ export const ssh = record({
       "the first ed25519 key of the ssh-agent, else its first key",
     ),
   ),
+  bootMinutes: whole(1, "a number of minutes")
+    .default(10)
+    .meta(
+      doc(
+        "in place",
+        "Minutes that a new machine may take to answer on SSH once Nova says that it runs: virtual machines take one or two, bare metal up to ten and more. After them the next `up` replaces it. One that answered before is given up within 4 minutes.",
+      ),
+    ),
   floatingIp: address4
     .optional()
     .meta(

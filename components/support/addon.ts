@@ -3,11 +3,8 @@ import type * as pulumi from "@pulumi/pulumi";
 import { Component } from "./component.js";
 import type { Access } from "./manifests/access.js";
 
-/** How long a workload of the system may take until all its pods are ready. */
-export const workloadTimeouts = { create: "3m", update: "3m" };
-
-/** Load balancers take a while on real clouds: amphorae boot, deletion is serial. */
-export const balancerTimeouts = { create: "5m", update: "5m", delete: "5m" };
+/** A Service's load balancer has as long as one of the program's own (endpoint/octavia.ts): amphorae boot. */
+export const balancerTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
 /** What every add-on can be told. */
 export interface AddonArgs {
@@ -17,6 +14,8 @@ export interface AddonArgs {
    * @default each object is deleted
    */
   readonly deletedWith?: pulumi.Resource;
+  /** How many nodes the cluster is to have: what runs on each has time for each. Change: none. @default 0: for none in particular */
+  readonly nodes?: number | undefined;
 }
 
 type ObjectConstructor<Made, Args> = new (
@@ -28,6 +27,8 @@ type ObjectConstructor<Made, Args> = new (
 /** A component made of Kubernetes objects. */
 export abstract class Addon extends Component {
   readonly #deletedWith?: pulumi.Resource;
+  /** How long a DaemonSet may take until all its pods are ready: an update replaces one after another. */
+  protected readonly daemonSetTimeouts: { readonly create: string; readonly update: string };
 
   protected constructor(
     type: string,
@@ -37,6 +38,8 @@ export abstract class Addon extends Component {
   ) {
     super(type, name, opts);
     this.#deletedWith = args.deletedWith;
+    const minutes = `${(5 + (args.nodes ?? 0)).toString()}m`;
+    this.daemonSetTimeouts = { create: minutes, update: minutes };
   }
 
   /** An object that owns nothing in the cloud. */

@@ -4,6 +4,7 @@ import { Failure, tellingLine } from "../../base/failure.js";
 import {
   describeServer,
   serverState,
+  standsStill,
   wakingCommand,
   type ServerState,
 } from "../../cloud/diagnose.js";
@@ -12,7 +13,7 @@ import type { CloudFacts } from "./catalog.js";
 import { report } from "./errors.js";
 import { markNeverAnswered, serverOfScript } from "./existing-servers.js";
 import type { Operator } from "./operator.js";
-import type { Connection } from "./remote-script.js";
+import { dialSeconds, type Connection } from "./remote-script.js";
 import type { ExistingServers } from "./server-marks.js";
 
 /** A machine as far as a failure has to name it, and the way to it. */
@@ -38,16 +39,22 @@ export class FailedMachines {
   /**
    * @param operator without one nobody is asked why a machine fails
    * @param servers as Nova has them; without them nothing is marked, since no run would know of it
+   * @param bootMinutes how long a machine is dialled that never answered; default: once
    */
   constructor(
     private readonly operator?: Operator,
     private readonly servers?: ExistingServers,
+    private readonly bootMinutes = 0,
   ) {}
 
   /** Those of a run: whoever makes the cluster has to have waited for what is known of the cloud. */
-  static of(operator?: Operator, cloud?: pulumi.Input<CloudFacts>): FailedMachines {
+  static of(
+    operator?: Operator,
+    cloud?: pulumi.Input<CloudFacts>,
+    bootMinutes?: number,
+  ): FailedMachines {
     const late = cloud instanceof Promise || pulumi.Output.isInstance(cloud);
-    return new FailedMachines(operator, late ? undefined : cloud?.servers);
+    return new FailedMachines(operator, late ? undefined : cloud?.servers, bootMinutes);
   }
 
   /** ID of the machine's server, if it never answered. */
@@ -71,19 +78,30 @@ export class FailedMachines {
 
   /** When a script on a machine fails because of the machine: says so, with what Nova knows. */
   examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
+    let again = 0;
+    let silentSince: number | undefined;
     return errorHook(`examine-${machine}-${script}`, async (failure) => {
       const told = failureOf(failure.errors[0] ?? "");
-      const way = (): Promise<pulumi.Unwrap<Connection>> => known(pulumi.output(connection));
-      const kind = told === "unclear" ? await this.ask(await way()) : told;
-      if (kind === "again") return failure.errors.length <= retries;
+      const way: pulumi.Unwrap<Connection> = await known(pulumi.output(connection));
+      const kind = told === "unclear" ? await this.ask(way) : told;
+      if (kind === "again") return ++again <= retries;
       if (kind === "other") return false;
       const id = await known(serverId);
       const before = serverOfScript(await known(pulumi.output(failure.oldInputs?.["stdin"])));
       const first = isFirst(script, failure.failedOperation, { before, now: id });
+      silentSince ??= performance.now();
+      const waited = (performance.now() - silentSince) / 1000;
+      if (first && kind !== "wrong host key" && (await this.mayBoot([id, way.proxy], waited))) {
+        await pulumi.log.info(
+          `The machine ${machine} does not answer on SSH yet; it may still boot.`,
+        );
+        return true;
+      }
+      if (kind === "silent proxy") return false;
       await report(
         kind === "wrong host key"
           ? wrongHostKey(machine)
-          : await this.judge({ machine, serverId: id, way: await way() }, first),
+          : await this.judge({ machine, serverId: id, way }, first),
       );
       return false;
     });
@@ -114,6 +132,31 @@ export class FailedMachines {
           ? `the next \`up\` replaces it${way && state?.status !== "ERROR" ? ", unless it answers by then" : ""}`
           : "raise its generation to have it replaced";
     return new Failure("SERVER_NEVER_BOOTED", `${never} ${next}. ${text}`);
+  }
+
+  /**
+   * Whether a machine that never answered, or the one through which it is reached, may still come up.
+   *
+   * @param waited seconds since it was dialled in vain for the first time
+   */
+  async mayBoot(
+    [serverId, proxy]: readonly [string, { readonly server: string } | undefined],
+    waited: number,
+  ): Promise<boolean> {
+    if (dialSeconds + waited >= this.bootMinutes * 60) return false;
+    const servers = [serverId, ...(proxy ? [proxy.server] : [])];
+    const states = await Promise.all(servers.map((id) => this.stateOf(id)));
+    return !states.some((state) => state && standsStill(state));
+  }
+
+  /** Undefined where Nova cannot be asked. */
+  private async stateOf(serverId: string): Promise<ServerState | undefined> {
+    try {
+      const cloud = await this.operator?.connect();
+      return cloud && (await serverState(cloud, serverId));
+    } catch {
+      return undefined;
+    }
   }
 
   /** Remembers a server that is to be replaced; answers whether the next run will know. */
@@ -173,18 +216,21 @@ const wrongHostKey = (machine: string): Failure =>
 
 /**
  * What an error of the command plugin says about the machine itself. Behind a proxy, a machine that does not answer is a
- * rejected channel; a proxy that does not answer, or lets nobody through, says nothing about the machine. What failed on a
+ * rejected channel; a proxy that does not answer, which may still boot itself, or lets nobody through, says nothing about it. What failed on a
  * connection that is dead is tried again on the same one, so that the last error no longer says why: a handshake, or a proxy
  * that hung up meanwhile.
  */
-export function failureOf(message: string): "silent" | "wrong host key" | "unclear" | "other" {
+export function failureOf(
+  message: string,
+): "silent" | "silent proxy" | "wrong host key" | "unclear" | "other" {
   // What a script printed stands below.
   const line = tellingLine(message);
   if (/host key mismatch/i.test(line)) return "wrong host key";
   if (!/after \d+ failed attempts/.test(line)) return "other";
   if (!/proxy:/.test(line)) return /dial tcp|connection reset|EOF/.test(line) ? "silent" : "other";
   if (/rejected: connect failed/.test(line)) return "silent";
-  return /dial tcp|unable to authenticate|rejected:/.test(line) ? "other" : "unclear";
+  if (/dial tcp/.test(line)) return "silent proxy";
+  return /unable to authenticate|rejected:/.test(line) ? "other" : "unclear";
 }
 
 /** How often a script is run again on a machine that turned out to answer. */

@@ -26,6 +26,8 @@ export interface Connection extends SshHop {
  * 30 dials take 111 s when they are refused at once, and 111 s + 30 x 4 s = 231 s when packets are dropped.
  */
 export const dialBudget = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
+/** Seconds after which dialling has come to nothing at the latest. What has to wait longer dials anew (failed-machines.ts). */
+export const dialSeconds = 231;
 
 export interface RemoteScriptArgs {
   /**

@@ -43,6 +43,22 @@ describe("graph: options without a pod network of the program's", () => {
   });
 });
 
+describe("graph: what runs on every node", () => {
+  it("has a minute for each that the specification asks for", async () => {
+    const workers = { general: { flavor: "small", count: 7 } };
+    const rows = await clusterRows({
+      ...smallest,
+      workers,
+      etcd: { kind: "dedicated", flavor: "small" },
+    });
+    const found = rows.filter(({ type }) => type.endsWith(":DaemonSet"));
+    assert.deepEqual(
+      found.map(({ timeouts }) => timeouts.update),
+      ["13m", "13m", "13m"],
+    );
+  });
+});
+
 describe("graph: snapshots", () => {
   const change = { blockStorage: { snapshots: true } };
   const own = (...names: string[]) => names.map((name) => `addons-storage-snapshots-${name}`);

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import type { AddonsArgs } from "../../components/addons/addons.js";
+import { customTimeouts } from "../../components/endpoint/octavia.js";
+import { podNetworkOf } from "../support/pod-networks.js";
 import { value } from "../support/value.js";
 import {
   annotationsOf,
@@ -94,6 +97,41 @@ describe("graph: add-ons", () => {
     assert.equal(addons.samples.namespace, "stackadm-samples");
     assert.equal(addons.samples.claim, "data");
     assert.equal(addons.samples.writerPod, "writer-0");
+  });
+
+  it("gives a load balancer of a Service as long as one of the program's own", async () => {
+    const { rows } = await run();
+    for (const reach of ["external", "internal"])
+      assert.deepEqual(named(rows, `addons-samples-web-${reach}`).timeouts, customTimeouts);
+  });
+
+  it("gives what runs on every node a minute for each", async () => {
+    const timeoutsIn = async (change: Partial<AddonsArgs>): Promise<string[]> => {
+      const { rows } = await run(change);
+      const found = rows.filter(({ type }) => type.endsWith(":DaemonSet"));
+      return found.flatMap(({ timeouts }) => [timeouts.create, timeouts.update]);
+    };
+    assert.deepEqual(
+      await timeoutsIn({ nodes: 40 }),
+      Array.from({ length: 6 }, () => "45m"),
+    );
+    const all = await timeoutsIn({ nodes: 1, podNetwork: podNetworkOf("flannel") });
+    assert.deepEqual(
+      all,
+      Array.from({ length: 6 }, () => "6m"),
+    );
+  });
+
+  it("makes load balancers one after another where their provider needs one call after another", async () => {
+    const providerRequiresSerialApiCalls = true;
+    const settings = { loadBalancer: { providerRequiresSerialApiCalls } };
+    const ofController = async (change?: Partial<AddonsArgs>): Promise<string> => {
+      const { rows } = await run(change);
+      return JSON.stringify(named(rows, "addons-cloud-controller-daemon-set").inputs);
+    };
+    assert.match(await ofController(), /--concurrent-service-syncs=5/);
+    const cloud = { ...knownCloud, settings };
+    assert.doesNotMatch(await ofController({ cloud }), /--concurrent/);
   });
 
   it("refuses a version that it has no images for, before anything is registered", async () => {

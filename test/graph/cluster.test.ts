@@ -117,6 +117,11 @@ describe("the graph", () => {
       }
     });
 
+    it("have as long as a slow cloud takes: one that is late is replaced, though it comes up afterwards", () => {
+      for (const { timeouts } of ofType(rows, "compute/instance"))
+        assert.equal(timeouts.create, "30m");
+    });
+
     it("have no floating IP but the first control plane, in the network that was found", async () => {
       const found = await build({ externalNetwork: "0b1c2d3e-0000-4000-8000-000000000000" });
       const [one, ...more] = ofType(found, "networking/floatingIp");

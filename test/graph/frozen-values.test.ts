@@ -4,6 +4,7 @@ import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { Cluster } from "../../components/cluster.js";
 import { FrozenValues, groupNames, type FrozenValuesArgs } from "../../components/frozen-values.js";
 import { planCluster } from "../../components/plan/cluster-plan.js";
+import { frozenLines } from "../../components/spec/frozen.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields, type Row } from "../support/graph.js";
 import { plain } from "../support/secrets.js";
@@ -294,7 +295,6 @@ describe("the frozen values of a cluster", () => {
 
   it("are what the machine compares again", () => {
     const read = plain(named(rows, "dev-control-plane-0-init").inputs["stdin"]);
-    const lines = Object.entries(values(rows)).map(([path, value]) => `${path} ${value}`);
-    assert.ok(read.includes(`FROZEN='${lines.sort().join("\n")}'\n`));
+    assert.ok(read.includes(`FROZEN='${frozenLines(values(rows))}'\n`));
   });
 });

@@ -8,6 +8,7 @@ import { FailedMachines } from "../../components/support/failed-machines.js";
 import { operatorOf } from "../../components/support/operator.js";
 import {
   dialBudget,
+  dialSeconds,
   RandomIdentity,
   RandomSeed,
   RemoteScript,
@@ -36,6 +37,7 @@ describe("the budget for dialling a machine", () => {
 
   it("ends within four minutes when packets are dropped", () => {
     assert.ok(seconds(dialBudget.perDialTimeout) < 240, String(seconds(dialBudget.perDialTimeout)));
+    assert.equal(Math.round(seconds(dialBudget.perDialTimeout)), dialSeconds);
   });
 });
 

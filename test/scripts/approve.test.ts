@@ -81,7 +81,7 @@ describe("mint.sh, approving a join's certificate", () => {
   const own = request("CN=system:node:dev-general-0,O=system:nodes");
   const decided = (requests: string, seconds = 0) => {
     machine.stub("kubectl", `case "$*" in "get certificatesigning"*) ${requests} ;; esac`);
-    const script = mintScript.replace("SECONDS + 600", `SECONDS + ${String(seconds + 1)}`);
+    const script = mintScript.replace("SECONDS + 900", `SECONDS + ${String(seconds + 1)}`);
     const { code, calls } = machine.execute(script, "approve", "dev-general-0", "abcdef");
     assert.equal(code, 0);
     return {
@@ -95,7 +95,7 @@ describe("mint.sh, approving a join's certificate", () => {
     const unit = calls.find((call) => call.startsWith("systemd-run")) ?? "";
     assert.match(
       unit,
-      / --unit stackadm-approve-abcdef -p RuntimeMaxSec=600 .* approve dev-general-0 abcdef$/,
+      / --unit stackadm-approve-abcdef -p RuntimeMaxSec=900 .* approve dev-general-0 abcdef$/,
     );
     const { calls: after } = machine.execute(mintScript, ...asked, "forget abcdef");
     assert.ok(after.includes("systemctl stop --no-block stackadm-approve-abcdef.service"));

@@ -44,7 +44,7 @@ describe("where containerd comes from", () => {
       `case "$*" in
         *stackadm.list*) ;;
         *sourcelist=*update) cat $root/${apart}/sources.list >$root/asked ;;
-        *download*) name=\${@: -1}; echo deb >"\${name%%=*}_\${name#*=}_amd64.deb" ;;
+        *" download "*) name=\${@: -1}; echo deb >"\${name%%=*}_\${name#*=}_amd64.deb" ;;
         *update) touch $root/updated ;;
         *install*) ${freshDebian["apt-get"] ?? ""} ;;
       esac`,

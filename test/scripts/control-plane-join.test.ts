@@ -6,7 +6,7 @@ import {
   initialisations,
   runControlPlane,
 } from "../support/control-plane.js";
-import { nodeCommands, wishes } from "../support/joining.js";
+import { boundOf, kubeadmSeconds, nodeCommands, pulls, wishes } from "../support/joining.js";
 import { Sandbox } from "../support/sandbox.js";
 
 describe("control-plane.sh with peers", () => {
@@ -107,8 +107,15 @@ describe("control-plane.sh with peers", () => {
     assert.equal(joins(run(none)), 1);
   });
 
-  it("asks the next one when one is not there, or when its API server does not answer", () => {
-    for (const code of [255, 69]) {
+  it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
+    const { discovery, tlsBootstrap, kubeletHealthCheck } = kubeadmSeconds;
+    // etcd's learner has as long as a call of the API besides.
+    const own = discovery + tlsBootstrap + kubeletHealthCheck + 2 * 60;
+    assert.ok(boundOf(run(peers, "update").calls, "join") >= own + pulls);
+  });
+
+  it("asks the next one when one is not there, hangs, or its API server does not answer", () => {
+    for (const code of [255, 124, 69]) {
       const other = new Sandbox({ ...nodeCommands, cp: 'exec /bin/cp "$@"' });
       try {
         other.put("etc/hosts");

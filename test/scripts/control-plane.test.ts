@@ -5,6 +5,7 @@ import {
   initialisations,
   runControlPlane,
 } from "../support/control-plane.js";
+import { boundOf, kubeadmSeconds, pulls } from "../support/joining.js";
 import { Sandbox } from "../support/sandbox.js";
 import { flag } from "../support/static-pods.js";
 
@@ -88,6 +89,12 @@ describe("control-plane.sh", () => {
     const { code, stdout } = run();
     assert.equal(code, 0);
     assert.match(stdout, /"name": "dev", "node": "dev-control-plane-0", "uid": "the-uid"/);
+  });
+
+  it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
+    const { kubeletHealthCheck, controlPlaneComponentHealthCheck } = kubeadmSeconds;
+    const own = kubeletHealthCheck + controlPlaneComponentHealthCheck;
+    assert.ok(boundOf(run().calls, "init") >= own + pulls);
   });
 
   it("deletes the token that kubeadm init leaves, and keeps no document", () => {

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { joinScripts, scriptsFor } from "../../components/kubeadm/node-scripts.js";
-import { joinerValues, nodeCommands, wishes } from "../support/joining.js";
+import { boundOf, joinerValues, kubeadmSeconds, nodeCommands, wishes } from "../support/joining.js";
 import { podNetworkOf } from "../support/pod-networks.js";
 import { Sandbox } from "../support/sandbox.js";
 
@@ -41,6 +41,11 @@ describe("join.sh", () => {
     assert.equal(again.code, 0);
     assert.deepEqual(wishes(again.calls), ["10.0.0.7 joined"]);
     assert.ok(!again.calls.some((call) => call.startsWith("kubeadm")));
+  });
+
+  it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
+    const { discovery, tlsBootstrap, kubeletHealthCheck } = kubeadmSeconds;
+    assert.ok(boundOf(run().calls, "join") > discovery + tlsBootstrap + kubeletHealthCheck);
   });
 
   it("waits for the certificate that its kubelet is to serve with, before the next machine", () => {

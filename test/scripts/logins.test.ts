@@ -20,7 +20,7 @@ describe("the keys of operators on a machine", () => {
     machine.run(
       scripts,
       hostValues({
-        ssh: { user: "debian", publicKey, loginKeys, revokedKeys },
+        ssh: { user: "debian", bootMinutes: 10, publicKey, loginKeys, revokedKeys },
         securityUpdates: true,
       }),
     );
@@ -93,7 +93,13 @@ describe("the keys of operators on a machine", () => {
     const { code, stderr } = fresh.run(
       scripts,
       hostValues({
-        ssh: { user: "debian", publicKey: made, loginKeys: [anna], revokedKeys: [] },
+        ssh: {
+          user: "debian",
+          bootMinutes: 10,
+          publicKey: made,
+          loginKeys: [anna],
+          revokedKeys: [],
+        },
         securityUpdates: true,
       }),
     );

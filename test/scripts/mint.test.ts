@@ -30,11 +30,11 @@ describe("mint.sh", () => {
     machine.close();
   });
 
-  it("mints a token of ten minutes for a machine, and says whose the cluster is", () => {
+  it("mints a token of fifteen minutes for a machine, and says whose the cluster is", () => {
     const { code, stdout, calls } = machine.execute(mintScript, ...worker, "token");
     assert.equal(code, 0);
     assert.equal(stdout, "abcdef.0123456789abcdef sha256:abc123 \n");
-    assert.ok(calls.includes("kubeadm token create --ttl 10m --description join of dev-general-0"));
+    assert.ok(calls.includes("kubeadm token create --ttl 15m --description join of dev-general-0"));
   });
 
   it("says that another control plane may be asked when its own API server does not answer", () => {

@@ -175,6 +175,13 @@ describe("prepare.sh", () => {
     assert.match(stderr, /cloud-init failed on machine: write_files: no space/);
   });
 
+  it("gives cloud-init the time to upgrade packages, and says when it did not end", () => {
+    machine.stub("cloud-init", "exit 124");
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /\nreason: cloud-init did not end within 20 minutes on machine\n$/);
+  });
+
   it("goes on when cloud-init only warned, and says so", () => {
     machine.stub("cloud-init", 'case "$*" in *--long*) echo "deprecated key" ;; *) exit 2 ;; esac');
     const { code, stderr } = run();

@@ -70,6 +70,18 @@ describe("teardown.sh", () => {
     assert.equal(code, 0, stderr);
   });
 
+  it("waits for load balancers as long as the cloud controller may wait twice before it tries again", () => {
+    living({
+      [services]:
+        'echo x >>$root/looks; [ $(wc -l <$root/looks) -gt 22 ] || echo "service going shop web x,"',
+    });
+    // Half a minute between two looks.
+    const { code, stderr } = run(
+      teardownScripts.map((text) => text.replace(/^    sleep 0\.3$/m, "    sleep 30")),
+    );
+    assert.equal(code, 0, stderr);
+  });
+
   it("leaves all data where no load balancer goes: the cluster may stay", () => {
     living({
       [services]: 'echo "service there shop web x,"; echo "service there shop api x,"',

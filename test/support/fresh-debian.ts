@@ -35,6 +35,7 @@ export const freshDebian: Readonly<Record<string, string>> = {
   gpg: `case "$*" in *--show-keys*) echo pub; echo fpr:::::::::${fingerprint}: ;; *--export*) echo PINNED ;; esac`,
   "apt-get":
     'case "$*" in *install*) touch $root/installed; mkdir -p /opt/cni/bin; touch /opt/cni/bin/loopback; chmod +x /opt/cni/bin/loopback ;; esac',
+  dpkg: "exit 0",
   // Newest first, as apt-cache does.
   "apt-cache": [
     'case "$2" in',

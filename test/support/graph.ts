@@ -22,6 +22,8 @@ export interface Row {
   /** Value whose change replaces the resource. */
   readonly replacementTrigger: unknown;
   readonly deleteBeforeReplace: boolean;
+  /** How long the engine lets each operation take, like `5m`. */
+  readonly timeouts: Readonly<Record<"create" | "update" | "delete", string>>;
   readonly deletedWith: string;
   readonly protect: boolean;
   readonly retainOnDelete: boolean;
@@ -79,6 +81,8 @@ interface Request {
   getReplaceWithList(): string[];
   getReplacementTrigger(): { toJavaScript(): unknown } | undefined;
   getDeletebeforereplace(): boolean;
+  getCustomtimeouts():
+    { getCreate(): string; getUpdate(): string; getDelete(): string } | undefined;
   getDeletedwith(): string;
   getRetainondelete(): boolean;
   getAdditionalsecretoutputsList(): string[];
@@ -137,6 +141,15 @@ const propertyDependenciesOf = (request: Request): Record<string, readonly strin
   return found;
 };
 
+const timeoutsOf = (request: Request): Row["timeouts"] => {
+  const given = request.getCustomtimeouts();
+  return {
+    create: given?.getCreate() ?? "",
+    update: given?.getUpdate() ?? "",
+    delete: given?.getDelete() ?? "",
+  };
+};
+
 const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   urn,
   inputs,
@@ -152,6 +165,7 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   replaceWith: request.getReplaceWithList(),
   replacementTrigger: request.getReplacementTrigger()?.toJavaScript(),
   deleteBeforeReplace: request.getDeletebeforereplace(),
+  timeouts: timeoutsOf(request),
   deletedWith: request.getDeletedwith(),
   protect: request.getProtect(),
   retainOnDelete: request.getRetainondelete(),

@@ -1,4 +1,5 @@
-/** Stubs of what scripts call that make a machine a node. */
+/** Stubs of what scripts call that make a machine a node, and how long those may take. */
+import { timeouts } from "../../components/kubeadm/documents.js";
 
 /** systemd-run runs the command at once, as if the unit were already at its end when it is looked at. */
 const unit =
@@ -26,6 +27,24 @@ export const askerValues = {
 
 /** The same for control planes, which it knows by the API's name too. */
 export const joinerValues = { ...askerValues, API_NAME: "api.dev.internal" };
+
+/** What kubeadm waits for at most, in seconds. */
+export const kubeadmSeconds = Object.fromEntries(
+  Object.entries(timeouts).map(([name, text]) => [name, Number.parseInt(text) * 60]),
+) as Readonly<Record<keyof typeof timeouts, number>>;
+
+/** Seconds that are left for images that kubeadm itself has to pull first. */
+export const pulls = 300;
+
+/** Seconds that a unit of this machine was given to come to its end. */
+export const boundOf = (calls: readonly string[], unit: string): number =>
+  Number(
+    calls.flatMap(
+      (call) =>
+        new RegExp(`--unit stackadm-${unit}\\.service .*RuntimeMaxSec=(\\d+) `).exec(call)?.[1] ??
+        [],
+    )[0],
+  );
 
 /** What control planes were asked for, with the address of the one that was asked. */
 export const wishes = (calls: readonly string[]): string[] =>

@@ -10,6 +10,7 @@ export const needs: ClusterNeeds = {
   externalNetworks: { externalNetwork: "public" },
   flavors: { big: 1, small: 2 },
   ...{ nodeFlavors: ["big", "small"], podZones: [] },
+  ...{ controlPlaneFlavors: ["big"], sizeChecks: ["NumCPU", "Mem"] },
   octavia: { providers: { "loadBalancer.provider": "amphora" }, flavors: {}, zones: {} },
   ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
   ...{ unplacedVolumes: [], volumeSizes: {} },

@@ -62,7 +62,8 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
     metadata: { name: nodeName, namespace: systemNamespace, labels },
     spec: {
       selector: { matchLabels: labels },
-      updateStrategy: { type: "RollingUpdate" },
+      // Where none runs for a moment, nothing but a new mount waits for it.
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } },
       template: {
         metadata: {
           labels,

@@ -23,6 +23,7 @@ import {
   beforeItIsInitialized,
   container,
   controlPlaneSelector,
+  leavesSoon,
   onControlPlane,
   readyWithPods,
 } from "../../support/manifests/pod.js";
@@ -93,7 +94,7 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
           // It asks Cinder and Nova itself, and what a node is in them its own half says.
-          tolerations: [beforeItIsInitialized, onControlPlane],
+          tolerations: [beforeItIsInitialized, onControlPlane, ...leavesSoon],
           containers: [
             controllerPlugin(settings),
             ...sidecars(settings),

@@ -94,6 +94,8 @@ export interface CloudControllerSettings {
   readonly clusterName: Late;
   /** Range of the pods to whose nodes it keeps routes. @default none */
   readonly routedPods?: string | undefined;
+  /** Whether Octavia's provider wants one call after another: then one load balancer is made after another, too. @default false */
+  readonly serial?: boolean | undefined;
   /** Digest of cloud.conf and certificate: a changed one restarts the pods. */
   readonly configChecksum: Late;
 }
@@ -144,7 +146,11 @@ const controllersFor = (routedPods: string | undefined): readonly string[] => {
     : [`${controllers},route`, "--configure-cloud-routes=true", `--cluster-cidr=${routedPods}`];
 };
 
-function controllerContainer({ image, clusterName, routedPods }: CloudControllerSettings) {
+/** Services whose load balancers are made, changed or deleted at the same time: each waits for Octavia, which may take minutes. */
+const servicesAtOnce = 5;
+
+function controllerContainer(settings: CloudControllerSettings) {
+  const { image, clusterName, routedPods, serial = false } = settings;
   const healthz = {
     path: "/healthz",
     port,
@@ -164,6 +170,7 @@ function controllerContainer({ image, clusterName, routedPods }: CloudController
       "--use-service-account-credentials=false",
       "--bind-address=127.0.0.1",
       ...controllersFor(routedPods),
+      ...(serial ? [] : [`--concurrent-service-syncs=${servicesAtOnce.toString()}`]),
       `--leader-elect-lease-duration=${lease.toString()}s`,
       `--leader-elect-renew-deadline=${renew.toString()}s`,
       `--leader-elect-retry-period=${retry.toString()}s`,

@@ -9,6 +9,7 @@ import { systemNamespace } from "../../support/manifests/access.js";
 import {
   appLabel,
   controlPlaneSelector,
+  leavesSoon,
   onControlPlane,
   readyWithPods,
 } from "../../support/manifests/pod.js";
@@ -24,7 +25,7 @@ export const confined: SecurityContext = {
 export const systemPod = {
   priorityClassName: "system-cluster-critical",
   nodeSelector: controlPlaneSelector,
-  tolerations: [onControlPlane],
+  tolerations: [onControlPlane, ...leavesSoon],
 } satisfies Partial<PodSpec>;
 
 /** What Deployments of add-ons do not have in common. */

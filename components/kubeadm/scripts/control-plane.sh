@@ -96,10 +96,10 @@ begin_cluster() {
     [[ -z $KUBE_PROXY_CONFIGURATION ]] || begin proxy
     write "$volatile/kubeadm.yaml" 0600 "$KUBEADM_INIT"
     say "$NODE_NAME: kubeadm init"
-    start_unit init 420 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && touch $state/init.done"
+    start_unit init 900 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && touch $state/init.done"
     started=yes
   fi
-  wait_unit init 430
+  wait_unit init 910
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(because kubeadm)$(flags_fault)"
   began=before
@@ -115,12 +115,12 @@ join_cluster() {
   [[ -n $PEERS ]] ||
     die "$NODE_NAME was made anew, and there is no other control plane to join. If the cluster had several, write their number in controlPlane.count again; if it had only this one, its keys went with it, and so did etcd's data, unless they are on a volume or on machines of their own: take a snapshot of those first. Then restore a snapshot on it, or run destroy --abandon and up"
   if ! unit_running join; then start_join; fi
-  wait_unit join 430
+  wait_unit join 910
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(because kubeadm)"
   # The next one joins when etcd has this one; nobody waits for the pod network.
   [[ -z $token ]] || ask_peers 60 forget "${token%%.*}" ||
-    say "$NODE_NAME: the token of its join was not taken back; it ends by itself in 10 minutes"
+    say "$NODE_NAME: the token of its join was not taken back; it ends by itself in 15 minutes"
 }
 
 # Whoever lets this machine in takes its former member out of etcd first: data that still count must not be deleted.
@@ -138,7 +138,7 @@ start_join() {
   begin_with_configuration
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   say "$NODE_NAME: kubeadm join as a control plane"
-  start_unit join 420 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
+  start_unit join 900 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
 }
 
 same_authority() {

@@ -33,7 +33,7 @@ join_cluster() {
     start_join
     started=yes
   fi
-  wait_unit join 310
+  wait_unit join 610
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(because kubeadm)"
   # The cluster's, which has come up on the control planes. Where another run started the join, it may have changed since.
@@ -53,14 +53,14 @@ start_join() {
     rm -f "$state/join.done"
     timeout 120 kubeadm reset -f
   fi
-  poll 120 ask_for_token || die "no control plane gives a join token to $NODE_NAME"
+  poll 300 ask_for_token || die "no control plane gives a join token to $NODE_NAME"
   [[ $authority == "$CA_CERT_HASH" ]] ||
     die "the control plane at $asked belongs to another cluster than the one that this stack made"
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   # Until this run sees the end of the join: the next one may be given another configuration.
   begin kubelet
   say "$NODE_NAME: kubeadm join"
-  start_unit join 300 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
+  start_unit join 600 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
 }
 
 run_step join join

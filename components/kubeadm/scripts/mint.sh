@@ -2,7 +2,7 @@
 # Lies on control planes as /usr/local/sbin/stackadm-mint. What sshd runs for the user stackadm-join, whose certificate says all
 # but the last argument (identity/join-certificate.ts): GRANT NODE SERVER-ID ADDRESS WORDS.
 # GRANT is what the machine may have: `token`, or `certificates` for one that becomes a control plane.
-# WORDS "token": prints a bootstrap token that lives 10 minutes and may be used at once, the authority's hash and, for
+# WORDS "token": prints a bootstrap token that lives 15 minutes and may be used at once, the authority's hash and, for
 #   `certificates`, the key to the cluster's certificates. What a former server of that name, or a join that was broken off,
 #   left goes first: its node, which kubeadm refuses to join over, and its etcd member, without which etcd could lose its majority.
 #   A worker whose node is Ready on that server has nothing to join and gets none.
@@ -115,9 +115,9 @@ hand_out_token() {
       certificate_key=$(offer_certificates)
       ;;
   esac
-  token=$(timeout 30 kubeadm token create --ttl 10m --description "join of $node" 2>/dev/null)
+  token=$(timeout 30 kubeadm token create --ttl 15m --description "join of $node" 2>/dev/null)
   id=${token%%.*}
-  systemd-run --quiet --collect --unit "stackadm-approve-$id" -p RuntimeMaxSec=600 /bin/bash "$0" approve "$node" "$id"
+  systemd-run --quiet --collect --unit "stackadm-approve-$id" -p RuntimeMaxSec=900 /bin/bash "$0" approve "$node" "$id"
   # The joining machine looks for the signature only every 5 s: hand the token out when it is there.
   for ((try = 0; try < 60; try++)); do
     if signed "$id"; then
@@ -133,7 +133,7 @@ hand_out_token() {
 # is this one and the node is the one that it was given for. What is not meant for this node is denied; other requests are not
 # looked at. That nothing else stands in the certificate, the API server's signer sees to. One join needs one certificate.
 approve() {
-  local node=$1 id=$2 name request subject end=$((SECONDS + 600))
+  local node=$1 id=$2 name request subject end=$((SECONDS + 900))
   while ((SECONDS < end)); do
     while read -r name request; do
       subject=$(base64 -d <<<"$request" | openssl req -noout -subject -nameopt RFC2253) || continue
@@ -143,7 +143,7 @@ approve() {
         printf 'the join of %s asks for another certificate (%s)\n' "$node" "$subject" >&2
         timeout 30 kubectl certificate deny "$name" || :
       fi
-    done < <(timeout 600 kubectl get certificatesigningrequests --watch \
+    done < <(timeout 900 kubectl get certificatesigningrequests --watch \
       --field-selector spec.signerName=kubernetes.io/kube-apiserver-client-kubelet \
       -o go-template="{{if and (eq .spec.username \"system:bootstrap:$id\") (not .status.conditions)}}{{.metadata.name}} {{.spec.request}}{{\"\n\"}}{{end}}")
     sleep 0.2
@@ -161,7 +161,7 @@ delete_token() {
 forget_token() {
   [[ -n $1 ]] || return 0
   delete_token "$1" ||
-    printf 'the token of %s was not deleted; it ends by itself in 10 minutes\n' "$node" >&2
+    printf 'the token of %s was not deleted; it ends by itself in 15 minutes\n' "$node" >&2
   [[ $grant != certificates ]] || forget_certificates
 }
 

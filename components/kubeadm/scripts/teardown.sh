@@ -14,7 +14,8 @@ teardown() {
   fi
   begin_release nothing
   # Data goes last: not before load balancers do, which may be stuck, and then the cluster stays as it is.
-  dwindle "load balancers" 240 release_balancers || blocked "load balancers"
+  # The cloud controller waits up to 5 minutes before it asks Octavia again, after waits of its own for each answer of as long.
+  dwindle "load balancers" 900 release_balancers || blocked "load balancers"
   # Longer than the 6 minutes after which Kubernetes itself takes volumes from a node that is not Ready.
   dwindle volumes 420 release_volumes || blocked volumes
   end_release

@@ -13,7 +13,7 @@ pin_containerd() {
   local source key
   if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
   # Where one of them does not answer, the others count.
-  apt_run update || say "$(hostname): not all of its package lists can be fetched$(because apt)"
+  apt_update || say "$(hostname): not all of its package lists can be fetched$(because apt)"
   if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
   source=$(filled "$CONTAINERD_SOURCE")
   key=$(filled "$CONTAINERD_KEY")
@@ -52,14 +52,14 @@ download_containerd() {
   rm -rf "$containerd_apart"
   mkdir -p "$containerd_apart/lists"
   printf 'deb [signed-by=%s] %s\n' "$containerd_keyring" "$1" | write "$lists"
-  apt_run "${apart[@]}" update ||
+  apt_update "${apart[@]}" ||
     die "$argument: the packages of $1 cannot be listed on $(hostname)$(because apt); write a repository that has containerd.io"
   version=$(newest "$CONTAINERD_SERIES" containerd.io "${apart[@]}")
   [[ -n $version ]] ||
     die_as INVALID_CONFIG "$argument: neither $PACKAGES_URL nor another repository of $(hostname) nor $1 has containerd.io of series $CONTAINERD_SERIES; write a repository that has it"
   # Whom apt downloads as, where it can.
   chown _apt "$containerd_apart" || :
-  (cd "$containerd_apart" && apt_run "${apart[@]}" download "containerd.io=$version") ||
+  (cd "$containerd_apart" && apt_run 600 "${apart[@]}" download "containerd.io=$version") ||
     die "$argument: containerd.io $version cannot be downloaded from $1$(because apt)"
   pinned+=("$containerd_apart"/containerd.io_*.deb)
 }

@@ -17,7 +17,7 @@ prepare_to_ask() {
 }
 
 # ask_peers SECONDS WORD...: the first control plane that serves answers; `asked` is its address. 255: none is there, 69: the
-# API server of none that is there answers.
+# API server of none that is there answers, 124: none answers within SECONDS, of which each has its own.
 ask_peers() {
   local limit=$1 address code=255
   shift
@@ -30,14 +30,15 @@ ask_peers() {
       -o UserKnownHostsFile="$asking/known_hosts" -o GlobalKnownHostsFile=/dev/null \
       -o StrictHostKeyChecking=yes -o HostKeyAlgorithms=ssh-ed25519 \
       "stackadm-join@$address" "$@" </dev/null || code=$?
-    ((code == 255 || code == 69)) || return "$code"
+    case $code in 255 | 69 | 124) ;; *) return "$code" ;; esac
   done <<<"$PEERS"
   return "$code"
 }
 
-# Asks to be let in. Sets `token`, `authority` and, where this machine may have it, `certificate_key`.
+# Asks to be let in. Sets `token`, `authority` and, where this machine may have it, `certificate_key`. One that hangs leaves time
+# for the others before whoever asks gives up.
 ask_for_token() {
-  ask_peers 120 token >"$asking/answer" || return 1
+  ask_peers 60 token >"$asking/answer" || return 1
   # shellcheck disable=SC2034 # read by the scripts that come after this one
   read -r token authority certificate_key <"$asking/answer"
 }

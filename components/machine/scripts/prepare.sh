@@ -31,11 +31,12 @@ prepare() {
 wait_for_cloud_init() {
   local code=0
   command -v cloud-init || return 0
-  timeout 300 cloud-init status --wait || code=$?
+  # What users have it do may upgrade every package first.
+  timeout 1200 cloud-init status --wait || code=$?
   case $code in
     0) ;;
     2) say "$(hostname): cloud-init ended with warnings: $(cloud-init status --long | tr '\n' ' ')" ;;
-    124) die "cloud-init did not end within 300 s on $(hostname)" ;;
+    124) die "cloud-init did not end within 20 minutes on $(hostname)" ;;
     *) die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')" ;;
   esac
 }
@@ -174,7 +175,7 @@ only_pinned_trusted() { [[ ! -e $keyring || $(primary_keys <"$keyring") == "$PAC
 
 # pin SERIES NAME...: adds the newest build of the series, of the first of the packages that has one, to `pinned`.
 pin() {
-  known "$@" || { apt_run update && known "$@"; } ||
+  known "$@" || { apt_update && known "$@"; } ||
     die "neither $PACKAGES_URL nor another repository of $(hostname) has ${*:2} of series $1"
 }
 

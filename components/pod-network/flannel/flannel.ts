@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, workloadTimeouts } from "../../support/addon.js";
+import { Addon } from "../../support/addon.js";
 import { checksum } from "../../support/checksum.js";
 import {
   cniConfiguration,
@@ -48,7 +48,7 @@ export class Flannel extends Addon {
       {
         // order: pods without their account are refused, without rights and configuration they fail.
         dependsOn: [...access, configMap],
-        customTimeouts: workloadTimeouts,
+        customTimeouts: this.daemonSetTimeouts,
       },
     );
     this.registerOutputs({});

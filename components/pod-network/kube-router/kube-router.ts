@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, workloadTimeouts } from "../../support/addon.js";
+import { Addon } from "../../support/addon.js";
 import { checksum } from "../../support/checksum.js";
 import {
   cniConfiguration,
@@ -51,7 +51,7 @@ export class KubeRouter extends Addon {
       {
         // order: pods without their account are refused, without rights and configuration they fail.
         dependsOn: [...access, configMap, ...(peers ? [peers] : [])],
-        customTimeouts: workloadTimeouts,
+        customTimeouts: this.daemonSetTimeouts,
       },
     );
     this.registerOutputs({});

@@ -47,6 +47,14 @@ export const beforeItIsInitialized: Toleration = {
   effect: "NoSchedule",
 };
 
+/** Goes to another machine half a minute after its own is lost, instead of five minutes: for what runs only once. */
+export const leavesSoon: Toleration[] = ["not-ready", "unreachable"].map((condition) => ({
+  key: `node.kubernetes.io/${condition}`,
+  operator: "Exists",
+  effect: "NoExecute",
+  tolerationSeconds: 30,
+}));
+
 /** Label of control planes (kubeadm). */
 export const controlPlaneSelector = { "node-role.kubernetes.io/control-plane": "" };
 

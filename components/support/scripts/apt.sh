@@ -1,23 +1,41 @@
 # shellcheck shell=bash
 # How packages come onto a machine: put after common.sh, before every script that installs some. Reads no values.
 
+# apt_run SECONDS ARGUMENT...: at most so long, of which 300 s may pass until nobody else installs. In English: what it says is read.
 apt_run() {
-  DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
+  LC_ALL=C DEBIAN_FRONTEND=noninteractive timeout "$1" \
+    apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "${@:2}"
+}
+
+# apt_update [OPTION...]: apt waits for no lock of its lists, whatever it is told of locks.
+apt_update() {
+  local end=$((SECONDS + 120))
+  until apt_run 600 "$@" update; do
+    if [[ ! $(because apt) =~ "Could not get lock"|"Unable to lock directory" ]] || ((SECONDS >= end)); then return 1; fi
+    sleep 1
+  done
 }
 
 # Only our repository: the distribution's lists may be unreachable, and are not needed when its packages are there.
 apt_update_own() {
-  apt_run -o Dir::Etc::sourcelist=sources.list.d/stackadm.list -o Dir::Etc::sourceparts=- \
-    -o APT::Get::List-Cleanup=0 update
+  apt_update -o Dir::Etc::sourcelist=sources.list.d/stackadm.list -o Dir::Etc::sourceparts=- \
+    -o APT::Get::List-Cleanup=0
 }
 
-# What is pinned may be held at another version, by an earlier run with other settings or by the image.
 apt_install() {
-  local options=(-o Dpkg::Options::=--force-confold --no-install-recommends --allow-change-held-packages --allow-downgrades)
-  apt_run "${options[@]}" install "$@" || {
-    apt_run update
-    apt_run "${options[@]}" install "$@"
+  apt_try "$@" || {
+    apt_update || :
+    apt_try "$@"
   }
+}
+
+# What is pinned may be held at another version, by an earlier run with other settings or by the image. A download may be broken off
+# at any time; what dpkg does may not, so that has a long time for itself.
+apt_try() {
+  local options=(-o Dpkg::Options::=--force-confold --no-install-recommends --allow-change-held-packages --allow-downgrades)
+  # Whatever broke it off all the same: apt refuses to install anything until that has come to its end.
+  DEBIAN_FRONTEND=noninteractive timeout 1800 dpkg --force-confold --configure -a || :
+  apt_run 900 "${options[@]}" install --download-only "$@" && apt_run 1800 "${options[@]}" install "$@"
 }
 
 # apt_hold NAME...: no upgrade of the machine changes what is installed of them. What came without a package cannot be held.

@@ -171,7 +171,8 @@ run_step() {
   require SERVER_ID SERVER_PATH
   # In the background of a process that ends: no `wait` of the script sees it.
   exec 8> >(signs_of_life <&0 &)
-  flock -w 600 9 8>&- || die "another step is still running on $(hostname)"
+  # Of a run that was stopped: a step may wait so long for kubeadm.
+  flock -w 1200 9 8>&- || die "another step is still running on $(hostname)"
   TZ=UTC printf -- '--- %(%FT%TZ)T\n' -1
   "$2" 8>&- 9>&- </dev/null
 }

@@ -130,13 +130,18 @@ describe("the questions before the first write", () => {
     await assert.rejects(ask({ counts }), CloudError);
   });
 
-  it("warn of nodes that kubeadm finds too small", async () => {
+  it("refuse control planes that kubeadm finds too small, and warn of other nodes", async () => {
     cloud.on("GET /compute/flavors/detail", {
       body: { flavors: [flavor("big", 1, 512), flavor("small", 2, 2048)] },
     });
-    assert.deepEqual(await ask(), [
-      "warning: flavor: 'big' has 1 vCPU and 512 MiB; kubeadm wants 2 and 1700",
-    ]);
+    const has = "flavor: 'big' has 1 vCPU and 512 MiB; kubeadm";
+    const problem = (checks: string): string =>
+      `problem: ${has} makes no control plane with less than 2 and 1700: write a larger one, or ${checks} in kubernetes.ignorePreflightErrors`;
+    const warning = `warning: ${has} wants 2 and 1700`;
+    assert.deepEqual(await ask(), [problem("NumCPU and Mem")]);
+    assert.deepEqual(await ask({ sizeChecks: ["Mem"] }), [problem("Mem")]);
+    assert.deepEqual(await ask({ sizeChecks: [] }), [warning]);
+    assert.deepEqual(await ask({ controlPlaneFlavors: ["small"] }), [warning]);
     assert.deepEqual(await ask({ nodeFlavors: ["small"] }), []);
   });
 

@@ -62,6 +62,16 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual([counts["floating IPs"], counts["security groups"]], [2, 4]);
   });
 
+  it("is a control plane of the size that kubeadm looks at, unless that is ignored", () => {
+    const of = (...ignorePreflightErrors: string[]) =>
+      needsOf(spec({ ...minimal, kubernetes: { ignorePreflightErrors } })).sizeChecks;
+    assert.deepEqual(needsOf(spec(minimal)).controlPlaneFlavors, ["big"]);
+    assert.deepEqual(of(), ["NumCPU", "Mem"]);
+    assert.deepEqual(of("mem", "Swap"), ["NumCPU"]);
+    assert.deepEqual(of("NumCPU", "Mem"), []);
+    assert.deepEqual(of("all"), []);
+  });
+
   it("names image, external network, zones and volume types", () => {
     const needs = needsOf(
       spec({

@@ -110,6 +110,7 @@ describe("lab/facts", () => {
         ],
       },
       loadBalancer: { provider: "lab" },
+      ssh: { bootMinutes: 3 },
     });
   });
 

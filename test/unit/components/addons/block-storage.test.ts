@@ -32,7 +32,7 @@ describe("addons/manifests/block-storage", () => {
   });
 
   it("works on a control plane when there is no worker yet, nor a cloud controller that has seen it", () => {
-    assert.deepEqual(podOf(storageController).tolerations, [
+    assert.deepEqual(podOf(storageController).tolerations?.slice(0, 2), [
       {
         key: "node.cloudprovider.kubernetes.io/uninitialized",
         operator: "Equal",
@@ -45,6 +45,15 @@ describe("addons/manifests/block-storage", () => {
         effect: "NoSchedule",
       },
     ]);
+  });
+
+  it("leaves a lost machine soon: it runs only once", () => {
+    const soon = ["not-ready", "unreachable"].map((condition) => ({
+      ...{ key: `node.kubernetes.io/${condition}`, operator: "Exists", effect: "NoExecute" },
+      tolerationSeconds: 30,
+    }));
+    for (const controller of [storageController, "Deployment snapshot-controller"])
+      assert.deepEqual(podOf(controller).tolerations?.slice(-2), soon);
   });
 
   it("lets all containers of a pod meet at one socket", () => {

@@ -69,6 +69,18 @@ describe("addons/manifests/cloud-controller", () => {
     assert.ok(args.includes("--leader-elect-renew-deadline=30s"));
   });
 
+  it("makes load balancers at the same time, where their provider does not want one call after another", () => {
+    const argument = "--concurrent-service-syncs=5";
+    assert.ok(argsOf(controller, "openstack-cloud-controller-manager").includes(argument));
+    const { spec } = unwrapped(
+      cloudControllerDaemonSet({
+        ...{ image: "image", clusterName: "--cluster-name=a", configChecksum: "b", serial: true },
+      }),
+    );
+    const args = spec.template.spec?.containers[0]?.args ?? [];
+    assert.ok(!args.some((one) => one.includes("concurrent")));
+  });
+
   it("keeps routes where the pod network has them from the cloud", () => {
     const { spec } = unwrapped(
       cloudControllerDaemonSet({

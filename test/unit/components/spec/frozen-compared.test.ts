@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { compareFrozen, frozenValues } from "../../../../components/spec/frozen.js";
-import { specOf } from "../../../support/spec.js";
+import { compareFrozen, frozenLines, frozenValues } from "../../../../components/spec/frozen.js";
+import { smallest, specOf } from "../../../support/spec.js";
 
 describe("comparing what a living cluster keeps", () => {
   const kept = { "network.pods": "10.244.0.0/16", podNetwork: "kube-router" };
@@ -34,6 +34,17 @@ describe("comparing what a living cluster keeps", () => {
       compareFrozen(three, five).map(({ path }) => path),
       ["cluster.etcd.count"],
     );
+  });
+
+  it("minds another login name, by which no living machine is reached, where a release wrote the former down", () => {
+    const now = frozenValues(specOf({ ssh: { ...smallest.ssh, user: "ubuntu" } }));
+    const { "ssh.user": before, ...earlier } = frozenValues(specOf());
+    assert.equal(before, "debian");
+    assert.deepEqual(compareFrozen(earlier, now), []);
+    const [other] = compareFrozen(frozenValues(specOf()), now);
+    assert.equal(other?.path, "cluster.ssh.user");
+    assert.match(other.message, /^debian cannot become ubuntu .*; write debian again, or/);
+    assert.equal(frozenLines(now), frozenLines(earlier), "no script runs again for it");
   });
 
   it("never minds a key that only one side has", () => {

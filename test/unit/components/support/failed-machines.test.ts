@@ -8,6 +8,8 @@ import {
 import { serverOfScript } from "../../../../components/support/existing-servers.js";
 import { operatorOf } from "../../../../components/support/operator.js";
 import fc from "fast-check";
+import * as pulumi from "@pulumi/pulumi";
+import { graph } from "../../../support/graph.js";
 import type { Failure } from "../../../../base/failure.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 
@@ -16,7 +18,7 @@ describe("failed machines", () => {
     ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: connect: no route to host"],
     ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
     ["silent", "proxy: after 30 failed attempts: ssh: rejected: connect failed (No route to host)"],
-    ["other", "proxy: after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
+    ["silent proxy", "proxy: after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
     ["wrong host key", "after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch"],
     [
       "wrong host key",
@@ -151,6 +153,67 @@ describe("failed machines", () => {
       assert.equal(code, "SSH_UNREACHABLE");
       assert.match(sentence, /^The machine dev-general-0 does not answer on/);
       assert.equal(marked(), undefined);
+    });
+
+    describe("yet", () => {
+      const proxy = { server: "5ee5a1c4-0000-4000-8000-000000000002" };
+      const waiting = async (statuses: readonly string[], waited = 0): Promise<boolean> => {
+        for (const [index, id] of [server.serverId, proxy.server].entries())
+          cloud.on(`GET /compute/servers/${id}`, {
+            body: { server: { id, name: "m", status: statuses[index] ?? "ACTIVE" } },
+          });
+        const patient = new FailedMachines(operatorOf(cloud.environment()), {}, 10);
+        return patient.mayBoot([server.serverId, proxy], waited);
+      };
+
+      it("are dialled again as long as they may still boot", async () => {
+        assert.equal(await waiting(["ACTIVE"]), true);
+        // With what the first dials took, and the next ones will.
+        assert.equal(await waiting(["ACTIVE"], 10 * 60 - 231 - 1), true);
+        assert.equal(await waiting(["ACTIVE"], 10 * 60 - 231), false);
+        assert.equal(await machines().mayBoot([server.serverId, undefined], 0), false);
+      });
+
+      it("are not where nothing runs, on the way there either", async () => {
+        assert.equal(await waiting(["ERROR"]), false);
+        assert.equal(await waiting(["DELETED"]), false);
+        assert.equal(await waiting(["ACTIVE", "SHUTOFF"]), false);
+      });
+
+      it("have their first script tried anew, also behind a proxy that does not answer yet, and no later one", async () => {
+        const silent = "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
+        const tried: boolean[] = [];
+        const address = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
+        await graph(async () => {
+          const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
+          const { callback } = new FailedMachines(undefined, undefined, 10).examine(
+            known,
+            "prepare",
+          );
+          for (const [failedOperation, error] of [
+            ...[["create", silent] as const, ["create", `proxy: ${silent}`] as const],
+            ...[["update", silent] as const, ["create", "Process exited with status 1"] as const],
+          ])
+            tried.push(
+              await callback({
+                failedOperation,
+                errors: [error],
+                urn: "",
+                id: "",
+                name: "",
+                type: "",
+              }),
+            );
+        });
+        assert.deepEqual(tried, [true, true, false, false]);
+      });
+
+      it("are when Nova cannot be asked", async () => {
+        assert.equal(
+          await new FailedMachines(undefined, undefined, 10).mayBoot(["a", undefined], 0),
+          true,
+        );
+      });
     });
 
     for (const [status, verb] of [

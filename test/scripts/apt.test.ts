@@ -1,0 +1,81 @@
+import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Sandbox, type Outcome } from "../support/sandbox.js";
+
+const scripts = ["common.sh", "apt.sh"].map((name) =>
+  readFileSync(join(__dirname, "../../components/support/scripts", name), "utf8"),
+);
+
+describe("apt.sh", () => {
+  let machine: Sandbox;
+  const run = (command: string): Outcome =>
+    machine.run([...scripts, `step() { ${command}; }`, "run_step apt step"], {});
+  const asked = ({ calls }: Outcome): string[] =>
+    calls
+      .filter((call) => !call.startsWith("hostname"))
+      .map((call) => call.replace(/ -.*? (?=(update|install)\b)/, " "));
+  beforeEach(() => {
+    machine = new Sandbox({ hostname: "echo machine", dpkg: "exit 0", "apt-get": "exit 0" });
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("lets what was broken off come to its end first, without a question", () => {
+    // As apt does until then.
+    machine.put("interrupted");
+    machine.stub("dpkg", "rm -f $root/interrupted");
+    machine.stub("apt-get", '[ ! -e $root/interrupted ] || { echo "E: interrupted"; exit 100; }');
+    const done = run("apt_install curl");
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(asked(done), [
+      ...["dpkg --force-confold --configure -a", "apt-get install --download-only curl"],
+      "apt-get install curl",
+    ]);
+  });
+
+  it("installs nothing that it could not download, and lists anew before it tries again", () => {
+    machine.stub("apt-get", 'case "$*" in *--download-only*) exit 100 ;; esac');
+    const done = run("apt_install curl || exit 7");
+    assert.equal(done.code, 7);
+    assert.deepEqual(
+      asked(done).filter((call) => call.startsWith("apt-get")),
+      [
+        ...["apt-get install --download-only curl", "apt-get update"],
+        "apt-get install --download-only curl",
+      ],
+    );
+  });
+
+  it("gives what dpkg does longer than what may be broken off", () => {
+    const { stderr } = run('timeout() { say "$1"; }; apt_update; apt_install curl');
+    assert.deepEqual(stderr.match(/^\d+$/gm), ["600", "1800", "900", "1800"]);
+  });
+
+  const locked =
+    'echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)"; echo "N: Be aware"; echo "E: Unable to lock directory /var/lib/apt/lists/"; exit 100';
+
+  it("waits while somebody else reads the lists", () => {
+    machine.stub(
+      "apt-get",
+      `echo x >>$root/tries; [ $(wc -l <$root/tries) -gt 20 ] || { ${locked}; }`,
+    );
+    machine.stub("wc", 'exec /usr/bin/wc "$@"');
+    assert.equal(run("apt_update").code, 0);
+  });
+
+  it("does not wait for ever, and says what it waited for", () => {
+    machine.stub("apt-get", locked);
+    const done = run('apt_update || die "no lists$(because apt)"');
+    assert.match(done.stderr, /\nreason: no lists: Unable to lock directory \/.*\n$/);
+    assert.equal(done.calls.filter((call) => call.startsWith("apt-get")).length, 121);
+  });
+
+  it("does not wait for what no time mends", () => {
+    machine.stub("apt-get", 'echo "E: The repository is not signed."; exit 100');
+    const done = run("apt_update || exit 7");
+    assert.equal(done.code, 7);
+    assert.equal(asked(done).length, 1);
+  });
+});
