@@ -166,8 +166,7 @@ export class ControlPlane extends NodeGroup {
     const values: RemoteScriptArgs["values"] = {
       ...joinerValues(member, this.members, machines),
       ...endpoint.scriptValues(member.plan.position, addresses),
-      ...upgradeValuesOf(spec),
-      RETIRE_SCRIPT: retireScript,
+      ...{ ...upgradeValuesOf(spec), RETIRE_SCRIPT: retireScript },
       API_NAME: spec.apiName,
       NODE_NAME: member.plan.name,
       ADDRESS: member.machine.address,

@@ -111,6 +111,7 @@ begin_cluster() {
   if [[ $started == yes ]]; then
     began=now
     keep_configuration
+    keep version "$KUBERNETES_VERSION"
   fi
 }
 
