@@ -155,7 +155,9 @@ describe("frozen values", () => {
 
     it("say what the state knows of servers, those of releases without generations in the first", async () => {
       const told: unknown[] = [];
-      await update({}, raised, state, (existing) => (told.push([...existing].sort()), []));
+      await update({}, raised, state, {
+        replacements: (existing) => (told.push([...existing].sort()), []),
+      });
       assert.deepEqual(told, [
         [
           ["dev-bastion-0", "0"],
@@ -168,13 +170,13 @@ describe("frozen values", () => {
     it("are refused with whatever else is", async () => {
       const problem = { path: "cluster.controlPlane.generation", message: "no" };
       await assert.rejects(
-        update({ a: "1" }, { a: "2", ...raised }, state, () => [problem]),
+        update({ a: "1" }, { a: "2", ...raised }, state, { replacements: () => [problem] }),
         /cluster\.a: 1 cannot become 2 .*\n {2}cluster\.controlPlane\.generation: no$/,
       );
     });
 
     it("are nobody's affair where none changes or the state cannot be asked: Nova is", async () => {
-      const never = (): never => assert.fail("asked");
+      const never = { replacements: (): never => assert.fail("asked") };
       await update({ a: "1", ...raised }, { b: "2", ...raised }, state, never);
       await update({}, raised, undefined, never);
     });

@@ -22,14 +22,14 @@ describe("frozen values besides which the version of Kubernetes changes", () => 
 
   it("say with what it was written, with what it came up, and which servers there are", async () => {
     const state = cluster({ kubernetesVersion: "1.35.4" });
-    await update(version("1.36.2"), version("1.36.3"), state, undefined, note);
+    await update(version("1.36.2"), version("1.36.3"), state, { upgrades: note });
     assert.deepEqual(told, [{ written: "1.36.2", reached: "1.35.4", existing }]);
   });
 
   it("say so of a generation that changes beside it, too", async () => {
     const state = cluster({});
     const raised = { ...version("1.36.3"), "controlPlane.generation": "1" };
-    await update(version("1.36.3"), raised, state, undefined, note);
+    await update(version("1.36.3"), raised, state, { upgrades: note });
     assert.deepEqual(told, [{ written: "1.36.3", reached: undefined, existing }]);
   });
 
@@ -39,14 +39,13 @@ describe("frozen values besides which the version of Kubernetes changes", () => 
       { a: "1", ...version("1.35.4") },
       { a: "2", ...version("1.36.3") },
       living,
-      undefined,
-      () => [problem],
+      { upgrades: () => [problem] },
     );
     await assert.rejects(refused, /cluster\.a: 1 cannot .*\n {2}cluster\.kubernetes\.version: no$/);
   });
 
   it("let it change as long as the cluster never answered", async () => {
-    await update(version("1.36.3"), version("1.35.4"), {}, undefined, note);
+    await update(version("1.36.3"), version("1.35.4"), {}, { upgrades: note });
     assert.deepEqual(told, []);
   });
 });
