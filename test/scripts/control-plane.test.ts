@@ -230,7 +230,10 @@ describe("control-plane.sh", () => {
     run();
     const { code, stderr, calls } = run({ FROZEN: other });
     assert.equal(code, 1);
-    assert.match(stderr, /keeps its values: cluster\.kubernetes\.registry\.prefix: r\.example cannot/);
+    assert.match(
+      stderr,
+      /keeps its values: cluster\.kubernetes\.registry\.prefix: r\.example cannot/,
+    );
     assert.equal(initialisations(calls), 0);
   });
 

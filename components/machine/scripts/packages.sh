@@ -60,10 +60,10 @@ lives() { [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]
 
 # Nobody goes back: etcd's data and the cluster's objects may be of the later version. A control plane has it before its kubelet has.
 not_back() {
-  local manifest=/etc/kubernetes/manifests/kube-apiserver.yaml newest
+  local api=/etc/kubernetes/manifests/kube-apiserver.yaml newest
   newest=$({
     version_of kubelet
-    if [[ -e $manifest ]]; then sed -n 's|^ *image: .*/kube-apiserver:\(v[0-9.]*\)$|\1|p' "$manifest"; fi
+    if [[ -e $api ]]; then sed -n 's|^ *image: .*/kube-apiserver:\(v[0-9.]*\)$|\1|p' "$api"; fi
     printf 'v%s\n' "$KUBERNETES_VERSION"
   } | sort -V | tail -n 1)
   [[ $newest == "v$KUBERNETES_VERSION" ]] ||
