@@ -274,7 +274,7 @@ pull_images() {
 early_images() {
   local wanted=.
   if waits; then wanted=/kube-; fi
-  kubeadm_images | { grep -E "$KUBEADM_IMAGES" | grep -e "$wanted" || :; }
+  { kubeadm_images || waits; } | { grep -E "$KUBEADM_IMAGES" | grep -e "$wanted" || :; }
 }
 
 run_step prepare prepare
