@@ -30,7 +30,8 @@ export function upgradeProblems(spec: ClusterSpec, before: Before): Problem[] {
   const message =
     reached === undefined
       ? `${version} is too early for a cluster that no run of this release has brought up as a whole; write ${written} again, run \`up\`, and change it afterwards`
-      : (againstVersion(reached, version) ?? againstRun(planCluster(spec), before.existing));
+      : (againstVersion(reached, version) ??
+        againstRun(planCluster(spec), before.existing, written === version));
   return message === undefined ? [] : [{ path: "cluster.kubernetes.version", message }];
 }
 
@@ -46,9 +47,9 @@ function againstVersion(reached: string, version: string): string | undefined {
 
 /**
  * What must not happen besides. A machine that joins has a kubelet of the new version, which may not be newer than an API server; and
- * kubeadm waits for the oldest one.
+ * kubeadm waits for the oldest one. Where the upgrade has begun, one that was lost meanwhile comes back with the new version.
  */
-function againstRun(plan: ClusterPlan, existing: Existing): string | undefined {
+function againstRun(plan: ClusterPlan, existing: Existing, begun: boolean): string | undefined {
   const machines = [...controlPlanesOf(plan), ...(plan.etcd?.machines ?? [])];
   const names = (some: readonly string[]): string => some.join(", ");
   const replaced = replacedOf(machines, existing).map(({ machine }) => machine.name);
@@ -64,7 +65,7 @@ function againstRun(plan: ClusterPlan, existing: Existing): string | undefined {
         (one) => one.role === role && one.position > position && existing.has(one.name),
       ),
   );
-  if (missing.length > 0)
+  if (missing.length > 0 && !begun)
     return `cannot come while there is no ${names(missing.map(({ name }) => name))}; write the former version again, run \`up --refresh\`, and change it afterwards`;
   return undefined;
 }

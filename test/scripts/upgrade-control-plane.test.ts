@@ -1,4 +1,6 @@
 import { strict as assert } from "node:assert";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { controlPlaneScripts } from "../../components/kubeadm/node-scripts.js";
 import { controlPlaneValues } from "../support/control-plane.js";
 import { nodeCommands } from "../support/joining.js";
@@ -150,6 +152,38 @@ describe("the upgrade of a control plane", () => {
     const done = run();
     assert.equal(done.code, 0, done.stderr);
     assert.deepEqual(deeds(done), whole("apply").slice(1));
+  });
+
+  it("goes on where the machine stopped while kubeadm had a manifest in its hands, unless it still has", () => {
+    const name = "kube-scheduler.yaml";
+    const backup = `etc/kubernetes/tmp/kubeadm-backup-manifests-2026-11-25/${name}`;
+    const running = machine.bodyOf("systemctl");
+    machine.put("etc/kubernetes/manifests/kube-apiserver.yaml", "image: x\n");
+    machine.put(backup, "former\n");
+    machine.stub("systemctl", 'case "$*" in *ActiveState*) echo active ;; esac');
+    machine.run(
+      scripts.map((text) => text.replace("  restore_kubelet\n", "  die enough\n")),
+      values,
+    );
+    assert.equal(machine.file(backup), "former\n");
+    machine.stub("systemctl", running);
+    assert.equal(run().code, 0);
+    assert.equal(machine.file(`etc/kubernetes/manifests/${name}`), "former\n");
+  });
+
+  it("brings the version where the first one was lost in the middle and came back with its packages", () => {
+    rmSync(join(machine.root, "var/lib/stackadm/kept-version"));
+    machine.put("kubeadm-version", "v1.36.3\n");
+    machine.put("kubelet-version", "Kubernetes v1.36.3\n");
+    const done = run();
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(deeds(done).slice(0, 3), [
+      "upgrade apply",
+      "delete clusterrolebinding",
+      "restore",
+    ]);
+    rmSync(join(machine.root, "var/lib/stackadm/kept-version"));
+    assert.ok(!deeds(run()).includes("upgrade apply"), "the cluster has it by now");
   });
 
   it("says so when what kubeadm changed besides does not come up, and that the next run goes on", () => {

@@ -16,6 +16,7 @@ control_plane() {
   prepare_to_ask
   restore_certificate
   restore_manifests
+  restore_upgraded
   restore_kubelet
   write_configuration_files
   write_patches

@@ -69,6 +69,8 @@ restores() { poll 120 ask_peers 60 restore || die "no control plane lets $NODE_N
 
 settles() { :; }
 
+lags() { false; }
+
 start_join() {
   if half_done; then
     say "$NODE_NAME: starting again after an interrupted kubeadm join"

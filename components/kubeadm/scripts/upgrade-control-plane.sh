@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 # What the upgrade of a control plane is. Read by control-plane.sh, after upgrade.sh.
 # Values: KUBEADM_INIT, something on the machine that the cluster begins on, which is upgraded first; PATCHES; RETIRE_SCRIPT, what takes
 # pods away from nodes, workers' too (retire.sh).
@@ -8,6 +8,17 @@ readonly retire_program=/usr/local/sbin/stackadm-retire
 readonly control_planes=node-role.kubernetes.io/control-plane
 
 offer_retirement() { write "$retire_program" 0755 "$RETIRE_SCRIPT"; }
+
+# kubeadm moves a manifest away before it puts another one there: a machine that stopped in between has none, and no API without it.
+restore_upgraded() {
+  local backup
+  for backup in /etc/kubernetes/tmp/kubeadm-backup-manifests-*/*.yaml; do
+    if [[ -e $backup && ! -e $manifests/${backup##*/} ]] && ! unit_running upgrade; then
+      mv -f "$backup" "$manifests/"
+      restored=yes
+    fi
+  done
+}
 
 # The first one needs all machines, the others the control planes. For etcd's health kubeadm looks on each.
 may_begin() {
@@ -23,6 +34,12 @@ all_ready() {
   states=$(kubectl_admin get nodes -l "$1" -o 'jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}') || return 1
   wanting=$(awk -v self="$NODE_NAME" 'NF && $1 != self && $2 != "True" { printf "%s%s", sep, $1; sep = ", " }' <<<"$states")
   [[ -z $wanting ]]
+}
+
+# The first one was lost in the middle, and came back with its packages.
+lags() {
+  local now
+  [[ -n $KUBEADM_INIT ]] && now=$(cluster_version) && [[ -n $now && $now != "v$KUBERNETES_VERSION" ]]
 }
 
 kubeadm_upgrades() {

@@ -2,14 +2,14 @@
 # Kubernetes' version converges on this node: kubeadm, what kubeadm has to change, then its kubelet while no pod is there. Each step
 # looks at what is there, so that a run that was stopped goes on. Read by the scripts that come after this one.
 # Those say what is theirs: `may_begin`, whether the cluster bears it; `kubeadm_upgrades`; `retires` and `restores`, which take the
-# node's pods away and give it back; `settles`, what is waited for at the end.
+# node's pods away and give it back; `settles`, what is waited for at the end; `lags`, whether the cluster waits for this one.
 # Values: those of version.sh; IGNORED_ERRORS, preflight checks of kubeadm that may fail.
 
 converge_version() {
   local former
   if is_kept version "$KUBERNETES_VERSION"; then return 0; fi
   # One that has just joined has it, and one that an earlier release made, which never changed it.
-  if [[ -e $state/kept-version ]] || ! is_now kubelet; then
+  if [[ -e $state/kept-version ]] || ! is_now kubelet || lags; then
     former=$(version_of kubelet)
     not_back
     may_begin
@@ -36,9 +36,11 @@ reports_version() {
 }
 
 # Whether a control plane has brought the version.
-cluster_has_version() {
+cluster_has_version() { [[ $(cluster_version) == "v$KUBERNETES_VERSION" ]]; }
+
+cluster_version() {
   as_node -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}' |
-    grep -qx "kubernetesVersion: v$KUBERNETES_VERSION"
+    sed -n 's/^kubernetesVersion: //p'
 }
 
 as_node() { timeout 20 kubectl --kubeconfig /etc/kubernetes/kubelet.conf "$@"; }

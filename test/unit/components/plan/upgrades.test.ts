@@ -106,6 +106,8 @@ describe("another version of Kubernetes", () => {
         said("1.36.3", { reached, existing: servers(...others) }, three)[0] ?? "",
         /while there is no dev-control-plane-0; write the former version again, run `up --refresh`/,
       );
+      const begun = { written: "1.36.3", reached, existing: servers(...others) };
+      assert.deepEqual(said("1.36.3", begun, three), [], "it comes back with the new version");
     });
 
     it("is free of workers, and of control planes that come", () => {
