@@ -160,6 +160,7 @@ describe("the upgrade of a control plane", () => {
     const running = machine.bodyOf("systemctl");
     machine.put("etc/kubernetes/manifests/kube-apiserver.yaml", "image: x\n");
     machine.put(backup, "former\n");
+    machine.put("var/lib/stackadm/kept-version", "not finished");
     machine.stub("systemctl", 'case "$*" in *ActiveState*) echo active ;; esac');
     machine.run(
       scripts.map((text) => text.replace("  restore_kubelet\n", "  die enough\n")),

@@ -12,6 +12,7 @@ offer_retirement() { write "$retire_program" 0755 "$RETIRE_SCRIPT"; }
 # kubeadm moves a manifest away before it puts another one there: a machine that stopped in between has none, and no API without it.
 restore_upgraded() {
   local backup
+  holds "$state/kept-version" 'not finished' || return 0
   for backup in /etc/kubernetes/tmp/kubeadm-backup-manifests-*/*.yaml; do
     if [[ -e $backup && ! -e $manifests/${backup##*/} ]] && ! unit_running upgrade; then
       mv -f "$backup" "$manifests/"
