@@ -164,7 +164,7 @@ export const failures = {
   },
   DRAIN_BLOCKED: {
     exitCode: 1,
-    sentence: "a machine keeps its server, because pods on it cannot be moved",
+    sentence: "a machine stays as it is, because pods on it cannot be moved",
     hint: "Let these pods go or widen their disruption budget, then run the same command again.",
   },
   TEARDOWN_BLOCKED: {

@@ -75,3 +75,18 @@ export function packageSeries(kubernetesVersion: string): {
 export function minorOf(version: string): string {
   return version.split(".").slice(0, 2).join(".");
 }
+
+/** "1.37" of "1.36.3". */
+export function minorAfter(version: string): string {
+  const [major = 0, minor = 0] = numbersOf(version);
+  return `${String(major)}.${String(minor + 1)}`;
+}
+
+/** Below 0: the first one is earlier; 0: they are the same. */
+export function compareVersions(one: string, other: string): number {
+  const others = numbersOf(other);
+  const differences = numbersOf(one).map((number, index) => number - (others[index] ?? 0));
+  return differences.find((difference) => difference !== 0) ?? 0;
+}
+
+const numbersOf = (version: string): number[] => version.split(".").map(Number);

@@ -10,13 +10,13 @@ import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/kinds.js";
 import { Etcd } from "./etcd/etcd.js";
-import { frozenOf, FrozenValues } from "./frozen-values.js";
+import type { Ground, Kubernetes } from "./cluster-parts.js";
+import { frozenOf, FrozenValues, reachedVersion } from "./frozen-values.js";
 import { ApplicationCredential } from "./identity/application-credential.js";
 import { suppliedLogin } from "./identity/cloud-login.js";
-import type { ClusterMarkInput } from "./identity/cluster-mark.js";
 import { IngressBalancer } from "./ingress/ingress-balancer.js";
 import { ControlPlane } from "./kubeadm/control-plane.js";
-import type { ClusterFacts } from "./kubeadm/joining.js";
+import { versionIn } from "./kubeadm/joining.js";
 import { Readiness } from "./kubeadm/readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
 import type { Access } from "./machine/access.js";
@@ -29,7 +29,7 @@ import { rulesOf } from "./network/firewall-plan.js";
 import { networksFound } from "./network/networks-found.js";
 import { Network } from "./network/network.js";
 import * as outputs from "./outputs.js";
-import { planCluster, type ClusterPlan, type PlannedGroup } from "./plan/cluster-plan.js";
+import { planCluster, type PlannedGroup } from "./plan/cluster-plan.js";
 import { routedByCloud, routedRangesOf } from "./pod-network/kinds.js";
 import { wantedOf } from "./needs.js";
 import { entryAddresses } from "./spec/floating-ips.js";
@@ -38,6 +38,7 @@ import { Component } from "./support/component.js";
 import { ArgumentError } from "./support/errors.js";
 import { FailedMachines } from "./support/failed-machines.js";
 import type { Operator } from "./support/operator.js";
+import { clusterType } from "./support/own-state.js";
 import { RandomIdentity, RandomSeed } from "./support/remote-script.js";
 import { withTransforms, type Transforms } from "./support/transform.js";
 
@@ -57,36 +58,6 @@ export type ClusterComponentArgs = ClusterArgs & {
   readonly transforms?: Transforms;
 };
 
-/** What stands before any machine does. */
-interface Ground {
-  readonly spec: ClusterSpec;
-  readonly plan: ClusterPlan;
-  readonly cloud: pulumi.Output<CloudFacts>;
-  readonly frozen: FrozenValues;
-  readonly mark: ClusterMarkInput;
-  readonly network: Network;
-  readonly firewall: Firewall;
-  readonly operator: Operator | undefined;
-  readonly failed: FailedMachines;
-}
-
-/** The cluster that kubeadm made, and the machines that it runs on. */
-interface Kubernetes {
-  readonly controlPlane: ControlPlane;
-  readonly members: readonly Member[];
-  /** The machine that is nothing but the way to them, if there is one. */
-  readonly bastion: readonly Member[];
-  /** Machines that run etcd and nothing else. */
-  readonly etcd: readonly Member[];
-  readonly access: Access;
-  readonly facts: ClusterFacts;
-  /** Done means that each worker's node is there. */
-  readonly joins: readonly pulumi.Resource[];
-  readonly readiness: Readiness;
-  /** What leads to the ingress controller, where that is on the machines of one pool. */
-  readonly balancer: IngressBalancer | undefined;
-}
-
 /**
  * A Kubernetes cluster on OpenStack.
  *
@@ -98,7 +69,7 @@ interface Kubernetes {
  * });
  */
 export class Cluster extends Component {
-  static readonly type = "stackadm:index:Cluster";
+  static readonly type = clusterType;
   /** The administrator's kubeconfig; secret, known only when the API answers. */
   readonly kubeconfig: pulumi.Output<string>;
   /** `https://203.0.113.7:6443` */
@@ -137,7 +108,8 @@ export class Cluster extends Component {
     const frozen = this.makeFirst(FrozenValues, "frozen", frozenOf(spec, cloud, operator));
     this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
     const failed = FailedMachines.of(operator, found, spec.ssh.bootMinutes);
-    const ground = this.ground(spec, { cloud, frozen, operator, failed });
+    const reached = () => reachedVersion(name);
+    const ground = this.ground(spec, { cloud, frozen, operator, failed, reached });
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
     const login =
       suppliedLogin(spec, cloud.scope) ??
@@ -162,7 +134,8 @@ export class Cluster extends Component {
     this.samples = outputs.samplesOf(addons.samples);
     this.ingress = outputs.ingressOf(addons.ingress, spec.ingress);
     const { apiEndpoint, clusterId, identity } = this;
-    this.registerOutputs({ apiEndpoint, clusterId, identity });
+    const kubernetesVersion = outputs.earliest(kubernetes.versions);
+    this.registerOutputs({ apiEndpoint, clusterId, identity, kubernetesVersion });
   }
 
   private check(name: string, args: ClusterArgs, operator?: Operator): ClusterSpec {
@@ -173,7 +146,7 @@ export class Cluster extends Component {
 
   private ground(
     spec: ClusterSpec,
-    given: Pick<Ground, "cloud" | "frozen" | "operator" | "failed">,
+    given: Pick<Ground, "cloud" | "frozen" | "operator" | "failed" | "reached">,
   ): Ground {
     const { cloud } = given;
     const plan = planCluster(spec);
@@ -191,7 +164,7 @@ export class Cluster extends Component {
 
   /** The machines, and the cluster that kubeadm makes on them. */
   private kubernetes(ground: Ground): Kubernetes {
-    const { spec, plan, cloud, frozen, network, firewall, operator } = ground;
+    const { spec, plan, cloud, frozen, network, firewall, operator, reached } = ground;
     const endpoint = this.make(endpointClass(spec.endpoint.kind), "endpoint", {
       ...network.outside,
       spec: spec.endpoint,
@@ -202,7 +175,7 @@ export class Cluster extends Component {
       operator,
     });
     const machines = this.machineSettings(ground);
-    const turns = Turns.of(spec, cloud);
+    const turns = Turns.of(spec, cloud, reached);
     const group = (planned: PlannedGroup): [string, MachineGroupArgs & { turns: Turns }] => [
       planned.component,
       { plan: planned, machines, turns, securityGroupIds: firewall.groupIds(planned.role) },
@@ -231,7 +204,8 @@ export class Cluster extends Component {
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
     const balancer = this.balancer(ground, members, after);
     const apart = { bastion: bastion?.members ?? [], etcd: etcd?.members ?? [] };
-    return { controlPlane, members, ...apart, access, facts, joins, readiness, balancer };
+    const versions = [...controlPlane.scripts, ...joins].map(versionIn);
+    return { controlPlane, members, ...apart, access, facts, joins, versions, readiness, balancer };
   }
 
   /** What leads to the ingress controller, before the machines of its pool. */

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { groupsOf, planCluster, type ClusterPlan } from "./plan/cluster-plan.js";
 import { keptGenerations, replacementProblems, type Existing } from "./plan/replacements.js";
+import { upgradeProblems, type Before as VersionBefore } from "./plan/upgrades.js";
 import type { ClusterSpec } from "./spec/cluster-spec.js";
 import {
   authorityPath,
@@ -11,6 +12,7 @@ import {
   frozenValues,
   groupOf,
   otherGenerations,
+  versionPath,
 } from "./spec/frozen.js";
 import {
   adminNetworkIn,
@@ -20,7 +22,8 @@ import {
 } from "./support/catalog.js";
 import { ConfigError, type Problem } from "./support/errors.js";
 import type { Operator } from "./support/operator.js";
-import { nameIn, ownState, type Recorded } from "./support/own-state.js";
+import { isAsBefore } from "./support/known-facts.js";
+import { clusterType, nameIn, ownState, type Recorded } from "./support/own-state.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
 import { generationMark } from "./support/server-marks.js";
 
@@ -32,6 +35,8 @@ export interface FrozenValuesArgs {
   readonly groups: Readonly<Record<string, string>>;
   /** What is wrong with other generations, as far as the state knows what exists. */
   readonly replacements: (existing: Existing) => readonly Problem[];
+  /** What is wrong with another version of Kubernetes, or with what comes besides. */
+  readonly upgrades: (before: VersionBefore) => readonly Problem[];
 }
 
 /**
@@ -44,13 +49,14 @@ export class FrozenValues extends KeptValues {
 
   constructor(
     name: string,
-    { cluster, values, groups, replacements }: FrozenValuesArgs,
+    { cluster, values, groups, replacements, upgrades }: FrozenValuesArgs,
     opts?: pulumi.CustomResourceOptions,
   ) {
     const check: KeptValuesArgs["check"] = async ({ urn, before, now }) => {
       const found = [...compareFrozen(before, now), ...compareGroups(before, now)];
       const replaces = otherGenerations(before, now);
-      if (found.length === 0 && !replaces) return;
+      const written = before[versionPath];
+      if (found.length === 0 && !replaces && written === now[versionPath]) return;
       const state = await stateOf(urn);
       const kept = found.filter(({ path }) => {
         const group = groupOf(path);
@@ -58,7 +64,12 @@ export class FrozenValues extends KeptValues {
         const component = groups[group];
         return component !== undefined && (state?.has(component) ?? true);
       });
-      const problems = [...kept, ...(state && replaces ? replacements(state.servers) : [])];
+      const { lived = true, reached, servers: existing = new Map<string, string>() } = state ?? {};
+      const problems = [
+        ...kept,
+        ...(state && replaces ? replacements(existing) : []),
+        ...(lived && versionPath in now ? upgrades({ written, reached, existing }) : []),
+      ];
       if (problems.length > 0)
         throw new ConfigError(`The specification of the living cluster ${cluster}`, problems);
     };
@@ -96,6 +107,7 @@ export function frozenOf(
     },
     groups: groupNames(plan),
     replacements: (existing) => replacementProblems(spec, existing),
+    upgrades: (before) => upgradeProblems(spec, before),
   };
 }
 
@@ -134,6 +146,21 @@ interface Before {
   /** Whether the component has servers, or there is a server of that name. */
   readonly has: (component: string) => boolean;
   readonly servers: Existing;
+  /** The version with which it came up as a whole. */
+  readonly reached: string | undefined;
+}
+
+/**
+ * The version of Kubernetes with which a cluster came up as a whole, before this run: the earliest that a machine of it has. Undefined where the
+ * state does not say so, or nothing is to change.
+ */
+export const reachedVersion = async (cluster: string): Promise<string | undefined> =>
+  isAsBefore() ? undefined : reachedIn((await ownState()) ?? [], cluster);
+
+function reachedIn(state: readonly Recorded[], cluster: string): string | undefined {
+  const found = state.find(({ name, type }) => type === clusterType && name === cluster);
+  const reached = found?.outputs["kubernetesVersion"];
+  return typeof reached === "string" && reached !== "" ? reached : undefined;
 }
 
 /** Whether it is of a cluster that answered: something inside it, or the provider for that. */
@@ -159,7 +186,8 @@ const serversIn = (state: readonly Recorded[]): Existing =>
 /** Undefined where the state cannot be asked. */
 async function stateOf(urn: string): Promise<Before | undefined> {
   const prefix = nameIn(urn).replace(/[^-]*$/, "");
-  const mine = (await ownState())?.filter(({ name }) => name.startsWith(prefix));
+  const state = await ownState();
+  const mine = state?.filter(({ name }) => name.startsWith(prefix));
   return (
     mine && {
       lived: mine.some(isInside),
@@ -170,6 +198,7 @@ async function stateOf(urn: string): Promise<Before | undefined> {
             [name, name.replace(/-\d+-server$/, "")].includes(`${prefix}${component}`),
         ),
       servers: serversIn(mine),
+      reached: reachedIn(state ?? [], prefix.slice(0, -1)),
     }
   );
 }

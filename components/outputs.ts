@@ -3,6 +3,7 @@ import type { Access } from "./machine/access.js";
 import type { IngressController } from "./addons/ingress-controller.js";
 import type { Samples } from "./addons/samples.js";
 import type { Member } from "./machine/machine-group.js";
+import { compareVersions } from "../base/versions.js";
 
 /** A machine of the cluster, as tools want to know it. */
 export interface NodeOutput {
@@ -43,6 +44,14 @@ export interface IngressOutput {
   /** Whether the address is a floating IP; otherwise only the machines' network reaches it. */
   readonly public: boolean;
 }
+
+/** The earliest version that a node has; undefined where it is not known of each. */
+export const earliest = (
+  versions: readonly pulumi.Output<string>[],
+): pulumi.Output<string | undefined> =>
+  pulumi
+    .all([...versions])
+    .apply((all) => (all.includes("") ? undefined : [...all].sort(compareVersions)[0]));
 
 export const nodesOf = (members: readonly Member[], access: Access): pulumi.Output<NodeOutput[]> =>
   pulumi.all(

@@ -12,6 +12,7 @@ import { joinerValues } from "../machine/peers.js";
 import { preparation } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
+import { versionValuesOf } from "../machine/version.js";
 import { roleTable } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
@@ -99,6 +100,7 @@ export class Etcd extends MachineGroup {
       scripts: memberScripts,
       values: {
         ...joinerValues(member, this.members, this.#machines),
+        ...versionValuesOf(spec),
         NODE_NAME: plan.name,
         ADDRESS: machine.address,
         BEGINS: before ? "no" : "yes",

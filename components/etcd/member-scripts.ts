@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { versionScripts, versionValues } from "../machine/version.js";
+
 const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
 const asking = [read("../support/scripts/common.sh"), read("../machine/scripts/peers.sh")] as const;
 
@@ -10,6 +12,8 @@ export const memberScripts = [
   read("../machine/scripts/converge.sh"),
   read("../machine/scripts/kubelet.sh"),
   read("../machine/scripts/modes.sh"),
+  ...versionScripts,
+  read("scripts/upgrade.sh"),
   read("scripts/member.sh"),
 ] as const;
 export const clientScripts = [...asking, read("scripts/client.sh")] as const;
@@ -21,6 +25,7 @@ const askerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "NODE_NAME
 /** What scripts/member.sh and what comes before it read. */
 export const memberValues = [
   ...askerValues,
+  ...versionValues,
   "ADDRESS",
   "BEGINS",
   "KUBEADM_ETCD",

@@ -42,9 +42,11 @@ import {
   mintScript,
   renewScript,
   renewalMinute,
+  retireScript,
   scriptsFor,
   servingScript,
   snapshotsScripts,
+  upgradeValuesOf,
 } from "./node-scripts.js";
 
 export interface ControlPlaneArgs extends Omit<MachineGroupArgs, "generationOf"> {
@@ -69,7 +71,8 @@ export class ControlPlane extends NodeGroup {
   static readonly type = "stackadm:kubeadm:ControlPlane";
   /** The machine that the cluster begins on. When the cluster gets smaller it stays: the last ones go first. */
   readonly first: Member;
-  #complete: pulumi.Output<string> = pulumi.output("");
+  /** What makes each machine what it is to be, in their order. */
+  readonly scripts: RemoteScript[] = [];
 
   constructor(name: string, args: ControlPlaneArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns } = args;
@@ -82,7 +85,7 @@ export class ControlPlane extends NodeGroup {
 
   /** Known when each of the machines is a control plane as it is to be. */
   get complete(): pulumi.Output<string> {
-    return this.#complete;
+    return this.scripts.at(-1)?.id ?? pulumi.output("");
   }
 
   /** Makes the cluster on the first machine, behind the endpoint by now, and lets the others join in turn: etcd admits one at a time. */
@@ -99,7 +102,6 @@ export class ControlPlane extends NodeGroup {
       endpoint.admit(member, leave);
       before = this.member(member, "join", args, { facts, before, leave });
     }
-    this.#complete = before.id;
     // While control planes are replaced, nothing of the program's asks the API: it may be away from outside.
     const { role } = this.first.plan;
     return { ...facts, adminConf: turns.afterAll(role, facts.adminConf) };
@@ -164,6 +166,7 @@ export class ControlPlane extends NodeGroup {
     const values: RemoteScriptArgs["values"] = {
       ...joinerValues(member, this.members, machines),
       ...endpoint.scriptValues(member.plan.position, addresses),
+      ...{ ...upgradeValuesOf(spec), RETIRE_SCRIPT: retireScript },
       API_NAME: spec.apiName,
       NODE_NAME: member.plan.name,
       ADDRESS: member.machine.address,
@@ -198,6 +201,7 @@ export class ControlPlane extends NodeGroup {
       after: order?.leave,
     });
     args.turns.done(member.plan.name, script.id);
+    this.scripts.push(script);
     return script;
   }
 

@@ -35,6 +35,10 @@ export const factsOf = (script: RemoteScript, earlierName: string): ClusterFacts
   name: pulumi.unsecret(script.result("name", earlierName)),
 });
 
+/** The version of Kubernetes that a node's script has left there; nothing where one of an earlier release did not say so. */
+export const versionIn = (script: RemoteScript): pulumi.Output<string> =>
+  pulumi.unsecret(script.result("kubernetes", ""));
+
 /** What the webhook on each control plane proves itself by to the API server beside it. */
 export const webhookOf = (
   { kubernetes }: Pick<ClusterSpec, "kubernetes">,

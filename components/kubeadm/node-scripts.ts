@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
+import { versionScripts, versionValues, versionValuesOf } from "../machine/version.js";
 import { virtualIpValues } from "../endpoint/keepalived-documents.js";
 
 const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
@@ -16,10 +17,13 @@ const kubelet = [
   read("../machine/scripts/modes.sh"),
 ];
 const webhooks = read("scripts/webhooks.sh");
+const draining = read("scripts/drain.sh");
+const upgrading = [...versionScripts, read("scripts/upgrade.sh")];
 
 export const controlPlaneScripts = [
   ...joining,
   ...kubelet,
+  ...upgrading,
   read("scripts/frozen.sh"),
   read("scripts/certificate.sh"),
   read("scripts/renewal.sh"),
@@ -30,13 +34,14 @@ export const controlPlaneScripts = [
   read("scripts/cluster-kubelet.sh"),
   read("scripts/signed-kubelets.sh"),
   read("scripts/kube-proxy.sh"),
+  read("scripts/upgrade-control-plane.sh"),
   read("../machine/scripts/offer.sh"),
   read("scripts/keep-marks.sh"),
   webhooks,
   read("../endpoint/scripts/virtual-ip.sh"),
   read("scripts/control-plane.sh"),
 ] as const;
-export const joinScripts = [...joining, ...kubelet, read("scripts/join.sh")] as const;
+export const joinScripts = [...joining, ...kubelet, ...upgrading, read("scripts/join.sh")] as const;
 
 const ofServiceProxy = read("scripts/service-proxy.sh");
 
@@ -51,12 +56,14 @@ export const scriptsFor = (
   return [...scripts.slice(0, -1), renewing, ...scripts.slice(-1)];
 };
 
-export const leaveScripts = [common, read("scripts/leave.sh")] as const;
+export const leaveScripts = [common, draining, read("scripts/leave.sh")] as const;
 const releasing = [common, webhooks, read("scripts/release.sh")];
 export const teardownScripts = [...releasing, read("scripts/teardown.sh")] as const;
 export const snapshotsScripts = [...releasing, read("scripts/snapshots.sh")] as const;
 /** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */
 export const mintScript = read("scripts/mint.sh");
+/** Installed on control planes by upgrade-control-plane.sh; takes pods from nodes while their kubelets change. */
+export const retireScript = ["#!/bin/bash", draining, read("scripts/retire.sh")].join("\n");
 /** Installed on control planes by keep-marks.sh; gives the nodes their labels and taints. */
 export const marksScript = read("scripts/marks.sh");
 
@@ -77,9 +84,22 @@ export const renewalMinute = (position: number): string => String(12 * position)
 /** What whoever joins reads (machine/scripts/peers.sh, scripts/api-name.sh). */
 const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
 
+/** What scripts/upgrade.sh and what comes before it read. */
+const upgradeValues = [...versionValues, "IGNORED_ERRORS"] as const;
+
+/** Their values. */
+export const upgradeValuesOf = (
+  spec: Pick<ClusterSpec, "kubernetes">,
+): Record<(typeof upgradeValues)[number], string> => ({
+  ...versionValuesOf(spec),
+  IGNORED_ERRORS: spec.kubernetes.ignorePreflightErrors.join(","),
+});
+
 /** What scripts/control-plane.sh and what comes before it read. */
 export const controlPlaneValues = [
   ...joinerValues,
+  ...upgradeValues,
+  "RETIRE_SCRIPT",
   "NODE_NAME",
   "ADDRESS",
   "KUBEADM_INIT",
@@ -110,6 +130,7 @@ export const controlPlaneValues = [
 /** What scripts/join.sh and what comes before it read. */
 export const joinValues = [
   ...joinerValues,
+  ...upgradeValues,
   "NODE_NAME",
   "KUBEADM_JOIN",
   "CA_CERT_HASH",

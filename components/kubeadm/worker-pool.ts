@@ -14,7 +14,7 @@ import { kubeletFields } from "./hardening.js";
 import { joinerValues } from "../machine/peers.js";
 import { joinDocumentOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
-import { joinScripts, scriptsFor } from "./node-scripts.js";
+import { joinScripts, scriptsFor, upgradeValuesOf } from "./node-scripts.js";
 
 export interface WorkerPoolArgs extends Omit<MachineGroupArgs, "generationOf"> {
   /** In which order the machines of all pools are replaced. */
@@ -68,6 +68,12 @@ export class WorkerPool extends NodeGroup {
       scripts: scriptsFor(spec, joinScripts),
       values: {
         ...joinerValues(member, controlPlane.members, machines),
+        ...upgradeValuesOf(spec),
+        KUBERNETES_VERSION: this.#turns.version(
+          member.plan.name,
+          spec.kubernetes.version,
+          controlPlane.complete,
+        ),
         API_NAME: spec.apiName,
         API_ADDRESSES: endpoint.inside(controlPlanes).apply((addresses) => addresses.join("\n")),
         NODE_NAME: member.plan.name,

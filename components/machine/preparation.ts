@@ -6,9 +6,10 @@ import { keyIn } from "../spec/machines.js";
 import { taintText, type OwnSteps, type Taint } from "../plan/cluster-plan.js";
 import { roleTable, rolesOf, type Role } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
-import { minorOf, packageSeries } from "../../base/versions.js";
+import { packageSeries } from "../../base/versions.js";
 import { containerdConfig } from "./containerd-documents.js";
 import { registryFiles } from "./registry-documents.js";
+import { packageScripts, packageValuesOf } from "./version.js";
 
 /** What scripts/prepare.sh reads, in the same order. */
 export const prepareValues = [
@@ -65,7 +66,7 @@ export const hostValues = ({
 /** The script that makes a machine ready for kubeadm. */
 export const prepareScripts = [
   readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),
-  readFileSync(join(__dirname, "../support/scripts/apt.sh"), "utf8"),
+  ...packageScripts,
   ...hostScripts,
   readFileSync(join(__dirname, "scripts/volumes.sh"), "utf8"),
   readFileSync(join(__dirname, "scripts/disk.sh"), "utf8"),
@@ -144,17 +145,14 @@ export function preparation(
   { packages: extra = [], taints = [], steps }: Additions = {},
 ): Record<Exclude<(typeof prepareValues)[number], Late>, string> {
   const { kubernetes, network, podNetwork } = spec;
-  const { version, packages, registry } = kubernetes;
-  const series = packageSeries(version);
+  const { version, packages } = kubernetes;
   return {
     KUBEADM_IMAGES: pulledEarly(spec, role),
-    KUBERNETES_VERSION: version,
-    PACKAGES_URL: packages.url.replaceAll("{minor}", minorOf(version)),
+    ...packageValuesOf(spec),
     PACKAGES_KEY_FINGERPRINT: packages.keyFingerprint,
     CONTAINERD_SOURCE: packages.containerd.source,
     CONTAINERD_KEY: packages.containerd.key,
     CONTAINERD_KEY_FINGERPRINT: packages.containerd.keyFingerprint,
-    IMAGE_REPOSITORY: registry.prefix,
     CONTAINERD_CONFIG: containerdConfig({
       cgroupDriver: cgroupDriver(kubernetes),
       pause: kubernetes.images.pause,
@@ -162,9 +160,7 @@ export function preparation(
     REGISTRIES: registryFiles(kubernetes),
     EXTRA_IMAGES: earlyImages(spec, role).join("\n"),
     EXTRA_PACKAGES: extra.join(" "),
-    CRI_TOOLS_SERIES: series.criTools,
-    KUBERNETES_CNI_SERIES: series.kubernetesCni,
-    CONTAINERD_SERIES: series.containerd,
+    CONTAINERD_SERIES: packageSeries(version).containerd,
     POD_RANGE: network.pods,
     NODE_RANGE: network.nodes,
     KERNEL_MODULES: podNetworkTraits(podNetwork).kernelModules.join(" "),

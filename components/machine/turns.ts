@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { replacementProblems, type Existing } from "../plan/replacements.js";
+import { isUpgrade, upgradeProblems } from "../plan/upgrades.js";
 import { livesByMajority, type Role } from "../plan/roles.js";
 import type { CloudFacts } from "../support/catalog.js";
 import { ConfigError } from "../support/errors.js";
@@ -30,15 +31,36 @@ export class Turns {
   /** In the order in which they are made. */
   readonly #machines: Waiting[] = [];
 
-  /** The turns of a run. Nobody waits in a preview, which shows the same rows. */
-  static of(spec: ClusterSpec, cloud: pulumi.Output<CloudFacts>): Turns {
+  /**
+   * The turns of a run. Nobody waits in a preview, which shows the same rows.
+   *
+   * @param reached answers with which version of Kubernetes the cluster came up as a whole before
+   */
+  static of(
+    spec: ClusterSpec,
+    cloud: pulumi.Output<CloudFacts>,
+    reached: () => Promise<string | undefined>,
+  ): Turns {
     if (pulumi.runtime.isDryRun()) return new Turns(undefined);
     const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
-    return new Turns(settled(found).then((text) => possible(spec, generations(text))));
+    const asked = reached();
+    const existing = Promise.all([settled(found), asked]).then(([text, version]) =>
+      possible(spec, generations(text), version),
+    );
+    return new Turns(
+      existing,
+      asked.then((version) => isUpgrade(spec, version)),
+    );
   }
 
-  /** @param existing nothing when nobody has to wait; `undefined` inside when nobody can tell what exists */
-  constructor(private readonly existing: Promise<Existing | undefined> | undefined) {}
+  /**
+   * @param existing nothing when nobody has to wait; `undefined` inside when nobody can tell what exists
+   * @param upgrading whether machines get another version of Kubernetes. Default: none does
+   */
+  constructor(
+    private readonly existing: Promise<Existing | undefined> | undefined,
+    private readonly upgrading: Promise<boolean> = Promise.resolve(false),
+  ) {}
 
   /**
    * The wanted generation of a role's next machine, known when it is its turn. Where they live by majority, each waits for those
@@ -58,11 +80,33 @@ export class Turns {
     for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
   }
 
-  /** A text that is known when no machine of a role is replaced any more. */
+  /** A text that is known when no machine of a role is replaced or upgraded any more. */
   afterAll(role: Role, text: pulumi.Output<string>): pulumi.Output<string> {
     if (this.existing === undefined) return text;
-    const rolled = this.existing.then((existing) => this.doneWith(this.rolling(role, existing)));
+    const rolled = Promise.all([this.existing, this.upgrading]).then(([existing, upgrading]) =>
+      this.doneWith(upgrading ? this.of(role) : this.rolling(role, existing)),
+    );
     return pulumi.all([text, rolled]).apply(([released]) => released);
+  }
+
+  /**
+   * The version of Kubernetes for a machine that lives by no majority, known when it may have it: a kubelet must not be newer than an API
+   * server, so that `first` is known, also where the machine is new; and those that exist have it one after another. Nobody
+   * waits while all have it.
+   */
+  version(machine: string, version: string, first: pulumi.Output<string>): pulumi.Input<string> {
+    if (this.existing === undefined) return version;
+    return pulumi.output(this.mayHaveVersion(machine, this.existing, first).then(() => version));
+  }
+
+  private async mayHaveVersion(
+    machine: string,
+    asked: Promise<Existing | undefined>,
+    first: pulumi.Output<string>,
+  ): Promise<void> {
+    if (!(await this.upgrading)) return;
+    await settled(first);
+    await this.after(machine, asked, first);
   }
 
   /**
@@ -94,8 +138,15 @@ export class Turns {
 
   private async turn(me: Waiting, asked: Promise<Existing | undefined>): Promise<number> {
     const existing = await asked;
-    if (this.waits(me, existing)) await this.doneWith(this.earlier(me, existing));
+    if (!this.waits(me, existing)) return me.generation;
+    await this.doneWith([...(await this.upgradedBefore(me)), ...this.earlier(me, existing)]);
     return me.generation;
+  }
+
+  /** A machine that is made anew comes with the new version. */
+  private async upgradedBefore(me: Waiting): Promise<readonly Waiting[]> {
+    if (livesByMajority(me.role) || !(await this.upgrading)) return [];
+    return this.#machines.filter(({ role }) => livesByMajority(role));
   }
 
   private async doneWith(machines: readonly Waiting[]): Promise<void> {
@@ -151,8 +202,15 @@ function generations(found: string): Existing | undefined {
 }
 
 /** The servers that exist, unless what is wanted of them must not be done. */
-function possible(spec: ClusterSpec, existing: Existing | undefined): Existing | undefined {
-  const problems = existing ? replacementProblems(spec, existing) : [];
+function possible(
+  spec: ClusterSpec,
+  existing: Existing | undefined,
+  reached: string | undefined,
+): Existing | undefined {
+  const version = { reached, written: undefined };
+  const problems = existing
+    ? [...replacementProblems(spec, existing), ...upgradeProblems(spec, { ...version, existing })]
+    : [];
   if (problems.length > 0)
     throw new ConfigError(`The specification of the living cluster ${spec.name}`, problems);
   return existing;

@@ -23,7 +23,7 @@ interface Replaced {
 }
 
 /** Those whose servers are known to be of another generation. */
-const replacedOf = (machines: readonly PlannedMachine[], existing: Existing): Replaced[] =>
+export const replacedOf = (machines: readonly PlannedMachine[], existing: Existing): Replaced[] =>
   machines.flatMap((machine) => {
     const made = existing.get(machine.name) ?? "";
     return made === "" || made === String(machine.generation) ? [] : [{ machine, made }];
@@ -105,7 +105,7 @@ function againstControlPlane(
   existing: Existing,
 ): Reason {
   const machines = controlPlanesOf(plan);
-  const leaving = [...existing.keys()].filter((name) => leaves(name, plan));
+  const leaving = leavingOf(plan, existing);
   if (leaving.length > 0) {
     const count = String(machines.length + leaving.length);
     return (made) =>
@@ -145,6 +145,10 @@ function againstMember(
       `while ${named(beside)} would be replaced in the same run; write ${made} again, run \`up\`, and raise it in a run of its own`;
   return missingBehind(position, machines, existing);
 }
+
+/** The servers of control planes that are not planned any more. */
+export const leavingOf = (plan: ClusterPlan, existing: Existing): string[] =>
+  [...existing.keys()].filter((name) => leaves(name, plan));
 
 /** Whether a server is that of a control plane which is not planned any more. */
 const leaves = (name: string, { groups: [group] }: ClusterPlan): boolean =>

@@ -149,6 +149,9 @@ const gained: Frozen = {
 /** By which every machine is reached, so none of them is asked whether it is the former one. */
 const loginPath = "ssh.user";
 
+/** The version of Kubernetes. Another one is an upgrade, which may be refused (plan/upgrades.ts). */
+export const versionPath = "kubernetes.version";
+
 /** Of the groups of machines that are replaced one after another, in runs of their own (plan/replacements.ts). */
 const generations = ["controlPlane.generation", "bastion.generation", "etcd.generation"] as const;
 const isGeneration = (path: string): boolean => generations.some((one) => one === path);
@@ -168,6 +171,7 @@ export function frozenValues(spec: ClusterSpec): Frozen {
   }) as Schema;
   const found = [
     ...frozenIn(schemaOfClusters, spec, ""),
+    [versionPath, spec.kubernetes.version] as [string, string],
     ...keptOfFields("kubernetes.kubelet", spec.kubernetes.kubelet),
     ...keptOfFields("kubernetes.kubeProxy", spec.kubernetes.kubeProxy),
     ...floatingIpsOfWays(spec).map(([path, given]): [string, string] => [path, given ?? nothing]),
@@ -193,7 +197,7 @@ export const groupOf = (path: string): string | undefined =>
 export const frozenLines = (values: Frozen): string =>
   Object.entries(values)
     .filter(([path]) => groupOf(path) === undefined && path !== authorityPath && path !== loginPath)
-    .filter(([path]) => !isGeneration(path) && !isOfWay(path))
+    .filter(([path]) => !isGeneration(path) && !isOfWay(path) && path !== versionPath)
     .map(([path, value]) => `${path} ${value}`)
     .sort()
     .join("\n");
@@ -210,7 +214,8 @@ export function compareFrozen(
   const lost = Object.entries(gained).filter(([path]) => was.has(path));
   const is = { ...unwritten, ...Object.fromEntries(lost), ...byField(now) };
   return Object.entries(is).flatMap(([path, value]) => {
-    const mayChange = isGeneration(path) || isVolume(path) || isOfVolume(path);
+    const mayChange =
+      isGeneration(path) || isVolume(path) || isOfVolume(path) || path === versionPath;
     const kept = mayChange ? value : (was.get(path) ?? value);
     const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
     const message =

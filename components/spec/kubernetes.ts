@@ -20,7 +20,12 @@ const version = text(
   `is not a version that this release installs; write a patch release of ${supportedMinors.join(" or ")}, like ${defaultKubernetesVersion}`,
 )
   .default(defaultKubernetesVersion)
-  .meta(doc("refused", "Kubernetes version, without a leading v."));
+  .meta(
+    doc(
+      "in place",
+      "Kubernetes version, without a leading v. A later patch release, or one of the next minor, upgrades the cluster: rolling, in place, one machine at a time, control planes first; each is drained meanwhile, and its kubelet restarts. An earlier version, or one that leaves out a minor, is refused.",
+    ),
+  );
 
 /** Where machines get their container images. */
 const registry = record({

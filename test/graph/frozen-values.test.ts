@@ -2,73 +2,21 @@ import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { Cluster } from "../../components/cluster.js";
-import { FrozenValues, groupNames, type FrozenValuesArgs } from "../../components/frozen-values.js";
+import { groupNames } from "../../components/frozen-values.js";
 import { planCluster } from "../../components/plan/cluster-plan.js";
 import { frozenLines } from "../../components/spec/frozen.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
+import {
+  allGroups,
+  living,
+  update,
+  type Recorded,
+  type State,
+  type Values,
+} from "../support/frozen-update.js";
 import { graph, type Fields, type Row } from "../support/graph.js";
 import { plain } from "../support/secrets.js";
 import { smallest, specOf } from "../support/spec.js";
-
-type Values = Readonly<Record<string, unknown>>;
-
-const allGroups: ClusterArgs = {
-  ...smallest,
-  workers: { gpu: { flavor: "medium", count: 2 } },
-  etcd: { kind: "dedicated", flavor: "medium" },
-  ...{ access: "bastion", bastion: { flavor: "tiny" } },
-};
-
-const urn = "urn:pulumi:test::stackadm::stackadm:index:Cluster$command:local:Command::dev-frozen";
-/** What the engine says of the state, by the resource's name. */
-type State = Readonly<Record<string, string | Recorded>> | undefined;
-interface Recorded {
-  readonly type: string;
-  readonly outputs: Fields;
-}
-const living: State = { "dev-addons-provider": "pulumi:providers:kubernetes" };
-
-/** What the engine calls before an update from one set of values to another, on a stack in this state. */
-async function update(
-  before: Values | undefined,
-  now: Values,
-  state: State,
-  replacements: FrozenValuesArgs["replacements"] = () => [],
-): Promise<void> {
-  const hooks: unknown[] = [];
-  const look: pulumi.ResourceTransformation = ({ opts }) => {
-    hooks.push(...(opts.hooks?.beforeUpdate ?? []));
-    return undefined;
-  };
-  const lookup = ({ stackName }: Fields): Fields => {
-    assert.equal(stackName, "organization/stackadm/test");
-    if (!state) throw new Error("no backend client is available");
-    const outputs = Object.entries(state).map(([name, one]) => [
-      `urn::${name}`,
-      typeof one === "string" ? { type: one } : one,
-    ]);
-    return { outputs: Object.fromEntries(outputs) as Fields };
-  };
-  const args = {
-    ...{ cluster: "dev", values: {}, replacements },
-    groups: groupNames(planCluster(specOf(allGroups))),
-  };
-  const lookups = { "pulumi:pulumi:readStackResourceOutputs": lookup };
-  await graph(
-    async () => {
-      new FrozenValues("dev-frozen", args, { transformations: [look] });
-      const [hook, ...more] = hooks;
-      assert.ok(pulumi.ResourceHook.isInstance(hook) && more.length === 0);
-      assert.equal(hook.opts?.onDryRun, true);
-      await hook.callback({
-        ...{ urn, id: "", name: "dev-frozen", type: "" },
-        oldInputs: before && { environment: before },
-        newInputs: { environment: now },
-      });
-    },
-    { ...cloudAnswers, lookups },
-  );
-}
 
 describe("frozen values", () => {
   it("refuse every other value at once, in a preview too", async () => {
@@ -208,7 +156,9 @@ describe("frozen values", () => {
 
     it("say what the state knows of servers, those of releases without generations in the first", async () => {
       const told: unknown[] = [];
-      await update({}, raised, state, (existing) => (told.push([...existing].sort()), []));
+      await update({}, raised, state, {
+        replacements: (existing) => (told.push([...existing].sort()), []),
+      });
       assert.deepEqual(told, [
         [
           ["dev-bastion-0", "0"],
@@ -221,13 +171,13 @@ describe("frozen values", () => {
     it("are refused with whatever else is", async () => {
       const problem = { path: "cluster.controlPlane.generation", message: "no" };
       await assert.rejects(
-        update({ a: "1" }, { a: "2", ...raised }, state, () => [problem]),
+        update({ a: "1" }, { a: "2", ...raised }, state, { replacements: () => [problem] }),
         /cluster\.a: 1 cannot become 2 .*\n {2}cluster\.controlPlane\.generation: no$/,
       );
     });
 
     it("are nobody's affair where none changes or the state cannot be asked: Nova is", async () => {
-      const never = (): never => assert.fail("asked");
+      const never = { replacements: (): never => assert.fail("asked") };
       await update({ a: "1", ...raised }, { b: "2", ...raised }, state, never);
       await update({}, raised, undefined, never);
     });

@@ -33,6 +33,7 @@ describe("control-plane.sh", () => {
       name: "dev-0123456789ab",
       node: "dev-control-plane-0",
       uid: "the-uid",
+      kubernetes: "1.36.3",
     });
   });
 
@@ -230,13 +231,16 @@ describe("control-plane.sh", () => {
   });
 
   const frozen = "var/lib/stackadm/frozen";
-  const other = controlPlaneValues.FROZEN.replace("1.36.3", "1.36.4");
+  const other = controlPlaneValues.FROZEN.replace("r.example", "s.example");
 
   it("makes no other cluster of one that keeps other values", () => {
     run();
     const { code, stderr, calls } = run({ FROZEN: other });
     assert.equal(code, 1);
-    assert.match(stderr, /keeps its values: cluster\.kubernetes\.version: 1\.36\.3 cannot become/);
+    assert.match(
+      stderr,
+      /keeps its values: cluster\.kubernetes\.registry\.prefix: r\.example cannot/,
+    );
     assert.equal(initialisations(calls), 0);
   });
 

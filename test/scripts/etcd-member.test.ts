@@ -1,10 +1,11 @@
 import { strict as assert } from "node:assert";
 import { etcdMintScript, memberScripts } from "../../components/etcd/member-scripts.js";
-import { askerValues, nodeCommands, wishes } from "../support/joining.js";
+import { askerValues, nodeCommands, versionValues, wishes } from "../support/joining.js";
 import { Sandbox } from "../support/sandbox.js";
 
 const values = {
   ...askerValues,
+  ...versionValues,
   NODE_NAME: "dev-etcd-0",
   ADDRESS: "10.0.0.5",
   BEGINS: "yes",

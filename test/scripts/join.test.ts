@@ -1,6 +1,13 @@
 import { strict as assert } from "node:assert";
 import { joinScripts, scriptsFor } from "../../components/kubeadm/node-scripts.js";
-import { boundOf, joinerValues, kubeadmSeconds, nodeCommands, wishes } from "../support/joining.js";
+import {
+  boundOf,
+  joinerValues,
+  kubeadmSeconds,
+  nodeCommands,
+  upgradeValues,
+  wishes,
+} from "../support/joining.js";
 import { podNetworkOf } from "../support/pod-networks.js";
 import { Sandbox } from "../support/sandbox.js";
 
@@ -9,6 +16,7 @@ describe("join.sh", () => {
   const values = {
     NODE_NAME: "dev-general-0",
     ...joinerValues,
+    ...upgradeValues,
     KUBEADM_JOIN: "token: '@TOKEN@'\n",
     CA_CERT_HASH: "sha256:abc123",
     API_ADDRESSES: "10.0.0.7\n10.0.0.8",
@@ -34,7 +42,7 @@ describe("join.sh", () => {
   it("joins once, with a token that is minted for it and deleted after it", () => {
     const { code, stdout, stderr, calls } = run();
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, '{"node": "dev-general-0"}\n');
+    assert.equal(stdout, '{"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
     assert.equal(machine.file("seen"), "token: 'abcdef.0123456789abcdef'\n");
     assert.deepEqual(wishes(calls), ["10.0.0.7 token", "10.0.0.7 joined abcdef"]);
     const again = run();
@@ -127,7 +135,7 @@ describe("join.sh", () => {
     for (const { code, calls, stdout } of [1, 2].map(() => run({ AFTER_KUBEADM: step }))) {
       assert.equal(code, 0);
       assert.equal(calls.at(-1), "ssh own step");
-      assert.equal(stdout, '{"node": "dev-general-0"}\n');
+      assert.equal(stdout, '{"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
     }
   });
 

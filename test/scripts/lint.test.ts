@@ -57,6 +57,9 @@ describe("scripts for machines", () => {
 
   const joining = ["machine/scripts/peers.sh", "kubeadm/scripts/api-name.sh"];
   const kubelet = ["machine/scripts/converge.sh", "machine/scripts/kubelet.sh"];
+  const packages = "machine/scripts/packages.sh";
+  const version = [packages, "machine/scripts/version.sh"];
+  const upgrade = [...version, "kubeadm/scripts/upgrade.sh"];
   const asking = "machine/scripts/peers.sh";
   const webhooks = "kubeadm/scripts/webhooks.sh";
   const releasing = [webhooks, "kubeadm/scripts/release.sh"];
@@ -72,6 +75,7 @@ describe("scripts for machines", () => {
     "kubeadm/scripts/cluster-kubelet.sh",
     "kubeadm/scripts/signed-kubelets.sh",
     "kubeadm/scripts/kube-proxy.sh",
+    "kubeadm/scripts/upgrade-control-plane.sh",
     offer,
     "kubeadm/scripts/keep-marks.sh",
     webhooks,
@@ -84,15 +88,19 @@ describe("scripts for machines", () => {
       prepareValues,
       [
         ...["volumes", "disk", "authority", "proxy", "registries", "prepare"],
-        ...["containerd-package", "logins", "security-updates"],
+        ...["containerd-package", "logins", "security-updates", "packages"],
       ].map((name) => `machine/scripts/${name}.sh`),
     ],
     ["ipv6", Object.keys(ipv6Values({ nodes: "", pods: "" })), ["machine/scripts/ipv6.sh"]],
-    ["control-plane", controlPlaneValues, [...joining, ...kubelet, ...controlPlane]],
-    ["member", memberValues, [asking, offer, "etcd/scripts/member.sh"]],
+    ["control-plane", controlPlaneValues, [...joining, ...kubelet, ...upgrade, ...controlPlane]],
+    [
+      "member",
+      memberValues,
+      [asking, offer, ...version, "etcd/scripts/upgrade.sh", "etcd/scripts/member.sh"],
+    ],
     ["client", clientValues, [asking, "etcd/scripts/client.sh"]],
     ["leave of etcd", etcdLeaveValues, ["etcd/scripts/leave.sh"]],
-    ["join", joinValues, [...joining, ...kubelet, "kubeadm/scripts/join.sh"]],
+    ["join", joinValues, [...joining, ...kubelet, ...upgrade, "kubeadm/scripts/join.sh"]],
     ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
     ["teardown", teardownValues, [...releasing, "kubeadm/scripts/teardown.sh"]],
     ["snapshots", [], [...releasing, "kubeadm/scripts/snapshots.sh"]],

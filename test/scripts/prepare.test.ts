@@ -155,16 +155,6 @@ describe("prepare.sh", () => {
     assert.ok(!calls.some((call) => call.startsWith("apt-get")));
   });
 
-  it("refuses to change the version of a machine that is in a cluster", () => {
-    afterFirst();
-    machine.put("etc/kubernetes/kubelet.conf");
-    machine.stub("kubelet", "echo Kubernetes v1.35.4");
-    const { code, stderr, calls } = run();
-    assert.equal(code, 1);
-    assert.match(stderr, /kubernetes\.version: machine runs Kubernetes v1\.35\.4/);
-    assert.ok(!calls.some((call) => call.startsWith("apt-get")));
-  });
-
   it("says what cloud-init says when it failed", () => {
     machine.stub(
       "cloud-init",

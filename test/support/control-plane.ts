@@ -4,14 +4,17 @@ import {
   encryptionScript,
   marksScript,
   mintScript,
+  retireScript,
   servingScript,
 } from "../../components/kubeadm/node-scripts.js";
-import { joinerValues, nodeCommands } from "./joining.js";
+import { joinerValues, nodeCommands, upgradeValues } from "./joining.js";
 import { Sandbox, type Outcome } from "./sandbox.js";
 
 export const controlPlaneValues = {
   NODE_NAME: "dev-control-plane-0",
   ...joinerValues,
+  ...upgradeValues,
+  RETIRE_SCRIPT: retireScript,
   PEERS: "",
   ADDRESS: "10.0.0.5",
   KUBEADM_INIT: "kind: InitConfiguration\n",
@@ -21,7 +24,7 @@ export const controlPlaneValues = {
   // Its files are the real machine's.
   RENEW_SCRIPT: "#!/bin/bash\nkubectl renewed $1\n",
   RENEWAL_MINUTE: "12",
-  FROZEN: "kubernetes.version 1.36.3\nnetwork.pods 10.244.0.0/16",
+  FROZEN: "kubernetes.registry.prefix r.example\nnetwork.pods 10.244.0.0/16",
   JOIN_SIGNER: "ssh-ed25519 AAAASIGNER",
   MINT_SCRIPT: mintScript,
   NODE_RANGE: "10.0.0.0/24",

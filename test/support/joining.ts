@@ -16,7 +16,21 @@ export const nodeCommands: Readonly<Record<string, string>> = {
   chown: "exit 0",
   useradd: "exit 0",
   usermod: "exit 0",
+  kubelet: "echo Kubernetes v1.36.3",
 };
+
+/** What a machine is given of the version of Kubernetes. */
+export const versionValues = {
+  KUBERNETES_VERSION: "1.36.3",
+  PACKAGES_URL: "https://packages.example/",
+  CRI_TOOLS_SERIES: "1.36",
+  KUBERNETES_CNI_SERIES: "1",
+  IMAGE_REPOSITORY: "r",
+  PAUSE: "",
+};
+
+/** The same for nodes. */
+export const upgradeValues = { ...versionValues, IGNORED_ERRORS: "Swap,NumCPU" };
 
 /** What a machine is given to ask others with. */
 export const askerValues = {

@@ -12,13 +12,15 @@ readonly pki=/etc/kubernetes/pki/etcd data=/var/lib/etcd
 readonly manifest=/etc/kubernetes/manifests/etcd.yaml membership=$state/etcd.done
 
 member() {
-  require NODE_NAME ADDRESS BEGINS KUBEADM_ETCD KUBELET_CONFIG JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET
+  require NODE_NAME ADDRESS BEGINS KUBEADM_ETCD KUBELET_CONFIG JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET KUBERNETES_VERSION
   prepare_to_ask
+  restore_etcd
   run_kubelet
   if [[ ! -e $membership ]]; then become_member; fi
   poll 240 answers ||
     die "etcd on $NODE_NAME does not answer; if a majority of its members is lost, restore a snapshot (docs/operations.md)"
   touch "$membership"
+  converge_version
   close_etcd_data
   let_machines_ask
   own_step afterKubeadm "$AFTER_KUBEADM"
@@ -61,6 +63,7 @@ UNIT
 }
 
 become_member() {
+  rm -f "$state/kept-version"
   if [[ $BEGINS == yes && $occasion == create ]]; then begin_etcd; else join_etcd; fi
 }
 
@@ -119,11 +122,12 @@ start_member() {
   done
 }
 
+# answers [OPTION]: this member, or with --cluster all of them.
 answers() {
   local container
   container=$(containers_of_etcd) && [[ -n $container ]] &&
     timeout 30 crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
-      --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" endpoint health
+      --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" endpoint health "$@"
 }
 
 run_step member member

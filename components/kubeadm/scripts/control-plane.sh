@@ -2,7 +2,7 @@
 # Makes this machine a control plane of the cluster, or finds that it is one, and says what the others need.
 # Argument: `create` when the program runs this for the first time, `update` later. Only a first time may begin a cluster:
 # a machine that was made anew joins the others, or nobody.
-# Result: {"caCertHash", "kubeconfig" (base64), "name", "node", "uid"}.
+# Result: {"caCertHash", "kubeconfig" (base64), "name", "node", "uid", "kubernetes" (its version)}.
 # States: done -> facts; running -> wait for it; half done -> reset and again; nothing -> kubeadm init or kubeadm join.
 # Values: see controlPlaneValues in kubeadm/node-scripts.ts.
 
@@ -12,9 +12,11 @@ readonly occasion=${1:-update}
 control_plane() {
   local name uid endpoint token='' asked='' authority='' began=''
   require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET SCHEDULABLE
+  require KUBERNETES_VERSION
   prepare_to_ask
   restore_certificate
   restore_manifests
+  restore_upgraded
   restore_kubelet
   write_configuration_files
   write_patches
@@ -25,6 +27,8 @@ control_plane() {
   # Before the API is asked for anything: it may have ended with them.
   keep_certificates
   await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
+  offer_retirement
+  converge_version
   converge_certificate
   converge_configuration
   converge_encryption
@@ -44,8 +48,8 @@ control_plane() {
   # The one that set them aside may be lost. A cluster that has just begun has none.
   [[ -n $began ]] || heed_webhooks
   own_step afterKubeadm "$AFTER_KUBEADM"
-  printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s"}\n' \
-    "$(authority_of /etc/kubernetes/pki/ca.crt)" "$(base64 -w0 "$admin")" "$name" "$NODE_NAME" "$uid" >&4
+  printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s", "kubernetes": "%s"}\n' \
+    "$(authority_of /etc/kubernetes/pki/ca.crt)" "$(base64 -w0 "$admin")" "$name" "$NODE_NAME" "$uid" "$KUBERNETES_VERSION" >&4
 }
 
 is_member() { [[ -e $state/init.done ]] || { [[ -e $state/join.done ]] && ! left; }; }
@@ -108,6 +112,7 @@ begin_cluster() {
   if [[ $started == yes ]]; then
     began=now
     keep_configuration
+    keep version "$KUBERNETES_VERSION"
   fi
 }
 
@@ -129,7 +134,7 @@ start_join() {
     die "no other control plane lets $NODE_NAME in; bring one of them up, so that etcd has a majority, and run up again"
   same_authority
   # kubeadm reset would ask an API that has lost its etcd by now.
-  rm -f "$state/join.done" "$admin"
+  rm -f "$state/join.done" "$state/kept-version" "$admin"
   clean_up_after join
   resolve_api "$asked"
   freeze

@@ -23,6 +23,8 @@ keep_frozen() {
       wrong+="; cluster.$path: ${kept[$path]} cannot become $value"
     fi
   done <<<"$FROZEN"
+  # An earlier release kept it, which upgraded nothing.
+  unset 'kept[kubernetes.version]'
   [[ -z $wrong ]] ||
     die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and make it anew"
   for path in "${!kept[@]}"; do printf '%s %s\n' "$path" "${kept[$path]}"; done | sort | write "$frozen_file" 0600

@@ -1,25 +1,26 @@
 # shellcheck shell=bash disable=SC2154
-# Makes this machine a node of the cluster, or finds that it is one. Result: {"node": NAME}.
+# Makes this machine a node of the cluster, or finds that it is one. Result: {"node": NAME, "kubernetes": VERSION}.
 # Ends when the node is Ready, if the cluster has a pod network.
 # States: done, in this cluster -> say so; running -> wait for it; half done or in another cluster -> reset and again;
 # nothing -> kubeadm join.
 # Values: see joinValues in kubeadm/node-scripts.ts.
 
 join() {
-  require NODE_NAME KUBEADM_JOIN CA_CERT_HASH PEERS JOIN_PRIVATE_KEY JOIN_CERTIFICATE API_NAME KUBELET
+  require NODE_NAME KUBEADM_JOIN CA_CERT_HASH PEERS JOIN_PRIVATE_KEY JOIN_CERTIFICATE API_NAME KUBELET KUBERNETES_VERSION
   local asked='' authority='' addresses
   prepare_to_ask
   mapfile -t addresses < <(printf '%s' "$API_ADDRESSES")
   resolve_api "${addresses[@]}"
   restore_kubelet
   if ! in_cluster; then join_cluster; fi
+  converge_version
   poll 120 systemctl is-active --quiet kubelet || die "kubelet of $NODE_NAME does not run"
   converge_kubelet
   close_kubelet_files
   await_certificate
   await_ready
   own_step afterKubeadm "$AFTER_KUBEADM"
-  printf '{"node": "%s"}\n' "$NODE_NAME" >&4
+  printf '{"node": "%s", "kubernetes": "%s"}\n' "$NODE_NAME" "$KUBERNETES_VERSION" >&4
 }
 
 # A machine of a cluster that was lost and made again is none of this one.
@@ -47,6 +48,29 @@ converge_kubelet() {
   keep kubelet "$KUBELET_CONFIGURATION"
 }
 
+# The program gives a worker the version when all control planes have it; a part of the run alone must not come before.
+may_begin() {
+  cluster_has_version ||
+    die "the control planes are not of version $KUBERNETES_VERSION yet, and no kubelet may be newer; run up for the whole cluster"
+}
+
+kubeadm_upgrades() {
+  run_kubeadm_upgrade node || die "kubeadm upgrade node did not succeed on $NODE_NAME$(because kubeadm)"
+}
+
+# A worker has no right to it: a control plane does it.
+retires() {
+  local said code=0
+  said=$(ask_peers 900 retire) || code=$?
+  retired "$code" "$said"
+}
+
+restores() { poll 120 ask_peers 60 restore || die "no control plane lets $NODE_NAME have pods again; the next up asks again"; }
+
+settles() { :; }
+
+lags() { false; }
+
 start_join() {
   if half_done; then
     say "$NODE_NAME: starting again after an interrupted kubeadm join"
@@ -59,6 +83,7 @@ start_join() {
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   # Until this run sees the end of the join: the next one may be given another configuration.
   begin kubelet
+  rm -f "$state/kept-version"
   say "$NODE_NAME: kubeadm join"
   start_unit join 600 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
 }

@@ -59,11 +59,14 @@ restart_proxies() {
   die_as CONFIGURATION_UNDONE "kubernetes.kubeProxy: kube-proxy does not come up with it and has its former configuration again${said:+; it said: $said}"
 }
 
-# roll_proxies SECONDS without another pod that came up.
+# roll_proxies SECONDS
 roll_proxies() {
-  local up now end=$((SECONDS + $1))
-  poll 60 kubectl_admin -n kube-system rollout restart daemonset kube-proxy || return 1
-  up=-1
+  poll 60 kubectl_admin -n kube-system rollout restart daemonset kube-proxy && await_proxies "$1"
+}
+
+# await_proxies SECONDS without another pod that came up.
+await_proxies() {
+  local up=-1 now end=$((SECONDS + $1))
   while ((SECONDS < end)); do
     kubectl_admin -n kube-system rollout status daemonset kube-proxy --timeout=15s && return 0
     now=$(kubectl_admin -n kube-system get daemonset kube-proxy -o 'jsonpath={.status.updatedNumberScheduled}') || now=$up

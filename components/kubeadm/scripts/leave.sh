@@ -7,7 +7,6 @@
 # deletes the node, or its successor does (mint.sh).
 # Values: see leaveValues in kubeadm/node-scripts.ts.
 
-export KUBECONFIG=/etc/kubernetes/admin.conf
 readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
 
 leave() {
@@ -27,8 +26,6 @@ leave() {
   printf '{"left": "%s"}\n' "$left" >&4
 }
 
-ask() { timeout 60 kubectl "$@"; }
-
 answers() { [[ $(ask get --raw /readyz) == ok ]]; }
 
 # "PROVIDER-ID READY", empty when there is no such node.
@@ -42,12 +39,12 @@ drain() {
   cordoned=$(ask get node "$NODE_NAME" -o 'jsonpath={.spec.unschedulable}')
   say "$NODE_NAME: moving its pods to other machines"
   ask label node "$NODE_NAME" --overwrite "$balanced=true"
-  if ! timeout 660 kubectl drain "$NODE_NAME" --ignore-daemonsets --delete-emptydir-data --timeout=600s >"$report" 2>&1; then
+  if ! move_pods "$NODE_NAME" "$report"; then
     cat "$report"
     give_back
     die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its server; what blocks it: $(blockers "$report"). Let these pods go, then run up again"
   fi
-  poll 120 detached || say "$NODE_NAME: volumes are still attached; its server goes nevertheless"
+  poll 120 detached "$NODE_NAME" || say "$NODE_NAME: volumes are still attached; its server goes nevertheless"
 }
 
 # A machine that was drained and cannot leave goes on as it was: also without pods, when somebody wanted that before.
@@ -79,18 +76,6 @@ etcdctl() {
   local pki=/etc/kubernetes/pki/etcd
   ask -n kube-system exec "etcd-$(hostname)" -c etcd -- etcdctl --endpoints=https://127.0.0.1:2379 \
     --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
-}
-
-# The pods that kubectl could not evict or would not delete, once each with the reason.
-blockers() {
-  local why
-  why=$({ grep -Eo '(error when (evicting|waiting for)|cannot delete) .*' "$1" | sed 's/ (will retry after [^)]*)//' || tail -n 3 "$1"; } | sort -u | head -n 5 | tr '\n' ' ')
-  printf '%s' "${why% }"
-}
-
-detached() {
-  local attached
-  attached=$(ask get volumeattachments -o "jsonpath={.items[?(@.spec.nodeName==\"$NODE_NAME\")].metadata.name}") && [[ -z $attached ]]
 }
 
 # Several machines may leave at once; other steps on this machine do not wait for them.

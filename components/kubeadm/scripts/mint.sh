@@ -12,6 +12,8 @@
 # WORDS "files": prints a line "NAME BASE64" for each file that flags of the API server name, for one that becomes a control plane;
 #   NAME is stackadm-encryption/... for the file with the key, which is no more than the authority's that it is given anyway. And a
 #   line "kept/NAME" for all that the cluster was given by this one: it may not be asked for any more.
+# WORDS "retire", "restore": takes the pods from the machine's node while its kubelet changes, and gives it back (retire.sh). Ends
+#   with 4 and says what blocks it when they do not go.
 # WORDS "joined [TOKEN-ID]": the same; comes back when the node is Ready, with 1 when it is not in time.
 # Ends with 69 when its own API server does not answer: another control plane may be asked.
 # stackadm-mint spread, stackadm-mint approve NODE TOKEN-ID: units of its own, not for joining machines, which always come with five
@@ -217,6 +219,7 @@ case $verb in
   token) hand_out_token ;;
   forget) forget_token "$token_id" ;;
   member) is_member || exit 3 ;;
+  retire | restore) exec /usr/local/sbin/stackadm-retire "$verb" "$node" ;;
   encrypts) /usr/local/sbin/stackadm-encrypt readable "$token_id" || exit 3 ;;
   files)
     [[ $grant == certificates ]] || exit 64

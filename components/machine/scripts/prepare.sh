@@ -11,7 +11,7 @@ prepare() {
   wait_for_cloud_init
   has_apt
   logins
-  keep_version
+  if lives; then not_back; fi
   second_interface
   settings
   fetch_by_proxy
@@ -44,7 +44,7 @@ wait_for_cloud_init() {
 # Every package comes by it. A prebaked image needs none.
 has_apt() {
   local system
-  if command -v apt-get || installed; then return; fi
+  if command -v apt-get || installed || lives; then return; fi
   system=$(of_system PRETTY_NAME)
   die "$(hostname) runs ${system:-a system without a name}, which is not supported: it has no apt; choose an image of Debian 12 or 13, or of Ubuntu 22.04, 24.04 or later"
 }
@@ -60,14 +60,8 @@ second_interface() {
     die "$(hostname) has a default route through its interface in network.admin, $device; choose an image in which nothing else configures it"
 }
 
-# An upgrade is more than other packages: refuse it here, before anything changes.
-keep_version() {
-  local now
-  [[ -e /etc/kubernetes/kubelet.conf ]] || return 0
-  now=$(kubelet --version)
-  [[ $now == "Kubernetes v$KUBERNETES_VERSION" ]] ||
-    die_as INVALID_CONFIG "kubernetes.version: $(hostname) runs $now and is not upgraded to $KUBERNETES_VERSION in place; write its version again"
-}
+# An upgrade is more than other packages: what runs here keeps its version until it is this machine's turn.
+waits() { lives && ! is_now kubelet; }
 
 settings() {
   local modules
@@ -99,27 +93,45 @@ no_swap() {
 packages() {
   local extra
   read -ra extra <<<"$EXTRA_PACKAGES"
-  if ! installed; then install_packages; elif ! only_pinned_trusted; then trust_packages; fi
+  if waits; then
+    fetch_packages
+  elif ! installed; then
+    install_packages
+  elif ! only_pinned_trusted; then
+    trust_packages
+  fi
   extra_packages "${extra[@]}"
   # In a prebaked image too.
-  apt_hold kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io containerd "${extra[@]}"
+  apt_hold "${kubernetes_packages[@]}" containerd.io containerd "${extra[@]}"
 }
 
 install_packages() {
-  local pinned=() name
+  local pinned=()
   say "$(hostname): installing Kubernetes $KUBERNETES_VERSION"
-  trust_packages
-  printf 'deb [signed-by=%s] %s /\n' "$keyring" "$PACKAGES_URL" |
-    write /etc/apt/sources.list.d/stackadm.list
-  apt_update_own || die "the packages of $PACKAGES_URL cannot be listed$(because apt)"
-  for name in kubeadm kubelet kubectl; do pin "$KUBERNETES_VERSION" "$name"; done
-  pin "$CRI_TOOLS_SERIES" cri-tools
-  pin "$KUBERNETES_CNI_SERIES" kubernetes-cni
+  list_packages
+  pin_kubernetes "${kubernetes_packages[@]}"
   if ! has_containerd; then pin_containerd; fi
   # The guard needs iptables, and not every build of kubelet brings it.
   apt_install iptables "${pinned[@]}" || die "the packages cannot be installed$(because apt)"
   forget_containerd_source
   installed || die "the packages are installed, but kubeadm, kubelet and containerd $CONTAINERD_SERIES do not answer"
+}
+
+list_packages() {
+  trust_packages
+  printf 'deb [signed-by=%s] %s /\n' "$keyring" "$PACKAGES_URL" |
+    write /etc/apt/sources.list.d/stackadm.list
+  apt_update_own || die "the packages of $PACKAGES_URL cannot be listed$(because apt)"
+}
+
+# All that the machine's turn needs is here by then, or nobody's begins. An owner who has no apt brings it along.
+fetch_packages() {
+  local pinned=()
+  command -v apt-get || return 0
+  say "$(hostname): fetching Kubernetes $KUBERNETES_VERSION for its turn"
+  list_packages
+  pin_kubernetes "${kubernetes_packages[@]}"
+  apt_install --download-only "${pinned[@]}" || die "the packages cannot be fetched$(because apt)"
 }
 
 # What the distribution has, like keepalived.
@@ -133,8 +145,7 @@ extra_packages() {
 }
 
 installed() {
-  [[ $(kubeadm version -o short) == "v$KUBERNETES_VERSION" ]] &&
-    [[ $(kubelet --version) == "Kubernetes v$KUBERNETES_VERSION" ]] &&
+  is_now kubeadm && is_now kubelet &&
     has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
 
@@ -173,36 +184,9 @@ primary_keys() {
 # An earlier release trusted whatever else was in the file.
 only_pinned_trusted() { [[ ! -e $keyring || $(primary_keys <"$keyring") == "$PACKAGES_KEY_FINGERPRINT" ]]; }
 
-# pin SERIES NAME...: adds the newest build of the series, of the first of the packages that has one, to `pinned`.
-pin() {
-  known "$@" || { apt_update && known "$@"; } ||
-    die "neither $PACKAGES_URL nor another repository of $(hostname) has ${*:2} of series $1"
-}
-
-known() {
-  local series=$1 name version
-  shift
-  for name in "$@"; do
-    version=$(newest "$series" "$name")
-    if [[ -n $version ]]; then
-      pinned+=("$name=$version")
-      return 0
-    fi
-  done
-  return 1
-}
-
-# newest SERIES NAME [OPTION...]: of the builds that apt-cache lists, newest first.
-newest() {
-  apt-cache madison "$2" "${@:3}" | awk -v series="$1" '
-    { build = $3; sub(/^[0-9]+:/, "", build); rest = substr(build, length(series) + 1) }
-    !newest && index(build, series) == 1 && (rest == "" || rest ~ /^[-.]/) { newest = $3 }
-    END { print newest }'
-}
-
 runtime() {
   local pause config restart
-  pause=$(kubeadm_images | grep /pause:) || die "kubeadm names no pause image$(because kubeadm)"
+  pause=$(pause_image) || die "kubeadm names no pause image$(because kubeadm)"
   config=${CONTAINERD_CONFIG//@PAUSE@/$pause}
   # Lowering the score needs a capability that a system container does not have.
   if systemd-detect-virt -qc; then config=${config/restrict_oom_score_adj = false/restrict_oom_score_adj = true}; fi
@@ -217,8 +201,9 @@ runtime() {
   poll 60 crictl version || die "containerd does not answer"
 }
 
-kubeadm_images() {
-  kubeadm config images list --kubernetes-version "v$KUBERNETES_VERSION" --image-repository "$IMAGE_REPOSITORY"
+# Another one comes with the machine's turn.
+pause_image() {
+  if waits; then present_pause; else kubeadm_images | grep /pause:; fi
 }
 
 # Taints that the node has from its first moment on, so that no pod is faster. kubelet reads them when it registers, so a living one
@@ -279,11 +264,18 @@ forget_first_guard() {
 pull_images() {
   local images
   # There may be none: another stands in for each.
-  images=$(kubeadm_images | { grep -E "$KUBEADM_IMAGES" || :; })
+  images=$(early_images)
   if unit_running pull; then return; fi
   # kubeadm's own first: the control plane waits for them.
   printf '%s\n' "$images" "$EXTRA_IMAGES" | write "$volatile/images"
   start_unit pull 900 xargs -a "$volatile/images" -P 3 -n 1 timeout 300 crictl pull
+}
+
+# An earlier kubeadm knows of a later version no more than the tags that are the version's own.
+early_images() {
+  local wanted=.
+  if waits; then wanted=/kube-; fi
+  { kubeadm_images || waits; } | { grep -E "$KUBEADM_IMAGES" | grep -e "$wanted" || :; }
 }
 
 run_step prepare prepare

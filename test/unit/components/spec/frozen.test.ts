@@ -61,7 +61,7 @@ describe("what a living cluster keeps", () => {
       // A pod network is one value with its options.
       [
         ...new Set([
-          "name",
+          ...["name", "kubernetes.version"],
           ...refused.map(({ path }) =>
             path
               .replace(/^podNetwork\..*/, "podNetwork")

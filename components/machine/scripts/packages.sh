@@ -1,0 +1,80 @@
+# shellcheck shell=bash disable=SC2154,SC2034
+# Kubernetes' packages and the version that a machine has by them. Put after apt.sh; read by prepare.sh, and by what gives a machine
+# another version in its turn.
+# Values: KUBERNETES_VERSION, CRI_TOOLS_SERIES, KUBERNETES_CNI_SERIES; PACKAGES_URL, where they are looked for; IMAGE_REPOSITORY.
+
+readonly kubernetes_packages=(kubeadm kubelet kubectl cri-tools kubernetes-cni)
+
+# pin_kubernetes NAME...: adds the builds that go with the wanted version to `pinned`.
+pin_kubernetes() {
+  local name
+  for name in "$@"; do
+    case $name in
+      cri-tools) pin "$CRI_TOOLS_SERIES" "$name" ;;
+      kubernetes-cni) pin "$KUBERNETES_CNI_SERIES" "$name" ;;
+      *) pin "$KUBERNETES_VERSION" "$name" ;;
+    esac
+  done
+}
+
+# pin SERIES NAME...: adds the newest build of the series, of the first of the packages that has one, to `pinned`.
+pin() {
+  known "$@" || { apt_update && known "$@"; } ||
+    die "neither $PACKAGES_URL nor another repository of $(hostname) has ${*:2} of series $1"
+}
+
+known() {
+  local series=$1 name version
+  shift
+  for name in "$@"; do
+    version=$(newest "$series" "$name")
+    if [[ -n $version ]]; then
+      pinned+=("$name=$version")
+      return 0
+    fi
+  done
+  return 1
+}
+
+# newest SERIES NAME [OPTION...]: of the builds that apt-cache lists, newest first.
+newest() {
+  apt-cache madison "$2" "${@:3}" | awk -v series="$1" '
+    { build = $3; sub(/^[0-9]+:/, "", build); rest = substr(build, length(series) + 1) }
+    !newest && index(build, series) == 1 && (rest == "" || rest ~ /^[-.]/) { newest = $3 }
+    END { print newest }'
+}
+
+# is_now PROGRAM: whether kubeadm or kubelet is of the wanted version.
+is_now() { [[ $(version_of "$1") == "v$KUBERNETES_VERSION" ]]; }
+
+# version_of PROGRAM: "v1.36.3", or nothing where there is none.
+version_of() {
+  case $1 in
+    kubeadm) kubeadm version -o short ;;
+    kubelet) kubelet --version | sed -n 's/^Kubernetes //p' ;;
+  esac || :
+}
+
+# Whether this machine is part of a cluster, or of its etcd: then it gets another version in its turn (upgrade.sh, etcd's member.sh).
+lives() { [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]]; }
+
+# Nobody goes back: etcd's data and the cluster's objects may be of the later version. A control plane has it before its kubelet has.
+not_back() {
+  local api=/etc/kubernetes/manifests/kube-apiserver.yaml newest
+  newest=$({
+    version_of kubelet
+    if [[ -e $api ]]; then sed -n 's|^ *image: .*/kube-apiserver:\(v[0-9.]*\)$|\1|p' "$api"; fi
+    printf 'v%s\n' "$KUBERNETES_VERSION"
+  } | sort -V | tail -n 1)
+  [[ $newest == "v$KUBERNETES_VERSION" ]] ||
+    die_as INVALID_CONFIG "kubernetes.version: $(hostname) has Kubernetes ${newest#v} and cannot go back to $KUBERNETES_VERSION; write ${newest#v}"
+}
+
+kubeadm_images() {
+  kubeadm config images list --kubernetes-version "v$KUBERNETES_VERSION" --image-repository "$IMAGE_REPOSITORY"
+}
+
+readonly containerd_file=/etc/containerd/config.toml
+
+# The image by which containerd holds pods.
+present_pause() { sed -n 's/^  sandbox = "\(.*\)"$/\1/p' "$containerd_file" | grep .; }

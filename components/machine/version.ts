@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { minorOf, packageSeries } from "../../base/versions.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
+
+const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
+
+/** What knows Kubernetes' packages (scripts/packages.sh). */
+export const packageScripts = [
+  read("../support/scripts/apt.sh"),
+  read("scripts/packages.sh"),
+] as const;
+
+/** What gives a machine another version in its turn: put after converge.sh and kubelet.sh. */
+export const versionScripts = [...packageScripts, read("scripts/version.sh")] as const;
+
+/** What they read. */
+const packageValues = [
+  "KUBERNETES_VERSION",
+  "PACKAGES_URL",
+  "CRI_TOOLS_SERIES",
+  "KUBERNETES_CNI_SERIES",
+  "IMAGE_REPOSITORY",
+] as const;
+export const versionValues = [...packageValues, "PAUSE"] as const;
+
+type Of = Pick<ClusterSpec, "kubernetes">;
+
+export const packageValuesOf = ({
+  kubernetes: { version, packages, registry },
+}: Of): Record<(typeof packageValues)[number], string> => {
+  const { criTools, kubernetesCni } = packageSeries(version);
+  return {
+    KUBERNETES_VERSION: version,
+    PACKAGES_URL: packages.url.replaceAll("{minor}", minorOf(version)),
+    CRI_TOOLS_SERIES: criTools,
+    KUBERNETES_CNI_SERIES: kubernetesCni,
+    IMAGE_REPOSITORY: registry.prefix,
+  };
+};
+
+export const versionValuesOf = (spec: Of): Record<(typeof versionValues)[number], string> => ({
+  ...packageValuesOf(spec),
+  PAUSE: spec.kubernetes.images.pause ?? "",
+});

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Project, succeeded } from "./support/project.js";
+
+const components = resolve(__dirname, "../../components");
+
+/**
+ * A cluster as far as it matters here: one machine's script, which fails where a file says so, and what the cluster came up with. What the
+ * state said before each run goes into a file.
+ */
+const program = `
+import { appendFileSync } from "node:fs";
+import * as command from "@pulumi/command";
+import { reachedVersion } from ${JSON.stringify(join(components, "frozen-values.ts"))};
+import { Component } from ${JSON.stringify(join(components, "support/component.ts"))};
+import { clusterType } from ${JSON.stringify(join(components, "support/own-state.ts"))};
+
+const { LOG = "", FAILS = "", WANTED } = process.env;
+class Outer extends Component {
+  constructor(name: string) {
+    super(clusterType, name);
+    const note = (said: string | undefined) => { appendFileSync(LOG, String(said) + "\\n"); };
+    void reachedVersion(name).then(note);
+    const script = this.make(command.local.Command, "script", {
+      create: "echo " + WANTED + "; [ ! -e " + FAILS + " ]", addPreviousOutputInEnv: false,
+    });
+    this.registerOutputs({ kubernetesVersion: script.stdout });
+  }
+}
+new Outer("dev");
+`;
+
+describe("the version that a cluster came up with", function () {
+  this.timeout(600_000);
+  let project: Project;
+  let [log, fails] = ["", ""];
+  before(async () => {
+    project = await Project.create({ program, file: "index.ts" });
+    [log, fails] = [join(project.directory, "log"), join(project.directory, "fails")];
+    Object.assign(project.environment, { LOG: log, FAILS: fails });
+  });
+  after(() => {
+    project.remove();
+  });
+
+  /** What the state said at the beginning of the last run. */
+  const said = (): string => {
+    const text = existsSync(log) ? readFileSync(log, "utf8") : "";
+    rmSync(log, { force: true });
+    return text.trim().split("\n").at(-1) ?? "";
+  };
+
+  it("is not known before it came up, and stays while runs fail", async () => {
+    const { environment } = project;
+    environment["WANTED"] = "1.35.4";
+    succeeded(await project.up());
+    assert.equal(said(), "undefined");
+    environment["WANTED"] = "1.36.3";
+    writeFileSync(fails, "");
+    for (let run = 0; run < 2; run++) {
+      assert.notEqual((await project.up()).code, 0);
+      assert.equal(said(), "1.35.4");
+    }
+    rmSync(fails);
+    succeeded(await project.up());
+    assert.equal(said(), "1.35.4");
+    succeeded(await project.preview());
+    assert.equal(said(), "1.36.3");
+  });
+});

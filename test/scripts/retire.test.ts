@@ -1,0 +1,97 @@
+import { strict as assert } from "node:assert";
+import { mintScript, retireScript } from "../../components/kubeadm/node-scripts.js";
+import { Sandbox, type Outcome } from "../support/sandbox.js";
+
+const node = "dev-general-0";
+
+describe("stackadm-retire", () => {
+  let machine: Sandbox;
+  /** What the node is, `MARK=UNSCHEDULABLE`, and what else kubectl does. */
+  const cluster = (said: string, ...more: readonly string[]): void => {
+    machine.stub(
+      "kubectl",
+      `case "$*" in\n${[...more, `"get node "*) printf '${said}' ;;`].join("\n")}\nesac`,
+    );
+  };
+  const run = (verb: string): Outcome =>
+    machine.execute(retireScript.replaceAll("poll 120", "poll 1"), verb, node);
+  const deeds = ({ calls }: Outcome): string[] =>
+    calls.filter((call) => /^kubectl (annotate|drain|uncordon)/.test(call));
+  const drain = `kubectl drain ${node} --ignore-daemonsets --delete-emptydir-data --timeout=600s`;
+  const mark = (text: string): string => `kubectl annotate node ${node} ${text}`;
+
+  beforeEach(() => {
+    machine = new Sandbox({});
+    machine.put("run/here");
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("notes on the node what it was, then drains it within bounds", () => {
+    cluster("=");
+    const done = run("retire");
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(deeds(done), [mark("--overwrite stackadm.io/retired=schedulable"), drain]);
+    cluster("=true");
+    assert.equal(deeds(run("retire"))[0], mark("--overwrite stackadm.io/retired=cordoned"));
+  });
+
+  it("goes on where a run was stopped: what it is now is not what it was", () => {
+    cluster("schedulable=true");
+    assert.deepEqual(deeds(run("retire")), [drain]);
+  });
+
+  it("gives back what was, and nothing that nobody took", () => {
+    cluster("schedulable=true");
+    assert.deepEqual(deeds(run("restore")), [
+      `kubectl uncordon ${node}`,
+      mark("stackadm.io/retired-"),
+    ]);
+    cluster("cordoned=true");
+    assert.deepEqual(deeds(run("restore")), [mark("stackadm.io/retired-")]);
+    cluster("schedulable=");
+    assert.deepEqual(deeds(run("restore")), [mark("stackadm.io/retired-")]);
+    cluster("=true");
+    assert.deepEqual(deeds(run("restore")), []);
+  });
+
+  it("says what blocks it, and leaves the node in service", () => {
+    const refusal = 'error when evicting pods/"web-1" -n "shop"';
+    cluster(
+      "$(<$root/node)",
+      `drain*) printf schedulable=true >$root/node; echo '${refusal} (will retry after 5s): Cannot evict pod.' >&2; exit 1 ;;`,
+      '"get node "*) printf "$(<$root/node)" ;;',
+    );
+    machine.put("node", "=");
+    const done = run("retire");
+    assert.equal(done.code, 4);
+    assert.equal(done.stdout, `${refusal}: Cannot evict pod.`);
+    assert.deepEqual(deeds(done).slice(2), [
+      `kubectl uncordon ${node}`,
+      mark("stackadm.io/retired-"),
+    ]);
+  });
+
+  it("fails when the API does not say what the node is", () => {
+    cluster("", '"get node "*) exit 1 ;;');
+    const done = run("retire");
+    assert.ok(done.code !== 0 && done.code !== 4);
+    assert.deepEqual(deeds(done), []);
+  });
+
+  it("is what a machine asks for its own node, and for no other", () => {
+    machine.stub("kubectl", 'case "$*" in *readyz*) printf ok ;; esac');
+    machine.put("usr/local/sbin/stackadm-retire", "");
+    machine.stub("retired", "exit 4");
+    const mint = mintScript.replaceAll("exec /usr/local/sbin/stackadm-retire", "retired");
+    const server = "0b1c2d3e-0000-4000-8000-000000000001";
+    for (const verb of ["retire", "restore"]) {
+      const asked = machine.execute(mint, "token", node, server, "10.0.0.9", verb);
+      assert.ok(asked.calls.includes(`retired ${verb} ${node}`), asked.stderr);
+      assert.equal(asked.code, 4);
+    }
+    const other = machine.execute(mint, "token", node, server, "10.0.0.9", "retire dev-general-1");
+    assert.equal(other.code, 64);
+  });
+});

@@ -1,0 +1,56 @@
+/** A machine that lives with Kubernetes 1.35.4, whose packages a stub of apt replaces. */
+import type { Sandbox } from "./sandbox.js";
+
+/** Bounds that a test waits for. */
+export const shortBounds = (scripts: readonly string[]): string[] =>
+  scripts.map((text) =>
+    text
+      .replace(
+        "well_for=5 well_within=180 back_within=240",
+        "well_for=0 well_within=1 back_within=1",
+      )
+      .replaceAll(/poll (60|120|300) /g, "poll 1 "),
+  );
+
+const version = (program: string): string =>
+  `IFS= read -r version <$root/${program}-version; echo "$version"`;
+
+/** Makes a machine one that lives; apt notes what it installs, and from then on the programs are of that version. */
+export function livesWithFormer(machine: Sandbox, done: "init" | "join" | "etcd"): void {
+  machine.put(`var/lib/stackadm/${done}.done`);
+  machine.put("var/lib/stackadm/kept-version", "1.35.4");
+  machine.put("kubeadm-version", "v1.35.4\n");
+  machine.put("kubelet-version", "Kubernetes v1.35.4\n");
+  machine.put("etc/containerd/config.toml", 'a\n  sandbox = "r/pause:3.9"\nb\n');
+  machine.put("var/lib/kubelet/config.yaml", "kind: KubeletConfiguration\n");
+  machine.put("etc/kubernetes/kubelet.conf");
+  machine.put("etc/kubernetes/tmp/kubeadm-backup-etcd-2026/db", "data");
+  machine.stub("kubelet", version("kubelet"));
+  machine.stub("apt-cache", 'echo " $2 | 1.36.3-1.1 | x"; echo " $2 | 1.36.0-1.1 | x"');
+  machine.stub(
+    "apt-get",
+    'case "$*" in *install*) for word; do case $word in kubeadm=*) echo v1.36.3 >$root/kubeadm-version ;; kubelet=*) echo Kubernetes v1.36.3 >$root/kubelet-version ;; esac; done ;; esac',
+  );
+  machine.stub("apt-mark", "exit 0");
+  machine.stub("dpkg-query", "exit 0");
+  machine.stub("curl", "printf ok");
+  machine.stub(
+    "journalctl",
+    'echo "E1122 10:00:00.000000 1 run.go:74] \\"command failed\\" err=\\"bad\\""',
+  );
+  machine.stub("crictl", "exit 0");
+  machine.stub("cksum", 'exec /usr/bin/cksum "$@"');
+}
+
+/** kubeadm knows its own version, and the images of it; `more` are cases of its other words. */
+export const kubeadmOf = (...more: readonly string[]): string =>
+  [
+    'case "$*" in',
+    `"version"*) ${version("kubeadm")} ;;`,
+    '"config images list"*) printf "r/%s\\n" kube-apiserver:v1.36.3 etcd:3.6.8-0 pause:3.10.2 ;;',
+    ...more,
+    "esac",
+  ].join("\n");
+
+/** What the node says of itself: the kubelet that is installed, if it was restarted since. */
+export const ownNode = `*"get node dev-"*kubeletVersion*) IFS= read -r said <$root/kubelet-version; printf '%s True' "\${said#Kubernetes }" ;;`;
