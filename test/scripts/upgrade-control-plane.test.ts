@@ -33,7 +33,7 @@ describe("the upgrade of a control plane", () => {
   const deeds = ({ calls }: Outcome): string[] =>
     calls.flatMap((call) => {
       const [, word] =
-        /^apt-get .* (install .*?)=/.exec(call) ??
+        /^apt-get (?!.*--download-only).* (install .*?)=/.exec(call) ??
         /^kubeadm (upgrade \w+)/.exec(call) ??
         /^systemctl (restart .*)$/.exec(call) ??
         /^kubectl stackadm-retire (\w+)/.exec(call) ??

@@ -29,7 +29,7 @@ describe("the upgrade of a worker", () => {
   const deeds = ({ calls }: Outcome): string[] =>
     calls.flatMap((call) => {
       const [, word] =
-        /^apt-get .* (install .*)$/.exec(call) ??
+        /^apt-get (?!.*--download-only).* (install .*)$/.exec(call) ??
         /^kubeadm (upgrade .*)$/.exec(call) ??
         /^systemctl (restart .*)$/.exec(call) ??
         /^ssh .*stackadm-join@\S+ (.*)$/.exec(call) ??

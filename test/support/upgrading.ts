@@ -29,7 +29,7 @@ export function livesWithFormer(machine: Sandbox, done: "init" | "join" | "etcd"
   machine.stub("apt-cache", 'echo " $2 | 1.36.3-1.1 | x"; echo " $2 | 1.36.0-1.1 | x"');
   machine.stub(
     "apt-get",
-    'case "$*" in *install*) for word; do case $word in kubeadm=*) echo v1.36.3 >$root/kubeadm-version ;; kubelet=*) echo Kubernetes v1.36.3 >$root/kubelet-version ;; esac; done ;; esac',
+    'case "$*" in *--download-only*) ;; *install*) for word; do case $word in kubeadm=*) echo v1.36.3 >$root/kubeadm-version ;; kubelet=*) echo Kubernetes v1.36.3 >$root/kubelet-version ;; esac; done ;; esac',
   );
   machine.stub("apt-mark", "exit 0");
   machine.stub("dpkg-query", "exit 0");

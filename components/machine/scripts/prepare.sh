@@ -131,7 +131,7 @@ fetch_packages() {
   say "$(hostname): fetching Kubernetes $KUBERNETES_VERSION for its turn"
   list_packages
   pin_kubernetes "${kubernetes_packages[@]}"
-  apt_install --download-only "${pinned[@]}" || die "the packages cannot be fetched$(because apt)"
+  apt_fetch "${pinned[@]}" || die "the packages cannot be fetched$(because apt)"
 }
 
 # What the distribution has, like keepalived.

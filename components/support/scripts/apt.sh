@@ -22,21 +22,29 @@ apt_update_own() {
     -o APT::Get::List-Cleanup=0
 }
 
-apt_install() {
-  apt_try "$@" || {
+# What is pinned may be held at another version, by an earlier run with other settings or by the image.
+readonly apt_choices=(-o Dpkg::Options::=--force-confold --no-install-recommends --allow-change-held-packages --allow-downgrades)
+
+apt_install() { or_listed_anew apt_try "$@"; }
+
+# apt_fetch NAME...: what their installation needs is on the machine then, and nothing else has changed.
+apt_fetch() { or_listed_anew apt_download "$@"; }
+
+or_listed_anew() {
+  "$@" || {
     apt_update || :
-    apt_try "$@"
+    "$@"
   }
 }
 
-# What is pinned may be held at another version, by an earlier run with other settings or by the image. A download may be broken off
-# at any time; what dpkg does may not, so that has a long time for itself.
+# A download may be broken off at any time; what dpkg does may not, so that has a long time for itself.
 apt_try() {
-  local options=(-o Dpkg::Options::=--force-confold --no-install-recommends --allow-change-held-packages --allow-downgrades)
   # Whatever broke it off all the same: apt refuses to install anything until that has come to its end.
   DEBIAN_FRONTEND=noninteractive timeout 1800 dpkg --force-confold --configure -a || :
-  apt_run 900 "${options[@]}" install --download-only "$@" && apt_run 1800 "${options[@]}" install "$@"
+  apt_download "$@" && apt_run 1800 "${apt_choices[@]}" install "$@"
 }
+
+apt_download() { apt_run 900 "${apt_choices[@]}" install --download-only "$@"; }
 
 # apt_hold NAME...: no upgrade of the machine changes what is installed of them. What came without a package cannot be held.
 apt_hold() {
