@@ -14,8 +14,9 @@ describe("a checkout", function () {
   afterEach(() => {
     checkout.remove();
   });
-  const up = (env: NodeJS.ProcessEnv = {}) =>
-    checkout.run("automation/cli/stackadm.mjs", ["up", "--json"], env);
+  const up = (env: NodeJS.ProcessEnv = {}, line = ["up", "--json"]) =>
+    checkout.run("automation/cli/stackadm.mjs", line, env);
+  const upForPeople = (env: NodeJS.ProcessEnv = {}) => up(env, ["up"]);
   const chore = (...args: string[]) => checkout.run("tools/run.mjs", args);
   const install = "npm ci --include=dev --no-audit --no-fund";
   const compile = "tsc -p tsconfig.build.json";
@@ -59,14 +60,25 @@ describe("a checkout", function () {
   });
 
   it("says in one sentence that installing failed, and does not go on", async () => {
-    const { code, out, err } = await up({ NPM_FAILS: "1" });
+    const { code, out, err } = await upForPeople({ NPM_FAILS: "1" });
     assert.deepEqual({ code, out }, { code: 1, out: "" });
     assert.match(err, /error: Installing the npm packages failed \(exit code 7\); see above\.\n$/);
   });
 
+  it("says it to a program in a line of its own", async () => {
+    const { code, out } = await up({ NPM_FAILS: "1" });
+    assert.equal(code, 1);
+    assert.deepEqual(JSON.parse(out), {
+      type: "error",
+      code: "FAILED",
+      message: "Installing the npm packages failed (exit code 7); see above.",
+      hint: "Mend that and run the same command again.",
+    });
+  });
+
   it("says in one sentence that the sources do not compile, and tries again the next time", async () => {
     checkout.put("index.ts", "broken");
-    const { code, err } = await up();
+    const { code, err } = await upForPeople();
     assert.equal(code, 1);
     assert.match(err, /index\.ts: broken\n.*Compiling the sources failed/);
     checkout.put("index.ts", "export {};");
@@ -75,13 +87,16 @@ describe("a checkout", function () {
 
   it("says in a sentence what nobody foresaw, and where it happened when somebody asks", async () => {
     rmSync(join(checkout.root, "package-lock.json"));
-    const { code, out, err } = await up();
+    const { code, out, err } = await upForPeople();
     assert.deepEqual({ code, out }, { code: 1, out: "" });
     assert.match(
       err,
       /\nerror: This was not foreseen: ENOENT: [^\n]+\.\n {2}Run the same [^\n]+ STACKADM_DEBUG=1 [^\n]+\n$/,
     );
-    assert.match((await up({ STACKADM_DEBUG: "1" })).err, /\n {2}Run [^\n]+\n[^\n]+\n {4}at /);
+    assert.match(
+      (await upForPeople({ STACKADM_DEBUG: "1" })).err,
+      /\n {2}Run [^\n]+\n[^\n]+\n {4}at /,
+    );
   });
 
   it("lets one process work and the other wait", async () => {
