@@ -13,12 +13,12 @@ const isOfCluster = ({ urn }: { readonly urn: string }): boolean => {
   return types.split("$").includes(clusterType);
 };
 
-/** Whether the state holds resources, and none of them is a cluster or of one. Pure. */
+/** Whether the state holds resources, and none of them is a cluster or of one. Providers are nobody's: they come before the cluster. Pure. */
 export function isForeign(state: StateExport | undefined): boolean {
   if (state === undefined || holdsNothing(state)) return false;
   const { resources, pending_operations: pending } = state.deployment;
   const all = [...(resources ?? []), ...(pending ?? []).map(({ resource }) => resource)];
-  return !all.some(isOfCluster);
+  return !all.some(isOfCluster) && all.some(({ type }) => !type.startsWith("pulumi:"));
 }
 
 /** Refuses a stack that is not one of clusters, before anything of it is touched. */

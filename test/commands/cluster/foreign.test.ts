@@ -60,6 +60,15 @@ describe("a stack that holds resources and no cluster", function () {
     });
   }
 
+  it("is not one that was stopped before its cluster was known, in the making of a provider", async () => {
+    const type = "pulumi:providers:openstack";
+    const resource = { urn: `${root}::${type}::default`, type, custom: true };
+    const pending_operations = [{ type: "creating", resource }];
+    embedder.engine.state({ resources: [], pending_operations });
+    const plan = await embedder.service().destroyPlan("dev");
+    assert.deepEqual(plan.goes, []);
+  });
+
   it("is one to which a program of one's own may add a cluster", async () => {
     embedder.engine.state({ resources: [bucket] });
     await embedder.service().preview("dev", bare);
