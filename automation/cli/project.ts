@@ -62,6 +62,9 @@ function programIn(directory: string): string | undefined {
 
 const isNamed = (main: unknown): boolean => main !== undefined && main !== null && main !== "";
 
+const languageOf = (runtime: unknown): unknown =>
+  typeof runtime === "string" ? runtime : (runtime as { name?: unknown } | undefined)?.name;
+
 /** What the project has of its own. Settings alone, without a program, are for the package's; so is a `main` that leads to it. */
 function ownProgram(directory: string): Pick<Project, "name" | "program"> {
   const file = join(directory, fileName);
@@ -72,10 +75,8 @@ function ownProgram(directory: string): Pick<Project, "name" | "program"> {
     throw new UserError(`${file} is not YAML: ${what}.`, "Correct it and run this again.", 2);
   }
   const { name, main, runtime } = (document.toJS() ?? {}) as Record<string, unknown>;
-  const language =
-    typeof runtime === "string" ? runtime : (runtime as { name?: string } | undefined)?.name;
   const own = (program: string) => ({ name: String(name), program });
-  if (language !== "nodejs") return own(directory);
+  if (languageOf(runtime) !== "nodejs") return own(directory);
   const named = isNamed(main) ? resolve(directory, String(main)) : undefined;
   const entry =
     named === undefined ? programIn(directory) : (fileOf(named) ?? programIn(named) ?? named);
