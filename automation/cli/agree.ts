@@ -1,3 +1,4 @@
+import { packageRoot } from "../../base/paths.js";
 import { UserError } from "../../base/user-error.js";
 import type { DestroyPlan } from "../cluster/options.js";
 import { planLine, planTables } from "../render/destroy-plan.js";
@@ -18,7 +19,7 @@ export function requireAnswer({ json }: Session, command: string, yes: boolean):
 
 /** Shows what goes, and goes on only when that is meant. */
 export async function agree(
-  { session }: StackContext,
+  { session, project: { directory } }: StackContext,
   plan: DestroyPlan,
   yes: boolean,
 ): Promise<void> {
@@ -27,7 +28,10 @@ export async function agree(
   const going = goes.map(({ kind, id, name }) => ({ kind, id, name }));
   session.emit({ type: "plan", goes: going, ...others });
   if (!plan.held || session.json) return;
-  const text = yes ? planLine(plan) : `\n${planTables(plan)}\n`;
+  const where = directory === packageRoot() ? "" : `The project is in ${directory}.`;
+  const text = yes
+    ? [planLine(plan), where].filter(Boolean).join("\n")
+    : `\n${[planTables(plan), where].filter(Boolean).join("\n\n")}\n`;
   session.progress.note(session.redactor.clean(text));
   if (yes) return;
   await typed(session, wanted(plan));

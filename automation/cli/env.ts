@@ -37,7 +37,8 @@ export async function env(session: Session, options: StackOptions): Promise<numb
   const { progress, signal } = session;
   const environment = await prepareEnvironment({
     ...{ progress, signal, agent: false },
-    passphrase: needsPassphrase(options),
+    // A shell would evaluate nothing at all, also for stacks whose secrets another provider keeps.
+    passphrase: needsPassphrase(options) && "optional",
   });
   const variables = environment.changes;
   const ready = await agentIsReady(process.env);

@@ -30,24 +30,40 @@ const isSame = (one: string, other: string): boolean =>
   existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other);
 
 /** What package.json names as the module of a directory, if there is one. */
-function packageMain(directory: string): string[] {
+function packageMain(directory: string): string | undefined {
   const file = join(directory, "package.json");
-  if (!isFile(file)) return [];
+  if (!isFile(file)) return undefined;
+  const { main } = readPackage(file);
+  return typeof main === "string" && main !== "" ? main : undefined;
+}
+
+function readPackage(file: string): { readonly main?: unknown } {
   try {
-    const { main } = JSON.parse(readFileSync(file, "utf8")) as { main?: unknown };
-    return typeof main === "string" ? [main] : [];
+    return (JSON.parse(readFileSync(file, "utf8")) ?? {}) as { main?: unknown };
   } catch {
-    return []; // whoever runs the program says what is wrong with it
+    throw new UserError(`${file} is not JSON.`, "Correct it and run this again.", 2);
   }
 }
 
-/** The file that Node would run for a `main`: the file itself, or the module of a directory. */
-const entryOf = (main: string): string | undefined =>
-  [
-    ...[main, `${main}.ts`, `${main}.js`],
-    ...packageMain(main).map((name) => join(main, name)),
-    ...["index.ts", "index.js"].map((name) => join(main, name)),
-  ].find(isFile);
+const extensions = ["", ".ts", ".js", ".mjs", ".cjs", ".mts", ".cts"];
+
+const fileOf = (path: string): string | undefined =>
+  extensions.map((extension) => `${path}${extension}`).find(isFile);
+
+const indexOf = (directory: string): string | undefined => fileOf(join(directory, "index"));
+
+/** The program in a directory, as Node finds it. What is named and not there is still to be compiled: it is one all the same. */
+function programIn(directory: string): string | undefined {
+  const main = packageMain(directory);
+  if (main === undefined) return indexOf(directory);
+  const named = join(directory, main);
+  return fileOf(named) ?? indexOf(named) ?? indexOf(directory) ?? named;
+}
+
+const isNamed = (main: unknown): boolean => main !== undefined && main !== null && main !== "";
+
+const languageOf = (runtime: unknown): unknown =>
+  typeof runtime === "string" ? runtime : (runtime as { name?: unknown } | undefined)?.name;
 
 /** What the project has of its own. Settings alone, without a program, are for the package's; so is a `main` that leads to it. */
 function ownProgram(directory: string): Pick<Project, "name" | "program"> {
@@ -59,12 +75,11 @@ function ownProgram(directory: string): Pick<Project, "name" | "program"> {
     throw new UserError(`${file} is not YAML: ${what}.`, "Correct it and run this again.", 2);
   }
   const { name, main, runtime } = (document.toJS() ?? {}) as Record<string, unknown>;
-  const language =
-    typeof runtime === "string" ? runtime : (runtime as { name?: string } | undefined)?.name;
   const own = (program: string) => ({ name: String(name), program });
-  if (language !== "nodejs") return own(directory);
-  const named = typeof main === "string" ? resolve(directory, main) : undefined;
-  const entry = entryOf(named ?? directory) ?? named;
+  if (languageOf(runtime) !== "nodejs") return own(directory);
+  const named = isNamed(main) ? resolve(directory, String(main)) : undefined;
+  const entry =
+    named === undefined ? programIn(directory) : (fileOf(named) ?? programIn(named) ?? named);
   return entry === undefined || isSame(entry, programModule()) ? {} : own(entry);
 }
 
@@ -99,9 +114,14 @@ export function requireOurProgram(
 ): void {
   const { directory, program } = findProject(cwd);
   if (program === undefined) return;
+  const missing = existsSync(program) ? "" : ", which is not there";
+  const instead =
+    missing === ""
+      ? ""
+      : " Where there is to be none, take `main` out of package.json or Pulumi.yaml.";
   throw new UserError(
-    `\`${command}\` runs the program of stackadm, and the project in ${directory} has one of its own: ${program}.`,
-    `Run \`pulumi ${command === "preview" ? command : "up"} --stack ${stack}\` there, after \`eval "$(npx stackadm env)"\`. The commands that run no program work here: status, outputs, kubeconfig, doctor, refresh, unlock and destroy.`,
+    `\`${command}\` runs the program of stackadm, and the project in ${directory} has one of its own: ${program}${missing}.`,
+    `Run \`pulumi ${command === "preview" ? command : "up"} --stack ${stack}\` there, after \`eval "$(npx stackadm env --stack ${stack})"\`. The commands that run no program work here: status, outputs, kubeconfig, doctor, refresh, unlock and destroy.${instead}`,
     2,
   );
 }

@@ -52,7 +52,7 @@ import { lookAt } from "./status.js";
 import { unlessStopped } from "./stop.js";
 import { sweepAfter } from "./sweep.js";
 import { holdersOf, requireFree, unlock } from "./unlock.js";
-import { beginWith } from "./which-cluster.js";
+import { beginWith, beginWithOurs } from "./which-cluster.js";
 
 /**
  * The cluster operations: what the command line calls, and programs that embed them. Each throws a ClusterError with a
@@ -149,7 +149,7 @@ class Service implements ClusterService {
     const { events, ...listening } = collecting(options);
     return this.inTurn(stack, { ...options, ...listening }, async (run) => {
       await requireFree(run);
-      const state = await beginWith(run);
+      const state = await beginWithOurs(run);
       tellRepair(run, state);
       await tellBalancers(run, state);
       const passed = await passOver(run, state);
@@ -162,7 +162,7 @@ class Service implements ClusterService {
     return this.inTurn(stack, options, async (run) => {
       await requireFree(run);
       run.getReady({ program: false });
-      const [settings, state] = await Promise.all([settingsOf(run), beginWith(run)]);
+      const [settings, state] = await Promise.all([settingsOf(run), beginWithOurs(run)]);
       const { name } = settings;
       if (state === undefined || holdsNothing(state)) {
         const left = await requireNotElsewhere(run, name);

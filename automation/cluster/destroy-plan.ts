@@ -13,6 +13,7 @@ import type {
   VolumeSnapshot,
 } from "./options.js";
 import { othersCredentials } from "./others-credentials.js";
+import { requireOurs } from "./ours.js";
 import { requireHere } from "./place.js";
 import { protectionOf } from "./protection.js";
 import type { Run } from "./run.js";
@@ -79,6 +80,7 @@ export async function planDestroy(
   const [settings, [state, fates], place, { objects: inventory, hidden }] = await Promise.all([
     settingsOf(run),
     readState(run.access).then(async (state) => {
+      requireOurs(run, state);
       await requireHere(run, state);
       return [state, state && (await fatesIn(run, state, abandon))] as const;
     }),

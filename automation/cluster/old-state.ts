@@ -122,7 +122,7 @@ export async function requireNewest(
     "PREFLIGHT_FAILED",
     `By its state, written last at ${written}, a run on this stack was killed, but ${what}. So the state may be an old one of a cluster that lives, and nothing is deleted for what it says.`,
     "Bring back the newer one, then run it again. If this is the newest after all, because the clocks of two machines differ, " +
-      "`pulumi refresh --clear-pending-creates` (see `npx stackadm env`) has it forget what was in the making. " +
+      `\`pulumi refresh --clear-pending-creates\` (see \`npx stackadm env --stack ${access.workspace.stack}\`) has it forget what was in the making. ` +
       "`npx stackadm destroy` would take the cluster away, also one that lives.",
   );
 }

@@ -20,8 +20,9 @@ import {
   proveDead,
   type EngineNote,
 } from "./engine-notes.js";
+import { requireOurs } from "./ours.js";
 import type { Run } from "./run.js";
-import { pulumi, type StateAccess } from "./state.js";
+import { pulumi, readState, type StateAccess } from "./state.js";
 
 const isDirectory = ({ service }: Run): boolean => backendDirectory(service.backend) !== undefined;
 
@@ -129,6 +130,7 @@ export async function unlock(run: Run, holders: readonly string[]): Promise<stri
     (lock) => !isDead(run, lock) && (holderRuns(lock) || !holders.includes(describeLock(lock))),
   );
   if (alive) throw held(alive);
+  if (locks.length > 0) requireOurs(run, await readState(run.access));
   await removeLocks(run, locks);
   return locks.map(describeLock);
 }

@@ -1,6 +1,7 @@
 import type { CloudClient } from "../../cloud/client.js";
 import { settingsOf } from "./elsewhere.js";
 import type { CloudPlace, WhichCluster } from "./options.js";
+import { requireOurs } from "./ours.js";
 import { requireHere } from "./place.js";
 import type { Run } from "./run.js";
 import { holdsNothing, identitiesOf, namesIn, readState, type StateExport } from "./state.js";
@@ -41,6 +42,22 @@ export async function whichCluster(
 /** The stack's state, for a command about it: refused where the cluster is elsewhere; whoever listens hears whose it is. */
 export async function beginWith(run: Run): Promise<StateExport | undefined> {
   const state = await readState(run.access);
+  // It would take away what it does not describe; a program of one's own may add a cluster to what its stack holds.
+  if (run.service.program === undefined) requireOurs(run, state);
+  return introduce(run, state);
+}
+
+/** The same for a command that runs no program: refused, too, where the stack is not one of clusters. */
+export async function beginWithOurs(run: Run): Promise<StateExport | undefined> {
+  const state = await readState(run.access);
+  requireOurs(run, state);
+  return introduce(run, state);
+}
+
+async function introduce(
+  run: Run,
+  state: StateExport | undefined,
+): Promise<StateExport | undefined> {
   await requireHere(run, state);
   const { onCluster } = run.options;
   if (onCluster) onCluster(await whichCluster(run, state));

@@ -127,8 +127,8 @@ export interface EnvironmentOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Start an agent when none runs. Default: true. */
   readonly agent?: boolean;
-  /** Whether the stack's secrets need a passphrase: not where its settings name another provider of secrets. Default: true. */
-  readonly passphrase?: boolean;
+  /** Whether the stack's secrets need a passphrase: not where its settings name another provider of secrets. Optional: it goes on without one. Default: true. */
+  readonly passphrase?: boolean | "optional";
 }
 
 export const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };

@@ -8,9 +8,9 @@ import { ensurePassphraseFile } from "./secrets.js";
 export interface PassphraseOptions {
   /** URL of the state backend. */
   readonly backend: string;
-  /** Whether the stack's secrets need one. */
-  readonly needed: boolean;
-  /** Told of a passphrase that was made. */
+  /** Whether the stack's secrets need one. Optional: where none can be made, that is told instead of refused. */
+  readonly needed: boolean | "optional";
+  /** Told of a passphrase that was made, or that is not there. */
   readonly note: (text: string) => void;
 }
 
@@ -37,18 +37,19 @@ function readableFile(path: string): boolean {
 /** Pulumi's own service keeps the secrets of its stacks itself. */
 const keepsSecrets = (backend: string): boolean => /^https?:/.test(backend);
 
+const noneIsNamed = (backend: string): string =>
+  `No passphrase is named for the secrets of the stacks at ${withoutPassword(backend)}`;
+
 /**
  * A passphrase that is made here would be on this machine only: where others reach the state, too, the first `up` of a machine that
  * does not stay would lose the key of every secret in it.
  */
-function requireOwnBackend(backend: string): void {
-  if (backendDirectory(backend) !== undefined) return;
-  throw new UserError(
-    `No passphrase is named for the secrets of the stacks at ${withoutPassword(backend)}, and one that is made here would be lost with this machine.`,
+const notMadeHere = (backend: string): UserError =>
+  new UserError(
+    `${noneIsNamed(backend)}, and one that is made here would be lost with this machine.`,
     "Let PULUMI_CONFIG_PASSPHRASE_FILE name a file with the one with which the stack was made; for a first stack make one that you keep: openssl rand -base64 32 >passphrase.",
     2,
   );
-}
 
 /** The variable that leads the engine to the passphrase: what is named, else the one of this user, which is made where nobody has one. */
 export function passphraseEnvironment(
@@ -64,7 +65,13 @@ export function passphraseEnvironment(
   const own = stateDirectory("passphrase");
   if (!existsSync(own)) {
     if (!needed || keepsSecrets(backend)) return {};
-    requireOwnBackend(backend);
+    if (backendDirectory(backend) === undefined) {
+      if (needed !== "optional") throw notMadeHere(backend);
+      note(
+        `${noneIsNamed(backend)}, so there is none among the variables: stacks that have one need PULUMI_CONFIG_PASSPHRASE_FILE, too.`,
+      );
+      return {};
+    }
     note(
       `${own} is made: the passphrase of the stacks' secrets. Keep a copy of it: without it nobody can read them again.`,
     );

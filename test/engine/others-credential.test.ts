@@ -21,7 +21,8 @@ const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
 const openstack = require(${JSON.stringify(join(modules, "@pulumi/openstack"))});
 module.exports = async () => {
   const type = "stackadm:identity:ApplicationCredential";
-  const parent = new pulumi.ComponentResource(type, "dev-credential");
+  const cluster = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
+  const parent = new pulumi.ComponentResource(type, "dev-credential", {}, { parent: cluster });
   const suffix = process.env.GENERATION ?? "";
   const { id } = new openstack.identity.ApplicationCredential(
     "dev-credential-credential" + suffix,

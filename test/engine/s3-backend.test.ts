@@ -11,13 +11,15 @@ import { S3Server } from "./support/s3-server.js";
 import { ServiceProject } from "./support/service-project.js";
 import { until } from "./support/until.js";
 
-const sdk = resolve(__dirname, "..", "..", "node_modules", "@pulumi", "command");
-/** One resource takes as long as the file says. */
+const modules = resolve(__dirname, "..", "..", "node_modules", "@pulumi");
+/** A cluster of one resource, which takes as long as the file says. */
 const program = `
-const command = require(${JSON.stringify(sdk)});
+const pulumi = require(${JSON.stringify(join(modules, "pulumi"))});
+const command = require(${JSON.stringify(join(modules, "command"))});
 const seconds = require("node:fs").readFileSync(__dirname + "/seconds", "utf8");
 module.exports = async () => {
-  new command.local.Command("slow", { create: "sleep " + seconds });
+  const parent = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
+  new command.local.Command("slow", { create: "sleep " + seconds }, { parent });
 };
 `;
 

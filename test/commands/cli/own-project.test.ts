@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { networkType, urnOf } from "../../support/engine.js";
 import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import { jsonLines, lastLine, Operator } from "../../support/operator.js";
 import { equip, startFakeCluster, type FakeCluster } from "../../support/ready-cluster.js";
@@ -30,6 +31,11 @@ describe("a command in a project of one's own", function () {
     writeFileSync(join(operator.home, "mine", file), text);
   };
   const run = (...args: string[]) => operator.run("--cwd", "mine", "-s", "prod", ...args);
+  const theirs = {
+    urn: "urn:pulumi:prod::mine::aws:s3/bucket:Bucket::theirs",
+    ...{ type: "aws:s3/bucket:Bucket", custom: true, id: "theirs" },
+  };
+  const network = { urn: urnOf(networkType, "net"), type: networkType, custom: true, id: "n" };
   const settings = (project: string): string =>
     readFileSync(join(operator.package, "Pulumi.dev.yaml"), "utf8").replace(
       "stackadm:cluster",
@@ -70,6 +76,25 @@ describe("a command in a project of one's own", function () {
       assert.deepEqual(operator.engine.operations(), ["refresh", "destroy"]);
     });
 
+    it("leaves a stack alone that holds no cluster: neither refreshes nor destroys it", async () => {
+      operator.engine.state({ resources: [theirs] });
+      for (const args of [["refresh"], ["destroy", "--yes"]]) {
+        const { code, err } = await run(...args);
+        assert.equal(code, 2, args[0]);
+        assert.match(err, /^error: Stack 'prod' of project 'mine' holds resources, and no /m);
+      }
+      assert.deepEqual(operator.engine.operations(), []);
+    });
+
+    it("says in which project it destroys", async () => {
+      operator.engine.state({ resources: [network] });
+      const where = `The project is in ${join(operator.home, "mine")}.`;
+      const asked = await operator.type("no\n", "--cwd", "mine", "-s", "prod", "destroy");
+      assert.ok(asked.err.includes(where), asked.err);
+      const { err } = await run("destroy", "--yes");
+      assert.ok(err.includes(where), err);
+    });
+
     it("does not run the package's program instead of it", async () => {
       for (const command of ["up", "preview", "dev"]) {
         const { code, out, err } = await run(command);
@@ -81,6 +106,17 @@ describe("a command in a project of one's own", function () {
       }
       assert.deepEqual(operator.engine.operations(), []);
     });
+  });
+
+  it("does not run the package's program on a stack that holds no cluster", async () => {
+    put("Pulumi.prod.yaml", settings("mine"));
+    operator.engine.state({ resources: [theirs] });
+    for (const args of [["up"], ["preview"], ["up", "--expect-no-changes"]]) {
+      const { code, err } = await run(...args);
+      assert.equal(code, 2, args.join(" "));
+      assert.match(err, /^error: Stack 'prod' of project 'mine' holds resources, and no /m);
+    }
+    assert.deepEqual(operator.engine.operations(), []);
   });
 
   it("runs the package's program with settings alone, under the project's own key", async () => {

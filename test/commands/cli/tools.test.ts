@@ -217,6 +217,18 @@ describe("a command about what surrounds a cluster", function () {
       assert.doesNotMatch(out, /is made/);
     });
 
+    it("prints the others without a passphrase where none can be made, and says so once", async () => {
+      operator.isNew();
+      const { code, out, err } = await operator.runWith(
+        { PULUMI_BACKEND_URL: "s3://bucket" },
+        "env",
+      );
+      assert.equal(code, 0, err);
+      assert.match(out, /^export PULUMI_BACKEND_URL=s3:\/\/bucket$/m);
+      assert.doesNotMatch(out, /PASSPHRASE/);
+      assert.equal(err.match(/No passphrase is named for .* s3:\/\/bucket/g)?.length, 1);
+    });
+
     it("does not print the cloud's password, which the shell has already", async () => {
       assert.ok(!(await operator.run("env")).out.includes("correct horse"));
     });

@@ -173,7 +173,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   it("is only told where an `up` is to find nothing to change", async () => {
     const options = { ...bare, expectNoChanges: true, onNote };
     await embedder.service().up("dev", options);
-    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["up"]]);
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["preview", "up"]]);
     assert.match(notes.join("\n"), /^! The load balancer .* is in ERROR/);
   });
 

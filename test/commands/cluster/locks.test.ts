@@ -202,6 +202,15 @@ describe("the locks of stacks", function () {
     await service().refresh("dev");
   });
 
+  it("leaves that of a stack alone that holds resources and no cluster", async () => {
+    lock(spawnSync("true").pid);
+    const type = "aws:s3/bucket:Bucket";
+    engine.state({ resources: [{ urn: `urn:pulumi:dev::it::${type}::theirs`, type, id: "b" }] });
+    const holders = await service().locks("dev");
+    await fails(service().unlock("dev", { holders }), "INVALID_CONFIG");
+    assert.deepEqual(await service().locks("dev"), holders);
+  });
+
   it("refuses under that of another host before it touches anything", async () => {
     lock(1, "elsewhere");
     const { exitCode, message } = await fails(

@@ -69,8 +69,14 @@ describe("the project of a command", () => {
   it("runs the package's program where it has settings alone, or names that program", () => {
     project();
     assert.equal(program(), undefined);
-    put("package.json", JSON.stringify({ main: "index.js" }));
-    assert.equal(program(), undefined, "there is no such file");
+    for (const settings of [{ name: "settings" }, { main: "" }, { main: 5 }, null]) {
+      put("package.json", JSON.stringify(settings));
+      assert.equal(program(), undefined, JSON.stringify(settings));
+    }
+    put("src/main.ts");
+    assert.equal(program(), undefined, "nothing names it");
+    project("main:\n");
+    assert.equal(program(), undefined);
     project(`main: ${programModule()}\n`);
     assert.equal(program(), undefined);
   });
@@ -94,6 +100,56 @@ describe("the project of a command", () => {
     assert.equal(findProject(directory).name, "mine");
   });
 
+  it("has one of its own, too, that is not compiled yet", () => {
+    project();
+    for (const main of ["index.js", "dist/index.js", "dist/index", "dist", "./dist/"]) {
+      put("package.json", JSON.stringify({ main }));
+      assert.equal(program(), join(directory, main), main);
+    }
+    project("main: bin\n");
+    assert.equal(program(), join(directory, "bin"));
+    put("bin/package.json", JSON.stringify({ main: "lib/index.js" }));
+    assert.equal(program(), join(directory, "bin/lib/index.js"));
+  });
+
+  it("has the one to which `main` in package.json leads, as Node finds it", () => {
+    project();
+    const entry = put("dist/index.js");
+    for (const main of ["dist/index.js", "dist/index", "dist", "dist/", "./dist"]) {
+      put("package.json", JSON.stringify({ main }));
+      assert.equal(program(), entry, main);
+    }
+  });
+
+  for (const extension of ["ts", "js", "mjs", "cjs", "mts", "cts"])
+    it(`has the one in index.${extension}`, () => {
+      project();
+      const index = put(`index.${extension}`);
+      assert.equal(program(), index);
+    });
+
+  it("has one of its own wherever the runtime is another than Node's, or is not named", () => {
+    for (const runtime of ["runtime: python", "runtime: { name: go }", "runtime: yaml", ""]) {
+      put("Pulumi.yaml", `name: mine\n${runtime}\n`);
+      assert.equal(program(), directory, runtime);
+    }
+  });
+
+  it("is refused where package.json is no JSON, since it may name a program", () => {
+    project();
+    put("package.json", "{ main: ");
+    refused(/package\.json is not JSON\. Correct it/, () => findProject(directory));
+  });
+
+  it("says how to have the package's program where `main` names a file that is not there", () => {
+    const options = { stack: "prod", cwd: directory };
+    project();
+    put("package.json", JSON.stringify({ main: "index.js" }));
+    refused(/index\.js, which is not there\. .*take `main` out of package\.json/, () => {
+      requireOurProgram("up", options);
+    });
+  });
+
   it("is refused for what runs a program, where it has one of its own, with what serves instead", () => {
     const options = { stack: "prod", cwd: directory };
     project();
@@ -105,9 +161,12 @@ describe("the project of a command", () => {
         requireOurProgram("up", options);
       },
     );
-    refused(/`pulumi preview --stack prod` there, after `eval "\$\(npx stackadm env\)"`/, () => {
-      requireOurProgram("preview", options);
-    });
+    refused(
+      /`pulumi preview --stack prod` there, after `eval "\$\(npx stackadm env --stack prod\)"`/,
+      () => {
+        requireOurProgram("preview", options);
+      },
+    );
     refused(/^`dev` runs .* Run `pulumi up /, () => {
       requireOurProgram("dev", options);
     });

@@ -22,7 +22,7 @@ describe("the passphrase of an operation", () => {
   });
   const own = (): string => join(state, "stackadm", "passphrase");
   const local = (): string => pathToFileURL(state).href;
-  const ask = (backend: string, env: NodeJS.ProcessEnv = {}, needed = true) =>
+  const ask = (backend: string, env: NodeJS.ProcessEnv = {}, needed: boolean | "optional" = true) =>
     passphraseEnvironment(env, { backend, needed, note: (text) => void notes.push(text) });
   const shared = ["s3://bucket", "gs://b", "azblob://c", "postgres://me:SECRET@db.example/stacks"];
 
@@ -58,6 +58,21 @@ describe("the passphrase of an operation", () => {
       assert.ok(!existsSync(own()));
       assert.deepEqual(notes, []);
     });
+
+  it("is told of instead of refused where it is optional and cannot be made here", () => {
+    for (const backend of shared) {
+      notes = [];
+      assert.deepEqual(ask(backend, {}, "optional"), {});
+      assert.equal(notes.length, 1);
+      assert.match(
+        notes[0] ?? "",
+        /^No passphrase is named for the secrets of the stacks at \S+, so .* PULUMI_CONFIG_PASSPHRASE_FILE/,
+      );
+      assert.doesNotMatch(notes[0] ?? "", /SECRET/);
+    }
+    assert.ok(!existsSync(own()));
+    assert.deepEqual(ask(local(), {}, "optional"), { PULUMI_CONFIG_PASSPHRASE_FILE: own() });
+  });
 
   it("is the one that is there, whatever the backend is", () => {
     ask(local());
