@@ -134,7 +134,7 @@ start_join() {
     die "no other control plane lets $NODE_NAME in; bring one of them up, so that etcd has a majority, and run up again"
   same_authority
   # kubeadm reset would ask an API that has lost its etcd by now.
-  rm -f "$state/join.done" "$state/kept-version" "$admin"
+  rm -f "$state/join.done" "$state"/kept-{version,upgraded} "$admin"
   clean_up_after join
   resolve_api "$asked"
   freeze

@@ -40,7 +40,7 @@ all_ready() {
 # The first one was lost in the middle, and came back with its packages.
 lags() {
   local now
-  [[ -n $KUBEADM_INIT ]] && now=$(cluster_version) && [[ -n $now && $now != "v$KUBERNETES_VERSION" ]]
+  [[ -n $KUBEADM_INIT ]] && cluster_version && [[ $now != "v$KUBERNETES_VERSION" ]]
 }
 
 kubeadm_upgrades() {
