@@ -71,6 +71,8 @@ settles() { :; }
 
 lags() { false; }
 
+catches_up() { :; }
+
 start_join() {
   if half_done; then
     say "$NODE_NAME: starting again after an interrupted kubeadm join"

@@ -2,7 +2,8 @@
 # Kubernetes' version converges on this node: kubeadm, what kubeadm has to change, then its kubelet while no pod is there. Each step
 # looks at what is there, so that a run that was stopped goes on. Read by the scripts that come after this one.
 # Those say what is theirs: `may_begin`, whether the cluster bears it; `kubeadm_upgrades`; `retires` and `restores`, which take the
-# node's pods away and give it back; `settles`, what is waited for at the end; `lags`, whether the cluster waits for this one.
+# node's pods away and give it back; `settles`, what is waited for at the end; `lags`, whether the cluster waits for this one;
+# `catches_up`, what nobody did because of a machine that was lost meanwhile.
 # Values: those of version.sh; IGNORED_ERRORS, preflight checks of kubeadm that may fail.
 
 converge_version() {
@@ -31,6 +32,7 @@ converge_version() {
     # Copies of what is in use by now; of etcd's data, too.
     rm -rf /etc/kubernetes/tmp/kubeadm-*
   fi
+  catches_up
   keep version "$KUBERNETES_VERSION"
   keep upgraded ''
 }
