@@ -67,11 +67,12 @@ export class FrozenValues extends KeptValues {
         const component = groups[group];
         return component !== undefined && (state?.has(component) ?? true);
       });
-      const { lived = true, reached, servers: existing = new Map<string, string>() } = state ?? {};
+      const { reached, servers: existing = new Map<string, string>() } = state ?? {};
+      const begun = !state || state.lived || state.begun;
       const problems = [
         ...kept,
         ...(state && replaces ? replacements(existing) : []),
-        ...(lived && versionPath in now ? upgrades({ written, reached, existing }) : []),
+        ...(begun && versionPath in now ? upgrades({ written, reached, existing }) : []),
       ];
       if (problems.length > 0)
         throw new ConfigError(`The specification of the living cluster ${cluster}`, problems);
@@ -146,6 +147,8 @@ interface Before {
    * first `up` failed loses nothing.
    */
   readonly lived: boolean;
+  /** Whether kubeadm came to its end on a machine: from then on it gets another version in turns, which need a cluster that came up. */
+  readonly begun: boolean;
   /** Whether the component has servers, or there is a server of that name. */
   readonly has: (component: string) => boolean;
   readonly servers: Existing;
@@ -178,6 +181,7 @@ export const isInside = ({ type }: Pick<Recorded, "type">): boolean =>
   /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type);
 
 const instance = "openstack:compute/instance:Instance";
+const script = "command:remote:Command";
 
 const marks = z.looseObject({ [generationMark]: z.string().default("0") });
 const serverOutputs = z.looseObject({ name: z.string(), metadata: marks.default(marks.parse({})) });
@@ -201,6 +205,7 @@ async function stateOf(urn: string): Promise<Before | undefined> {
   return (
     mine && {
       lived: mine.some(isInside),
+      begun: mine.some(({ name, type }) => type === script && /-(init|join)$/.test(name)),
       has: (component) =>
         mine.some(
           ({ name, type }) =>

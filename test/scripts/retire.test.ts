@@ -8,7 +8,11 @@ describe("stackadm-retire", () => {
   let machine: Sandbox;
   /** What the node is, `MARK=UNSCHEDULABLE`, and what else kubectl does. */
   const cluster = (said: string, ...more: readonly string[]): void => {
-    const cases = [...more, `"get node "*) printf '${said}' ;;`, '"get nodes "*) cat $root/nodes ;;'];
+    const cases = [
+      ...more,
+      `"get node "*) printf '${said}' ;;`,
+      '"get nodes "*) cat $root/nodes ;;',
+    ];
     machine.stub("kubectl", `case "$*" in\n${cases.join("\n")}\nesac`);
   };
   /** What else than this node there is. */
@@ -54,7 +58,10 @@ describe("stackadm-retire", () => {
     const master = "dev-control-plane-0 True - ;node-role.kubernetes.io/control-plane=:NoSchedule;";
     const without = `${drain} --disable-eviction`;
     assert.equal(drains(), without);
-    assert.equal(drains(master, "dev-general-1 True true- ;", "dev-general-2 Unknown - ;"), without);
+    assert.equal(
+      drains(master, "dev-general-1 True true- ;", "dev-general-2 Unknown - ;"),
+      without,
+    );
     assert.equal(drains(master, "dev-general-1 True - ;"), drain);
     assert.equal(drains("dev-gpu-1 True - ;gpu=a100:NoSchedule;"), drain, "its own taint");
     assert.equal(drains("dev-general-1 True - ;a=b:PreferNoSchedule;"), drain);

@@ -226,7 +226,10 @@ describe("the upgrade of a control plane", () => {
 
     it("does not take its former self for itself", () => {
       const done = found("v1.35.4", "v1.36.3", "v1.35.4");
-      assert.match(done.stderr, /NOT_READY\] the cluster does not see the API server of dev-control/);
+      assert.match(
+        done.stderr,
+        /NOT_READY\] the cluster does not see the API server of dev-control/,
+      );
       assert.equal(kept(), undefined);
     });
   });
