@@ -10,6 +10,7 @@ import type { Member } from "./machine/machine-group.js";
 import type { Firewall } from "./network/firewall.js";
 import type { Network } from "./network/network.js";
 import type { ClusterPlan } from "./plan/cluster-plan.js";
+import type { VersionBefore } from "./plan/upgrades.js";
 import type { ClusterSpec } from "./spec/cluster-spec.js";
 import type { CloudFacts } from "./support/catalog.js";
 import type { FailedMachines } from "./support/failed-machines.js";
@@ -27,8 +28,8 @@ export interface Ground {
   readonly firewall: Firewall;
   readonly operator: Operator | undefined;
   readonly failed: FailedMachines;
-  /** With which version of Kubernetes the cluster came up as a whole before. */
-  readonly reached: () => Promise<string | undefined>;
+  /** Which version of Kubernetes the cluster had before the run. */
+  readonly version: () => Promise<VersionBefore>;
 }
 
 /** The cluster that kubeadm made, and the machines that it runs on. */

@@ -11,7 +11,7 @@ import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/kinds.js";
 import { Etcd } from "./etcd/etcd.js";
 import type { Ground, Kubernetes } from "./cluster-parts.js";
-import { frozenOf, FrozenValues, reachedVersion } from "./frozen-values.js";
+import { frozenName, frozenOf, FrozenValues, versionBefore } from "./frozen-values.js";
 import { ApplicationCredential } from "./identity/application-credential.js";
 import { suppliedLogin } from "./identity/cloud-login.js";
 import { IngressBalancer } from "./ingress/ingress-balancer.js";
@@ -105,11 +105,11 @@ export class Cluster extends Component {
     super(Cluster.type, name, withTransforms(opts, transforms));
     const spec = this.check(name, written, operator);
     const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }, operator));
-    const frozen = this.makeFirst(FrozenValues, "frozen", frozenOf(spec, cloud, operator));
+    const frozen = this.makeFirst(FrozenValues, frozenName, frozenOf(spec, cloud, operator));
     this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
     const failed = FailedMachines.of(operator, found, spec.ssh.bootMinutes);
-    const reached = () => reachedVersion(name);
-    const ground = this.ground(spec, { cloud, frozen, operator, failed, reached });
+    const version = () => versionBefore(name);
+    const ground = this.ground(spec, { cloud, frozen, operator, failed, version });
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
     const login =
       suppliedLogin(spec, cloud.scope) ??
@@ -146,7 +146,7 @@ export class Cluster extends Component {
 
   private ground(
     spec: ClusterSpec,
-    given: Pick<Ground, "cloud" | "frozen" | "operator" | "failed" | "reached">,
+    given: Pick<Ground, "cloud" | "frozen" | "operator" | "failed" | "version">,
   ): Ground {
     const { cloud } = given;
     const plan = planCluster(spec);
@@ -164,7 +164,7 @@ export class Cluster extends Component {
 
   /** The machines, and the cluster that kubeadm makes on them. */
   private kubernetes(ground: Ground): Kubernetes {
-    const { spec, plan, cloud, frozen, network, firewall, operator, reached } = ground;
+    const { spec, plan, cloud, frozen, network, firewall, operator, version } = ground;
     const endpoint = this.make(endpointClass(spec.endpoint.kind), "endpoint", {
       ...network.outside,
       spec: spec.endpoint,
@@ -175,7 +175,7 @@ export class Cluster extends Component {
       operator,
     });
     const machines = this.machineSettings(ground);
-    const turns = Turns.of(spec, cloud, reached);
+    const turns = Turns.of(spec, cloud, version);
     const group = (planned: PlannedGroup): [string, MachineGroupArgs & { turns: Turns }] => [
       planned.component,
       { plan: planned, machines, turns, securityGroupIds: firewall.groupIds(planned.role) },

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { groupsOf, planCluster, type ClusterPlan } from "./plan/cluster-plan.js";
 import { keptGenerations, replacementProblems, type Existing } from "./plan/replacements.js";
-import { upgradeProblems, type Before as VersionBefore } from "./plan/upgrades.js";
+import { upgradeProblems, type Before as Upgraded, type VersionBefore } from "./plan/upgrades.js";
 import type { ClusterSpec } from "./spec/cluster-spec.js";
 import {
   authorityPath,
@@ -36,8 +36,11 @@ export interface FrozenValuesArgs {
   /** What is wrong with other generations, as far as the state knows what exists. */
   readonly replacements: (existing: Existing) => readonly Problem[];
   /** What is wrong with another version of Kubernetes, or with what comes besides. */
-  readonly upgrades: (before: VersionBefore) => readonly Problem[];
+  readonly upgrades: (before: Upgraded) => readonly Problem[];
 }
+
+/** A cluster's {@link FrozenValues} are called so. */
+export const frozenName = "frozen";
 
 /**
  * What a cluster keeps while it lives, in the state in clear: whoever runs a preview or an update of it, with whatever
@@ -64,11 +67,12 @@ export class FrozenValues extends KeptValues {
         const component = groups[group];
         return component !== undefined && (state?.has(component) ?? true);
       });
-      const { lived = true, reached, servers: existing = new Map<string, string>() } = state ?? {};
+      const { reached, servers: existing = new Map<string, string>() } = state ?? {};
+      const begun = !state || state.lived || state.begun;
       const problems = [
         ...kept,
         ...(state && replaces ? replacements(existing) : []),
-        ...(lived && versionPath in now ? upgrades({ written, reached, existing }) : []),
+        ...(begun && versionPath in now ? upgrades({ written, reached, existing }) : []),
       ];
       if (problems.length > 0)
         throw new ConfigError(`The specification of the living cluster ${cluster}`, problems);
@@ -143,6 +147,8 @@ interface Before {
    * first `up` failed loses nothing.
    */
   readonly lived: boolean;
+  /** Whether kubeadm came to its end on a machine: from then on it gets another version in turns, which need a cluster that came up. */
+  readonly begun: boolean;
   /** Whether the component has servers, or there is a server of that name. */
   readonly has: (component: string) => boolean;
   readonly servers: Existing;
@@ -150,12 +156,19 @@ interface Before {
   readonly reached: string | undefined;
 }
 
-/**
- * The version of Kubernetes with which a cluster came up as a whole, before this run: the earliest that a machine of it has. Undefined where the
- * state does not say so, or nothing is to change.
- */
-export const reachedVersion = async (cluster: string): Promise<string | undefined> =>
-  isAsBefore() ? undefined : reachedIn((await ownState()) ?? [], cluster);
+/** What the state says of a cluster's version of Kubernetes, before this run; nothing where nothing is to change. */
+export async function versionBefore(cluster: string): Promise<VersionBefore> {
+  const state = isAsBefore() ? [] : ((await ownState()) ?? []);
+  return { written: writtenIn(state, cluster), reached: reachedIn(state, cluster) };
+}
+
+const keptOutputs = z.looseObject({ environment: z.record(z.string(), z.unknown()) });
+
+function writtenIn(state: readonly Recorded[], cluster: string): string | undefined {
+  const found = state.find(({ name }) => name === `${cluster}-${frozenName}`);
+  const written = keptOutputs.safeParse(found?.outputs).data?.environment[versionPath];
+  return typeof written === "string" ? written : undefined;
+}
 
 function reachedIn(state: readonly Recorded[], cluster: string): string | undefined {
   const found = state.find(({ name, type }) => type === clusterType && name === cluster);
@@ -168,6 +181,7 @@ export const isInside = ({ type }: Pick<Recorded, "type">): boolean =>
   /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type);
 
 const instance = "openstack:compute/instance:Instance";
+const script = "command:remote:Command";
 
 const marks = z.looseObject({ [generationMark]: z.string().default("0") });
 const serverOutputs = z.looseObject({ name: z.string(), metadata: marks.default(marks.parse({})) });
@@ -191,6 +205,7 @@ async function stateOf(urn: string): Promise<Before | undefined> {
   return (
     mine && {
       lived: mine.some(isInside),
+      begun: mine.some(({ name, type }) => type === script && /-(init|join)$/.test(name)),
       has: (component) =>
         mine.some(
           ({ name, type }) =>

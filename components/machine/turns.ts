@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { replacementProblems, type Existing } from "../plan/replacements.js";
-import { isUpgrade, upgradeProblems } from "../plan/upgrades.js";
+import { isUpgrade, upgradeProblems, type VersionBefore } from "../plan/upgrades.js";
 import { livesByMajority, type Role } from "../plan/roles.js";
 import type { CloudFacts } from "../support/catalog.js";
 import { ConfigError } from "../support/errors.js";
@@ -34,22 +34,22 @@ export class Turns {
   /**
    * The turns of a run. Nobody waits in a preview, which shows the same rows.
    *
-   * @param reached answers with which version of Kubernetes the cluster came up as a whole before
+   * @param before answers which version of Kubernetes the cluster had
    */
   static of(
     spec: ClusterSpec,
     cloud: pulumi.Output<CloudFacts>,
-    reached: () => Promise<string | undefined>,
+    before: () => Promise<VersionBefore>,
   ): Turns {
     if (pulumi.runtime.isDryRun()) return new Turns(undefined);
     const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
-    const asked = reached();
+    const asked = before();
     const existing = Promise.all([settled(found), asked]).then(([text, version]) =>
       possible(spec, generations(text), version),
     );
     return new Turns(
       existing,
-      asked.then((version) => isUpgrade(spec, version)),
+      asked.then(({ reached }) => isUpgrade(spec, reached)),
     );
   }
 
@@ -205,9 +205,8 @@ function generations(found: string): Existing | undefined {
 function possible(
   spec: ClusterSpec,
   existing: Existing | undefined,
-  reached: string | undefined,
+  version: VersionBefore,
 ): Existing | undefined {
-  const version = { reached, written: undefined };
   const problems = existing
     ? [...replacementProblems(spec, existing), ...upgradeProblems(spec, { ...version, existing })]
     : [];

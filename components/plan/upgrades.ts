@@ -3,12 +3,16 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { controlPlanesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
 import { leavingOf, replacedOf, type Existing } from "./replacements.js";
 
-/** The version of Kubernetes that a living cluster has. */
-export interface Before {
+/** The version of Kubernetes that a cluster had before the run. */
+export interface VersionBefore {
   /** What its specification said in the run before. */
   readonly written: string | undefined;
   /** The earliest that a machine of it has come up with. Undefined: no run of this release has come to its end. */
   readonly reached: string | undefined;
+}
+
+/** The same of a living cluster. */
+export interface Before extends VersionBefore {
   /** Its servers, as far as is known. */
   readonly existing: Existing;
 }

@@ -42,6 +42,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     reached: string | undefined,
     over: Partial<ClusterArgs> = {},
     more: GraphOptions = {},
+    written?: string,
   ): Promise<readonly Row[]> => {
     const note =
       (type: string) =>
@@ -52,6 +53,10 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     const { [authScope]: scope, ...lookups } = cloudAnswers.lookups ?? {};
     const state = {
       "urn::dev": { type: Cluster.type, outputs: { kubernetesVersion: reached } },
+      "urn::dev-frozen": {
+        type: "command:local:Command",
+        outputs: { environment: { "kubernetes.version": written } },
+      },
       "urn::other": { type: Cluster.type, outputs: { kubernetesVersion: "1.1.1" } },
     };
     const operator = operatorOf(cloud.environment());
@@ -125,6 +130,17 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     await build("1.35.4", { workers: { general: { ...shape.workers.general, nodes } } });
     assert.ok(precedes(last, "general-0-server"));
     assert.ok(precedes("general-1-join", "general-0-server"));
+  });
+
+  it("are left alone beside one that is missing, which only Nova knows of, unless they had begun", async () => {
+    exists(...controlPlanes.slice(1));
+    await assert.rejects(
+      build("1.35.4", {}, {}, "1.35.4"),
+      /cluster\.kubernetes\.version: cannot come while there is no dev-control-plane-0; write/,
+    );
+    assert.ok(!made.some((name) => name.endsWith("-init")));
+    await build("1.35.4", {}, {}, "1.36.3");
+    assert.ok(precedes("control-plane-0-init", last));
   });
 
   it("are left alone beside a control plane that would be replaced, which only Nova knows of", async () => {

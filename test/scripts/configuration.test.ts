@@ -181,6 +181,21 @@ describe("Kubernetes' own configuration on a control plane", () => {
       assert.equal(restarts(run(fields)), 0);
     });
 
+    it("bring no newer kube-proxy while control planes are upgraded", () => {
+      const body = machine.bodyOf("kubectl");
+      machine.stub(
+        "kubectl",
+        `case "$*" in *"daemonset kube-proxy"*image*) printf r:5000/kube-proxy:v1.35.4; exit ;; *"configmap kubeadm-config"*) printf "clusterName: dev\nkubernetesVersion: v1.36.3\n"; exit ;; esac\n${body}`,
+      );
+      machine.put("var/lib/stackadm/kept-version", "1.36.3");
+      const done = run(fields);
+      assert.equal(done.code, 0, done.stderr);
+      assert.match(
+        machine.file("run/stackadm/kube-proxy.yaml") ?? "",
+        /^kubernetesVersion: v1\.35\.4\n---\n[^]*KubeProxyConfiguration/m,
+      );
+    });
+
     it("with which a pod does not come up are taken back", () => {
       machine.put("stuck");
       const { code, stderr } = run(fields);

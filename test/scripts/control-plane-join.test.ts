@@ -137,6 +137,17 @@ describe("control-plane.sh with peers", () => {
     }
   });
 
+  it("leaves the one that it asks time for certificates, which no other may replace meanwhile", () => {
+    const bound = 'timeout() { [[ $* != *token ]] || echo "$1" >$state/bound; shift; "$@"; }\n';
+    const { code, stderr } = machine.run(
+      [...controlPlaneScripts.slice(0, -1), bound, ...controlPlaneScripts.slice(-1)],
+      { ...controlPlaneValues, ...peers },
+      "update",
+    );
+    assert.equal(code, 0, stderr);
+    assert.equal(machine.file("var/lib/stackadm/bound"), "120\n");
+  });
+
   it("joins and does not begin a cluster when it is not the first, also the first time", () => {
     const { code, calls } = run({ ...peers, KUBEADM_INIT: "", CA_CERT_HASH: "sha256:abc123" });
     assert.equal(code, 0);

@@ -8,10 +8,16 @@ describe("stackadm-retire", () => {
   let machine: Sandbox;
   /** What the node is, `MARK=UNSCHEDULABLE`, and what else kubectl does. */
   const cluster = (said: string, ...more: readonly string[]): void => {
-    machine.stub(
-      "kubectl",
-      `case "$*" in\n${[...more, `"get node "*) printf '${said}' ;;`].join("\n")}\nesac`,
-    );
+    const cases = [
+      ...more,
+      `"get node "*) printf '${said}' ;;`,
+      '"get nodes "*) cat $root/nodes ;;',
+    ];
+    machine.stub("kubectl", `case "$*" in\n${cases.join("\n")}\nesac`);
+  };
+  /** What else than this node there is. */
+  const others = (...lines: readonly string[]): void => {
+    machine.put("nodes", [`${node} True - ;gpu=a100:NoSchedule;`, ...lines, ""].join("\n"));
   };
   const run = (verb: string): Outcome =>
     machine.execute(retireScript.replaceAll("poll 120", "poll 1"), verb, node);
@@ -23,6 +29,7 @@ describe("stackadm-retire", () => {
   beforeEach(() => {
     machine = new Sandbox({});
     machine.put("run/here");
+    others("dev-general-1 True - ;");
   });
   afterEach(() => {
     machine.close();
@@ -40,6 +47,24 @@ describe("stackadm-retire", () => {
   it("goes on where a run was stopped: what it is now is not what it was", () => {
     cluster("schedulable=true");
     assert.deepEqual(deeds(run("retire")), [drain]);
+  });
+
+  it("heeds disruption budgets where its pods can run on another node, and nowhere else", () => {
+    cluster("=");
+    const drains = (...lines: readonly string[]): string | undefined => {
+      others(...lines);
+      return deeds(run("retire"))[1];
+    };
+    const master = "dev-control-plane-0 True - ;node-role.kubernetes.io/control-plane=:NoSchedule;";
+    const without = `${drain} --disable-eviction`;
+    assert.equal(drains(), without);
+    assert.equal(
+      drains(master, "dev-general-1 True true- ;", "dev-general-2 Unknown - ;"),
+      without,
+    );
+    assert.equal(drains(master, "dev-general-1 True - ;"), drain);
+    assert.equal(drains("dev-gpu-1 True - ;gpu=a100:NoSchedule;"), drain, "its own taint");
+    assert.equal(drains("dev-general-1 True - ;a=b:PreferNoSchedule;"), drain);
   });
 
   it("gives back what was, and nothing that nobody took", () => {
@@ -74,10 +99,12 @@ describe("stackadm-retire", () => {
   });
 
   it("fails when the API does not say what the node is", () => {
-    cluster("", '"get node "*) exit 1 ;;');
-    const done = run("retire");
-    assert.ok(done.code !== 0 && done.code !== 4);
-    assert.deepEqual(deeds(done), []);
+    for (const question of ["node", "nodes"]) {
+      cluster("=", `"get ${question} "*) exit 1 ;;`);
+      const done = run("retire");
+      assert.ok(done.code !== 0 && done.code !== 4);
+      assert.deepEqual(deeds(done), []);
+    }
   });
 
   it("is what a machine asks for its own node, and for no other", () => {

@@ -187,6 +187,53 @@ describe("the upgrade of a control plane", () => {
     assert.ok(!deeds(run()).includes("upgrade apply"), "the cluster has it by now");
   });
 
+  describe("where the last one was lost before its turn and has joined with the version", () => {
+    const other = { KUBEADM_INIT: "", NODE_NAME: "dev-control-plane-1" };
+    const found = (proxy: string, ...images: readonly string[]): Outcome => {
+      rmSync(join(machine.root, "var/lib/stackadm/kept-version"), { force: true });
+      const lines = images.map((image, one) => `dev-control-plane-${String(one)} r/x:${image}\\n`);
+      kubectl(
+        `*"get daemonset kube-proxy"*image*) printf r:5000/kube-proxy:${proxy} ;;`,
+        `*"get pods -l component=kube-apiserver"*) printf '${lines.join("")}' ;;`,
+      );
+      return run(other);
+    };
+    beforeEach(() => {
+      machine.put("kubeadm-version", "v1.36.3\n");
+      machine.put("kubelet-version", "Kubernetes v1.36.3\n");
+      machine.put("cluster", "v1.36.3\n");
+    });
+
+    it("brings what kubeadm has the last one bring, and waits for it", () => {
+      const done = found("v1.35.4", "v1.36.3", "v1.36.3");
+      assert.equal(done.code, 0, done.stderr);
+      assert.equal(machine.file("words"), "upgrade node phase addon all\n");
+      const rolls = ["rollout status", "rollout status"];
+      assert.deepEqual(deeds(done), ["upgrade node", ...rolls, "delete clusterrolebinding"]);
+    });
+
+    it("leaves it to others while an API server is older, and alone where it is there, or nobody's", () => {
+      for (const [proxy, former] of [
+        ["v1.35.4", "v1.35.4"],
+        ["v1.36.3", "v1.36.3"],
+        ["mine", "v1.36.3"],
+      ] as const) {
+        const done = found(proxy, former, "v1.36.3");
+        assert.equal(done.code, 0, done.stderr);
+        assert.deepEqual(deeds(done), ["delete clusterrolebinding"]);
+      }
+    });
+
+    it("does not take its former self for itself", () => {
+      const done = found("v1.35.4", "v1.36.3", "v1.35.4");
+      assert.match(
+        done.stderr,
+        /NOT_READY\] the cluster does not see the API server of dev-control/,
+      );
+      assert.equal(kept(), undefined);
+    });
+  });
+
   it("says so when what kubeadm changed besides does not come up, and that the next run goes on", () => {
     kubectl('*"rollout status deployment"*) exit 1 ;;');
     const failed = run();
@@ -198,7 +245,18 @@ describe("the upgrade of a control plane", () => {
     kubectl('*"get daemonset/kube-proxy"*) exit 0 ;;');
     const done = run();
     assert.equal(done.code, 0, done.stderr);
-    const again = ["upgrade apply", "delete clusterrolebinding", "restore"];
-    assert.deepEqual(deeds(done), [...again, "rollout status", "delete clusterrolebinding"]);
+    assert.deepEqual(deeds(done), ["restore", "rollout status", "delete clusterrolebinding"]);
+  });
+
+  it("goes on with its node when kubeadm has done its part, however the cluster is by then", () => {
+    const failing = { RETIRE_SCRIPT: "#!/bin/bash\necho budget; exit 4\n" };
+    const failed = run(failing);
+    assert.match(failed.stderr, /DRAIN_BLOCKED\] .*; what blocks it: budget/);
+    assert.equal(kept(), "not finished");
+    kubectl('*"get nodes"*) printf "dev-control-plane-0 True\\ndev-general-0 Unknown\\n" ;;');
+    const done = run();
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(deeds(done), whole("apply").slice(3));
+    assert.equal(machine.file("var/lib/stackadm/kept-upgraded"), undefined);
   });
 });

@@ -105,6 +105,21 @@ describe("the upgrade of a worker", () => {
     assert.equal(kept(), "1.35.4");
   });
 
+  it("tells a cluster of another version from one that does not say its version", () => {
+    cluster("", "*kubeadm-config*) exit 1 ;;");
+    const done = run();
+    assert.match(
+      done.stderr,
+      /reason: \[KUBERNETES_UNREACHABLE\] the API server does not say to dev-general-0 of which version the cluster is/,
+    );
+    assert.deepEqual(deeds(done), []);
+    cluster(
+      "1.36.3",
+      "*kubeadm-config*) [ -e $root/asked ] || { touch $root/asked; exit 1; }; printf 'kubernetesVersion: v1.36.3\\n' ;;",
+    );
+    assert.deepEqual(deeds(run()), whole, "it is asked again");
+  });
+
   it("ends with kubeadm's words, and goes on afterwards", () => {
     machine.stub("kubeadm", kubeadmOf("upgrade*) echo 'error: no'; exit 1 ;;"));
     const failed = run();
@@ -128,7 +143,9 @@ describe("the upgrade of a worker", () => {
     );
     assert.ok(!deeds(done).some((word) => /kubelet/.test(word)));
     machine.stub("ssh", "exit 0");
-    assert.deepEqual(deeds(run()), whole.slice(1));
+    const next = run();
+    assert.deepEqual(deeds(next), whole.slice(2), "kubeadm has done its part");
+    assert.equal(machine.file("var/lib/stackadm/kept-upgraded"), undefined);
   });
 
   it("takes no pods back for a kubelet that does not come up, and says what that one says", () => {

@@ -130,11 +130,12 @@ join_cluster() {
 
 # Whoever lets this machine in takes its former member out of etcd first: data that still count must not be deleted.
 start_join() {
-  poll 300 ask_for_token ||
+  # One that is slow goes on with it, and another one that is asked meanwhile would put certificates of another key in their place.
+  poll 300 ask_for_token 120 ||
     die "no other control plane lets $NODE_NAME in; bring one of them up, so that etcd has a majority, and run up again"
   same_authority
   # kubeadm reset would ask an API that has lost its etcd by now.
-  rm -f "$state/join.done" "$state/kept-version" "$admin"
+  rm -f "$state/join.done" "$state"/kept-{version,upgraded} "$admin"
   clean_up_after join
   resolve_api "$asked"
   freeze

@@ -5,9 +5,9 @@ export KUBECONFIG=/etc/kubernetes/admin.conf
 
 ask() { timeout 60 kubectl "$@"; }
 
-# move_pods NODE REPORT: within 10 minutes, with what kubectl says in the file. Pods without a controller are never deleted.
+# move_pods NODE REPORT [OPTION...]: within 10 minutes, with what kubectl says in the file. Pods without a controller are never deleted.
 move_pods() {
-  timeout 660 kubectl drain "$1" --ignore-daemonsets --delete-emptydir-data --timeout=600s >"$2" 2>&1
+  timeout 660 kubectl drain "$1" --ignore-daemonsets --delete-emptydir-data --timeout=600s "${@:3}" >"$2" 2>&1
 }
 
 # blockers REPORT: the pods that kubectl could not evict or would not delete, once each with the reason.

@@ -71,6 +71,8 @@ settles() { :; }
 
 lags() { false; }
 
+catches_up() { :; }
+
 start_join() {
   if half_done; then
     say "$NODE_NAME: starting again after an interrupted kubeadm join"
@@ -83,7 +85,7 @@ start_join() {
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   # Until this run sees the end of the join: the next one may be given another configuration.
   begin kubelet
-  rm -f "$state/kept-version"
+  rm -f "$state"/kept-{version,upgraded}
   say "$NODE_NAME: kubeadm join"
   start_unit join 600 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
 }

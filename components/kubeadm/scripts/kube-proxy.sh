@@ -20,11 +20,12 @@ converge_proxy() {
 }
 
 tell_proxies() {
-  local document=$volatile/kube-proxy.yaml before=$volatile/proxy-before.yaml stopped=no
-  {
-    configuration_document || die "kubeadm's configuration cannot be read from the cluster"
-    printf -- '---\n%s' "${KUBE_PROXY_CONFIGURATION:-$plain_proxy}"
-  } >"$document"
+  local document=$volatile/kube-proxy.yaml before=$volatile/proxy-before.yaml stopped=no proxies
+  configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
+  # While control planes are upgraded it stays what it is: it must not be newer than an API server.
+  poll 60 proxy_version || die "the API server of $NODE_NAME does not say of which version kube-proxy is"
+  [[ -z $proxies ]] || sed -i "s/^kubernetesVersion: .*/kubernetesVersion: $proxies/" "$document"
+  printf -- '---\n%s' "${KUBE_PROXY_CONFIGURATION:-$plain_proxy}" >>"$document"
   # A run that was stopped may have changed it and restarted none.
   [[ ! -e $former_proxy ]] || stopped=yes
   save_map kube-proxy "$former_proxy"
@@ -45,6 +46,13 @@ know_proxy_fields() {
     "$@"
     die_as INVALID_CONFIG "kubernetes.kubeProxy: KubeProxyConfiguration of this version has no field ${unknown% }; correct its name or leave it out"
   }
+}
+
+# Sets `proxies`, the version of kube-proxy that the nodes have: nothing where there is none, or where the image has another tag.
+proxy_version() {
+  proxies=$(kubectl_admin -n kube-system get daemonset kube-proxy --ignore-not-found -o 'jsonpath={.spec.template.spec.containers[0].image}') || return 1
+  proxies=${proxies##*:}
+  [[ $proxies =~ ^v[0-9]+\.[0-9]+\.[0-9]+$ ]] || proxies=''
 }
 
 proxy_fields() { kubectl_admin -n kube-system get configmap kube-proxy -o 'jsonpath={.data.config\.conf}'; }

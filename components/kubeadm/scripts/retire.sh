@@ -22,8 +22,32 @@ look() {
   was=${said%%=*} unschedulable=${said#*=}
 }
 
+# Sets `nodes`, a line each: name, whether it is Ready, whether it is cordoned, its taints.
+look_around() {
+  nodes=$(ask get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status} {.spec.unschedulable}- ;{range .spec.taints[*]}{.key}={.value}:{.effect};{end}{"\n"}{end}')
+}
+
+# Whether another node can have its pods: one that is Ready, not cordoned, and keeps pods away by no taint that this one has not.
+has_refuge() {
+  awk -v self="$node" '
+    { taints[$1] = $4; open[$1] = $1 != self && $2 == "True" && $3 == "-" }
+    END {
+      for (name in open) if (open[name]) {
+        strange = 0
+        split(taints[name], each, ";")
+        for (one in each)
+          if (each[one] !~ /^$|:PreferNoSchedule$/ && !index(taints[self], ";" each[one] ";")) strange = 1
+        if (!strange) found = 1
+      }
+      exit !found
+    }' <<<"$nodes"
+}
+
 retire() {
-  local was unschedulable report
+  local was unschedulable report nodes options=()
+  look_around
+  # A disruption budget would hold it for ever: what succeeds its pods can run nowhere before it is back.
+  has_refuge || options=(--disable-eviction)
   look
   if [[ -z $was ]]; then
     was=schedulable
@@ -31,7 +55,7 @@ retire() {
     ask annotate node "$node" --overwrite "$mark=$was" >/dev/null
   fi
   report=$(mktemp /run/stackadm-retire.XXXXXX)
-  if ! move_pods "$node" "$report"; then
+  if ! move_pods "$node" "$report" "${options[@]}"; then
     cat "$report" >&2
     restore
     blockers "$report"

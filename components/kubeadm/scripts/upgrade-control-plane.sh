@@ -40,7 +40,7 @@ all_ready() {
 # The first one was lost in the middle, and came back with its packages.
 lags() {
   local now
-  [[ -n $KUBEADM_INIT ]] && now=$(cluster_version) && [[ -n $now && $now != "v$KUBERNETES_VERSION" ]]
+  [[ -n $KUBEADM_INIT ]] && cluster_version && [[ $now != "v$KUBERNETES_VERSION" ]]
 }
 
 kubeadm_upgrades() {
@@ -86,6 +86,25 @@ restores() {
 settles() {
   [[ -z $(in_system deployment/coredns) ]] || poll "$dns_within" dns_rolled || unsettled deployment/coredns
   [[ -z $(in_system daemonset/kube-proxy) ]] || await_proxies "$proxies_within" || unsettled daemonset/kube-proxy
+}
+
+# kubeadm changes them where it upgrades the last one, and not where that was lost before its turn and has joined with the version.
+catches_up() {
+  local proxies servers=''
+  poll 60 proxy_version || die "the API server of $NODE_NAME does not say of which version kube-proxy is"
+  [[ -n $proxies && $proxies != "v$KUBERNETES_VERSION" ]] || return 0
+  poll 60 serves_version || die_as NOT_READY "the cluster does not see the API server of $NODE_NAME with version $KUBERNETES_VERSION; the next up looks again"
+  ! grep -qv ":v$KUBERNETES_VERSION\$" <<<"$servers" || return 0
+  say "$NODE_NAME: CoreDNS and kube-proxy get what goes with Kubernetes $KUBERNETES_VERSION"
+  timeout 120 kubeadm upgrade node phase addon all ${PATCHES:+--patches "$own_patches"} ||
+    die "kubeadm does not give CoreDNS and kube-proxy their new version$(because kubeadm)"
+  settles
+}
+
+# Sets `servers`, each node of the API with its image, when this one is among them. A former self may be, too.
+serves_version() {
+  servers=$(kubectl_admin -n kube-system get pods -l component=kube-apiserver -o 'jsonpath={range .items[*]}{.spec.nodeName} {.spec.containers[0].image}{"\n"}{end}') &&
+    grep -q "^$NODE_NAME .*:v$KUBERNETES_VERSION\$" <<<"$servers"
 }
 
 in_system() { kubectl_admin -n kube-system get "$1" --ignore-not-found -o name; }

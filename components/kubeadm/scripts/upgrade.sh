@@ -2,7 +2,8 @@
 # Kubernetes' version converges on this node: kubeadm, what kubeadm has to change, then its kubelet while no pod is there. Each step
 # looks at what is there, so that a run that was stopped goes on. Read by the scripts that come after this one.
 # Those say what is theirs: `may_begin`, whether the cluster bears it; `kubeadm_upgrades`; `retires` and `restores`, which take the
-# node's pods away and give it back; `settles`, what is waited for at the end; `lags`, whether the cluster waits for this one.
+# node's pods away and give it back; `settles`, what is waited for at the end; `lags`, whether the cluster waits for this one;
+# `catches_up`, what nobody did because of a machine that was lost meanwhile.
 # Values: those of version.sh; IGNORED_ERRORS, preflight checks of kubeadm that may fail.
 
 converge_version() {
@@ -12,11 +13,15 @@ converge_version() {
   if [[ -e $state/kept-version ]] || ! is_now kubelet || lags; then
     former=$(version_of kubelet)
     not_back
-    may_begin
-    say "$NODE_NAME: Kubernetes $KUBERNETES_VERSION instead of ${former#v}"
-    begin version
-    get_packages kubeadm cri-tools
-    kubeadm_upgrades
+    # Once only: where the drain fails, the cluster may be too unwell by the next run for kubeadm, and need just that this goes on.
+    if ! is_kept upgraded "$KUBERNETES_VERSION"; then
+      may_begin
+      say "$NODE_NAME: Kubernetes $KUBERNETES_VERSION instead of ${former#v}"
+      begin version
+      get_packages kubeadm cri-tools
+      kubeadm_upgrades
+      keep upgraded "$KUBERNETES_VERSION"
+    fi
     if ! { is_now kubelet && reports_version; }; then
       say "$NODE_NAME: its pods move to other machines, and its kubelet changes"
       retires
@@ -27,7 +32,9 @@ converge_version() {
     # Copies of what is in use by now; of etcd's data, too.
     rm -rf /etc/kubernetes/tmp/kubeadm-*
   fi
+  catches_up
   keep version "$KUBERNETES_VERSION"
+  keep upgraded ''
 }
 
 # Whether the cluster has seen this kubelet, and it is well. A node may ask for itself.
@@ -35,12 +42,19 @@ reports_version() {
   [[ $(as_node get node "$NODE_NAME" -o 'jsonpath={.status.nodeInfo.kubeletVersion} {.status.conditions[?(@.type=="Ready")].status}') == "v$KUBERNETES_VERSION True" ]]
 }
 
-# Whether a control plane has brought the version.
-cluster_has_version() { [[ $(cluster_version) == "v$KUBERNETES_VERSION" ]]; }
+# Whether a control plane has brought the version. An API server that does not say is none that says another.
+cluster_has_version() {
+  local now
+  poll 60 cluster_version ||
+    die_as KUBERNETES_UNREACHABLE "the API server does not say to $NODE_NAME of which version the cluster is; the next up asks again"
+  [[ $now == "v$KUBERNETES_VERSION" ]]
+}
 
+# Sets `now`.
 cluster_version() {
-  as_node -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}' |
-    sed -n 's/^kubernetesVersion: //p'
+  now=$(as_node -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}') || return 1
+  now=$(sed -n 's/^kubernetesVersion: //p' <<<"$now")
+  [[ -n $now ]]
 }
 
 as_node() { timeout 20 kubectl --kubeconfig /etc/kubernetes/kubelet.conf "$@"; }

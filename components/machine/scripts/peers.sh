@@ -35,10 +35,10 @@ ask_peers() {
   return "$code"
 }
 
-# Asks to be let in. Sets `token`, `authority` and, where this machine may have it, `certificate_key`. One that hangs leaves time
-# for the others before whoever asks gives up.
+# ask_for_token [SECONDS]: asks to be let in. Sets `token`, `authority` and, where this machine may have it, `certificate_key`. One that
+# hangs leaves time for the others before whoever asks gives up.
 ask_for_token() {
-  ask_peers 60 token >"$asking/answer" || return 1
+  ask_peers "${1:-60}" token >"$asking/answer" || return 1
   # shellcheck disable=SC2034 # read by the scripts that come after this one
   read -r token authority certificate_key <"$asking/answer"
 }

@@ -171,8 +171,8 @@ run_step() {
   require SERVER_ID SERVER_PATH
   # In the background of a process that ends: no `wait` of the script sees it.
   exec 8> >(signs_of_life <&0 &)
-  # Of a run that was stopped: a step may wait so long for kubeadm.
-  flock -w 1200 9 8>&- || die "another step is still running on $(hostname)"
+  # Of a run that was stopped: a step that upgrades may last so long. Whoever waits gives signs of life.
+  flock -w 5400 9 8>&- || die "another step is still running on $(hostname)"
   TZ=UTC printf -- '--- %(%FT%TZ)T\n' -1
   "$2" 8>&- 9>&- </dev/null
 }
