@@ -204,11 +204,14 @@ async function clear(run: Run, before: StateExport, purpose: Purpose, signal: Ab
 }
 
 /**
- * While they still pass it on, the cluster gives back what it has and forgets what is in it: its API may have no other way.
+ * While they still pass it on, the cluster gives back what it has: its API may have no other way. What goes with a server is left to the
+ * destroy of all: where its server is not among what is named, the engine would delete it by itself, under the teardown.
  */
 async function settleFirst(run: Run, state: StateExport): Promise<void> {
   const isOfApi = needsApi(new Set(await readProviders(run.access)));
-  const target = (state.deployment.resources ?? []).filter(isOfApi).map(({ urn }) => urn);
+  const target = (state.deployment.resources ?? [])
+    .filter((one) => isOfApi(one) && one.deletedWith === undefined)
+    .map(({ urn }) => urn);
   if (target.length > 0) await run.engine("destroy", { exists: true, target });
 }
 

@@ -230,8 +230,20 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
         id: "p",
         inputs: { kubeconfig },
       };
-      const service = { urn: urnOf(object, "web"), type: object, custom: true, id: "shop/web" };
-      holding(provider, { ...service, provider: `${urn}::p` });
+      const ofCluster = { custom: true, provider: `${urn}::p` };
+      const web = { urn: urnOf(object, "web"), type: object, id: "shop/web", ...ofCluster };
+      const leaving = `stackadm:index:Cluster$command:remote:Command`;
+      const goesWith = { deletedWith: urnOf(networkType, "dev-net") };
+      const config = "kubernetes:core/v1:ConfigMap";
+      holding(
+        provider,
+        web,
+        { urn: urnOf(config, "conf"), type: config, id: "conf", ...ofCluster, ...goesWith },
+        {
+          ...{ urn: urnOf(leaving, "dev-worker-0-leave"), type: "command:remote:Command" },
+          ...{ custom: true, id: "leave", inputs: { delete: "sudo -n bash -s" }, ...goesWith },
+        },
+      );
     });
     afterEach(() => api.close());
 
