@@ -32,6 +32,7 @@ module.exports = async () => {
   const onMachine = (step, options) => new command.remote.Command(step, { connection, delete: "echo " + step }, { parent, ...options });
   const leave = onMachine("leave", { dependsOn: [server], deletedWith: server });
   const member = new octavia.Member(name, { name, poolId: pool.id, address: "10.0.0.5", protocolPort: 6443 }, { parent, dependsOn: [leave] });
+  new command.local.Command("child", { create: "true" }, { parent: balancer });
   onMachine("teardown", { dependsOn: [server, leave] });
   const first = new command.local.Command("first", { create: "true", environment: { OF: member.id } }, { parent });
   new command.local.Command("second", { create: "true" }, { parent, dependsOn: [first] });
@@ -156,6 +157,10 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
     await machine.stop();
     project.remove();
   });
+  const parentOf = async (name: string): Promise<string | undefined> =>
+    (await service.state("dev"))?.deployment.resources
+      ?.find(({ urn }) => urn.endsWith(`::${name}`))
+      ?.parent?.replace(/.*::/, "");
   const balancer = async (): Promise<unknown> => (await service.outputs("dev"))["balancer"];
 
   it("is made anew by the next `up`, and the one after it has nothing to do", async () => {
@@ -164,6 +169,7 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
     await service.up("dev", bare);
     assert.deepEqual([kinds(), octavia.cascades, octavia.refused], [all, 1, 0]);
     assert.notEqual(await balancer(), before);
+    assert.equal(await parentOf("child"), "dev-api");
     await service.up("dev", { ...bare, expectNoChanges: true });
   });
 
