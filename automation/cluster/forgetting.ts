@@ -7,8 +7,8 @@ import type { PendingOperation, StateExport, StateResource } from "./state.js";
 /** URNs of what is gone, and the parent that each had. */
 type Gone = ReadonlyMap<string, string | undefined>;
 
-/** The nearest of its ancestors that stays. */
-function ancestorOf({ parent }: StateResource, gone: Gone): string | undefined {
+/** The nearest that stays, from a parent on. */
+function ancestorFrom(parent: string | undefined, gone: Gone): string | undefined {
   let nearest = parent;
   while (nearest !== undefined && gone.has(nearest)) nearest = gone.get(nearest);
   return nearest;
@@ -17,9 +17,9 @@ function ancestorOf({ parent }: StateResource, gone: Gone): string | undefined {
 /** The resource without references to what is gone: the engine refuses a state in which they lead nowhere. */
 function detached(resource: StateResource, gone: Gone): StateResource {
   const rest = (urns: readonly string[]): string[] => urns.filter((urn) => !gone.has(urn));
-  const { parent: _, dependencies, propertyDependencies, ...more } = resource;
+  const { parent: former, dependencies, propertyDependencies, ...more } = resource;
   const { deletedWith, replaceWith, ...others } = more;
-  const parent = ancestorOf(resource, gone);
+  const parent = ancestorFrom(former, gone);
   const byProperty = Object.entries(propertyDependencies ?? {});
   return {
     ...others,
