@@ -8,6 +8,7 @@ import { ClusterError } from "./cluster-error.js";
 import { hasPending } from "./earlier-runs.js";
 import { withoutThose } from "./forgetting.js";
 import { madeHere } from "./place.js";
+import type { PlanRow } from "./plan-rows.js";
 import { clearRecord } from "./recovery.js";
 import { text } from "./recovery-steps.js";
 import type { Run } from "./run.js";
@@ -19,6 +20,7 @@ import {
   type StateExport,
   type StateResource,
 } from "./state.js";
+import { parseUrn, shortType } from "./urn.js";
 
 /*
  * Of a load balancer in ERROR Octavia takes nothing but the deletion of all of it. OpenStack's provider deletes and changes its parts one
@@ -74,6 +76,7 @@ export function fateOf(
 /** One that the state holds. */
 interface Seen {
   readonly id: string;
+  readonly urn: string;
   /** As people know it. */
   readonly what: string;
   readonly fate: Fate;
@@ -91,10 +94,10 @@ async function lookAt(run: Run, state: StateExport | undefined): Promise<Seen[]>
   if (held.length === 0) return [];
   const [cloud, identities] = [await run.cloud(), identitiesOf(state)];
   const seen = held.map(async (one): Promise<Seen> => {
-    const { id = "", outputs } = one;
+    const { id = "", urn, outputs } = one;
     const found = await readBalancer(cloud, id);
     const what = `load balancer '${found?.name ?? text(outputs?.["name"]) ?? ""}' (${id})`;
-    return { id, what, fate: fateOf(one, found, identities), found };
+    return { id, urn, what, fate: fateOf(one, found, identities), found };
   });
   return Promise.all(seen);
 }
@@ -128,15 +131,28 @@ function refuseTheirs(seen: readonly Seen[]): void {
   throw new ClusterError("LOAD_BALANCER_ERROR", sentence, hint);
 }
 
-/** For who changes nothing: says what the next `up` would do. */
-export async function tellBalancers(run: Run, state: StateExport | undefined): Promise<void> {
+const plans: Readonly<Partial<Record<Fate, string>>> = {
+  failed: `${inError}: \`npx stackadm up\` deletes it and makes it anew.`,
+  gone: "is gone: `npx stackadm up` makes it anew.",
+  going: "is being deleted: `npx stackadm up` makes it anew.",
+};
+
+/** For who changes nothing: says what the next `up` would do, and answers it as rows of its plan, which the engine does not know of. */
+export async function tellBalancers(
+  run: Run,
+  state: StateExport | undefined,
+): Promise<readonly PlanRow[]> {
   const seen = await lookFirst(run, state);
   tellTheirs(run, seen);
-  for (const { what, fate } of seen) {
-    if (fate === "failed")
-      run.note(`! The ${what} ${inError}: \`npx stackadm up\` deletes it and makes it anew.`);
-    if (fate === "gone") run.note(`! The ${what} is gone: \`npx stackadm up\` makes it anew.`);
-  }
+  const rows = seen.map(({ urn, what, fate }) => {
+    const plan = plans[fate];
+    if (plan === undefined) return [];
+    run.note(`! The ${what} ${plan}`);
+    const { name, type } = parseUrn(urn);
+    const operation = fate === "failed" ? "replace" : "create";
+    return [{ operation, type: shortType(type), name }];
+  });
+  return rows.flat();
 }
 
 /**

@@ -170,11 +170,30 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
       assert.deepEqual(embedder.engine.operations(), [operation, operation]);
     });
 
-  it("is only told where an `up` is to find nothing to change", async () => {
-    const options = { ...bare, expectNoChanges: true, onNote };
-    await embedder.service().up("dev", options);
-    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["up"]]);
-    assert.match(notes.join("\n"), /^! The load balancer .* is in ERROR/);
+  for (const [status, operation] of [
+    ["ERROR", "replace"],
+    [undefined, "create"],
+    ["PENDING_DELETE", "create"],
+  ] as const)
+    it(`is a change that nobody expected, and a row of the plan: ${status ?? "gone"}`, async () => {
+      const plan = [{ operation, type: "LoadBalancer", name: "dev-lb" }];
+      const options = { ...bare, expectNoChanges: true, onNote };
+      statuses = [status];
+      const refusal = await fails(embedder.service().up("dev", options), "UNEXPECTED_CHANGES");
+      assert.match(refusal.message, new RegExp(`change:\n {2}${operation} LoadBalancer 'dev-lb'$`));
+      assert.deepEqual(await embedder.service().preview("dev"), { plan });
+      assert.deepEqual([deletions, embedder.engine.operations()], [[], ["preview", "preview"]]);
+      assert.match(notes.join("\n"), /^! The load balancer .*: `npx stackadm up` /);
+    });
+
+  it("is not looked for where no change is expected, and a run left something undecided", async () => {
+    const [operation] = rest();
+    const pending = [{ resource: operation, type: "creating" }];
+    embedder.engine.state({ resources: rest(), pending_operations: pending });
+    const options = { ...bare, expectNoChanges: true };
+    const refusal = await fails(embedder.service().up("dev", options), "UNEXPECTED_CHANGES");
+    assert.match(refusal.message, /`up` would first repair what a run left undecided/);
+    assert.deepEqual(embedder.engine.operations(), []);
   });
 
   it("is not touched without the cluster's identity: an `up` says so, a destroy does not begin", async () => {
