@@ -85,7 +85,7 @@ interface Seen {
 }
 
 /** The load balancers that the state holds in the environment's cloud, with what has become of each. */
-async function lookAt(run: Run, state: StateExport | undefined): Promise<Seen[]> {
+async function lookAt(run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> {
   // One that is to be replaced is gone already, and its parts with it.
   const held = madeHere(state).filter(
     ({ type, id, pendingReplacement }) =>
@@ -95,7 +95,7 @@ async function lookAt(run: Run, state: StateExport | undefined): Promise<Seen[]>
   const [cloud, identities] = [await run.cloud(), identitiesOf(state)];
   const seen = held.map(async (one): Promise<Seen> => {
     const { id = "", urn, outputs } = one;
-    const found = await readBalancer(cloud, id);
+    const found = await readBalancer(cloud, id, within);
     const what = `load balancer '${found?.name ?? text(outputs?.["name"]) ?? ""}' (${id})`;
     return { id, urn, what, fate: fateOf(one, found, identities), found };
   });
@@ -103,8 +103,11 @@ async function lookAt(run: Run, state: StateExport | undefined): Promise<Seen[]>
 }
 
 /** The same for whoever does nothing without it: who needs Octavia hears why it cannot be asked. */
-const lookFirst = (run: Run, state: StateExport | undefined): Promise<Seen[]> =>
-  lookAt(run, state).catch(() => []);
+const lookFirst = (run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> =>
+  lookAt(run, state, within).catch(() => []);
+
+/** How long Octavia may take to tell an `up` of one load balancer, in milliseconds: it may have nothing to do with it at all. */
+const glance = 5_000;
 
 const inError = "is in ERROR, in which Octavia changes nothing of it";
 
@@ -249,7 +252,7 @@ export async function mendBalancers(
 ): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
   const isWaitedFor = ({ fate }: Seen): boolean =>
     fate === "going" || (fate === "busy" && purpose === "destroy");
-  let seen = await lookFirst(run, state);
+  let seen = await lookFirst(run, state, purpose === "up" ? glance : undefined);
   if (seen.some(isWaitedFor)) {
     if (purpose === "up") run.stage("repair");
     const [cloud, options] = [await run.cloud(), patienceOf(run, run.options.signal)];

@@ -207,6 +207,14 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     assert.deepEqual([deletions, embedder.engine.operations()], [[], ["up"]]);
   });
 
+  it("is asked for once by an `up` where Octavia is sick", async () => {
+    embedder.cloud.on(`GET ${path}/lb`, { status: 503, body: {} });
+    await embedder.service().up("dev", { ...bare, onNote });
+    const asked = embedder.cloud.seen.filter((one) => one.path === `${path}/lb`);
+    assert.deepEqual([asked.length, notes], [1, []]);
+    assert.deepEqual(embedder.engine.operations(), ["up"]);
+  });
+
   it("is looked for in no other cloud than the one that the commands ask", async () => {
     const elsewhere = { urn: cloudProvider, type: "pulumi:providers:openstack", id: "default" };
     const [, ...others] = rest();
