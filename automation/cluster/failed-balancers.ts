@@ -76,7 +76,8 @@ export function fateOf(
 /** One that the state holds. */
 interface Seen {
   readonly id: string;
-  readonly urn: string;
+  /** As the state holds it. */
+  readonly held: StateResource;
   /** As people know it. */
   readonly what: string;
   readonly fate: Fate;
@@ -94,10 +95,10 @@ async function lookAt(run: Run, state: StateExport | undefined, within?: number)
   if (held.length === 0) return [];
   const [cloud, identities] = [await run.cloud(), identitiesOf(state)];
   const seen = held.map(async (one): Promise<Seen> => {
-    const { id = "", urn, outputs } = one;
+    const { id = "", outputs } = one;
     const found = await readBalancer(cloud, id, within);
     const what = `load balancer '${found?.name ?? text(outputs?.["name"]) ?? ""}' (${id})`;
-    return { id, urn, what, fate: fateOf(one, found, identities), found };
+    return { id, held: one, what, fate: fateOf(one, found, identities), found };
   });
   return Promise.all(seen);
 }
@@ -126,9 +127,18 @@ function tellTheirs(run: Run, seen: readonly Seen[]): void {
   }
 }
 
-/** The engine would try for a quarter of an hour to delete what is in it, when half of the machines are gone. */
-function refuseTheirs(seen: readonly Seen[]): void {
-  const [one] = seen.filter(({ fate }) => fate === "theirs");
+/**
+ * The engine would try for a quarter of an hour to delete what is in it, when half of the machines are gone. All of it at once Octavia
+ * deletes, and of what is to stay the engine only forgets.
+ */
+function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): void {
+  const isStuck = ({ id, held }: Seen): boolean =>
+    state !== undefined &&
+    held.retainOnDelete !== true &&
+    [...withParts(state, new Set([id]))].some(
+      (part) => part.type !== balancerType && part.retainOnDelete !== true,
+    );
+  const one = seen.find((theirs) => theirs.fate === "theirs" && isStuck(theirs));
   if (!one) return;
   const { sentence, hint } = theirs(one);
   throw new ClusterError("LOAD_BALANCER_ERROR", sentence, hint);
@@ -147,11 +157,11 @@ export async function tellBalancers(
 ): Promise<readonly PlanRow[]> {
   const seen = await lookFirst(run, state);
   tellTheirs(run, seen);
-  const rows = seen.map(({ urn, what, fate }) => {
+  const rows = seen.map(({ held, what, fate }) => {
     const plan = plans[fate];
     if (plan === undefined) return [];
     run.note(`! The ${what} ${plan}`);
-    const { name, type } = parseUrn(urn);
+    const { name, type } = parseUrn(held.urn);
     const operation = fate === "failed" ? "replace" : "create";
     return [{ operation, type: shortType(type), name }];
   });
@@ -197,6 +207,15 @@ const sayings = {
   },
 } as const satisfies Readonly<Record<Purpose, Readonly<Record<"failed" | "gone", string>>>>;
 
+/** What besides becomes of the address of one that is made anew. Pure. */
+function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): string {
+  const isKept = ["vipPortId", "vipAddress"].some((key) => text(inputs?.[key]) !== undefined);
+  if (isKept || purpose === "destroy") return "";
+  const address = text(outputs?.["vipAddress"]);
+  const now = address === undefined ? "" : ` than ${address}`;
+  return ` It has no port of its own, so it may come back with another address${now}.`;
+}
+
 /** How it is waited for. */
 const patienceOf = (run: Run, signal: AbortSignal | undefined): DeleteOptions => ({
   signal,
@@ -213,7 +232,8 @@ async function clear(run: Run, before: StateExport, purpose: Purpose, signal: Ab
   const broken = seen.flatMap(({ fate, ...one }) =>
     fate === "failed" || fate === "gone" ? [{ ...one, fate }] : [],
   );
-  for (const { what, fate } of broken) run.note(`The ${what} ${sayings[purpose][fate]}`);
+  for (const { what, fate, held } of broken)
+    run.note(`The ${what} ${sayings[purpose][fate]}${addressAfter(held, purpose)}`);
   const cloud = await run.cloud();
   const options = patienceOf(run, signal);
   for (const { found } of broken) if (found) await deleteObject(cloud, found, options);
@@ -259,7 +279,7 @@ export async function mendBalancers(
     await Promise.all(seen.filter(isWaitedFor).map((one) => untilDone(cloud, one, options)));
     seen = await lookFirst(run, state);
   }
-  if (purpose === "destroy") refuseTheirs(seen);
+  if (purpose === "destroy") refuseTheirs(seen, state);
   else tellTheirs(run, seen);
   const isBroken = ({ fate }: Seen): boolean => fate === "failed" || fate === "gone";
   if (!state || !seen.some(isBroken)) return { state, mended: false };
