@@ -1,8 +1,8 @@
-import { CloudError, errorForStatus, refuseText } from "./cloud-error.js";
+import { CloudError, errorForStatus } from "./cloud-error.js";
 import { findCloud, type CloudSettings } from "./clouds-file.js";
 import type { Credential, Domain, Scope } from "./credential.js";
 import { jsonIn } from "./http.js";
-import { reach, type Reached } from "./reach.js";
+import { bodyOf, reach, type Asked, type Reached } from "./reach.js";
 import { defaultPatience, type Patience } from "./retry.js";
 import { scopeIn, type CloudScope } from "./scope.js";
 import { tokenSchema, type Token } from "./token.js";
@@ -16,6 +16,8 @@ export interface CloudClient {
    * `path` follows the versioned endpoint: `/servers/detail`, `/networks`, `/lbaas/loadbalancers`.
    */
   request(service: Service, method: string, path: string, body?: unknown): Promise<unknown>;
+  /** The same for whoever can do without: asked once, and given up after so many milliseconds. Reads. */
+  glance(service: Service, path: string, within: number): Promise<unknown>;
   /** True when the catalog offers the service in this region. */
   offers(service: Service): boolean;
   readonly projectId: string;
@@ -188,6 +190,9 @@ const computeMicroversion = { "x-openstack-nova-api-version": "2.60" };
 
 const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
 
+type Sent = Pick<Asked, "tries" | "signal"> &
+  Readonly<{ method: string; path: string; body?: unknown }>;
+
 class Client implements CloudClient {
   constructor(
     private readonly settings: CloudSettings,
@@ -244,27 +249,23 @@ class Client implements CloudClient {
     // A token is reused until a minute before it ends.
     if (Date.parse(this.session.token.expires_at) - Date.now() < 60_000)
       this.session = await authenticate(this.settings, this.patience);
-    let answer = await this.send(service, method, path, body);
+    let answer = await this.send(service, { method, path, body });
     if (answer.status === 401) {
       this.session = await authenticate(this.settings, this.patience);
-      answer = await this.send(service, method, path, body);
+      answer = await this.send(service, { method, path, body });
     }
     // Nobody heard the answer to the try that took it away.
     if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
-    if (answer.status >= 300) {
-      const what = `${method} ${service} ${path}`;
-      throw errorForStatus(what, answer.status, answer.body, answer.times);
-    }
-    if (answer.body === "") return undefined;
-    return jsonIn(answer.body) ?? refuseText(`${method} ${service} ${path}`);
+    return bodyOf(answer, `${method} ${service} ${path}`);
   }
 
-  private async send(
-    service: Service,
-    method: string,
-    path: string,
-    body: unknown,
-  ): Promise<Reached> {
+  async glance(service: Service, path: string, within: number): Promise<unknown> {
+    const signal = AbortSignal.timeout(within);
+    const answer = await this.send(service, { method: "GET", path, tries: 1, signal });
+    return bodyOf(answer, `GET ${service} ${path}`);
+  }
+
+  private async send(service: Service, { method, path, body, ...limits }: Sent): Promise<Reached> {
     const base = endpoint(this.settings, this.session.token, service);
     if (base === undefined)
       throw new CloudError(
@@ -281,6 +282,7 @@ class Client implements CloudClient {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
+      ...limits,
     };
     return reach(this.settings, base + path, asked, this.patience);
   }

@@ -142,15 +142,22 @@ export async function listObjects(client: CloudClient, kind: Kind): Promise<Clou
 
 const balancerSchema = z.object({ loadbalancer: objectSchema });
 
-/** A load balancer as it is now; undefined where there is none of that ID. */
+/**
+ * A load balancer as it is now; undefined where there is none of that ID.
+ *
+ * @param within milliseconds for the one try of whoever can do without it. Default: with patience
+ */
 export async function readBalancer(
   client: CloudClient,
   id: string,
+  within?: number,
 ): Promise<CloudObject | undefined> {
+  const path = `/lbaas/loadbalancers/${encodeURIComponent(id)}`;
   try {
-    const path = `/lbaas/loadbalancers/${encodeURIComponent(id)}`;
     const { loadbalancer } = balancerSchema.parse(
-      await client.request("load-balancer", "GET", path),
+      await (within === undefined
+        ? client.request("load-balancer", "GET", path)
+        : client.glance("load-balancer", path, within)),
     );
     return loadbalancer.status === "DELETED"
       ? undefined

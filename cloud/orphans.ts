@@ -189,10 +189,18 @@ export async function deleteObject(
 ): Promise<void> {
   if (await beginDeletion(client, object, options)) return;
   const wait = new Wait(waitedFor(object), options);
+  let begun = false;
   for (;;) {
     const rest = await listObjects(client, object.kind);
     const there = rest.find(({ id, status }) => id === object.id && status !== "DELETED");
     if (!there) return;
+    if (begun && there.status === "ERROR")
+      throw new CloudError(
+        "failed",
+        `The ${object.kind} '${object.name}' (${object.id}) could not be deleted: its status is ERROR after the attempt.`,
+        "Run the same command again: it asks for it once more. If that ends in the same way, the cloud's operator can see why.",
+      );
+    begun ||= there.status === "PENDING_DELETE";
     if (wait.isOver)
       throw new CloudError(
         "failed",

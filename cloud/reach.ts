@@ -1,6 +1,6 @@
-import { CloudError } from "./cloud-error.js";
+import { CloudError, errorForStatus, refuseText } from "./cloud-error.js";
 import type { CloudSettings } from "./clouds-file.js";
-import { exchange, type HttpAnswer, type HttpOptions } from "./http.js";
+import { exchange, jsonIn, type HttpAnswer, type HttpOptions } from "./http.js";
 import { brokeOff, persist, type Patience, type Repeated } from "./retry.js";
 
 export interface Reached extends HttpAnswer {
@@ -8,13 +8,15 @@ export interface Reached extends HttpAnswer {
   readonly times: number;
 }
 
-type Asked = Pick<HttpOptions, "method" | "headers" | "body" | "timeout"> & Repeated;
+/** What is asked for, and how often. */
+export type Asked = Pick<HttpOptions, "method" | "headers" | "body" | "timeout" | "signal"> &
+  Repeated;
 
 /** The cloud's answer, whatever it says; throws a CloudError when there is none. */
 export async function reach(
   settings: CloudSettings,
   url: string,
-  { what, repeatable, ...options }: Asked,
+  { what, repeatable, tries, ...options }: Asked,
   patience: Patience,
 ): Promise<Reached> {
   const { ca, cert, key, verify } = settings;
@@ -22,7 +24,7 @@ export async function reach(
   const all = { ...options, ca, cert, key, verify, alone: !repeatable };
   const { outcome, times } = await persist(
     () => exchange(url, all),
-    { what, repeatable },
+    { what, repeatable, tries },
     patience,
   );
   if ("answer" in outcome) return { ...outcome.answer, times };
@@ -30,6 +32,12 @@ export async function reach(
   throw brokeOff(error)
     ? lost(settings, { what, repeatable }, times, error)
     : unreachable(settings, url, error);
+}
+
+/** What it says; throws a CloudError where that is a refusal, or no JSON. */
+export function bodyOf({ status, body, times }: Reached, what: string): unknown {
+  if (status >= 300) throw errorForStatus(what, status, body, times);
+  return body === "" ? undefined : (jsonIn(body) ?? refuseText(what));
 }
 
 function lost(

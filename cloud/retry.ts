@@ -50,6 +50,8 @@ export interface Repeated {
   readonly what: string;
   /** Whether doing it twice is the same as doing it once. */
   readonly repeatable: boolean;
+  /** How often it is asked for at most. Default: {@link mostTries}. */
+  readonly tries?: number | undefined;
 }
 
 const notTakenUp = new Set([429, 503]);
@@ -100,16 +102,16 @@ async function attempt(send: () => Promise<HttpAnswer>): Promise<Outcome> {
 /** Sends it until there is an answer to live with, at most {@link mostTries} times. */
 export async function persist(
   send: () => Promise<HttpAnswer>,
-  { what, repeatable }: Repeated,
+  { what, repeatable, tries = mostTries }: Repeated,
   patience: Patience,
 ): Promise<Tried> {
   for (let times = 1; ; times += 1) {
     const outcome = await attempt(send);
-    const reason = times < mostTries ? reasonIn(outcome, repeatable) : undefined;
+    const reason = times < tries ? reasonIn(outcome, repeatable) : undefined;
     const wait = reason === undefined ? undefined : waitBefore(outcome, times, patience);
     if (reason === undefined || wait === undefined) return { outcome, times };
     patience.onWait(
-      `${what}: ${reason}; try ${times + 1} of ${mostTries} comes in ${Math.ceil(wait / 1000)} s.`,
+      `${what}: ${reason}; try ${times + 1} of ${tries} comes in ${Math.ceil(wait / 1000)} s.`,
     );
     await patience.pause(wait);
   }

@@ -104,7 +104,7 @@ class Service implements ClusterService {
       const spec = preflight === false ? undefined : await run.spec({ files: true });
       await requireFree(run);
       if (spec) run.getReady();
-      const requireFit = beginFit(run, spec, { namesOnly: preflight === "names" });
+      const requireFit = beginFit(run, spec, options);
       const repaired = await settleBeforeUp(run, expectNoChanges);
       const { state } = repaired;
       const fitting = await requireFit(repaired);
@@ -139,9 +139,9 @@ class Service implements ClusterService {
       }
       const state = await beginWith(run);
       tellOld(run, state);
-      await tellBalancers(run, state);
+      const balancers = await tellBalancers(run, state);
       await run.engine("preview", await passOver(run, state));
-      return { plan: planRows(events) };
+      return { plan: planRows(events, balancers) };
     });
   }
 

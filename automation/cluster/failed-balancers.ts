@@ -8,6 +8,7 @@ import { ClusterError } from "./cluster-error.js";
 import { hasPending } from "./earlier-runs.js";
 import { withoutThose } from "./forgetting.js";
 import { madeHere } from "./place.js";
+import type { PlanRow } from "./plan-rows.js";
 import { clearRecord } from "./recovery.js";
 import { text } from "./recovery-steps.js";
 import type { Run } from "./run.js";
@@ -19,6 +20,7 @@ import {
   type StateExport,
   type StateResource,
 } from "./state.js";
+import { parseUrn, shortType } from "./urn.js";
 
 /*
  * Of a load balancer in ERROR Octavia takes nothing but the deletion of all of it. OpenStack's provider deletes and changes its parts one
@@ -74,6 +76,8 @@ export function fateOf(
 /** One that the state holds. */
 interface Seen {
   readonly id: string;
+  /** As the state holds it. */
+  readonly held: StateResource;
   /** As people know it. */
   readonly what: string;
   readonly fate: Fate;
@@ -82,7 +86,7 @@ interface Seen {
 }
 
 /** The load balancers that the state holds in the environment's cloud, with what has become of each. */
-async function lookAt(run: Run, state: StateExport | undefined): Promise<Seen[]> {
+async function lookAt(run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> {
   // One that is to be replaced is gone already, and its parts with it.
   const held = madeHere(state).filter(
     ({ type, id, pendingReplacement }) =>
@@ -92,16 +96,19 @@ async function lookAt(run: Run, state: StateExport | undefined): Promise<Seen[]>
   const [cloud, identities] = [await run.cloud(), identitiesOf(state)];
   const seen = held.map(async (one): Promise<Seen> => {
     const { id = "", outputs } = one;
-    const found = await readBalancer(cloud, id);
+    const found = await readBalancer(cloud, id, within);
     const what = `load balancer '${found?.name ?? text(outputs?.["name"]) ?? ""}' (${id})`;
-    return { id, what, fate: fateOf(one, found, identities), found };
+    return { id, held: one, what, fate: fateOf(one, found, identities), found };
   });
   return Promise.all(seen);
 }
 
 /** The same for whoever does nothing without it: who needs Octavia hears why it cannot be asked. */
-const lookFirst = (run: Run, state: StateExport | undefined): Promise<Seen[]> =>
-  lookAt(run, state).catch(() => []);
+const lookFirst = (run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> =>
+  lookAt(run, state, within).catch(() => []);
+
+/** How long Octavia may take to tell an `up` of one load balancer, in milliseconds: it may have nothing to do with it at all. */
+const glance = 5_000;
 
 const inError = "is in ERROR, in which Octavia changes nothing of it";
 
@@ -120,23 +127,45 @@ function tellTheirs(run: Run, seen: readonly Seen[]): void {
   }
 }
 
-/** The engine would try for a quarter of an hour to delete what is in it, when half of the machines are gone. */
-function refuseTheirs(seen: readonly Seen[]): void {
-  const [one] = seen.filter(({ fate }) => fate === "theirs");
+/**
+ * The engine would try for a quarter of an hour to delete what is in it, when half of the machines are gone. All of it at once Octavia
+ * deletes, and of what is to stay the engine only forgets.
+ */
+function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): void {
+  const isStuck = ({ id, held }: Seen): boolean =>
+    state !== undefined &&
+    held.retainOnDelete !== true &&
+    [...withParts(state, new Set([id]))].some(
+      (part) => part.type !== balancerType && part.retainOnDelete !== true,
+    );
+  const one = seen.find((theirs) => theirs.fate === "theirs" && isStuck(theirs));
   if (!one) return;
   const { sentence, hint } = theirs(one);
   throw new ClusterError("LOAD_BALANCER_ERROR", sentence, hint);
 }
 
-/** For who changes nothing: says what the next `up` would do. */
-export async function tellBalancers(run: Run, state: StateExport | undefined): Promise<void> {
+const plans: Readonly<Partial<Record<Fate, string>>> = {
+  failed: `${inError}: \`npx stackadm up\` deletes it and makes it anew.`,
+  gone: "is gone: `npx stackadm up` makes it anew.",
+  going: "is being deleted: `npx stackadm up` makes it anew.",
+};
+
+/** For who changes nothing: says what the next `up` would do, and answers it as rows of its plan, which the engine does not know of. */
+export async function tellBalancers(
+  run: Run,
+  state: StateExport | undefined,
+): Promise<readonly PlanRow[]> {
   const seen = await lookFirst(run, state);
   tellTheirs(run, seen);
-  for (const { what, fate } of seen) {
-    if (fate === "failed")
-      run.note(`! The ${what} ${inError}: \`npx stackadm up\` deletes it and makes it anew.`);
-    if (fate === "gone") run.note(`! The ${what} is gone: \`npx stackadm up\` makes it anew.`);
-  }
+  const rows = seen.map(({ held, what, fate }) => {
+    const plan = plans[fate];
+    if (plan === undefined) return [];
+    run.note(`! The ${what} ${plan}`);
+    const { name, type } = parseUrn(held.urn);
+    const operation = fate === "failed" ? "replace" : "create";
+    return [{ operation, type: shortType(type), name }];
+  });
+  return rows.flat();
 }
 
 /**
@@ -178,6 +207,15 @@ const sayings = {
   },
 } as const satisfies Readonly<Record<Purpose, Readonly<Record<"failed" | "gone", string>>>>;
 
+/** What besides becomes of the address of one that is made anew. Pure. */
+function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): string {
+  const isKept = ["vipPortId", "vipAddress"].some((key) => text(inputs?.[key]) !== undefined);
+  if (isKept || purpose === "destroy") return "";
+  const address = text(outputs?.["vipAddress"]);
+  const now = address === undefined ? "" : ` than ${address}`;
+  return ` It has no port of its own, so it may come back with another address${now}.`;
+}
+
 /** How it is waited for. */
 const patienceOf = (run: Run, signal: AbortSignal | undefined): DeleteOptions => ({
   signal,
@@ -194,7 +232,8 @@ async function clear(run: Run, before: StateExport, purpose: Purpose, signal: Ab
   const broken = seen.flatMap(({ fate, ...one }) =>
     fate === "failed" || fate === "gone" ? [{ ...one, fate }] : [],
   );
-  for (const { what, fate } of broken) run.note(`The ${what} ${sayings[purpose][fate]}`);
+  for (const { what, fate, held } of broken)
+    run.note(`The ${what} ${sayings[purpose][fate]}${addressAfter(held, purpose)}`);
   const cloud = await run.cloud();
   const options = patienceOf(run, signal);
   for (const { found } of broken) if (found) await deleteObject(cloud, found, options);
@@ -204,11 +243,14 @@ async function clear(run: Run, before: StateExport, purpose: Purpose, signal: Ab
 }
 
 /**
- * While they still pass it on, the cluster gives back what it has and forgets what is in it: its API may have no other way.
+ * While they still pass it on, the cluster gives back what it has: its API may have no other way. What goes with a server is left to the
+ * destroy of all: where its server is not among what is named, the engine would delete it by itself, under the teardown.
  */
 async function settleFirst(run: Run, state: StateExport): Promise<void> {
   const isOfApi = needsApi(new Set(await readProviders(run.access)));
-  const target = (state.deployment.resources ?? []).filter(isOfApi).map(({ urn }) => urn);
+  const target = (state.deployment.resources ?? [])
+    .filter((one) => isOfApi(one) && one.deletedWith === undefined)
+    .map(({ urn }) => urn);
   if (target.length > 0) await run.engine("destroy", { exists: true, target });
 }
 
@@ -230,14 +272,14 @@ export async function mendBalancers(
 ): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
   const isWaitedFor = ({ fate }: Seen): boolean =>
     fate === "going" || (fate === "busy" && purpose === "destroy");
-  let seen = await lookFirst(run, state);
+  let seen = await lookFirst(run, state, purpose === "up" ? glance : undefined);
   if (seen.some(isWaitedFor)) {
     if (purpose === "up") run.stage("repair");
     const [cloud, options] = [await run.cloud(), patienceOf(run, run.options.signal)];
     await Promise.all(seen.filter(isWaitedFor).map((one) => untilDone(cloud, one, options)));
     seen = await lookFirst(run, state);
   }
-  if (purpose === "destroy") refuseTheirs(seen);
+  if (purpose === "destroy") refuseTheirs(seen, state);
   else tellTheirs(run, seen);
   const isBroken = ({ fate }: Seen): boolean => fate === "failed" || fate === "gone";
   if (!state || !seen.some(isBroken)) return { state, mended: false };

@@ -4,13 +4,26 @@ import type { PendingOperation, StateExport, StateResource } from "./state.js";
  * A state without some of what it holds, as the engine takes it: what goes otherwise than by the engine is forgotten. Pure.
  */
 
+/** URNs of what is gone, and the parent that each had. */
+type Gone = ReadonlyMap<string, string | undefined>;
+
+/** The nearest that stays, from a parent on. */
+function ancestorFrom(parent: string | undefined, gone: Gone): string | undefined {
+  let nearest = parent;
+  while (nearest !== undefined && gone.has(nearest)) nearest = gone.get(nearest);
+  return nearest;
+}
+
 /** The resource without references to what is gone: the engine refuses a state in which they lead nowhere. */
-function detached(resource: StateResource, gone: ReadonlySet<string>): StateResource {
+function detached(resource: StateResource, gone: Gone): StateResource {
   const rest = (urns: readonly string[]): string[] => urns.filter((urn) => !gone.has(urn));
-  const { dependencies, propertyDependencies, deletedWith, replaceWith, ...others } = resource;
+  const { parent: former, dependencies, propertyDependencies, ...more } = resource;
+  const { deletedWith, replaceWith, ...others } = more;
+  const parent = ancestorFrom(former, gone);
   const byProperty = Object.entries(propertyDependencies ?? {});
   return {
     ...others,
+    ...(parent !== undefined && { parent }),
     ...(dependencies && { dependencies: rest(dependencies) }),
     ...(replaceWith && { replaceWith: rest(replaceWith) }),
     ...(deletedWith !== undefined && !gone.has(deletedWith) && { deletedWith }),
@@ -34,7 +47,9 @@ export function withoutThose(
   const all = resources ?? [];
   const rest = all.filter((one) => !isMeant(one));
   const left = new Set(rest.map(({ urn }) => urn));
-  const gone = new Set(all.map(({ urn }) => urn).filter((urn) => !left.has(urn)));
+  const gone = new Map(
+    all.flatMap(({ urn, parent }) => (left.has(urn) ? [] : [[urn, parent] as const])),
+  );
   const stays = ({ resource }: PendingOperation): boolean => !isMeant(resource);
   return {
     forgotten: gone.size,

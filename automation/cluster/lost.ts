@@ -11,6 +11,7 @@ import { listed, strangersBefore, strangersIn } from "../../cloud/strangers.js";
 import { ClusterError } from "./cluster-error.js";
 import { unsettledOf, type Doubts } from "./earlier-runs.js";
 import { isLost, verdictOnLost, type Verdict } from "./leftovers.js";
+import { unexpectedRepair } from "./no-changes.js";
 import { foreignBalancers, isOfService, lostBalancers } from "./lost-balancers.js";
 import { endedBefore, unreachedIn, verdictOnLostServer } from "./lost-servers.js";
 import { requireNewest } from "./old-state.js";
@@ -100,14 +101,19 @@ async function undo(
   });
 }
 
-/** Before an `up`: deletes what runs that failed left without a record. Answers the IDs of what was seen of it. */
+/**
+ * Before an `up`: deletes what runs that failed left without a record, and refuses that where no change is expected. Answers the IDs of
+ * what was seen of it.
+ */
 export async function undoLost(
   run: Run,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
-  doubts: Doubts,
+  { expectNoChanges, ...doubts }: Doubts & { readonly expectNoChanges: boolean },
 ): Promise<ReadonlySet<string>> {
   const lost = await lostAmong(run, state, objects, doubts);
+  if (lost.length > 0 && expectNoChanges)
+    throw unexpectedRepair(`delete what an earlier run left without a record: ${listed(lost)}`);
   if (lost.length > 0) {
     // The proof that a state is an old one may be what the cloud hides.
     if (doubts.interrupted)

@@ -8,11 +8,21 @@ export interface PlanRow {
   readonly name: string;
 }
 
-/** The rows of a plan, in the order of the engine. Providers are no work. */
-export function planRows(events: readonly ClusterEvent[]): PlanRow[] {
-  return events.flatMap((event) =>
+/**
+ * The rows of a plan, in the order of the engine. Providers are no work.
+ *
+ * @param before what is done before the engine begins, which says nothing else of that
+ */
+export function planRows(
+  events: readonly ClusterEvent[],
+  before: readonly PlanRow[] = [],
+): PlanRow[] {
+  const rows = events.flatMap((event) =>
     event.type === "started" && !event.change.urn.includes("::pulumi:providers:")
       ? [{ operation: event.change.operation, type: event.change.type, name: event.change.name }]
       : [],
   );
+  const isSaid = (row: PlanRow): boolean =>
+    before.some(({ type, name }) => type === row.type && name === row.name);
+  return [...before, ...rows.filter((row) => !isSaid(row))];
 }

@@ -15,7 +15,7 @@ import { needsOf, wantedOf } from "../../components/needs.js";
 import { ClusterError } from "./cluster-error.js";
 import { beginServers, foundThen, hasFitted, mayHaveFitted } from "./fitted.js";
 import { lostAmong, undoLost } from "./lost.js";
-import type { FitOptions } from "./options.js";
+import type { FitOptions, UpOptions } from "./options.js";
 import type { Repaired } from "./repair.js";
 import type { Run } from "./run.js";
 import { heldBy, type StateExport } from "./state.js";
@@ -95,14 +95,15 @@ function tell(run: Run, findings: readonly Finding[]): void {
 
 /**
  * Begins to ask the cloud, while the state is read. What a run left there without a record is taken away; then what it answers refuses to
- * begin what the cloud cannot carry, every problem in one error. Of a cluster that is as it was when it came up, nothing is asked.
+ * begin what the cloud cannot carry, every problem in one error. Who expects no change is refused instead of having anything taken away. Of a cluster that is as it was when it came up, nothing is asked.
  * Answered is what the program need not ask for.
  */
 export function beginFit(
   run: Run,
   spec: ClusterSpec | undefined,
-  { namesOnly }: { readonly namesOnly: boolean },
+  { preflight: fit = true, expectNoChanges = false }: UpOptions,
 ) {
+  const namesOnly = fit === "names";
   const early = spec && !namesOnly && !mayHaveFitted(run) ? beginLook(run, spec) : undefined;
   const servers = spec && mayHaveFitted(run) ? beginServers(run, spec) : undefined;
   return async ({
@@ -116,7 +117,7 @@ export function beginFit(
     // What is gone now occupied names and quotas: the cloud is asked again.
     const asked = await ((interrupted || mended ? undefined : early) ??
       look(run, spec, { namesOnly }));
-    const going = await undoLost(run, state, asked.objects, { interrupted });
+    const going = await undoLost(run, state, asked.objects, { interrupted, expectNoChanges });
     if (going.size > 0) run.stage("preflight");
     const findings = await asked.findings({ ...heldBy(state), going });
     tell(run, findings);

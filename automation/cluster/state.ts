@@ -13,6 +13,7 @@ import type { Workspace } from "./workspace.js";
 const resourceSchema = z.looseObject({
   urn: z.string(),
   type: z.string(),
+  parent: z.string().optional(),
   custom: z.boolean().default(false),
   id: z.string().optional(),
   protect: z.boolean().optional(),

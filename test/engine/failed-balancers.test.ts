@@ -7,10 +7,14 @@ import {
 import { Run } from "../../automation/cluster/run.js";
 import { emptyProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
 import { ServiceProject } from "./support/service-project.js";
+import { keyPair, SshServer } from "./support/ssh-server.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
 const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
-/** A load balancer of a cluster with all that is in it, and what comes after that. */
+/**
+ * A load balancer of a cluster with all that is in it, and what comes after that; a machine, from which another one is let go and the
+ * cluster is taken down.
+ */
 const program = `
 const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
 const command = require(${JSON.stringify(join(modules, "@pulumi/command"))});
@@ -22,7 +26,14 @@ module.exports = async () => {
   const balancer = new octavia.LoadBalancer(name, { name, vipSubnetId: "subnet", tags: ${JSON.stringify(tags)} }, { parent, dependsOn: [identity], deleteBeforeReplace: true });
   const listener = new octavia.Listener(name, { name, loadbalancerId: balancer.id, protocol: "TCP", protocolPort: 6443 }, { parent });
   const pool = new octavia.Pool(name, { name, listenerId: listener.id, protocol: "TCP", lbMethod: "LEAST_CONNECTIONS" }, { parent });
-  const member = new octavia.Member(name, { name, poolId: pool.id, address: "10.0.0.5", protocolPort: 6443 }, { parent });
+  const server = new command.local.Command("server", { create: "true" }, { parent });
+  const { PORT, KEY, HOST_KEY } = process.env;
+  const connection = { host: "127.0.0.1", port: Number(PORT), privateKey: KEY, hostKey: HOST_KEY, dialErrorLimit: 1 };
+  const onMachine = (step, options) => new command.remote.Command(step, { connection, delete: "echo " + step }, { parent, ...options });
+  const leave = onMachine("leave", { dependsOn: [server], deletedWith: server });
+  const member = new octavia.Member(name, { name, poolId: pool.id, address: "10.0.0.5", protocolPort: 6443 }, { parent, dependsOn: [leave] });
+  new command.local.Command("child", { create: "true" }, { parent: balancer });
+  onMachine("teardown", { dependsOn: [server, leave] });
   const first = new command.local.Command("first", { create: "true", environment: { OF: member.id } }, { parent });
   new command.local.Command("second", { create: "true" }, { parent, dependsOn: [first] });
   return { balancer: balancer.id };
@@ -118,6 +129,8 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
   let octavia: Octavia;
   let project: ServiceProject;
   let service: ClusterService;
+  let machine: SshServer;
+  const key = keyPair();
   const kinds = (): string[] =>
     [...octavia.made.keys()].map((id) => id.replace(/-\d+$/, "")).sort();
   const all = ["listener", "loadbalancer", "member", "pool"];
@@ -130,15 +143,24 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
       OS_AUTH_URL: `${cloud.authUrl}/v3`,
       OS_DOMAIN_NAME: "Default",
     });
-    project = new ServiceProject("balancers", program, { ...environment, OS_CLOUD: undefined });
+    machine = await SshServer.start({ authorizedKeys: [key.public] });
+    const { hostKey: HOST_KEY, port } = machine;
+    const way = { PORT: String(port), KEY: key.private, HOST_KEY };
+    const variables = { ...environment, ...way, OS_CLOUD: undefined };
+    project = new ServiceProject("balancers", program, variables);
     service = createClusterService(project.service);
     await service.up("dev", bare);
     assert.deepEqual(kinds(), all);
   });
   afterEach(async () => {
     await cloud.close();
+    await machine.stop();
     project.remove();
   });
+  const parentOf = async (name: string): Promise<string | undefined> =>
+    (await service.state("dev"))?.deployment.resources
+      ?.find(({ urn }) => urn.endsWith(`::${name}`))
+      ?.parent?.replace(/.*::/, "");
   const balancer = async (): Promise<unknown> => (await service.outputs("dev"))["balancer"];
 
   it("is made anew by the next `up`, and the one after it has nothing to do", async () => {
@@ -147,13 +169,20 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
     await service.up("dev", bare);
     assert.deepEqual([kinds(), octavia.cascades, octavia.refused], [all, 1, 0]);
     assert.notEqual(await balancer(), before);
+    assert.equal(await parentOf("child"), "dev-api");
     await service.up("dev", { ...bare, expectNoChanges: true });
   });
 
-  it("goes with a destroy", async () => {
+  it("goes with a destroy, before which the cluster is taken down, and nobody is let go", async () => {
     octavia.status = "ERROR";
-    await service.destroy("dev");
+    const deleted: string[] = [];
+    await service.destroy("dev", {
+      onEvent: (event) => {
+        if (event.type === "started") deleted.push(event.change.name);
+      },
+    });
     assert.deepEqual([kinds(), octavia.cascades, octavia.refused], [[], 1, 0]);
+    assert.deepEqual([machine.commands, deleted[0]], [["echo teardown"], "teardown"]);
     assert.equal(await service.state("dev"), undefined);
   });
 

@@ -42,6 +42,10 @@ export class DryCloud implements CloudClient {
     return true;
   }
 
+  glance(service: Service, path: string): Promise<unknown> {
+    return this.request(service, "GET", path);
+  }
+
   request(service: Service, method: string, path: string, body?: unknown): Promise<unknown> {
     const list = lists[path.split("?")[0] ?? ""];
     if (method === "GET" && list) {

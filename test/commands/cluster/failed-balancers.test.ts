@@ -30,12 +30,16 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   /** Its status, as Octavia says it from one question to the next, the last for good; undefined: gone. */
   let statuses: (string | undefined)[];
   let tags: readonly string[];
+  /** What the program said of its address, and what else the state says of it. */
+  let kept: object;
+  let lasting: object;
   /** What the engine had done when it was deleted. */
   let deletions: (readonly string[])[];
   const onNote = (text: string): void => void notes.push(text);
 
   const parts = (): Recorded[] => {
-    const balancer = made(octavia("LoadBalancer"), "lb");
+    const outputs = { name: "lb", vipAddress: "10.0.0.9" };
+    const balancer = made(octavia("LoadBalancer"), "lb", kept, { outputs, ...lasting });
     const listener = made(octavia("Listener"), "listener", { loadbalancerId: "lb" });
     const pool = made(octavia("Pool"), "pool", { listenerId: "listener" });
     const inPool = { poolId: "pool" };
@@ -64,6 +68,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   beforeEach(async () => {
     embedder = await Embedder.start();
     [notes, statuses, deletions] = [[], ["ERROR"], []];
+    [kept, lasting] = [{}, {}];
     tags = clusterTags({ name: "dev", identity });
     const { cloud, engine } = embedder;
     const listed = () => (statuses[0] === undefined ? [] : [balancer()]);
@@ -85,7 +90,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     holding();
   });
   afterEach(() => embedder.stop());
-  const kept = ["default", "i", "net", "theirs", "port"];
+  const others = ["default", "i", "net", "theirs", "port"];
   /** What is left is looked at before the engine takes it away. */
   const stopBefore = (): void => {
     embedder.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
@@ -93,20 +98,27 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
 
   it("is deleted with all that is in it before an `up`, which makes it anew, and only then the cloud is asked what there is room for", async () => {
     await embedder.service().up("dev", { ...bare, onNote });
-    assert.deepEqual([deletions, idsLeft()], [[["hold"]], kept]);
+    assert.deepEqual([deletions, idsLeft()], [[["hold"]], others]);
     assert.deepEqual(embedder.engine.operations(), ["hold", "up"]);
     const cascade = embedder.cloud.seen.find(({ method }) => method === "DELETE");
     assert.equal(cascade?.path, `${path}/lb?cascade=true`);
     assert.deepEqual(left().at(-1)?.["dependencies"], [urnOf(networkType, "dev-net")]);
     assert.deepEqual(notes, [
-      "The load balancer 'dev-api' (lb) is in ERROR, in which Octavia changes nothing of it: it is deleted with all that is in it, and this run makes it anew. Until then nobody answers at its address.",
+      "The load balancer 'dev-api' (lb) is in ERROR, in which Octavia changes nothing of it: it is deleted with all that is in it, and this run makes it anew. Until then nobody answers at its address. It has no port of its own, so it may come back with another address than 10.0.0.9.",
     ]);
+  });
+
+  it("comes back with the address of its own port", async () => {
+    kept = { vipPortId: "port" };
+    holding();
+    await embedder.service().up("dev", { ...bare, onNote });
+    assert.match(notes.join("\n"), /Until then nobody answers at its address\.$/);
   });
 
   it("is deleted before a destroy, and nothing of it is left to the engine", async () => {
     stopBefore();
     await assert.rejects(embedder.service().destroy("dev", { onNote }));
-    assert.deepEqual([deletions, idsLeft()], [[["hold"]], kept]);
+    assert.deepEqual([deletions, idsLeft()], [[["hold"]], others]);
     assert.deepEqual(embedder.engine.operations(), ["hold", "destroy"]);
     assert.match(notes.join("\n"), /is in ERROR.*: it is deleted with all that is in it\.$/m);
   });
@@ -114,11 +126,11 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   it("is deleted where the cluster is abandoned", async () => {
     stopBefore();
     await assert.rejects(embedder.service().destroy("dev", { abandon: true, onNote }));
-    assert.deepEqual([deletions, idsLeft()], [[["hold", "hold"]], kept]);
+    assert.deepEqual([deletions, idsLeft()], [[["hold", "hold"]], others]);
   });
 
   for (const [operation, said] of [
-    ["up", /\(lb\) is gone: this run makes it anew, with all that was in it\.$/m],
+    ["up", /\(lb\) is gone: this run makes it anew, with all that was in it\. It has no port of/m],
     ["destroy", /\(lb\) is gone, and all that was in it\.$/m],
   ] as const)
     it(`is forgotten with all that was in it where somebody deleted it: ${operation}`, async () => {
@@ -129,7 +141,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
         .service()
         [operation]("dev", options)
         .catch(() => undefined);
-      assert.deepEqual([deletions, idsLeft()], [[], kept]);
+      assert.deepEqual([deletions, idsLeft()], [[], others]);
       assert.deepEqual(embedder.engine.operations(), ["hold", operation]);
       assert.match(notes.join("\n"), said);
     });
@@ -138,13 +150,13 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     statuses = ["PENDING_UPDATE", "PENDING_UPDATE", "ERROR"];
     stopBefore();
     await assert.rejects(embedder.service().destroy("dev", { onNote }));
-    assert.deepEqual([deletions, idsLeft()], [[["hold"]], kept]);
+    assert.deepEqual([deletions, idsLeft()], [[["hold"]], others]);
   });
 
   it("is waited for while it is being deleted", async () => {
     statuses = ["PENDING_DELETE", undefined];
     await embedder.service().up("dev", { ...bare, onNote });
-    assert.deepEqual([deletions, idsLeft()], [[], kept]);
+    assert.deepEqual([deletions, idsLeft()], [[], others]);
     assert.match(notes.join("\n"), /is gone: this run makes it anew/);
   });
 
@@ -170,11 +182,30 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
       assert.deepEqual(embedder.engine.operations(), [operation, operation]);
     });
 
-  it("is only told where an `up` is to find nothing to change", async () => {
-    const options = { ...bare, expectNoChanges: true, onNote };
-    await embedder.service().up("dev", options);
-    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["preview", "up"]]);
-    assert.match(notes.join("\n"), /^! The load balancer .* is in ERROR/);
+  for (const [status, operation] of [
+    ["ERROR", "replace"],
+    [undefined, "create"],
+    ["PENDING_DELETE", "create"],
+  ] as const)
+    it(`is a change that nobody expected, and a row of the plan: ${status ?? "gone"}`, async () => {
+      const plan = [{ operation, type: "LoadBalancer", name: "dev-lb" }];
+      const options = { ...bare, expectNoChanges: true, onNote };
+      statuses = [status];
+      const refusal = await fails(embedder.service().up("dev", options), "UNEXPECTED_CHANGES");
+      assert.match(refusal.message, new RegExp(`change:\n {2}${operation} LoadBalancer 'dev-lb'$`));
+      assert.deepEqual(await embedder.service().preview("dev"), { plan });
+      assert.deepEqual([deletions, embedder.engine.operations()], [[], ["preview", "preview"]]);
+      assert.match(notes.join("\n"), /^! The load balancer .*: `npx stackadm up` /);
+    });
+
+  it("is not looked for where no change is expected, and a run left something undecided", async () => {
+    const [operation] = rest();
+    const pending = [{ resource: operation, type: "creating" }];
+    embedder.engine.state({ resources: rest(), pending_operations: pending });
+    const options = { ...bare, expectNoChanges: true };
+    const refusal = await fails(embedder.service().up("dev", options), "UNEXPECTED_CHANGES");
+    assert.match(refusal.message, /`up` would first repair what a run left undecided/);
+    assert.deepEqual(embedder.engine.operations(), []);
   });
 
   it("is not touched without the cluster's identity: an `up` says so, a destroy does not begin", async () => {
@@ -188,10 +219,30 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     assert.deepEqual([deletions, embedder.engine.operations()], [[], ["up"]]);
   });
 
+  it("is left to a destroy where it is not ours, and all of it goes at once or is to stay", async () => {
+    tags = [];
+    stopBefore();
+    const [whole] = parts();
+    embedder.engine.state({ resources: [...rest(), ...(whole ? [whole] : [])] });
+    await assert.rejects(embedder.service().destroy("dev"));
+    lasting = { retainOnDelete: true };
+    holding();
+    await assert.rejects(embedder.service().destroy("dev"));
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["destroy", "destroy"]]);
+  });
+
+  it("is asked for once by an `up` where Octavia is sick", async () => {
+    embedder.cloud.on(`GET ${path}/lb`, { status: 503, body: {} });
+    await embedder.service().up("dev", { ...bare, onNote });
+    const asked = embedder.cloud.seen.filter((one) => one.path === `${path}/lb`);
+    assert.deepEqual([asked.length, notes], [1, []]);
+    assert.deepEqual(embedder.engine.operations(), ["up"]);
+  });
+
   it("is looked for in no other cloud than the one that the commands ask", async () => {
     const elsewhere = { urn: cloudProvider, type: "pulumi:providers:openstack", id: "default" };
-    const [, ...others] = rest();
-    const resources = [{ ...elsewhere, inputs: { cloud: "another" } }, ...others, ...parts()];
+    const [, ...further] = rest();
+    const resources = [{ ...elsewhere, inputs: { cloud: "another" } }, ...further, ...parts()];
     embedder.engine.state({ resources });
     statuses = [undefined];
     await embedder.service().up("dev", { ...bare, onNote });
@@ -230,8 +281,20 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
         id: "p",
         inputs: { kubeconfig },
       };
-      const service = { urn: urnOf(object, "web"), type: object, custom: true, id: "shop/web" };
-      holding(provider, { ...service, provider: `${urn}::p` });
+      const ofCluster = { custom: true, provider: `${urn}::p` };
+      const web = { urn: urnOf(object, "web"), type: object, id: "shop/web", ...ofCluster };
+      const leaving = `stackadm:index:Cluster$command:remote:Command`;
+      const goesWith = { deletedWith: urnOf(networkType, "dev-net") };
+      const config = "kubernetes:core/v1:ConfigMap";
+      holding(
+        provider,
+        web,
+        { urn: urnOf(config, "conf"), type: config, id: "conf", ...ofCluster, ...goesWith },
+        {
+          ...{ urn: urnOf(leaving, "dev-worker-0-leave"), type: "command:remote:Command" },
+          ...{ custom: true, id: "leave", inputs: { delete: "sudo -n bash -s" }, ...goesWith },
+        },
+      );
     });
     afterEach(() => api.close());
 

@@ -59,6 +59,17 @@ describe("what a run that failed left without a record", function () {
       assert.match(notes.join("\n"), /^Deleting the network 'dev' \(left\): it is this cluster's/m);
     });
 
+  it("stays where no change is expected, which it would be", async () => {
+    offer("networks", [left]);
+    const options = { ...bare, expectNoChanges: true };
+    const refusal = await fails(embedder.service().up("dev", options), "UNEXPECTED_CHANGES");
+    assert.match(
+      refusal.message,
+      /`up` would delete .* without a record: network 'dev' \(left\)\./,
+    );
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["preview"]]);
+  });
+
   it("is deleted, too, where the run was killed, after what that left pending", async () => {
     const command = "command:local:Command";
     const resource = { urn: urnOf(command, "another"), type: command, custom: true };

@@ -62,6 +62,20 @@ describe("what is being deleted", () => {
     }
   });
 
+  it("is given up at once where its service tried and failed", async () => {
+    const statuses = ["ERROR", "PENDING_DELETE", "ERROR"];
+    cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 204 });
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
+      body: { loadbalancers: [{ id: "l", provisioning_status: statuses.shift() }] },
+    }));
+    const balancer = object({ kind: "load balancer", id: "l", name: "dev-api" });
+    await assert.rejects(
+      async () => deleteObject(await cloud.connect(), balancer, fast),
+      /The load balancer 'dev-api' \(l\) could not be deleted: its status is ERROR after the attempt\./,
+    );
+    assert.deepEqual(statuses, []);
+  });
+
   it("is named when it does not go", async () => {
     cloud.on("DELETE /compute/servers/s", { status: 204 });
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "s", status: "ERROR" }] } });

@@ -36,6 +36,7 @@ const resource = (index: number, kind: Kind, urns: readonly string[] = []) =>
   ({
     ...{ urn: urnAt(index, kind), custom: true, ...kinds[kind] },
     ...(urns.length > 0 && {
+      parent: urns.at(-1),
       dependencies: [...urns],
       propertyDependencies: { stdin: [...urns] },
       deletedWith: urns[0],
@@ -86,10 +87,24 @@ describe("the state of a cluster that is abandoned", () => {
             ...(one.replaceWith ?? []),
             ...Object.values(one.propertyDependencies ?? {}).flatMap((urns) => urns ?? []),
             ...(one.deletedWith === undefined ? [] : [one.deletedWith]),
+            ...(one.parent === undefined ? [] : [one.parent]),
           ];
           for (const urn of named) assert.ok(there.has(urn), `${one.urn} names ${urn}`);
         }
       }),
+    );
+  });
+
+  it("gives a child whose parent is gone to the nearest that stays", () => {
+    const all = ["a server", "an object", "a teardown", "a server"] as const;
+    const resources = all.map((kind, index) => ({
+      ...resource(index, kind),
+      ...(index > 0 && { parent: urnAt(index - 1, all[index - 1] ?? "a server") }),
+    }));
+    const { state } = withoutThose({ version: 3, deployment: { resources } }, ours);
+    assert.deepEqual(
+      state.deployment.resources?.map(({ parent }) => parent),
+      [undefined, urnAt(0, "a server")],
     );
   });
 
