@@ -67,8 +67,7 @@ export class FrozenValues extends KeptValues {
         const component = groups[group];
         return component !== undefined && (state?.has(component) ?? true);
       });
-      const { reached, servers: existing = new Map<string, string>() } = state ?? {};
-      const begun = !state || state.lived || state.begun;
+      const { begun = true, reached, servers: existing = new Map<string, string>() } = state ?? {};
       const problems = [
         ...kept,
         ...(state && replaces ? replacements(existing) : []),
@@ -147,7 +146,7 @@ interface Before {
    * first `up` failed loses nothing.
    */
   readonly lived: boolean;
-  /** Whether kubeadm came to its end on a machine: from then on it gets another version in turns, which need a cluster that came up. */
+  /** Whether it did, or kubeadm came to its end on a machine: from then on it gets another version in turns, which need a cluster that came up. */
   readonly begun: boolean;
   /** Whether the component has servers, or there is a server of that name. */
   readonly has: (component: string) => boolean;
@@ -205,7 +204,9 @@ async function stateOf(urn: string): Promise<Before | undefined> {
   return (
     mine && {
       lived: mine.some(isInside),
-      begun: mine.some(({ name, type }) => type === script && /-(init|join)$/.test(name)),
+      begun: mine.some(
+        (one) => isInside(one) || (one.type === script && /-(init|join)$/.test(one.name)),
+      ),
       has: (component) =>
         mine.some(
           ({ name, type }) =>
