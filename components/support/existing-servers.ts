@@ -5,7 +5,12 @@ import { whoAnswers, type SshRoute } from "../../cloud/ssh.js";
 import { wayIn, wayMark, wayText } from "./noted-way.js";
 import type { Operator } from "./operator.js";
 import { ownState, type Recorded } from "./own-state.js";
-import { existingServers, neverAnsweredMark, type ExistingServers } from "./server-marks.js";
+import {
+  addressesOf,
+  existingServers,
+  neverAnsweredMark,
+  type ExistingServers,
+} from "./server-marks.js";
 
 /**
  * What Nova says of the cluster's servers, asked once in a run. Undefined where the operator's credential does not lead to the
@@ -19,10 +24,16 @@ export async function findServers(
   try {
     const client = await operator.connect();
     if (client.projectId !== projectId) return undefined;
-    return await judged(client, await existingServers(client, cluster), operator);
+    return await judged(client, await existingServers(client, cluster), { cluster, operator });
   } catch {
     return undefined;
   }
+}
+
+interface OfCluster {
+  /** Its name. */
+  readonly cluster: string;
+  readonly operator: Operator;
 }
 
 /**
@@ -33,14 +44,13 @@ export async function findServers(
 async function judged(
   client: CloudClient,
   servers: ExistingServers,
-  operator: Operator,
+  of: OfCluster,
 ): Promise<ExistingServers> {
   if (!Object.values(servers).some(({ failed }) => failed)) return servers;
   const state = (await ownState()) ?? [];
   const verdicts = Object.entries(servers).map(async ([name, server]) => {
     const kind = server.failed ? historyOf(server.id, state) : "new";
-    const answers =
-      server.failed && kind === "new" && (await answersNow(client, server.id, operator));
+    const answers = server.failed && kind === "new" && (await answersNow(client, server.id, of));
     if (answers)
       await pulumi.log.info(`The machine ${name} answers on SSH by now, so it is not replaced.`);
     if (kind === "part of the cluster" || answers) await unmark(client, server.id);
@@ -56,11 +66,14 @@ const markedSchema = z.object({
   server: z.looseObject({ status: z.string(), metadata: z.record(z.string(), z.string()) }),
 });
 
-/** Whether somebody logs in by now, the way that was tried in vain. Of one in ERROR nobody asks that: Nova has given it up. */
+/**
+ * Whether somebody logs in by now, the way that was tried in vain. Of one in ERROR nobody asks that: Nova has given it up. More people may
+ * write metadata than may have the operator's agent sign for them: the way leads to servers of the cluster only.
+ */
 async function answersNow(
   client: CloudClient,
   serverId: string,
-  { agentSocket }: Operator,
+  { cluster, operator: { agentSocket } }: OfCluster,
 ): Promise<boolean> {
   if (agentSocket === undefined) return false;
   try {
@@ -69,6 +82,9 @@ async function answersNow(
     );
     const way = wayIn(server.metadata[wayMark] ?? "");
     if (!way || server.status === "ERROR") return false;
+    const known = await addressesOf(client, cluster);
+    if (![way, ...(way.proxy ? [way.proxy] : [])].every(({ host }) => known.has(host)))
+      return false;
     return (await whoAnswers(way, { agentSocket, within: patience })) === "itself";
   } catch {
     return false;

@@ -28,28 +28,49 @@ const serverSchema = z.looseObject({
   name: z.string(),
   status: z.string().default(""),
   metadata: z.record(z.string(), z.string()).default({}),
+  addresses: z.record(z.string(), z.array(z.looseObject({ addr: z.string() }))).default({}),
 });
 
 type ListedServer = Readonly<
   Pick<z.infer<typeof serverSchema>, "id" | "name" | "status" | "metadata">
 >;
 
+const serversOf = (client: CloudClient, cluster: string) =>
+  listAll(client, "compute", `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`, {
+    ...{ key: "servers", schema: serverSchema },
+  });
+
+const isOf = (
+  { name, metadata }: Pick<ListedServer, "name" | "metadata">,
+  cluster: string,
+): boolean => metadata[clusterNameKey] === cluster && name.startsWith(`${cluster}-`);
+
 /** The servers that carry the cluster's name, and what their marks say. */
-export async function existingServers(
+export const existingServers = async (
   client: CloudClient,
   cluster: string,
-): Promise<ExistingServers> {
-  const path = `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`;
-  const servers = await listAll(client, "compute", path, { key: "servers", schema: serverSchema });
-  return marksOn(servers, cluster);
+): Promise<ExistingServers> => marksOn(await serversOf(client, cluster), cluster);
+
+/** Fixed and floating addresses of those servers. */
+export async function addressesOf(
+  client: CloudClient,
+  cluster: string,
+): Promise<ReadonlySet<string>> {
+  const servers = await serversOf(client, cluster);
+  const mine = servers.filter((server) => isOf(server, cluster));
+  return new Set(
+    mine.flatMap(({ addresses }) =>
+      Object.values(addresses)
+        .flat()
+        .map(({ addr }) => addr),
+    ),
+  );
 }
 
 /** The same of servers that were listed. */
 export function marksOn(servers: readonly ListedServer[], cluster: string): ExistingServers {
   // By the name: a server of a release without identities waits for its turn too, and another cluster's costs only a turn.
-  const mine = servers.filter(
-    ({ name, metadata }) => metadata[clusterNameKey] === cluster && name.startsWith(`${cluster}-`),
-  );
+  const mine = servers.filter((server) => isOf(server, cluster));
   const found: Record<string, ExistingServer> = {};
   for (const { id, name, status, metadata } of mine) {
     const generation = metadata[generationMark] ?? "";

@@ -172,11 +172,12 @@ describe("the servers that exist", () => {
       /** Whether it counts as failed, and how often its mark was taken away. */
       const judged = async (
         way: string | undefined,
-        { preview = false, socket = agent.socket } = {},
+        { preview = false, socket = agent.socket, addr = "127.0.0.1" } = {},
       ): Promise<readonly [boolean | undefined, number]> => {
         await begin("SERVER_ID='b'\n", preview);
         const metadata = { ...marked.metadata, ...(way !== undefined && { "stackadm-way": way }) };
-        const server = { ...marked, status, metadata };
+        const addresses = { net: [{ addr: "10.0.0.5" }, { addr }] };
+        const server = { ...marked, status, metadata, addresses };
         cloud.on("GET /compute/servers/detail", { body: { servers: [server] } });
         cloud.on("GET /compute/servers/a", { body: { server } });
         const env = cloud.environment({ SSH_AUTH_SOCK: socket });
@@ -198,6 +199,15 @@ describe("the servers that exist", () => {
         assert.deepEqual(await judged(nobody), [true, 0]);
         const stranger = wayText({ ...at(machine), hostKey: keyPair().public });
         assert.deepEqual(await judged(stranger), [true, 0]);
+      });
+
+      it("are not asked on a way to an address that no server of the cluster has", async () => {
+        const { logins } = machine;
+        const elsewhere = { addr: "203.0.113.7" };
+        assert.deepEqual(await judged(wayText(at(machine)), elsewhere), [true, 0]);
+        const behind = wayText({ ...at(machine), host: "10.0.0.5", proxy: at(hop) });
+        assert.deepEqual(await judged(behind, elsewhere), [true, 0]);
+        assert.equal(machine.logins, logins);
       });
 
       it("have failed where the way is not known, nobody may log in, or Nova has given them up", async () => {
