@@ -5,23 +5,18 @@ import { clusterTags } from "../../../cloud/ownership.js";
 import { providerType } from "../../support/claimed.js";
 import { Embedder, fails } from "../../support/embedder.js";
 import { networkType, urnOf } from "../../support/engine.js";
+import {
+  balancerInState,
+  besideBalancer as rest,
+  cloudProvider,
+  identity,
+  made,
+  type Recorded,
+} from "../../support/held-balancer.js";
 import { startFakeCluster } from "../../support/ready-cluster.js";
 
-const identity = "0123456789ab";
 const bare = { verify: false, kubeconfigFile: false } as const;
 const path = "/load-balancer/lbaas/loadbalancers";
-const cloudProvider = "urn:pulumi:dev::it::pulumi:providers:openstack::default";
-
-type Recorded = Readonly<Record<string, unknown>> & { readonly id: string; readonly urn: string };
-
-/** A resource of the state that OpenStack's provider made. */
-const made = (type: string, id: string, inputs: object = {}, more: object = {}): Recorded => ({
-  ...{ urn: urnOf(type, `dev-${id}`), type, custom: true, id, inputs },
-  ...{ provider: `${cloudProvider}::default`, outputs: { name: id, ...inputs } },
-  ...more,
-});
-const octavia = (kind: string): string =>
-  `openstack:loadbalancer/${kind.charAt(0).toLowerCase()}${kind.slice(1)}:${kind}`;
 
 describe("a load balancer of the state that Octavia lets nobody change", function () {
   this.timeout(60_000);
@@ -37,24 +32,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   let deletions: (readonly string[])[];
   const onNote = (text: string): void => void notes.push(text);
 
-  const parts = (): Recorded[] => {
-    const outputs = { name: "lb", vipAddress: "10.0.0.9" };
-    const balancer = made(octavia("LoadBalancer"), "lb", kept, { outputs, ...lasting });
-    const listener = made(octavia("Listener"), "listener", { loadbalancerId: "lb" });
-    const pool = made(octavia("Pool"), "pool", { listenerId: "listener" });
-    const inPool = { poolId: "pool" };
-    const member = made(octavia("Member"), "member", inPool, { dependencies: [pool.urn] });
-    return [balancer, listener, pool, made(octavia("Monitor"), "monitor", inPool), member];
-  };
-  const rest = (): Recorded[] => [
-    { urn: cloudProvider, type: "pulumi:providers:openstack", custom: true, id: "default" },
-    {
-      ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
-      ...{ custom: true, id: "i", outputs: { stdout: identity } },
-    },
-    made(networkType, "net"),
-    made(octavia("Member"), "theirs", { poolId: "another" }),
-  ];
+  const parts = (): Recorded[] => balancerInState(kept, lasting);
   const holding = (...more: readonly Recorded[]): void => {
     const [member] = parts().slice(-1);
     const behind = { dependencies: [member?.urn, urnOf(networkType, "dev-net")] };
