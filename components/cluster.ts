@@ -34,11 +34,11 @@ import { routedByCloud, routedRangesOf } from "./pod-network/kinds.js";
 import { wantedOf } from "./needs.js";
 import { entryAddresses } from "./spec/floating-ips.js";
 import { lookUpCloud, type CloudFacts } from "./support/catalog.js";
+import { clusterType } from "./support/cluster-type.js";
 import { Component } from "./support/component.js";
 import { ArgumentError } from "./support/errors.js";
 import { FailedMachines } from "./support/failed-machines.js";
 import type { Operator } from "./support/operator.js";
-import { clusterType } from "./support/own-state.js";
 import { RandomIdentity, RandomSeed } from "./support/remote-script.js";
 import { withTransforms, type Transforms } from "./support/transform.js";
 

@@ -20,10 +20,11 @@ import {
   servicesExternalNetworkIn,
   type CloudFacts,
 } from "./support/catalog.js";
+import { clusterType } from "./support/cluster-type.js";
 import { ConfigError, type Problem } from "./support/errors.js";
 import type { Operator } from "./support/operator.js";
 import { isAsBefore } from "./support/known-facts.js";
-import { clusterType, nameIn, ownState, type Recorded } from "./support/own-state.js";
+import { nameIn, ownState, type Recorded } from "./support/own-state.js";
 import { KeptValues, type KeptValuesArgs } from "./support/remote-script.js";
 import { generationMark } from "./support/server-marks.js";
 

@@ -1,4 +1,4 @@
-import { clusterType } from "../../components/support/own-state.js";
+import { clusterType } from "../../components/support/cluster-type.js";
 import { ClusterError } from "./cluster-error.js";
 import type { Run } from "./run.js";
 import { holdsNothing, type StateExport } from "./state.js";

@@ -8,9 +8,6 @@ const stateSchema = z.object({
   ),
 });
 
-/** Type of a cluster's own resource. */
-export const clusterType = "stackadm:index:Cluster";
-
 /** A resource that the stack's state holds. */
 export interface Recorded {
   readonly name: string;

@@ -14,7 +14,7 @@ import { appendFileSync } from "node:fs";
 import * as command from "@pulumi/command";
 import { versionBefore } from ${JSON.stringify(join(components, "frozen-values.ts"))};
 import { Component } from ${JSON.stringify(join(components, "support/component.ts"))};
-import { clusterType } from ${JSON.stringify(join(components, "support/own-state.ts"))};
+import { clusterType } from ${JSON.stringify(join(components, "support/cluster-type.ts"))};
 
 const { LOG = "", FAILS = "", WANTED } = process.env;
 class Outer extends Component {
