@@ -1,22 +1,9 @@
 import { strict as assert } from "node:assert";
-import { etcdMintScript, memberScripts } from "../../components/etcd/member-scripts.js";
-import { askerValues, nodeCommands, versionValues, wishes } from "../support/joining.js";
+import { memberScripts } from "../../components/etcd/member-scripts.js";
+import { etcdValues as values } from "../support/etcd-machine.js";
+import { nodeCommands, wishes } from "../support/joining.js";
 import { Sandbox } from "../support/sandbox.js";
 
-const values = {
-  ...askerValues,
-  ...versionValues,
-  NODE_NAME: "dev-etcd-0",
-  ADDRESS: "10.0.0.5",
-  BEGINS: "yes",
-  KUBEADM_ETCD: "cluster: '@INITIAL_CLUSTER@'\nstate: '@STATE@'\n",
-  KUBELET_CONFIG: "kind: KubeletConfiguration\n",
-  JOIN_SIGNER: "ssh-ed25519 AAAASIGNER",
-  MINT_SCRIPT: etcdMintScript,
-  NODE_RANGE: "10.0.0.0/24",
-  KUBELET: "1.36.3",
-  AFTER_KUBEADM: "",
-};
 const cluster = "dev-etcd-1=https://10.0.0.7:2380,dev-etcd-0=https://10.0.0.5:2380";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 

@@ -1,23 +1,10 @@
 import { strict as assert } from "node:assert";
-import { etcdMintScript, memberScripts } from "../../components/etcd/member-scripts.js";
-import { askerValues, nodeCommands, versionValues } from "../support/joining.js";
+import { memberScripts } from "../../components/etcd/member-scripts.js";
+import { etcdValues as values } from "../support/etcd-machine.js";
+import { nodeCommands } from "../support/joining.js";
 import { Sandbox, type Outcome } from "../support/sandbox.js";
 import { kubeadmOf, livesWithFormer, shortBounds } from "../support/upgrading.js";
 
-const values = {
-  ...askerValues,
-  ...versionValues,
-  NODE_NAME: "dev-etcd-0",
-  ADDRESS: "10.0.0.5",
-  BEGINS: "yes",
-  KUBEADM_ETCD: "cluster: '@INITIAL_CLUSTER@'\nstate: '@STATE@'\n",
-  KUBELET_CONFIG: "kind: KubeletConfiguration\n",
-  JOIN_SIGNER: "ssh-ed25519 AAAASIGNER",
-  MINT_SCRIPT: etcdMintScript,
-  NODE_RANGE: "10.0.0.0/24",
-  KUBELET: "1.36.3",
-  AFTER_KUBEADM: "",
-};
 const scripts = shortBounds(memberScripts).map((text) =>
   text.replaceAll("poll 240 answers", "poll 1 answers"),
 );

@@ -1,0 +1,19 @@
+/** The first machine of an etcd of its own. */
+import { etcdMintScript } from "../../components/etcd/member-scripts.js";
+import { askerValues, versionValues } from "./joining.js";
+
+/** What the script of a machine of etcd's own is given. */
+export const etcdValues = {
+  ...askerValues,
+  ...versionValues,
+  NODE_NAME: "dev-etcd-0",
+  ADDRESS: "10.0.0.5",
+  BEGINS: "yes",
+  KUBEADM_ETCD: "cluster: '@INITIAL_CLUSTER@'\nstate: '@STATE@'\n",
+  KUBELET_CONFIG: "kind: KubeletConfiguration\n",
+  JOIN_SIGNER: "ssh-ed25519 AAAASIGNER",
+  MINT_SCRIPT: etcdMintScript,
+  NODE_RANGE: "10.0.0.0/24",
+  KUBELET: "1.36.3",
+  AFTER_KUBEADM: "",
+};
