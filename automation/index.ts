@@ -6,6 +6,15 @@ export type { Orphan } from "../cloud/orphans.js";
 export type { QuotaUse } from "../cloud/quotas.js";
 export type { ClusterSpec } from "../components/spec/cluster-spec.js";
 export type { Piece, Toolchain } from "../toolchain/toolchain.js";
+export type { Backup, BackupDescription, KeptFile } from "./backup/backup-files.js";
+export {
+  createBackupService,
+  type BackupOptions,
+  type BackupRunOptions,
+  type BackupService,
+  type RestorePlanOptions,
+} from "./backup/backup-service.js";
+export type { RestorePlan } from "./backup/restore-plan.js";
 export { createClusterService, type ClusterService } from "./cluster/cluster-service.js";
 export type {
   ClaimedVolume,

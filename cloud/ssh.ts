@@ -1,6 +1,7 @@
 /** Logging in to look. Each machine may answer with one host key only; the login key is the ssh-agent's. */
-import type { Duplex } from "node:stream";
-import { Client } from "ssh2";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Client, type ClientChannel } from "ssh2";
 
 /** A machine to log in to. */
 export interface SshTarget {
@@ -87,6 +88,52 @@ export const forward = (client: Client, address: string, port: number): Promise<
       else resolve(channel);
     });
   });
+
+const begin = (client: Client, command: string): Promise<ClientChannel> =>
+  new Promise((resolve, reject) => {
+    client.exec(command, (error, channel) => {
+      if (error) reject(error);
+      else resolve(channel);
+    });
+  });
+
+/** What a command on a machine reads and where what it prints goes. */
+export interface Streams {
+  /** @default nothing */
+  readonly input?: Readable;
+  readonly output: Writable;
+}
+
+/** How a command on a machine ended. */
+export interface Ended {
+  /** Undefined when a signal ended it, or the connection did. */
+  readonly code: number | undefined;
+  /** Standard error. */
+  readonly said: string;
+}
+
+/** Runs a command on a machine. Throws what ended the streams, if nothing but that is known. */
+export async function execute(
+  client: Client,
+  command: string,
+  { input, output }: Streams,
+): Promise<Ended> {
+  const channel = await begin(client, command);
+  let said = "";
+  let code: number | undefined;
+  channel.stderr.setEncoding("utf8").on("data", (part: string) => (said += part));
+  channel.once("exit", (ended: number | null) => (code = ended ?? undefined));
+  const closed = new Promise<void>((resolve) => channel.once("close", resolve));
+  const reading = (input ? pipeline(input, channel) : Promise.resolve(channel.end())).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  await pipeline(channel, output);
+  const [unread] = await Promise.all([reading, closed]);
+  // A command that failed may not have read all: why, it says itself.
+  if (code === undefined && unread instanceof Error) throw unread;
+  return { code, said };
+}
 
 /**
  * Who answers at the end of the way: the machine itself, another one, or nobody that lets us in; "the proxy alone" where the

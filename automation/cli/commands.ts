@@ -102,6 +102,29 @@ function declareLooks(program: Command): void {
   ).option("--show-secrets", "with the secret ones in clear", false);
 }
 
+function declareBackup(program: Command): void {
+  command(
+    program,
+    "backup",
+    "copy what brings the cluster back into a directory: etcd's data, a control plane's files, the stack's state",
+    async () => (await import("./backup.js")).backup,
+  )
+    .option("--to <directory>", "what becomes the backup (default: backups/<stack>-<time>)")
+    .addHelpText(
+      "after",
+      "\nWhoever has a backup has the cluster, and every Secret in it: keep it where nobody else reads it, and not on the cluster's\n" +
+        "own machines. What is in volumes is not in it. It is over SSH, so it works without the cluster's API, too.",
+    );
+  command(
+    program,
+    "restore",
+    "bring etcd back to a backup, on the machines that are there; what came into Kubernetes after it is lost",
+    async () => (await import("./restore.js")).restore,
+  )
+    .requiredOption("--from <directory>", "what `backup` made")
+    .option("--yes", "do not ask: it is meant; needed without a terminal and with --json", false);
+}
+
 function declareCare(program: Command): void {
   command(
     program,
@@ -186,6 +209,9 @@ function declareSetup(program: Command): void {
 
 /** Every command, in the order in which help lists them. */
 export function declareCommands(program: Command): void {
-  for (const declare of [declareChanges, declareLooks, declareCare, declareLab, declareSetup])
+  for (const declare of [
+    ...[declareChanges, declareLooks, declareBackup, declareCare],
+    ...[declareLab, declareSetup],
+  ])
     declare(program);
 }

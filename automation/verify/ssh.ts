@@ -1,7 +1,16 @@
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
-import { forward, HostKeyMismatch, logIn, type SshRoute, type SshTarget } from "../../cloud/ssh.js";
+import {
+  execute,
+  forward,
+  HostKeyMismatch,
+  logIn,
+  type Ended,
+  type SshRoute,
+  type SshTarget,
+  type Streams,
+} from "../../cloud/ssh.js";
 import { Failure } from "../../base/failure.js";
 import { UserError } from "../../base/user-error.js";
 
@@ -83,6 +92,11 @@ export class Sessions {
   /** Logs in to the machine, if that is not done yet. */
   async logIn(target: SshRoute): Promise<void> {
     await within(patience, this.#client(target), `${target.host} lets nobody in.`);
+  }
+
+  /** Runs a command on the machine, however long it takes. */
+  async execute(target: SshRoute, command: string, streams: Streams): Promise<Ended> {
+    return execute(await this.#client(target), command, streams);
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  cpSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -60,6 +61,8 @@ export function installedPackage(): string {
     platform: "node",
     logLevel: "error",
   });
+  const scripts = join("automation", "backup", "scripts");
+  cpSync(join(root, scripts), join(home, "dist", scripts), { recursive: true });
   for (const file of ["package.json", "Pulumi.yaml", "Pulumi.dev.yaml"])
     copyFileSync(join(root, file), join(home, file));
   writeFileSync(join(home, "dist", "lab", "lab.js"), lab);

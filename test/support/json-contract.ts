@@ -33,7 +33,17 @@ const commands = tableOf("Command");
 const types = tableOf("Type");
 
 /** Options that a value follows. */
-const valued = ["-s", "--stack", "-C", "--cwd", "--cluster", "--identity", "--kubernetes"];
+const valued = [
+  "-s",
+  "--stack",
+  "-C",
+  "--cwd",
+  "--cluster",
+  "--identity",
+  "--kubernetes",
+  "--to",
+  "--from",
+];
 
 function fieldsOf(type: string, args: readonly string[]): readonly string[] {
   const row = types.find(({ keys }) => keys.includes(type));

@@ -164,9 +164,14 @@ export class Sandbox {
 
   /** Runs one script as a program, with arguments. */
   execute(script: string, ...args: readonly string[]): Outcome {
+    return this.feed("", script, ...args);
+  }
+
+  /** The same, with standard input. */
+  feed(input: string, script: string, ...args: readonly string[]): Outcome {
     const file = join(this.root, "program");
     writeFileSync(file, this.#inside(script));
-    return this.#spawn([file, ...args], "");
+    return this.#spawn([file, ...args], input);
   }
 
   #spawn(args: readonly string[], input: string): Outcome {

@@ -18,7 +18,7 @@ member() {
   run_kubelet
   if [[ ! -e $membership ]]; then become_member; fi
   poll 240 answers ||
-    die "etcd on $NODE_NAME does not answer; if a majority of its members is lost, restore a snapshot (docs/operations.md)"
+    die "etcd on $NODE_NAME does not answer; if a majority of its members is lost, run backup and restore, or restore with an earlier backup"
   touch "$membership"
   converge_version
   close_etcd_data
@@ -77,7 +77,7 @@ begin_etcd() {
 join_etcd() {
   local cluster='' certificate='' key=''
   [[ -n $PEERS ]] ||
-    die "$NODE_NAME was made anew, and etcd had only this machine: its data went with it. Restore a snapshot of etcd on it, or run destroy --abandon and up"
+    die "$NODE_NAME was made anew, and etcd had only this machine: its data went with it: run restore with a backup, or destroy --abandon and up"
   # Whoever lets this machine in takes its former member out first: data that still count must not be deleted.
   poll 300 ask_to_join ||
     die "no other member of etcd lets $NODE_NAME in; bring a majority of them up and run up again"

@@ -118,7 +118,7 @@ begin_cluster() {
 
 join_cluster() {
   [[ -n $PEERS ]] ||
-    die "$NODE_NAME was made anew, and there is no other control plane to join. If the cluster had several, write their number in controlPlane.count again; if it had only this one, its keys went with it, and so did etcd's data, unless they are on a volume or on machines of their own: take a snapshot of those first. Then restore a snapshot on it, or run destroy --abandon and up"
+    die "$NODE_NAME was made anew, and there is no other control plane to join. If the cluster had several, write their number in controlPlane.count again; if it had only this one, its keys went with it: run restore with a backup, or destroy --abandon and up"
   if ! unit_running join; then start_join; fi
   wait_unit join 910
   rm -f "$volatile/kubeadm.yaml"

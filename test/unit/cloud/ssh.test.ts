@@ -4,8 +4,18 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { PassThrough, Readable, Writable } from "node:stream";
 import { ensureAgent, type Agent } from "../../../automation/setup/ssh-agent.js";
-import { forward, HostKeyMismatch, logIn, whoAnswers, type SshTarget } from "../../../cloud/ssh.js";
+import {
+  execute,
+  forward,
+  HostKeyMismatch,
+  logIn,
+  whoAnswers,
+  type Ended,
+  type SshTarget,
+} from "../../../cloud/ssh.js";
 import { keyPair, SshServer } from "../../engine/support/ssh-server.js";
 
 describe("a login to look", () => {
@@ -66,6 +76,69 @@ describe("a login to look", () => {
     await assert.rejects(logIn(at(machine, { agentSocket })), /agent/);
     // An error that nobody listens to fails the test.
     await new Promise((resolve) => setTimeout(resolve, 100));
+  });
+
+  describe("and to work", () => {
+    const run = async (
+      command: string,
+      input?: Readable,
+      meanwhile?: () => void,
+    ): Promise<Ended & { readonly printed: Buffer }> => {
+      const client = await logIn(at(machine));
+      const parts: Buffer[] = [];
+      const output = new PassThrough().on("data", (part: Buffer) => parts.push(part));
+      try {
+        const ending = execute(client, command, { ...(input && { input }), output });
+        meanwhile?.();
+        return { ...(await ending), printed: Buffer.concat(parts) };
+      } finally {
+        client.destroy();
+      }
+    };
+
+    it("takes what a command prints as it is, however much, and gives it what it reads", async () => {
+      const much = randomBytes(3_000_000);
+      const { code, printed } = await run("cat", Readable.from([much]));
+      assert.equal(code, 0);
+      assert.ok(printed.equals(much));
+      assert.equal((await run("cat")).printed.length, 0);
+    });
+
+    it("tells how it ended and what it said, also where it did not read all", async () => {
+      const endless = Readable.from([Buffer.alloc(2_000_000)]);
+      const { code, said } = await run("echo no room >&2; exit 3", endless);
+      assert.deepEqual([code, said], [3, "no room\n"]);
+    });
+
+    it("tells that nobody knows how it ended when the connection is gone", async () => {
+      const ended = run("sleep 60", undefined, () => {
+        setTimeout(() => {
+          machine.disconnectAll();
+        }, 200);
+      });
+      const outcome = await ended.catch((error: unknown) => error);
+      assert.ok(outcome instanceof Error || (outcome as Ended).code === undefined);
+    });
+
+    it("throws when what it prints cannot be kept", async () => {
+      const client = await logIn(at(machine));
+      const full = new Writable({
+        write: (_part, _encoding, done) => {
+          done(new Error("no space left on device"));
+        },
+      });
+      await assert.rejects(execute(client, "echo much", { output: full }), /no space left/);
+      client.destroy();
+    });
+
+    it("throws when what it is to read ends too early", async () => {
+      const broken = new Readable({
+        read() {
+          this.destroy(new Error("the file is gone"));
+        },
+      });
+      await assert.rejects(run("sleep 60", broken), /the file is gone/);
+    });
   });
 
   it("says at once that the machine hangs up", async () => {

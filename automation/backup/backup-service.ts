@@ -1,0 +1,120 @@
+import { listObjects } from "../../cloud/inventory.js";
+import { requireFree } from "../cluster/unlock.js";
+import type { ClusterServiceOptions, RunOptions } from "../cluster/options.js";
+import { ClusterError } from "../cluster/cluster-error.js";
+import { Run } from "../cluster/run.js";
+import { identitiesOf, readOutputs, type StateExport } from "../cluster/state.js";
+import { unlessStopped } from "../cluster/stop.js";
+import { beginWithOurs } from "../cluster/which-cluster.js";
+import { parseOutputs, type ClusterOutputs } from "../verify/outputs.js";
+import { readBackup, type Backup } from "./backup-files.js";
+import { ClusterMachines } from "./machines.js";
+import { lookAtMachines, restore } from "./restore.js";
+import { planRestore, requireSameCluster, type RestorePlan } from "./restore-plan.js";
+import { takeBackup, versionIn } from "./take-backup.js";
+
+/** What every request about a backup is told. */
+export interface BackupRunOptions extends Pick<
+  RunOptions,
+  "onCluster" | "onNote" | "signal" | "killSignal" | "settings"
+> {
+  /** What is done now, in a few words. */
+  readonly onDetail?: (text: string) => void;
+}
+
+export interface BackupOptions extends BackupRunOptions {
+  /** The directory that becomes the backup; nothing of that name may be there. */
+  readonly to: string;
+}
+
+export interface RestorePlanOptions extends BackupRunOptions {
+  /** A directory that `backup` made. */
+  readonly from: string;
+}
+
+/** What is needed to bring a cluster back, and how that is done. Over SSH, without the cluster's API. */
+export interface BackupService {
+  /**
+   * Takes etcd's data, the files of a control plane and the stack's state into a directory, which then holds the keys of the cluster.
+   * Nothing is changed. Also where etcd has lost its majority.
+   */
+  backup(stack: string, options: BackupOptions): Promise<Backup>;
+  /** Says what would bring the cluster back, as its machines are now. Nothing is changed. Throws NOT_READY with all that is in the way. */
+  restorePlan(stack: string, options: RestorePlanOptions): Promise<RestorePlan>;
+  /**
+   * Brings etcd back to the backup: what came into Kubernetes after it is lost. Asks nobody. Once etcd is stopped, only `killSignal` ends
+   * it; the same once more goes on.
+   */
+  restore(stack: string, plan: RestorePlan, options?: BackupRunOptions): Promise<void>;
+}
+
+interface Cluster {
+  readonly run: Run;
+  readonly state: StateExport;
+  readonly outputs: ClusterOutputs;
+  readonly machines: ClusterMachines;
+}
+
+/** One request about the cluster of a stack. */
+async function withCluster<T>(
+  service: ClusterServiceOptions,
+  stack: string,
+  options: BackupRunOptions,
+  work: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  const run = new Run(service, stack, options);
+  let machines: ClusterMachines | undefined;
+  const end = (): void => machines?.close();
+  try {
+    await requireFree(run);
+    const state = await beginWithOurs(run);
+    if (state === undefined)
+      throw new ClusterError("STACK_NOT_FOUND", `There is no stack '${stack}' in this backend.`);
+    const outputs = parseOutputs(await readOutputs(run.access));
+    machines = await ClusterMachines.of(run, outputs);
+    options.killSignal?.addEventListener("abort", end);
+    return await work({ run, state, outputs, machines });
+  } catch (error) {
+    throw unlessStopped(error, options.signal);
+  } finally {
+    options.killSignal?.removeEventListener("abort", end);
+    end();
+    run.close();
+  }
+}
+
+export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
+  backup: (stack, options) =>
+    withCluster(service, stack, options, ({ run, ...source }) => {
+      // Nothing is half done when it ends so.
+      options.signal?.addEventListener("abort", () => {
+        source.machines.close();
+      });
+      run.requireNotStopped();
+      return takeBackup({ stack, ...source, onDetail: options.onDetail }, options.to);
+    }),
+  restorePlan: (stack, options) =>
+    withCluster(service, stack, options, async ({ run, state, outputs, machines }) => {
+      const backup = await readBackup(options.from);
+      requireSameCluster(backup, {
+        cluster: outputs.clusterName,
+        identities: identitiesOf(state),
+        kubernetesVersion: versionIn(state),
+      });
+      const servers = await listObjects(await run.cloud(), "server");
+      const seen = await lookAtMachines(outputs, machines, servers);
+      return planRestore({ backup, outputs, seen });
+    }),
+  restore: (stack, plan, options = {}) =>
+    withCluster(service, stack, options, ({ run, machines }) =>
+      // Nobody else's `up` works on the machines meanwhile.
+      run.hold((signal) =>
+        restore(plan, machines, {
+          onDetail: options.onDetail,
+          requireGoingOn: () => {
+            run.requireNotStopped(signal);
+          },
+        }),
+      ),
+    ),
+});

@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import type { Streams } from "../../cloud/ssh.js";
+import { quote } from "../../components/support/shell.js";
+import { Failure } from "../../base/failure.js";
+import type { Run } from "../cluster/run.js";
+import { targetOf, type ClusterOutputs, type MachineOutput } from "../verify/outputs.js";
+import { Sessions } from "../verify/ssh.js";
+
+const read = (name: string): string => readFileSync(join(__dirname, "scripts", name), "utf8");
+
+/** What a machine is asked for: programs for bash, with a word that says what of it. */
+export const keepScript = read("keep.sh");
+export const restoreScript = read("restore.sh");
+
+/** One of these, with its words. */
+export interface Task {
+  readonly script: string;
+  readonly words: readonly string[];
+}
+
+/** What a machine is to do that keeps something, or brings it back. */
+export const keeping = (...words: ["snapshot" | "archive"]): Task => ({
+  ...{ script: keepScript, words },
+});
+export const restoring = (...words: readonly string[]): Task => ({ script: restoreScript, words });
+
+/** As root, with nothing of the script in what it reads: that is for the data. */
+const commandOf = ({ script, words }: Task): string =>
+  ["sudo -n bash -c", quote(script), "stackadm", ...words.map(quote)].join(" ");
+
+/** What a script gave as its reason, else the last that it said. */
+function reasonIn(said: string): string {
+  const lines = said.split("\n").filter(Boolean);
+  const reason = lines.findLast((line) => line.startsWith("reason: "));
+  return (reason?.slice("reason: ".length) ?? lines.at(-1) ?? "it said nothing").replace(
+    /\.?$/,
+    ".",
+  );
+}
+
+/** The machines of one cluster, by the way that its outputs say. Each is logged in to once. */
+export class ClusterMachines {
+  constructor(
+    private readonly outputs: ClusterOutputs,
+    private readonly login: { readonly user: string; readonly agentSocket: string },
+    private readonly sessions: Pick<Sessions, "execute" | "close"> = new Sessions(),
+  ) {}
+
+  static async of(run: Run, outputs: ClusterOutputs): Promise<ClusterMachines> {
+    // The settings of a program of one's own say nothing of it, and wrong ones keep nobody from looking.
+    const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
+    const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
+    return new ClusterMachines(outputs, { user: ssh?.user ?? "debian", agentSocket });
+  }
+
+  /** Does it on the machine. Throws SSH_UNREACHABLE, HOST_KEY_MISMATCH, or COMMAND_FAILED with the script's reason. */
+  async do(machine: MachineOutput, task: Task, streams: Streams): Promise<void> {
+    const target = targetOf(machine, this.outputs, this.login);
+    if (!target)
+      throw new Failure(
+        "SSH_UNREACHABLE",
+        `${machine.name} cannot be reached by SSH: no way or no host key of it is known.`,
+      );
+    const { code, said } = await this.sessions.execute(target, commandOf(task), streams);
+    if (code === 0) return;
+    throw new Failure(
+      "COMMAND_FAILED",
+      code === undefined
+        ? `The connection to ${machine.name} ended before its work did.`
+        : `${machine.name}: ${reasonIn(said)}`,
+      "Mend that and run the same command again.",
+    );
+  }
+
+  /** The same, for what it prints. */
+  async ask(machine: MachineOutput, task: Task, input?: Pick<Streams, "input">): Promise<string> {
+    const parts: Buffer[] = [];
+    const output = new Writable({
+      write: (part: Buffer, _, done) => {
+        parts.push(part);
+        done();
+      },
+    });
+    await this.do(machine, task, { ...input, output });
+    return Buffer.concat(parts).toString("utf8");
+  }
+
+  close(): void {
+    this.sessions.close();
+  }
+}

@@ -1,0 +1,186 @@
+import { Failure } from "../../base/failure.js";
+import { z } from "zod";
+import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
+import type { Backup, BackupDescription } from "./backup-files.js";
+import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./groups.js";
+
+/** What a machine says of itself (scripts/restore.sh, `look`). */
+export const lookedSchema = z.object({
+  /** Whether the programs are there that bring something back. */
+  prepared: z.boolean(),
+  /** Whether it has the keys of its place in the cluster: one that was made anew has not. */
+  place: z.boolean(),
+  /** Whether it has a member of etcd, running or not. */
+  etcd: z.boolean(),
+  /** The same of an API server. */
+  apiServer: z.boolean(),
+});
+
+/** Why a machine says nothing. */
+export interface Silent {
+  readonly silent: string;
+  /** The machine through which it is reached, if that one's server is gone. */
+  readonly behind?: string | undefined;
+}
+
+/** How a machine was found: what it says, that its server is gone, or why it says nothing. */
+export type Seen = z.infer<typeof lookedSchema> | "gone" | Silent;
+
+/** What brings a cluster back. */
+export interface RestorePlan {
+  readonly backup: Backup;
+  /** Machines made anew that become what their former servers were, and the archives for that. */
+  readonly unpack: readonly { readonly machine: MachineOutput; readonly file: string }[];
+  /** Those that have etcd's data from then on. */
+  readonly members: readonly MachineOutput[];
+  readonly apiServers: readonly MachineOutput[];
+  /** Those that have no place in the cluster any more: `up --refresh` lets them in anew. */
+  readonly without: readonly MachineOutput[];
+}
+
+export interface Found {
+  readonly backup: Backup;
+  readonly outputs: ClusterOutputs;
+  /** Every member of etcd and every control plane, by its name. */
+  readonly seen: ReadonlyMap<string, Seen>;
+}
+
+type Said = z.infer<typeof lookedSchema>;
+const said = (seen: Seen | undefined): Said | undefined =>
+  typeof seen === "object" && "place" in seen ? seen : undefined;
+
+const adviceFor = ({ behind }: Silent): string =>
+  behind === undefined
+    ? "Bring it up; or delete its server, and `npx stackadm up --refresh` makes it anew afterwards."
+    : `It is reached through ${behind}, which \`npx stackadm up --refresh\` makes anew before it ends with an error.`;
+
+/** Machines that may come back as they were would go on with what they know. */
+function silentProblems({ outputs, seen }: Found): string[] {
+  const all = new Set([...etcdOf(outputs), ...controlPlanesOf(outputs)]);
+  return [...all].flatMap(({ name }) => {
+    const one = seen.get(name);
+    return typeof one === "object" && "silent" in one
+      ? `${name}: ${one.silent} ${adviceFor(one)}`
+      : [];
+  });
+}
+
+interface Group {
+  readonly what: string;
+  readonly machines: readonly MachineOutput[];
+  /** Whether a machine with its place has what the group is for. */
+  readonly whole: (machine: Said) => boolean;
+}
+
+const groupsOf = (outputs: ClusterOutputs): { etcd: Group; apiServers: Group } => ({
+  etcd: {
+    what: "a member of etcd",
+    machines: etcdOf(outputs),
+    whole: ({ etcd }) => etcd,
+  },
+  apiServers: {
+    what: "a control plane",
+    machines: controlPlanesOf(outputs),
+    whole: ({ apiServer }) => apiServer,
+  },
+});
+
+interface Choice {
+  readonly machines: readonly MachineOutput[];
+  readonly unpack: RestorePlan["unpack"];
+  readonly problems: readonly string[];
+}
+
+/** Those of a group that go on; where none has its place, one that gets it from the archive. */
+function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choice {
+  const of = (one: MachineOutput): Said | undefined => said(seen.get(one.name));
+  const placed = machines.filter((one) => of(one)?.place);
+  if (placed.length > 0)
+    return {
+      machines: placed,
+      unpack: [],
+      problems: placed
+        .filter(
+          (one) =>
+            !whole(of(one) ?? { prepared: false, place: false, etcd: false, apiServer: false }),
+        )
+        .map(
+          ({ name }) =>
+            `${name} was ${what}, but the manifest of that is not in /etc/kubernetes/manifests: put it back.`,
+        ),
+    };
+  const archive = backup.archives.find(({ machine }) =>
+    machines.some(({ name }) => name === machine),
+  );
+  const machine = machines.find(({ name }) => name === archive?.machine);
+  const names = machines.map(({ name }) => name).join(", ");
+  if (!archive || !machine)
+    return {
+      ...{ machines: [], unpack: [] },
+      problems: [`No machine is ${what} any more, and the backup has no archive of ${names}.`],
+    };
+  if (of(machine)?.prepared !== true)
+    return {
+      ...{ machines: [], unpack: [] },
+      problems: [
+        `No machine is ${what} any more: run \`npx stackadm up --refresh\`, which makes ${machine.name} anew and ends with an error. Then run this again.`,
+      ],
+    };
+  return { machines: [machine], unpack: [{ machine, file: archive.file }], problems: [] };
+}
+
+/** Decides from what was found. Throws one failure with all that is in the way. Pure. */
+export function planRestore(found: Found): RestorePlan {
+  const { backup, outputs } = found;
+  const { etcd, apiServers } = groupsOf(outputs);
+  const members = choose(etcd, found);
+  const serving = hasOwnEtcd(outputs) ? choose(apiServers, found) : members;
+  const silent = silentProblems(found);
+  const problems = silent.length > 0 ? silent : [...members.problems, ...serving.problems];
+  if (problems.length > 0)
+    throw new Failure(
+      "NOT_READY",
+      `The backup cannot be brought back as the machines are:\n${[...new Set(problems)].map((one) => `  ${one}`).join("\n")}`,
+      "Nothing was changed. When that is done, run the same command again.",
+    );
+  const kept = new Set([...members.machines, ...serving.machines]);
+  const all = new Set([...etcd.machines, ...apiServers.machines]);
+  return {
+    backup,
+    unpack: [...new Set([...members.unpack, ...serving.unpack])],
+    members: members.machines,
+    apiServers: serving.machines,
+    without: [...all].filter((one) => !kept.has(one)),
+  };
+}
+
+const minor = (version: string): number => Number(version.split(".")[1]);
+
+/** What the stack holds now. */
+export interface Held {
+  readonly cluster: string;
+  readonly identities: ReadonlySet<string>;
+  readonly kubernetesVersion: string | undefined;
+}
+
+/** Refuses a backup of another cluster, or of a later release than the machines run. Pure. */
+export function requireSameCluster(backup: BackupDescription, held: Held): void {
+  const { cluster, identities, takenAt, kubernetesVersion: then } = backup;
+  const same =
+    identities.length > 0
+      ? identities.every((one) => held.identities.has(one))
+      : held.identities.size === 0 && cluster === held.cluster;
+  if (!same)
+    throw new Failure(
+      "INVALID_USAGE",
+      `--from: the backup of ${takenAt} is of cluster '${cluster}' (${identities.join(", ") || "no identity"}), and the stack holds '${held.cluster}' (${[...held.identities].join(", ") || "no identity"}).`,
+      "Nothing was changed. Name a backup of this cluster, or its stack by --stack.",
+    );
+  const now = held.kubernetesVersion;
+  if (then !== undefined && now !== undefined && minor(then) > minor(now))
+    throw new Failure(
+      "INVALID_USAGE",
+      `--from: the backup is of Kubernetes ${then}, and the machines run ${now}, which does not read all of it.`,
+      "Nothing was changed. Name an earlier backup.",
+    );
+}

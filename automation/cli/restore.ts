@@ -1,0 +1,52 @@
+import { withStep } from "../../base/progress.js";
+import { restoreText } from "../render/restore-plan.js";
+import { requireAnswer, typed } from "./agree.js";
+import { backupRun, backupServiceOf } from "./backup.js";
+import { withStack } from "./context.js";
+import type { Session, StackOptions } from "./session.js";
+
+interface Options extends StackOptions {
+  readonly from: string;
+  readonly yes: boolean;
+}
+
+export function restore(session: Session, { from, yes, ...options }: Options): Promise<number> {
+  requireAnswer(session, "restore", yes);
+  return withStack(session, options, async (context) => {
+    const { stack } = context;
+    const service = backupServiceOf(context);
+    const { onCluster, ...run } = backupRun(context);
+    const plan = await service.restorePlan(stack, {
+      ...run,
+      ...(onCluster && { onCluster }),
+      from,
+    });
+    session.progress.note(`\n${session.redactor.clean(restoreText(plan, Date.now()))}\n`);
+    const { backup, members, unpack, without } = plan;
+    if (!yes)
+      await typed(session, {
+        question: "Type the cluster's name to bring it back: ",
+        words: [backup.cluster],
+        ...{ what: "the cluster's name", purpose: "it is to be brought back" },
+      });
+    await withStep(session.progress, `Bring back the cluster of '${stack}'`, 90, (step) =>
+      service.restore(stack, plan, {
+        ...run,
+        onDetail: (text) => {
+          step.update(text);
+        },
+      }),
+    );
+    const next = without.length > 0 || unpack.length > 0 ? "up --refresh" : "up";
+    session.print(
+      `The Kubernetes API answers with what was there at ${backup.takenAt}. Run \`npx stackadm ${next}\`: it makes again what came later.`,
+    );
+    session.emit({
+      ...{ type: "result", ok: true, stack, cluster: backup.cluster, takenAt: backup.takenAt },
+      members: members.map(({ name }) => name),
+      unpacked: unpack.map(({ machine }) => machine.name),
+      without: without.map(({ name }) => name),
+    });
+    return 0;
+  });
+}

@@ -1,0 +1,31 @@
+import type { RestorePlan } from "../backup/restore-plan.js";
+
+const names = (machines: readonly { readonly name: string }[]): string =>
+  machines.map(({ name }) => name).join(", ");
+
+/** How long ago that was, in one unit. */
+function ago(takenAt: string, now: number): string {
+  const minutes = Math.round((now - Date.parse(takenAt)) / 60_000);
+  if (minutes < 120) return `${minutes} minutes`;
+  return minutes < 48 * 60
+    ? `${Math.round(minutes / 60)} hours`
+    : `${Math.round(minutes / 1440)} days`;
+}
+
+/** What is about to be done, for people. `now` in milliseconds since 1970. */
+export function restoreText(
+  { backup, unpack, members, apiServers, without }: RestorePlan,
+  now: number,
+): string {
+  const others = apiServers.filter((one) => !members.includes(one));
+  return [
+    `etcd of cluster '${backup.cluster}' goes back to ${backup.takenAt}, ${ago(backup.takenAt, now)} ago: what came into Kubernetes since is lost.`,
+    ...unpack.map(({ machine }) => `${machine.name} becomes what its former server was.`),
+    `etcd's members will be: ${names(members)}.`,
+    ...(others.length > 0 ? [`API servers that start again: ${names(others)}.`] : []),
+    ...(without.length > 0
+      ? [`Without a place in the cluster: ${names(without)}. \`up --refresh\` lets them in anew.`]
+      : []),
+    "The Kubernetes API does not answer for about a minute; pods go on.",
+  ].join("\n");
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import type { Backup } from "../../../../automation/backup/backup-files.js";
+import {
+  planRestore,
+  requireSameCluster,
+  type Held,
+  type Seen,
+} from "../../../../automation/backup/restore-plan.js";
+import { Failure } from "../../../../base/failure.js";
+import { outputsOf } from "./support.js";
+
+const file = { bytes: 1, sha256: "" };
+const backup: Backup = {
+  ...{ directory: "/backup", format: 1, takenAt: "2026-11-25T20:00:00Z", stack: "dev" },
+  ...{ cluster: "dev", identities: ["0123456789ab"], kubernetesVersion: "1.35.4" },
+  snapshot: { file: "snapshot.db", machine: "dev-control-plane-0", ...file },
+  archives: [
+    { machine: "dev-control-plane-0", file: "dev-control-plane-0.tgz", ...file },
+    { machine: "dev-etcd-0", file: "dev-etcd-0.tgz", ...file },
+  ],
+  state: { file: "state.json", ...file },
+};
+
+const controlPlane: Seen = { prepared: true, place: true, etcd: true, apiServer: true };
+const serving: Seen = { ...controlPlane, etcd: false };
+const member: Seen = { ...controlPlane, apiServer: false };
+const anew: Seen = { prepared: true, place: false, etcd: false, apiServer: false };
+const bare: Seen = { ...anew, prepared: false };
+const silent: Seen = { silent: "its server is SHUTOFF, and it cannot be reached by SSH." };
+
+/** A plan in short, for machines as they are seen: control planes, then etcd's. */
+function plan(controlPlanes: readonly Seen[], etcd: readonly Seen[] = []) {
+  const seen = new Map([
+    ...controlPlanes.map((one, at) => [`dev-control-plane-${at}`, one] as const),
+    ...etcd.map((one, at) => [`dev-etcd-${at}`, one] as const),
+  ]);
+  const outputs = outputsOf(controlPlanes.length, etcd.length);
+  const made = planRestore({ backup, outputs, seen });
+  const names = (all: readonly { readonly name: string }[]): string =>
+    all.map(({ name }) => name.replace("dev-", "").replace("control-plane", "cp")).join(" ");
+  return {
+    members: names(made.members),
+    apiServers: names(made.apiServers),
+    without: names(made.without),
+    unpack: made.unpack.map(({ machine, file }) => `${names([machine])}: ${file}`).join(),
+  };
+}
+
+const refused = (work: () => unknown, ...said: readonly RegExp[]): void => {
+  assert.throws(work, (error) => {
+    assert.ok(error instanceof Failure);
+    for (const one of said) assert.match(error.sentence, one);
+    assert.match(error.hint, /Nothing was changed/);
+    return true;
+  });
+};
+
+describe("a plan that brings a cluster back", () => {
+  it("takes all members where all have their place", () => {
+    assert.deepEqual(plan([controlPlane, controlPlane, controlPlane]), {
+      ...{ members: "cp-0 cp-1 cp-2", apiServers: "cp-0 cp-1 cp-2" },
+      ...{ without: "", unpack: "" },
+    });
+    assert.deepEqual(plan([serving], [member, member, member]), {
+      ...{ members: "etcd-0 etcd-1 etcd-2", apiServers: "cp-0", without: "", unpack: "" },
+    });
+  });
+
+  it("goes on with those that live where servers are gone, or were made anew", () => {
+    assert.deepEqual(plan(["gone", controlPlane, anew]), {
+      ...{ members: "cp-1", apiServers: "cp-1", without: "cp-0 cp-2", unpack: "" },
+    });
+    assert.deepEqual(plan([serving, "gone"], ["gone", bare, member]), {
+      ...{ members: "etcd-2", apiServers: "cp-0", without: "etcd-0 etcd-1 cp-1", unpack: "" },
+    });
+  });
+
+  it("gives one its place from the archive where none has it", () => {
+    const unpack = "cp-0: dev-control-plane-0.tgz";
+    assert.deepEqual(plan([anew]), {
+      ...{ members: "cp-0", apiServers: "cp-0", without: "", unpack },
+    });
+    assert.deepEqual(plan([anew, bare, "gone"]), {
+      ...{ members: "cp-0", apiServers: "cp-0", without: "cp-1 cp-2", unpack },
+    });
+    assert.deepEqual(plan([anew], [anew, anew, anew]), {
+      ...{ members: "etcd-0", apiServers: "cp-0", without: "etcd-1 etcd-2" },
+      unpack: `etcd-0: dev-etcd-0.tgz,${unpack}`,
+    });
+  });
+
+  it("wants it made anew first where it is gone, or not prepared", () => {
+    for (const one of ["gone", bare] as const)
+      refused(
+        () => plan([one]),
+        /No machine is a control plane any more|No machine is a member of etcd any more/,
+        /`npx stackadm up --refresh`, which makes dev-control-plane-0 anew/,
+      );
+  });
+
+  it("leaves no machine out that may come back with what it knows", () => {
+    refused(
+      () => plan([controlPlane, silent, controlPlane]),
+      /dev-control-plane-1: its server is SHUTOFF.*Bring it up; or delete its server/,
+    );
+    refused(
+      () => plan(["gone", { ...silent, behind: "dev-control-plane-0" }]),
+      /It is reached through dev-control-plane-0, which `npx stackadm up --refresh` makes anew/,
+    );
+    refused(() => plan([silent], [member]), /dev-control-plane-0: its server is SHUTOFF/);
+  });
+
+  it("wants back the manifest that somebody put away", () => {
+    refused(
+      () => plan([serving, controlPlane]),
+      /dev-control-plane-0 was a member of etcd, but the manifest of that is not in \/etc/,
+    );
+    refused(() => plan([member], [member]), /dev-control-plane-0 was a control plane, but/);
+  });
+});
+
+describe("a backup to be brought back", () => {
+  const held: Held = {
+    ...{ cluster: "dev", kubernetesVersion: "1.36.3" },
+    identities: new Set(["0123456789ab"]),
+  };
+  const check = (changes: Partial<Held>, of: Partial<Backup> = {}) => {
+    requireSameCluster({ ...backup, ...of }, { ...held, ...changes });
+  };
+
+  it("is of the cluster that the stack holds, and of no later Kubernetes", () => {
+    check({});
+    check({ kubernetesVersion: undefined });
+    check({ identities: new Set() }, { identities: [] });
+  });
+
+  it("is refused otherwise", () => {
+    const other =
+      /is of cluster 'dev' \(0123456789ab\), and the stack holds 'dev' \(ba9876543210\)/;
+    refused(() => {
+      check({ identities: new Set(["ba9876543210"]) });
+    }, other);
+    refused(() => {
+      check({ identities: new Set(), cluster: "test" }, { identities: [] });
+    }, /the stack holds 'test' \(no identity\)/);
+    // Of the same name, but one has an identity.
+    refused(() => {
+      check({}, { identities: [] });
+    }, /no identity/);
+    refused(() => {
+      check({ kubernetesVersion: "1.34.9" });
+    }, /of Kubernetes 1\.35\.4, and the machines run 1\.34\.9/);
+  });
+});

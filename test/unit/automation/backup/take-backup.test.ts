@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { readBackup, isWholeSnapshot } from "../../../../automation/backup/backup-files.js";
+import { takeBackup, type BackupSource } from "../../../../automation/backup/take-backup.js";
+import type { ClusterOutputs } from "../../../../automation/verify/outputs.js";
+import { clusterType } from "../../../../components/support/cluster-type.js";
+import { FakeMachines, outputsOf, Scratch, snapshot, unreachable } from "./support.js";
+
+describe("a backup", () => {
+  let scratch: Scratch;
+  let machines: FakeMachines;
+  const data = snapshot();
+  beforeEach(() => {
+    scratch = new Scratch();
+    machines = new FakeMachines();
+    machines.on("snapshot", data);
+    machines.on("archive", "ARCHIVE");
+  });
+  afterEach(() => {
+    scratch.remove();
+  });
+  const state = {
+    version: 3,
+    deployment: {
+      resources: [
+        {
+          urn: `urn:pulumi:dev::stackadm::${clusterType}::dev`,
+          ...{ type: clusterType, custom: false, outputs: { kubernetesVersion: "1.36.3" } },
+        },
+      ],
+    },
+  };
+  const source = (outputs: ClusterOutputs): BackupSource => ({
+    ...{ stack: "dev", state, outputs, machines },
+  });
+  const take = (outputs = outputsOf(3), to = scratch.in("one")) => takeBackup(source(outputs), to);
+
+  it("has etcd's data of one member, one control plane's files and the state, for its owner only", async () => {
+    const made = await take();
+    assert.deepEqual(machines.order, [
+      ...["snapshot dev-control-plane-0", "archive dev-control-plane-0"],
+    ]);
+    const { directory } = made;
+    assert.deepEqual(readdirSync(directory).sort(), [
+      ...[".gitignore", "backup.json", "dev-control-plane-0.tgz", "snapshot.db", "state.json"],
+    ]);
+    assert.ok(readFileSync(join(directory, "snapshot.db")).equals(data));
+    assert.deepEqual(JSON.parse(readFileSync(join(directory, "state.json"), "utf8")), state);
+    assert.equal(made.kubernetesVersion, "1.36.3");
+    for (const file of ["", "backup.json", "snapshot.db", "state.json", "dev-control-plane-0.tgz"])
+      assert.equal(statSync(join(directory, file)).mode & 0o077, 0, file);
+    // A project's repository takes nothing of it.
+    assert.equal(readFileSync(join(directory, ".gitignore"), "utf8"), "*\n");
+    assert.deepEqual(await readBackup(directory), made);
+  });
+
+  it("has the files of one of etcd's machines, too, where there are some, and etcd's data from them", async () => {
+    await take(outputsOf(3, 3));
+    assert.deepEqual(machines.order, [
+      ...["snapshot dev-etcd-0", "archive dev-control-plane-0", "archive dev-etcd-0"],
+    ]);
+  });
+
+  it("asks the next member where one does not answer, or what it gives is not whole", async () => {
+    machines.on("dev-control-plane-0 snapshot", unreachable);
+    machines.on("dev-control-plane-1 snapshot", data.subarray(0, 1024));
+    assert.equal((await take()).snapshot.machine, "dev-control-plane-2");
+  });
+
+  it("leaves nothing when no member gives one, and says why each did not", async () => {
+    machines.on("snapshot", unreachable);
+    machines.on("dev-control-plane-1 snapshot", "nothing of etcd's");
+    await assert.rejects(take(), (error: Error) => {
+      assert.match(error.message, /No member of etcd gives a snapshot:\n {2}it cannot be reached/);
+      return /dev-control-plane-1: its snapshot did not come whole/.test(error.message);
+    });
+    assert.deepEqual(readdirSync(scratch.path), []);
+  });
+
+  it("leaves nothing when a machine's files cannot be had", async () => {
+    machines.on("archive", unreachable);
+    await assert.rejects(take(), /cannot be reached/);
+    assert.deepEqual(readdirSync(scratch.path), []);
+  });
+
+  it("takes no place that is taken", async () => {
+    const { directory } = await take();
+    const before = readFileSync(join(directory, "backup.json"), "utf8");
+    await assert.rejects(take(), /--to: '.*one' is there already/);
+    assert.equal(readFileSync(join(directory, "backup.json"), "utf8"), before);
+  });
+
+  describe("that is read", () => {
+    const refused = async (spoil: (directory: string) => void, said: RegExp): Promise<void> => {
+      const { directory } = await take();
+      spoil(directory);
+      await assert.rejects(readBackup(directory), said);
+    };
+    it("is none without its description, or with one that cannot be read", async () => {
+      await assert.rejects(
+        readBackup(scratch.in("no")),
+        /no is no backup .*: it has no backup\.json/,
+      );
+      await refused((one) => {
+        writeFileSync(join(one, "backup.json"), "{");
+      }, /backup\.json is no JSON/);
+    });
+    it("names no file outside of itself", () =>
+      refused((one) => {
+        const file = join(one, "backup.json");
+        writeFileSync(file, readFileSync(file, "utf8").replace("snapshot.db", "../snapshot.db"));
+      }, /backup\.json: snapshot\.file:/));
+    it("has everything that was written, as it was", async () => {
+      await refused((one) => {
+        rmSync(join(one, "state.json"));
+      }, /state\.json is missing/);
+      rmSync(scratch.in("one"), { recursive: true });
+      await refused((one) => {
+        appendFileSync(join(one, "snapshot.db"), "x");
+      }, /snapshot\.db is not what was written/);
+    });
+  });
+
+  it("knows a snapshot that came whole by its end", async () => {
+    const path = scratch.in("snapshot");
+    const whole = async (content: Buffer): Promise<boolean> => {
+      writeFileSync(path, content);
+      return isWholeSnapshot(path);
+    };
+    assert.ok(await whole(data));
+    for (const cut of [0, 32, 511, 512, data.length - 512, data.length - 1])
+      assert.ok(!(await whole(data.subarray(0, cut))), `${cut} bytes`);
+    const changed = Buffer.from(data);
+    changed.writeUInt8(changed.readUInt8(100) ^ 1, 100);
+    assert.ok(!(await whole(changed)));
+    assert.ok(existsSync(path));
+  });
+});
