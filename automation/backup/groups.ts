@@ -1,12 +1,24 @@
-import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
-
-/** The control planes, in their order. */
-export const controlPlanesOf = ({ nodes }: ClusterOutputs): MachineOutput[] =>
-  nodes.filter(({ role }) => role === "control-plane");
+import { rolesOf, type RoleRow } from "../../components/plan/roles.js";
+import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/outputs.js";
 
 /** Whether etcd has machines of its own. */
 export const hasOwnEtcd = ({ etcd }: ClusterOutputs): boolean => (etcd ?? []).length > 0;
 
-/** The machines with etcd's members, in their order. */
+/** The machines of roles with that, in their order. A role that this release does not know has nothing. */
+function having(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): MachineOutput[] {
+  const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
+    etcd: hasOwnEtcd(outputs) ? {} : undefined,
+  });
+  return machinesOf(outputs).filter(({ role }) => {
+    const row = rows[role];
+    return row !== undefined && what(row);
+  });
+}
+
+/** The control planes: those that were given the authorities' keys. */
+export const controlPlanesOf = (outputs: ClusterOutputs): MachineOutput[] =>
+  having(outputs, ({ grant }) => grant === "certificates");
+
+/** The machines with etcd's members. */
 export const etcdOf = (outputs: ClusterOutputs): MachineOutput[] =>
-  hasOwnEtcd(outputs) ? [...(outputs.etcd ?? [])] : controlPlanesOf(outputs);
+  having(outputs, ({ runsEtcd }) => runsEtcd);

@@ -95,19 +95,17 @@ interface Choice {
 function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choice {
   const of = (one: MachineOutput): Said | undefined => said(seen.get(one.name));
   const placed = machines.filter((one) => of(one)?.place);
+  const broken = placed.filter((one) => {
+    const says = of(one);
+    return says !== undefined && !whole(says);
+  });
   if (placed.length > 0)
     return {
-      machines: placed,
-      unpack: [],
-      problems: placed
-        .filter(
-          (one) =>
-            !whole(of(one) ?? { prepared: false, place: false, etcd: false, apiServer: false }),
-        )
-        .map(
-          ({ name }) =>
-            `${name} was ${what}, but the manifest of that is not in /etc/kubernetes/manifests: put it back.`,
-        ),
+      ...{ machines: placed, unpack: [] },
+      problems: broken.map(
+        ({ name }) =>
+          `${name} was ${what}, but the manifest of that is not in /etc/kubernetes/manifests: put it back.`,
+      ),
     };
   const archive = backup.archives.find(({ machine }) =>
     machines.some(({ name }) => name === machine),

@@ -6,7 +6,7 @@ import type { StateExport } from "../cluster/state.js";
 import { identitiesOf } from "../cluster/state.js";
 import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
 import { isWholeSnapshot, NewBackup, type Backup, type KeptFile } from "./backup-files.js";
-import { controlPlanesOf, etcdOf } from "./groups.js";
+import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./groups.js";
 import { keeping, type ClusterMachines } from "./machines.js";
 
 /** What is backed up, and whom it is told. */
@@ -67,7 +67,7 @@ export const versionIn = ({ deployment }: StateExport): string | undefined => {
 /** Only these are needed where no machine of a kind is left: the others join. */
 const archived = (outputs: ClusterOutputs): MachineOutput[] => [
   ...controlPlanesOf(outputs).slice(0, 1),
-  ...(outputs.etcd ?? []).slice(0, 1),
+  ...(hasOwnEtcd(outputs) ? etcdOf(outputs).slice(0, 1) : []),
 ];
 
 /** Takes a backup. Nothing is changed but in the directory, of which nothing is left when it fails. */
