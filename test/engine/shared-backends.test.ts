@@ -7,6 +7,7 @@ import {
 } from "../../automation/cluster/cluster-service.js";
 import { Run } from "../../automation/cluster/run.js";
 import { readState } from "../../automation/cluster/state.js";
+import { PostgresServer } from "./support/postgres-server.js";
 import { S3Server } from "./support/s3-server.js";
 import { ServiceProject } from "./support/service-project.js";
 import { until } from "./support/until.js";
@@ -23,10 +24,15 @@ module.exports = async () => {
 };
 `;
 
-/** Locks in a bucket are the engine's alone: nobody else knows where they are, nor whose. */
-describe("a stack whose backend is a bucket", function () {
-  this.timeout(300_000);
-  let bucket: S3Server;
+interface Backend {
+  /** With what an engine has its stacks there. */
+  readonly environment: Record<string, string>;
+  stop(): void | Promise<void>;
+}
+
+/** Locks that are no files are the engine's alone: nobody else knows where they are, nor whose. */
+function testBackend(name: string, start: () => Promise<Backend>): void {
+  let backend: Backend;
   let project: ServiceProject;
   let service: ClusterService;
   const bare = { preflight: false, verify: false };
@@ -38,13 +44,13 @@ describe("a stack whose backend is a bucket", function () {
   const pending = async (): Promise<readonly unknown[]> =>
     (await service.state("dev"))?.deployment.pending_operations ?? [];
   before(async () => {
-    bucket = await S3Server.start();
-    project = new ServiceProject("bucket", program, bucket.environment);
+    backend = await start();
+    project = new ServiceProject(name, program, backend.environment);
     service = createClusterService(project.service);
   });
-  after(() => {
+  after(async () => {
     project.remove();
-    bucket.stop();
+    await backend.stop();
   });
 
   /** An `up` whose engines are killed while it makes something: the numbers of these. */
@@ -106,4 +112,14 @@ describe("a stack whose backend is a bucket", function () {
     assert.deepEqual(await service.locks("dev"), []);
     assert.deepEqual(await readState(run.access), before);
   });
+}
+
+describe("a stack whose backend is a bucket", function () {
+  this.timeout(300_000);
+  testBackend("bucket", () => S3Server.start());
+});
+
+describe("a stack whose backend is a database", function () {
+  this.timeout(300_000);
+  testBackend("database", () => PostgresServer.start());
 });

