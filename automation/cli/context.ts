@@ -33,6 +33,7 @@ export async function withStack<T>(
     progress: session.progress,
     signal: session.signal,
     passphrase: usesPassphrase(settings),
+    backend: project.backend,
   });
   // With what secure.yaml has.
   addEnvironment(session.redactor, providerEnvironment(environment.env));

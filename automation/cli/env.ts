@@ -36,7 +36,7 @@ function needsPassphrase({ stack, cwd }: StackOptions): boolean {
 export async function env(session: Session, options: StackOptions): Promise<number> {
   const { progress, signal } = session;
   const environment = await prepareEnvironment({
-    ...{ progress, signal, agent: false },
+    ...{ progress, signal, agent: false, backend: findProject(options.cwd).backend },
     // A shell would evaluate nothing at all, also for stacks whose secrets another provider keeps.
     passphrase: needsPassphrase(options) && "optional",
   });

@@ -13,6 +13,8 @@ export interface Project {
   readonly name?: string;
   /** That program. Absent: it is the package's. */
   readonly program?: string;
+  /** URL of the backend that it names. */
+  readonly backend?: string;
 }
 
 const fileName = "Pulumi.yaml";
@@ -65,8 +67,8 @@ const isNamed = (main: unknown): boolean => main !== undefined && main !== null 
 const languageOf = (runtime: unknown): unknown =>
   typeof runtime === "string" ? runtime : (runtime as { name?: unknown } | undefined)?.name;
 
-/** What the project has of its own. Settings alone, without a program, are for the package's; so is a `main` that leads to it. */
-function ownProgram(directory: string): Pick<Project, "name" | "program"> {
+/** What Pulumi.yaml says. */
+function readProject(directory: string): Readonly<Record<string, unknown>> {
   const file = join(directory, fileName);
   const document = parseDocument(readFileSync(file, "utf8"));
   const [wrong] = document.errors;
@@ -74,7 +76,19 @@ function ownProgram(directory: string): Pick<Project, "name" | "program"> {
     const [what = ""] = wrong.message.split(/:?\n/);
     throw new UserError(`${file} is not YAML: ${what}.`, "Correct it and run this again.", 2);
   }
-  const { name, main, runtime } = (document.toJS() ?? {}) as Record<string, unknown>;
+  return (document.toJS() ?? {}) as Record<string, unknown>;
+}
+
+const backendOf = ({ backend }: Readonly<Record<string, unknown>>): Pick<Project, "backend"> => {
+  const { url } = (backend ?? {}) as { readonly url?: unknown };
+  return typeof url === "string" && url !== "" ? { backend: url } : {};
+};
+
+/** What the project has of its own. Settings alone, without a program, are for the package's; so is a `main` that leads to it. */
+function ownProgram(
+  directory: string,
+  { name, main, runtime }: Readonly<Record<string, unknown>>,
+): Pick<Project, "name" | "program"> {
   const own = (program: string) => ({ name: String(name), program });
   if (languageOf(runtime) !== "nodejs") return own(directory);
   const named = isNamed(main) ? resolve(directory, String(main)) : undefined;
@@ -82,6 +96,11 @@ function ownProgram(directory: string): Pick<Project, "name" | "program"> {
     named === undefined ? programIn(directory) : (fileOf(named) ?? programIn(named) ?? named);
   return entry === undefined || isSame(entry, programModule()) ? {} : own(entry);
 }
+
+const ofPackage = (): Project => ({
+  directory: packageRoot(),
+  ...backendOf(readProject(packageRoot())),
+});
 
 /**
  * The project of the directory in which the command runs, or of the one that is named; where there is none, the package itself,
@@ -94,7 +113,7 @@ export function findProject(cwd?: string): Project {
   // An empty variable in a script must not mean the current directory.
   const directory = cwd === "" ? undefined : nearest(from);
   if (directory === undefined) {
-    if (cwd === undefined) return { directory: packageRoot() };
+    if (cwd === undefined) return ofPackage();
     throw new UserError(
       cwd === ""
         ? "--cwd: '' is no directory."
@@ -103,8 +122,9 @@ export function findProject(cwd?: string): Project {
       2,
     );
   }
-  if (isSame(directory, packageRoot())) return { directory: packageRoot() };
-  return { directory, ...ownProgram(directory) };
+  if (isSame(directory, packageRoot())) return ofPackage();
+  const said = readProject(directory);
+  return { directory, ...ownProgram(directory, said), ...backendOf(said) };
 }
 
 /** Refuses what runs the program, where the project has one of its own: that is run by Pulumi itself. */

@@ -12,36 +12,45 @@ import { UserError } from "../../base/user-error.js";
 const kinds = ["file", "s3", "gs", "azblob", "postgres", "http", "https"];
 const example = "write one like file:///srv/stacks, s3://bucket or postgres://user@host/database";
 
-function refuse(backend: string, why: string, what = `Correct it: ${example}.`): never {
-  throw new UserError(`PULUMI_BACKEND_URL: '${withoutPassword(backend)}' ${why}.`, what, 2);
+/** The variable that names it, before all else. */
+export const backendVariable = "PULUMI_BACKEND_URL";
+
+interface Named {
+  readonly backend: string;
+  /** What names it. */
+  readonly by: string;
+}
+
+function refuse({ backend, by }: Named, why: string, what = `Correct it: ${example}.`): never {
+  throw new UserError(`${by}: '${withoutPassword(backend)}' ${why}.`, what, 2);
 }
 
 /** The directory of a `file://` backend; undefined for any other. */
-export function backendDirectory(backend: string): string | undefined {
+export function backendDirectory(backend: string, by = backendVariable): string | undefined {
   if (!backend.startsWith("file://")) return undefined;
   const [plain = ""] = backend.split("?");
   const url = plain.replace(/^file:\/\/~/, `file://${process.env["HOME"] ?? ""}`);
   if (!url.startsWith("file:///"))
     return refuse(
-      backend,
+      { backend, by },
       "names no directory from the root or from ~, and operations run in directories of their own",
     );
   return resolve(fileURLToPath(url));
 }
 
 /** Is it there, and may we write into it? With `create_dir=true` the engine makes it. */
-function requireDirectory(backend: string, directory: string): void {
-  const query = new URLSearchParams(backend.split("?")[1]);
+function requireDirectory(named: Named, directory: string): void {
+  const query = new URLSearchParams(named.backend.split("?")[1]);
   const found = statSync(directory, { throwIfNoEntry: false });
   if (!found) {
     if (query.get("create_dir") === "true") return;
-    refuse(backend, `is no backend: there is no ${directory}`, `Make it: mkdir -p ${directory}.`);
+    refuse(named, `is no backend: there is no ${directory}`, `Make it: mkdir -p ${directory}.`);
   }
-  if (!found.isDirectory()) refuse(backend, `is no backend: ${directory} is no directory`);
+  if (!found.isDirectory()) refuse(named, `is no backend: ${directory} is no directory`);
   try {
     accessSync(directory, constants.W_OK | constants.X_OK);
   } catch {
-    refuse(backend, `is no backend: you may not write into ${directory}`);
+    refuse(named, `is no backend: you may not write into ${directory}`);
   }
 }
 
@@ -53,11 +62,12 @@ const namesPlace = (backend: string): boolean => {
 };
 
 /** Refuses what can be no backend. */
-export function requireBackend(backend: string): string {
+export function requireBackend(backend: string, by = backendVariable): string {
+  const named = { backend, by };
   const [, kind = ""] = /^([a-z][a-z0-9+.-]*):\/\//.exec(backend) ?? [];
-  if (!kinds.includes(kind)) refuse(backend, "is not the address of a backend");
-  const directory = backendDirectory(backend);
-  if (directory !== undefined) requireDirectory(backend, directory);
-  else if (!namesPlace(backend)) refuse(backend, "names no bucket, database or host");
+  if (!kinds.includes(kind)) refuse(named, "is not the address of a backend");
+  const directory = backendDirectory(backend, by);
+  if (directory !== undefined) requireDirectory(named, directory);
+  else if (!namesPlace(backend)) refuse(named, "names no bucket, database or host");
   return backend;
 }

@@ -5,7 +5,7 @@ import { ClusterError } from "../cluster/cluster-error.js";
 import { stateDirectory } from "../../base/paths.js";
 import { silent, type Progress } from "../../base/progress.js";
 import { UserError } from "../../base/user-error.js";
-import { requireBackend } from "./backend.js";
+import { backendVariable, requireBackend } from "./backend.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { passphraseEnvironment } from "./passphrase.js";
 import { ensureAgent, madeKey, type Agent } from "./ssh-agent.js";
@@ -64,10 +64,14 @@ export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string>
   };
 }
 
-/** The backend: what is set; on the lab a directory that goes with the lab; else one of the user's own. */
-export function backendUrl(env: NodeJS.ProcessEnv): string {
-  const named = env["PULUMI_BACKEND_URL"];
+/**
+ * The backend: what the environment names, else the project, as with Pulumi; on the lab a directory that goes with the lab; else one of
+ * the user's own.
+ */
+export function backendUrl(env: NodeJS.ProcessEnv, ofProject?: string): string {
+  const named = env[backendVariable];
   if (isSet(named)) return requireBackend(named);
+  if (isSet(ofProject)) return requireBackend(ofProject, "Pulumi.yaml: backend.url");
   // The stacks of a lab describe machines that end with it: a new lab means new stacks.
   const directory = usesLab(env) ? stateDirectory("lab", "pulumi") : stateDirectory("pulumi");
   makePlace(directory);
@@ -125,6 +129,8 @@ export interface EnvironmentOptions {
   readonly signal?: AbortSignal;
   /** Default: the process environment. */
   readonly env?: NodeJS.ProcessEnv;
+  /** URL of the backend that the project names (`backend.url` in Pulumi.yaml); PULUMI_BACKEND_URL comes before it. Default: none. */
+  readonly backend?: string | undefined;
   /** Start an agent when none runs. Default: true. */
   readonly agent?: boolean;
   /** Whether the stack's secrets need a passphrase: not where its settings name another provider of secrets. Optional: it goes on without one. Default: true. */
@@ -144,7 +150,7 @@ export async function prepareEnvironment(
   requireVariables(env);
   const cloud = cloudEnvironment(env);
   // What is wrong is said before anything is made, which may take minutes.
-  const backend = backendUrl(env);
+  const backend = backendUrl(env, options.backend);
   const { progress = silent, signal, passphrase: needed = true } = options;
   const note = (text: string): void => {
     progress.note(text);

@@ -47,6 +47,15 @@ describe("the project of a command", () => {
     assert.deepEqual(findProject("../.."), { directory });
   });
 
+  it("names a backend where its Pulumi.yaml does", () => {
+    project("backend: { url: s3://stacks }\n");
+    assert.deepEqual(findProject(directory), { directory, backend: "s3://stacks" });
+    for (const none of ["backend: {}\n", 'backend: { url: "" }\n', "backend:\n"]) {
+      project(none);
+      assert.deepEqual(findProject(directory), { directory });
+    }
+  });
+
   it("is the package where its own directory is meant, also through a link", () => {
     const link = join(directory, "link");
     symlinkSync(packageRoot(), link);

@@ -95,7 +95,12 @@ describe("the environment of an operation", () => {
     startLab();
     assert.equal(backendUrl({}), `file://${join(state, "stackadm", "lab", "pulumi")}`);
     assert.ok(existsSync(join(state, "stackadm", "lab", "pulumi")));
-    assert.equal(backendUrl({ PULUMI_BACKEND_URL: "s3://b" }), "s3://b");
+    assert.equal(backendUrl({}, "s3://a"), "s3://a");
+    assert.equal(backendUrl({ PULUMI_BACKEND_URL: "s3://b" }, "s3://a"), "s3://b");
+    assert.throws(
+      () => backendUrl({}, "stacks"),
+      /^\S*Error: Pulumi\.yaml: backend\.url: 'stacks' is/,
+    );
   });
 
   it("have a passphrase that is made once and readable by its owner only", () => {
