@@ -35,7 +35,7 @@ import { planRows } from "./plan-rows.js";
 import { beginFit, findingsFor } from "./preflight.js";
 import { lookEarly, prove, whatWasMade } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
-import { repair, tellRepair, undoUndecided } from "./repair.js";
+import { repair, tellRepair, undoUndecided, withRepairs } from "./repair.js";
 import { Run } from "./run.js";
 import { clearTheWay } from "./lost.js";
 import {
@@ -141,7 +141,7 @@ class Service implements ClusterService {
       tellOld(run, state);
       const balancers = await tellBalancers(run, state);
       await run.engine("preview", await passOver(run, state));
-      return { plan: planRows(events, balancers) };
+      return { plan: withRepairs(run, state, planRows(events, balancers)) };
     });
   }
 

@@ -2,7 +2,7 @@ import type { ClusterEvent } from "./events.js";
 
 /** What would happen to one resource. */
 export interface PlanRow {
-  /** The engine's word: create, update, delete, replace, ... */
+  /** The engine's word: create, update, delete, replace, ...; `repair` before it begins: what a run left undecided. */
   readonly operation: string;
   readonly type: string;
   readonly name: string;

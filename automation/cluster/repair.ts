@@ -11,8 +11,10 @@ import {
 } from "./recovery.js";
 import { recoverySteps, whatOf } from "./recovery-steps.js";
 import type { Run } from "./run.js";
-import { readState, type StateExport } from "./state.js";
+import type { PlanRow } from "./plan-rows.js";
+import { readState, type PendingOperation, type StateExport } from "./state.js";
 import { isScript } from "./unfinished.js";
+import { parseUrn, shortType } from "./urn.js";
 
 export interface Repaired {
   readonly state: StateExport | undefined;
@@ -95,6 +97,27 @@ export const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTo
   signal,
 });
 
+const undecidedIn = (pending: readonly PendingOperation[]): string =>
+  `A run did not come to its end and left this undecided: ${recoverySteps(pending)
+    .map(({ what }) => what)
+    .join(", ")}`;
+
+/** A plan with what `up` repairs before the engine begins, as far as the plan does not have it; says so. */
+export function withRepairs(
+  run: Run,
+  state: StateExport | undefined,
+  plan: readonly PlanRow[],
+): PlanRow[] {
+  const pending = state?.deployment.pending_operations ?? [];
+  if (pending.length > 0) run.note(`${undecidedIn(pending)}. \`up\` repairs it first.`);
+  const repairs = pending.map(({ resource: { urn, type } }) => ({
+    ...{ operation: "repair", type: shortType(type), name: parseUrn(urn).name },
+  }));
+  const isPlanned = (row: PlanRow): boolean =>
+    plan.some(({ type, name }) => type === row.type && name === row.name);
+  return [...repairs.filter((row) => !isPlanned(row)), ...plan];
+}
+
 /**
  * Says what the next `up` would repair, and changes nothing. Refuses where a refresh would have the state forget what that needs: it keeps
  * the record of creations, but not that of updates, nor when the run was killed, by which an old state is told from the newest.
@@ -102,10 +125,7 @@ export const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTo
 export function tellRepair(run: Run, state: StateExport | undefined): void {
   const pending = state?.deployment.pending_operations ?? [];
   if (!state || pending.length === 0) return;
-  const what = recoverySteps(pending)
-    .map((step) => step.what)
-    .join(", ");
-  const said = `A run did not come to its end and left this undecided: ${what}`;
+  const said = undecidedIn(pending);
   const isStopped = pending.some(({ type, resource }) => type === "updating" && isScript(resource));
   if (isStopped || concernsCloud(state))
     throw new ClusterError(

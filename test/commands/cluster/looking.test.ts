@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { Embedder } from "../../support/embedder.js";
 import { networkType, sameOutputs, stepEvent, type Engine } from "../../support/engine.js";
+import { creating } from "../../support/pending.js";
 import { startFakeCluster, type FakeCluster } from "../../support/ready-cluster.js";
 
 describe("a program that looks through the cluster service", function () {
@@ -27,6 +28,22 @@ describe("a program that looks through the cluster service", function () {
     assert.deepEqual(await embedder.service().preview("dev"), {
       plan: [{ operation: "create", type: "Network", name: "net" }],
     });
+  });
+
+  it("gets what `up` would repair before all else, but once with what the plan has", async () => {
+    const [half, other] = [creating(networkType, "net"), creating(networkType, "other")];
+    engine.state({ pending_operations: [half, other] });
+    const net = { type: networkType, name: "net" };
+    engine.runs({ preview: { events: [stepEvent("resourcePreEvent", net)] } });
+    const notes: string[] = [];
+    const onNote = (text: string): void => void notes.push(text);
+    assert.deepEqual(await embedder.service().preview("dev", { onNote }), {
+      plan: [
+        { operation: "repair", type: "Network", name: "other" },
+        { operation: "create", type: "Network", name: "net" },
+      ],
+    });
+    assert.match(notes.join("\n"), /left this undecided: Network 'net', Network 'other'\. `up`/);
   });
 
   it("gets how many resources differ from the state", async () => {
