@@ -32,7 +32,13 @@ const connectTimeout = 10_000;
 /** How often a machine that is silent is asked whether it is there, in ms, and how often in vain. */
 const keepalive = { keepaliveInterval: 5_000, keepaliveCountMax: 3 };
 
-type Patience = typeof keepalive & {
+/** For machines to which much is sent: their answers queue behind it. */
+export const patientKeepalive: typeof keepalive = {
+  keepaliveInterval: 5_000,
+  keepaliveCountMax: 36,
+};
+
+export type Patience = typeof keepalive & {
   /** Milliseconds until one is logged in. Default: {@link connectTimeout}. */
   readonly readyTimeout?: number;
 };
@@ -89,11 +95,29 @@ export const forward = (client: Client, address: string, port: number): Promise<
     });
   });
 
-const begin = (client: Client, command: string): Promise<ClientChannel> =>
+interface Begun {
+  readonly channel: ClientChannel;
+  readonly closed: Promise<Ended>;
+}
+
+/** Heard from the first moment: of a command that is quick, the beginning and the end come in one piece. */
+const begin = (client: Client, command: string): Promise<Begun> =>
   new Promise((resolve, reject) => {
     client.exec(command, (error, channel) => {
-      if (error) reject(error);
-      else resolve(channel);
+      if (error) {
+        reject(error);
+        return;
+      }
+      let said = "";
+      let code: number | undefined;
+      channel.stderr.setEncoding("utf8").on("data", (part: string) => (said += part));
+      channel.once("exit", (ended: number | null) => (code = ended ?? undefined));
+      const closed = new Promise<Ended>((done) => {
+        channel.once("close", () => {
+          done({ code, said });
+        });
+      });
+      resolve({ channel, closed });
     });
   });
 
@@ -118,21 +142,16 @@ export async function execute(
   command: string,
   { input, output }: Streams,
 ): Promise<Ended> {
-  const channel = await begin(client, command);
-  let said = "";
-  let code: number | undefined;
-  channel.stderr.setEncoding("utf8").on("data", (part: string) => (said += part));
-  channel.once("exit", (ended: number | null) => (code = ended ?? undefined));
-  const closed = new Promise<void>((resolve) => channel.once("close", resolve));
+  const { channel, closed } = await begin(client, command);
   const reading = (input ? pipeline(input, channel) : Promise.resolve(channel.end())).then(
     () => undefined,
     (error: unknown) => error,
   );
   await pipeline(channel, output);
-  const [unread] = await Promise.all([reading, closed]);
+  const [unread, ended] = await Promise.all([reading, closed]);
   // A command that failed may not have read all: why, it says itself.
-  if (code === undefined && unread instanceof Error) throw unread;
-  return { code, said };
+  if (ended.code === undefined && unread instanceof Error) throw unread;
+  return ended;
 }
 
 /**

@@ -44,8 +44,8 @@ const descriptionSchema = z.object({
   identities: z.array(z.string()),
   /** Of Kubernetes. Absent of a cluster that an early release made. */
   kubernetesVersion: z.string().optional(),
-  /** etcd's data, and the member that gave them. */
-  snapshot: keptFile.extend({ machine: z.string() }),
+  /** etcd's data, the member that gave them, and whether it went on with a majority: else others may have had more. */
+  snapshot: keptFile.extend({ machine: z.string(), majority: z.boolean() }),
   /** The files of a control plane and, where etcd has machines of its own, of one of these. */
   archives: z.array(keptFile.extend({ machine: z.string() })),
   /** The stack's state; its secrets stay encrypted. */
@@ -101,6 +101,11 @@ export class NewBackup {
     );
     renameSync(this.#growing, this.directory);
     return { ...whole, directory: this.directory };
+  }
+
+  /** A file that did not become whole is none of it. */
+  forget(file: string): void {
+    rmSync(this.path(file), { force: true });
   }
 
   /** Nothing is left of one that did not become whole. */

@@ -5,12 +5,13 @@ import { ClusterError } from "../cluster/cluster-error.js";
 import { Run } from "../cluster/run.js";
 import { identitiesOf, readOutputs, type StateExport } from "../cluster/state.js";
 import { unlessStopped } from "../cluster/stop.js";
+import { rememberUnfinished } from "../cluster/unfinished.js";
 import { beginWithOurs } from "../cluster/which-cluster.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/outputs.js";
 import { readBackup, type Backup } from "./backup-files.js";
 import { ClusterMachines } from "./machines.js";
-import { lookAtMachines, restore } from "./restore.js";
-import { planRestore, requireSameCluster, type RestorePlan } from "./restore-plan.js";
+import { lookAtMachines, restore, type RestoreTarget } from "./restore.js";
+import { gistOf, planRestore, requireSameCluster, type RestorePlan } from "./restore-plan.js";
 import { takeBackup, versionIn } from "./take-backup.js";
 
 /** What every request about a backup is told. */
@@ -83,6 +84,49 @@ async function withCluster<T>(
   }
 }
 
+/** What would bring the cluster back now, and with which servers. */
+async function planNow(
+  { run, state, outputs, machines }: Cluster,
+  backup: Backup,
+): Promise<Pick<RestoreTarget, "plan" | "servers">> {
+  requireSameCluster(backup, {
+    cluster: outputs.clusterName,
+    identities: identitiesOf(state),
+    kubernetesVersion: versionIn(state),
+  });
+  const servers = await listObjects(await run.cloud(), "server");
+  const seen = await lookAtMachines(outputs, machines, servers);
+  return { plan: planRestore({ backup, outputs, seen }), servers };
+}
+
+/** The work's own end, whatever becomes of the engine that holds the stack meanwhile. */
+async function held(run: Run, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  let ended: { readonly error?: unknown } | undefined;
+  try {
+    await run.hold(async (signal) => {
+      try {
+        await work(signal);
+        ended = {};
+      } catch (error) {
+        ended = { error };
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (ended === undefined) throw error;
+    if ("error" in ended) throw ended.error;
+  }
+}
+
+/** What control planes do with the cluster, again with the next `up`: what they remember is newer than the cluster. */
+async function rememberControlPlanes({ run, state }: Cluster): Promise<void> {
+  const scripts = (state.deployment.resources ?? []).filter(
+    ({ urn, inputs }) =>
+      urn.includes("stackadm:kubeadm:ControlPlane$") && typeof inputs?.["create"] === "string",
+  );
+  await rememberUnfinished(run.access, new Set(scripts.map(({ urn }) => urn)));
+}
+
 export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
   backup: (stack, options) =>
     withCluster(service, stack, options, ({ run, ...source }) => {
@@ -90,31 +134,36 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
       options.signal?.addEventListener("abort", () => {
         source.machines.close();
       });
-      run.requireNotStopped();
-      return takeBackup({ stack, ...source, onDetail: options.onDetail }, options.to);
+      const requireGoingOn = (): void => {
+        run.requireNotStopped();
+      };
+      requireGoingOn();
+      const { onDetail } = options;
+      return takeBackup({ stack, ...source, onDetail, requireGoingOn }, options.to);
     }),
   restorePlan: (stack, options) =>
-    withCluster(service, stack, options, async ({ run, state, outputs, machines }) => {
-      const backup = await readBackup(options.from);
-      requireSameCluster(backup, {
-        cluster: outputs.clusterName,
-        identities: identitiesOf(state),
-        kubernetesVersion: versionIn(state),
-      });
-      const servers = await listObjects(await run.cloud(), "server");
-      const seen = await lookAtMachines(outputs, machines, servers);
-      return planRestore({ backup, outputs, seen });
+    withCluster(service, stack, options, async (cluster) => {
+      const { plan } = await planNow(cluster, await readBackup(options.from));
+      return plan;
     }),
-  restore: (stack, plan, options = {}) =>
-    withCluster(service, stack, options, ({ run, machines }) =>
+  restore: (stack, shown, options = {}) =>
+    withCluster(service, stack, options, async (cluster) => {
+      const { run, outputs, machines } = cluster;
+      const { onDetail, onNote } = options;
       // Nobody else's `up` works on the machines meanwhile.
-      run.hold((signal) =>
-        restore(plan, machines, {
-          onDetail: options.onDetail,
-          requireGoingOn: () => {
-            run.requireNotStopped(signal);
-          },
-        }),
-      ),
-    ),
+      await held(run, async (signal) => {
+        const now = await planNow(cluster, shown.backup);
+        if (gistOf(now.plan) !== gistOf(shown))
+          throw new ClusterError(
+            "NOT_READY",
+            "The machines are not as they were when it was said what would be done. Nothing was changed.",
+            "Run the same command again.",
+          );
+        const requireGoingOn = (): void => {
+          run.requireNotStopped(signal);
+        };
+        await restore({ ...now, outputs, machines }, { onDetail, onNote, requireGoingOn });
+      });
+      await rememberControlPlanes(cluster);
+    }),
 });

@@ -1,4 +1,5 @@
 import { rolesOf, type RoleRow } from "../../components/plan/roles.js";
+import { etcdPorts } from "../../base/ports.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/outputs.js";
 
 /** Whether etcd has machines of its own. */
@@ -22,3 +23,7 @@ export const controlPlanesOf = (outputs: ClusterOutputs): MachineOutput[] =>
 /** The machines with etcd's members. */
 export const etcdOf = (outputs: ClusterOutputs): MachineOutput[] =>
   having(outputs, ({ runsEtcd }) => runsEtcd);
+
+/** Where a member of etcd talks with the others. */
+export const peerUrlOf = ({ address }: MachineOutput): string =>
+  `https://${address}:${etcdPorts.peers}`;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
-import type { Streams } from "../../cloud/ssh.js";
+import { patientKeepalive, type Streams } from "../../cloud/ssh.js";
 import { quote } from "../../components/support/shell.js";
 import { Failure } from "../../base/failure.js";
 import type { Run } from "../cluster/run.js";
@@ -21,7 +21,7 @@ export interface Task {
 }
 
 /** What a machine is to do that keeps something, or brings it back. */
-export const keeping = (...words: ["snapshot" | "archive"]): Task => ({
+export const keeping = (...words: ["standing" | "snapshot" | "archive"]): Task => ({
   ...{ script: keepScript, words },
 });
 export const restoring = (...words: readonly string[]): Task => ({ script: restoreScript, words });
@@ -45,7 +45,7 @@ export class ClusterMachines {
   constructor(
     private readonly outputs: ClusterOutputs,
     private readonly login: { readonly user: string; readonly agentSocket: string },
-    private readonly sessions: Pick<Sessions, "execute" | "close"> = new Sessions(),
+    private readonly sessions: Pick<Sessions, "execute" | "close"> = new Sessions(patientKeepalive),
   ) {}
 
   static async of(run: Run, outputs: ClusterOutputs): Promise<ClusterMachines> {

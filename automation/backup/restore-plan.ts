@@ -2,7 +2,7 @@ import { Failure } from "../../base/failure.js";
 import { z } from "zod";
 import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
 import type { Backup, BackupDescription } from "./backup-files.js";
-import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./groups.js";
+import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./groups.js";
 
 /** What a machine says of itself (scripts/restore.sh, `look`). */
 export const lookedSchema = z.object({
@@ -10,10 +10,14 @@ export const lookedSchema = z.object({
   prepared: z.boolean(),
   /** Whether it has the keys of its place in the cluster: one that was made anew has not. */
   place: z.boolean(),
+  /** Whether kubelet runs etcd or an API server there. */
+  live: z.boolean(),
   /** Whether it has a member of etcd, running or not. */
   etcd: z.boolean(),
   /** The same of an API server. */
   apiServer: z.boolean(),
+  /** URLs of the members that its etcd knows; none where it does not answer. */
+  peers: z.array(z.string()),
 });
 
 /** Why a machine says nothing. */
@@ -62,6 +66,28 @@ function silentProblems({ outputs, seen }: Found): string[] {
     return typeof one === "object" && "silent" in one
       ? `${name}: ${one.silent} ${adviceFor(one)}`
       : [];
+  });
+}
+
+/** Those that are in etcd, or about to be, and that nobody would stop. */
+function strangeProblems({ outputs, seen }: Found): string[] {
+  const known = new Set(etcdOf(outputs).map(peerUrlOf));
+  return [...seen].flatMap(([name, one]) => {
+    const machine = said(one);
+    if (!machine) return [];
+    const strange = machine.peers.filter((peer) => !known.has(peer));
+    return [
+      ...(machine.live && !machine.place
+        ? [
+            `${name} is half-way into the cluster: bring \`npx stackadm up\` to its end, or delete its server.`,
+          ]
+        : []),
+      ...(strange.length > 0
+        ? [
+            `etcd on ${name} knows a member at ${strange.join(", ")}, and the stack's outputs do not: bring \`npx stackadm up\` to its end, or delete the server that has that address.`,
+          ]
+        : []),
+    ];
   });
 }
 
@@ -133,8 +159,8 @@ export function planRestore(found: Found): RestorePlan {
   const { etcd, apiServers } = groupsOf(outputs);
   const members = choose(etcd, found);
   const serving = hasOwnEtcd(outputs) ? choose(apiServers, found) : members;
-  const silent = silentProblems(found);
-  const problems = silent.length > 0 ? silent : [...members.problems, ...serving.problems];
+  const before = [...silentProblems(found), ...strangeProblems(found)];
+  const problems = before.length > 0 ? before : [...members.problems, ...serving.problems];
   if (problems.length > 0)
     throw new Failure(
       "NOT_READY",
@@ -165,9 +191,10 @@ export interface Held {
 export function requireSameCluster(backup: BackupDescription, held: Held): void {
   const { cluster, identities, takenAt, kubernetesVersion: then } = backup;
   const same =
-    identities.length > 0
+    cluster === held.cluster &&
+    (identities.length > 0
       ? identities.every((one) => held.identities.has(one))
-      : held.identities.size === 0 && cluster === held.cluster;
+      : held.identities.size === 0);
   if (!same)
     throw new Failure(
       "INVALID_USAGE",
@@ -182,3 +209,10 @@ export function requireSameCluster(backup: BackupDescription, held: Held): void 
       "Nothing was changed. Name an earlier backup.",
     );
 }
+
+/** What of a plan decides what is done, to be compared. */
+export const gistOf = ({ unpack, members, apiServers, without }: RestorePlan): string =>
+  JSON.stringify([
+    unpack.map(({ machine, file }) => `${machine.name} ${file}`),
+    ...[members, apiServers, without].map((all) => all.map(({ name }) => name)),
+  ]);

@@ -1,34 +1,40 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import type { CloudObject } from "../../cloud/inventory.js";
-import { etcdPorts } from "../../base/ports.js";
 import { Failure } from "../../base/failure.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/outputs.js";
-import { controlPlanesOf, etcdOf } from "./groups.js";
+import { controlPlanesOf, etcdOf, peerUrlOf } from "./groups.js";
 import { restoring, type ClusterMachines } from "./machines.js";
 import { lookedSchema, type RestorePlan, type Seen } from "./restore-plan.js";
 
 type Machines = Pick<ClusterMachines, "ask">;
+type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
+
+/** What the outputs say of one that was made anew by a run that failed is its former server. */
+const serverOf = (
+  servers: Servers,
+  machine: Pick<MachineOutput, "name" | "serverId">,
+): Servers[number] | undefined =>
+  servers.find(({ id }) => id === machine.serverId) ??
+  servers.find(({ name }) => name === machine.name);
 
 /** Asks every machine that has etcd or an API server what it is; of one that does not answer, the servers say it. */
 export async function lookAtMachines(
   outputs: ClusterOutputs,
   machines: Machines,
-  servers: readonly Pick<CloudObject, "id" | "name" | "status">[],
+  servers: Servers,
 ): Promise<Map<string, Seen>> {
-  const serverOf = (machine: Pick<MachineOutput, "name" | "serverId">) =>
-    // What the outputs say of one that was made anew by a run that failed is its former server.
-    servers.find(({ id, name }) => id === machine.serverId || name === machine.name);
   const look = async (machine: MachineOutput): Promise<Seen> => {
-    const server = serverOf(machine);
+    const server = serverOf(servers, machine);
     if (!server) return "gone";
     try {
       return lookedSchema.parse(JSON.parse(await machines.ask(machine, restoring("look"))));
     } catch (error) {
       const why = error instanceof Failure ? error.sentence : String(error);
       const way = machinesOf(outputs).find(({ name }) => name === machine.sshThrough);
-      const behind = way && !serverOf(way) ? way.name : undefined;
+      const behind = way && !serverOf(servers, way) ? way.name : undefined;
       return { silent: `its server is ${server.status}, and ${why}`, behind };
     }
   };
@@ -36,79 +42,153 @@ export async function lookAtMachines(
   return new Map(await Promise.all(all.map(async (one) => [one.name, await look(one)] as const)));
 }
 
+const sentenceOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
 /** Every machine at once; what failed on any of them is one failure. */
-async function onAll(
+async function onAll<T>(
   machines: readonly MachineOutput[],
-  work: (machine: MachineOutput) => Promise<unknown>,
-): Promise<void> {
+  work: (machine: MachineOutput) => Promise<T>,
+): Promise<T[]> {
   const ended = await Promise.allSettled(machines.map(work));
   const failed = ended.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
   const [first, ...others] = failed;
-  if (first === undefined) return;
   if (others.length === 0 && first instanceof Error) throw first;
-  const sentences = failed.map((one) => (one instanceof Error ? one.message : String(one)));
-  throw new Failure(
-    "COMMAND_FAILED",
-    sentences.join("\n"),
-    "Mend that and run the same command again.",
-  );
+  if (first !== undefined)
+    throw new Failure(
+      "COMMAND_FAILED",
+      failed.map(sentenceOf).join("\n"),
+      "Mend that and run the same command again.",
+    );
+  return ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }
 
 /** What goes on meanwhile. */
 export interface RestoreListener {
   readonly onDetail?: ((text: string) => void) | undefined;
+  /** What could not be done, and what to do. */
+  readonly onNote?: ((text: string) => void) | undefined;
   /** Asked until the cluster is stopped: from then on it is brought to its end. */
   readonly requireGoingOn: () => void;
 }
 
-const until = (failure: unknown): unknown =>
-  failure instanceof Failure
-    ? new Failure(
-        failure.code,
-        failure.sentence,
-        "The cluster is stopped until that is done: mend that and run the same command again.",
-      )
-    : failure;
+/** What is brought back, and where. */
+export interface RestoreTarget {
+  readonly plan: RestorePlan;
+  readonly outputs: ClusterOutputs;
+  readonly machines: Machines;
+  readonly servers: Servers;
+}
+
+/** A code of its own: however it came about, a stop is not what happened then. */
+const stoppedCluster = (error: unknown): Failure =>
+  new Failure(
+    "COMMAND_FAILED",
+    sentenceOf(error),
+    "etcd and the API are stopped, in part or all, until this is done: mend that and run the same command again.",
+  );
+
+const noted = (text: string): string[] =>
+  text.split("\n").flatMap((line) => (line.startsWith("note: ") ? [line.slice(6)] : []));
+
+/** A file of the backup; one that cannot be read fails where it is read. */
+const read = (plan: RestorePlan, file: string): { readonly input: Readable } => ({
+  input: Readable.from(parts(join(plan.backup.directory, file))),
+});
+
+async function* parts(path: string): AsyncGenerator {
+  yield* createReadStream(path);
+}
+
+/** Everything that can be done while etcd goes on. */
+async function getReady(
+  { plan, machines }: RestoreTarget,
+  { onDetail, requireGoingOn }: RestoreListener,
+): Promise<void> {
+  requireGoingOn();
+  for (const { machine, file } of plan.unpack) {
+    onDetail?.(`${machine.name}: the files of its former server`);
+    await machines.ask(machine, restoring("unpack"), read(plan, file));
+  }
+  onDetail?.("the data of the snapshot, beside those of etcd");
+  // Members that know another token do not talk with these, should one come back.
+  const token = randomUUID();
+  const members = plan.members.map((one) => `${one.name}=${peerUrlOf(one)}`).join(",");
+  const { file, bytes } = plan.backup.snapshot;
+  try {
+    await onAll(plan.members, (one) =>
+      machines.ask(one, restoring("load", token, members, String(bytes)), read(plan, file)),
+    );
+    requireGoingOn();
+  } catch (error) {
+    // They are as large as etcd's own.
+    await onAll(plan.members, (one) => machines.ask(one, restoring("tidy"))).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Lets every worker be the node that its machine is: one that came after the backup registers once more. */
+async function renewWorkers(
+  { plan, outputs, machines, servers }: RestoreTarget,
+  { onDetail, onNote }: RestoreListener,
+): Promise<void> {
+  const [api] = plan.apiServers;
+  if (!api) return;
+  onDetail?.("workers that came after the backup become nodes again");
+  const lines = (await machines.ask(api, restoring("nodes"))).split("\n");
+  const known = new Map(lines.map((line) => [line.split(" ")[0] ?? "", line.split(" ")[1]]));
+  const controlPlanes = controlPlanesOf(outputs);
+  const others = outputs.nodes
+    .filter((one) => !controlPlanes.includes(one))
+    .flatMap((node) => {
+      const server = serverOf(servers, node);
+      const wanted = server && `openstack:///${server.id}`;
+      return wanted === undefined || known.get(node.name) === wanted ? [] : [node];
+    });
+  await Promise.all(
+    others.map(async (node) => {
+      try {
+        if (known.has(node.name)) await machines.ask(api, restoring("forget-node", node.name));
+        await machines.ask(node, restoring("register"));
+      } catch (error) {
+        onNote?.(
+          `! ${node.name} is no node of the cluster yet (${sentenceOf(error)}): restart kubelet there.`,
+        );
+      }
+    }),
+  );
+}
 
 /**
  * Brings a cluster back. As long as etcd can go on beside it, the data are made ready; then etcd and the API servers stop, the data take
  * their place, and they start again.
  */
-export async function restore(
-  { backup, unpack, members, apiServers }: RestorePlan,
-  machines: Machines,
-  { onDetail, requireGoingOn }: RestoreListener,
-): Promise<void> {
-  const from = (file: string) => ({ input: createReadStream(join(backup.directory, file)) });
-  const everywhere = [...new Set([...members, ...apiServers])];
-  // Members that know another token do not talk with these, should one come back.
-  const token = randomUUID();
-  const peers = members
-    .map(({ name, address }) => `${name}=https://${address}:${etcdPorts.peers}`)
-    .join(",");
-  const { file, bytes } = backup.snapshot;
-
-  requireGoingOn();
-  for (const { machine, file: archive } of unpack) {
-    onDetail?.(`${machine.name}: the files of its former server`);
-    await machines.ask(machine, restoring("unpack"), from(archive));
-  }
-  requireGoingOn();
-  onDetail?.("the data of the snapshot, beside those of etcd");
-  await onAll(members, (one) =>
-    machines.ask(one, restoring("load", token, peers, String(bytes)), from(file)),
-  );
-  requireGoingOn();
-  const step = (text: string, which: readonly MachineOutput[], word: string): Promise<void> => {
+export async function restore(target: RestoreTarget, listener: RestoreListener): Promise<void> {
+  const { plan, machines } = target;
+  const { members, apiServers } = plan;
+  const { onDetail, onNote } = listener;
+  await getReady(target, listener);
+  const step = (
+    text: string,
+    which: readonly MachineOutput[],
+    word: string,
+  ): Promise<readonly string[]> => {
     onDetail?.(text);
     return onAll(which, (one) => machines.ask(one, restoring(word)));
   };
+  let said: readonly string[];
   try {
+    const everywhere = [...new Set([...members, ...apiServers])];
     await step("etcd and the API servers stop", everywhere, "stop");
     await step("the data take their place", members, "swap");
     await step("etcd starts", members, "start-etcd");
-    await step("the API servers start", apiServers, "start-api");
+    said = await step("the API servers start", apiServers, "start-api");
   } catch (error) {
-    throw until(error);
+    throw stoppedCluster(error);
   }
+  for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);
+  // The cluster is back; what of this fails is only said.
+  await renewWorkers(target, listener).catch((error: unknown) => {
+    onNote?.(`! Whether all workers are nodes is not known: ${sentenceOf(error)}`);
+  });
 }

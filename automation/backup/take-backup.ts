@@ -1,11 +1,12 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { z } from "zod";
 import { Failure } from "../../base/failure.js";
 import { clusterType } from "../../components/support/cluster-type.js";
 import type { StateExport } from "../cluster/state.js";
 import { identitiesOf } from "../cluster/state.js";
 import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
-import { isWholeSnapshot, NewBackup, type Backup, type KeptFile } from "./backup-files.js";
+import { isWholeSnapshot, NewBackup, type Backup, type BackupDescription } from "./backup-files.js";
 import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./groups.js";
 import { keeping, type ClusterMachines } from "./machines.js";
 
@@ -14,31 +15,72 @@ export interface BackupSource {
   readonly stack: string;
   readonly state: StateExport;
   readonly outputs: ClusterOutputs;
-  readonly machines: Pick<ClusterMachines, "do">;
+  readonly machines: Pick<ClusterMachines, "do" | "ask">;
   readonly onDetail?: ((text: string) => void) | undefined;
+  /** Throws when a stop was asked for. */
+  readonly requireGoingOn: () => void;
 }
 
 const snapshotFile = "snapshot.db";
 
-/** Of the first member that gives one: any has all data, but for the last moment. */
+const standingSchema = z.object({ majority: z.boolean(), index: z.number() });
+
+interface Standing extends z.infer<typeof standingSchema> {
+  readonly member: MachineOutput;
+}
+
+const sentenceOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/**
+ * The members that answer, the best first: those that go on with a majority have all data; where there is none, whoever has come
+ * farthest.
+ */
+async function standingsOf(
+  { outputs, machines }: BackupSource,
+  failures: string[],
+): Promise<Standing[]> {
+  const asked = await Promise.all(
+    etcdOf(outputs).map(async (member): Promise<Standing[]> => {
+      try {
+        const said = await machines.ask(member, keeping("standing"));
+        return [{ member, ...standingSchema.parse(JSON.parse(said)) }];
+      } catch (error) {
+        failures.push(sentenceOf(error));
+        return [];
+      }
+    }),
+  );
+  const rank = ({ majority, index }: Standing): number =>
+    majority ? Number.POSITIVE_INFINITY : index;
+  return asked.flat().toSorted((one, other) => {
+    const [first, second] = [rank(one), rank(other)];
+    return first === second ? 0 : second - first;
+  });
+}
+
+/** Of the best member that gives one. */
 async function snapshotOf(
-  { outputs, machines, onDetail }: BackupSource,
+  source: BackupSource,
   backup: NewBackup,
-): Promise<KeptFile & { readonly machine: string }> {
+): Promise<BackupDescription["snapshot"]> {
+  const { machines, onDetail, requireGoingOn } = source;
   const failures: string[] = [];
-  for (const member of etcdOf(outputs)) {
+  for (const { member, majority } of await standingsOf(source, failures)) {
+    requireGoingOn();
     onDetail?.(`snapshot of etcd on ${member.name}`);
     try {
       const kept = await backup.write(snapshotFile, (output) =>
         machines.do(member, keeping("snapshot"), { output }),
       );
       if (await isWholeSnapshot(backup.path(snapshotFile)))
-        return { ...kept, machine: member.name };
+        return { ...kept, machine: member.name, majority };
       failures.push(`${member.name}: its snapshot did not come whole.`);
     } catch (error) {
-      failures.push(error instanceof Error ? error.message : String(error));
+      failures.push(sentenceOf(error));
     }
   }
+  requireGoingOn();
   throw new Failure(
     "COMMAND_FAILED",
     `No member of etcd gives a snapshot:\n${failures.map((one) => `  ${one}`).join("\n")}`,
@@ -46,29 +88,41 @@ async function snapshotOf(
   );
 }
 
+/** Of the first of its kind that gives them: any number joins one. */
 async function archiveOf(
-  machine: MachineOutput,
-  { machines, onDetail }: BackupSource,
+  kind: readonly MachineOutput[],
+  { machines, onDetail, requireGoingOn }: BackupSource,
   backup: NewBackup,
-): Promise<KeptFile & { readonly machine: string }> {
-  onDetail?.(`files of ${machine.name}`);
-  const kept = await backup.write(`${machine.name}.tgz`, (output) =>
-    machines.do(machine, keeping("archive"), { output }),
+): Promise<BackupDescription["archives"][number]> {
+  const failures: string[] = [];
+  for (const machine of kind) {
+    requireGoingOn();
+    onDetail?.(`files of ${machine.name}`);
+    try {
+      const kept = await backup.write(`${machine.name}.tgz`, (output) =>
+        machines.do(machine, keeping("archive"), { output }),
+      );
+      return { ...kept, machine: machine.name };
+    } catch (error) {
+      backup.forget(`${machine.name}.tgz`);
+      failures.push(sentenceOf(error));
+    }
+  }
+  requireGoingOn();
+  throw new Failure(
+    "COMMAND_FAILED",
+    `No machine gives the files of its place:\n${failures.map((one) => `  ${one}`).join("\n")}`,
+    "`npx stackadm status` shows the machines. Bring one of them up and run the same command again.",
   );
-  return { ...kept, machine: machine.name };
 }
 
+/** Of Kubernetes, where the state holds one cluster. */
 export const versionIn = ({ deployment }: StateExport): string | undefined => {
-  const cluster = deployment.resources?.find(({ type }) => type === clusterType);
-  const version = cluster?.outputs?.["kubernetesVersion"];
+  const clusters = (deployment.resources ?? []).filter(({ type }) => type === clusterType);
+  const [cluster] = clusters;
+  const version = clusters.length === 1 ? cluster?.outputs?.["kubernetesVersion"] : undefined;
   return typeof version === "string" ? version : undefined;
 };
-
-/** Only these are needed where no machine of a kind is left: the others join. */
-const archived = (outputs: ClusterOutputs): MachineOutput[] => [
-  ...controlPlanesOf(outputs).slice(0, 1),
-  ...(hasOwnEtcd(outputs) ? etcdOf(outputs).slice(0, 1) : []),
-];
 
 /** Takes a backup. Nothing is changed but in the directory, of which nothing is left when it fails. */
 export async function takeBackup(source: BackupSource, to: string): Promise<Backup> {
@@ -77,9 +131,8 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
   const backup = new NewBackup(to);
   try {
     const snapshot = await snapshotOf(source, backup);
-    const archives = [];
-    for (const machine of archived(outputs))
-      archives.push(await archiveOf(machine, source, backup));
+    const archives = [await archiveOf(controlPlanesOf(outputs), source, backup)];
+    if (hasOwnEtcd(outputs)) archives.push(await archiveOf(etcdOf(outputs), source, backup));
     const kubernetesVersion = versionIn(state);
     return backup.end({
       ...{ takenAt, stack, cluster: outputs.clusterName },

@@ -62,11 +62,16 @@ export function backup(session: Session, options: Options): Promise<number> {
     );
     const { directory, takenAt, cluster, snapshot, archives, state } = made;
     session.print(`${backupTable(made)}\n\n${directory}`);
+    if (!snapshot.majority)
+      session.progress.note(
+        `! etcd has no majority: these are the data of ${snapshot.machine}, and what other members had besides is not known.`,
+      );
     session.progress.note(
       "Whoever has it has the cluster: keep it where nobody else reads it, together with the passphrase but not beside it.",
     );
     const files = [snapshot, ...archives, state].map(({ file, bytes }) => ({ file, bytes }));
-    session.emit({ type: "result", ok: true, stack, cluster, takenAt, directory, files });
+    const { majority } = snapshot;
+    session.emit({ type: "result", ok: true, stack, cluster, takenAt, directory, majority, files });
     return 0;
   });
 }

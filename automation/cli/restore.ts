@@ -37,9 +37,8 @@ export function restore(session: Session, { from, yes, ...options }: Options): P
         },
       }),
     );
-    const next = without.length > 0 || unpack.length > 0 ? "up --refresh" : "up";
     session.print(
-      `The Kubernetes API answers with what was there at ${backup.takenAt}. Run \`npx stackadm ${next}\`: it makes again what came later.`,
+      `The Kubernetes API answers with what was there at ${backup.takenAt}. Run \`npx stackadm up --refresh --stack ${stack}\`: it makes again what the settings say.`,
     );
     session.emit({
       ...{ type: "result", ok: true, stack, cluster: backup.cluster, takenAt: backup.takenAt },

@@ -20,6 +20,11 @@ export function restoreText(
   const others = apiServers.filter((one) => !members.includes(one));
   return [
     `etcd of cluster '${backup.cluster}' goes back to ${backup.takenAt}, ${ago(backup.takenAt, now)} ago: what came into Kubernetes since is lost.`,
+    ...(backup.snapshot.majority
+      ? []
+      : [
+          `The data are of ${backup.snapshot.machine} when etcd had no majority: what other members had besides is not in them.`,
+        ]),
     ...unpack.map(({ machine }) => `${machine.name} becomes what its former server was.`),
     `etcd's members will be: ${names(members)}.`,
     ...(others.length > 0 ? [`API servers that start again: ${names(others)}.`] : []),

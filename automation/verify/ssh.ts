@@ -7,6 +7,7 @@ import {
   HostKeyMismatch,
   logIn,
   type Ended,
+  type Patience,
   type SshRoute,
   type SshTarget,
   type Streams,
@@ -14,9 +15,13 @@ import {
 import { Failure } from "../../base/failure.js";
 import { UserError } from "../../base/user-error.js";
 
-async function connect(target: SshTarget, stream?: Duplex): Promise<Client> {
+async function connect(
+  target: SshTarget,
+  stream: Duplex | undefined,
+  patience: Patience | undefined,
+): Promise<Client> {
   try {
-    return await logIn(target, stream);
+    return await logIn(target, stream, patience);
   } catch (error) {
     if (error instanceof HostKeyMismatch) throw new Failure("HOST_KEY_MISMATCH", error.message);
     throw new Failure(
@@ -78,6 +83,10 @@ export interface FetchOptions {
 /** Machines that are asked: each is logged in to once, however much it is asked. */
 export class Sessions {
   readonly #clients = new Map<string, Promise<Client>>();
+  #closed = false;
+
+  /** @param patience how long a machine may be silent. @default a quarter of a minute */
+  constructor(private readonly patience?: Patience) {}
 
   /** GETs `http://<address>:<port><path>` from the machine: the connection begins there, the answer is read here. */
   async fetch(target: SshRoute, address: string, options: FetchOptions = {}): Promise<Fetched> {
@@ -99,13 +108,16 @@ export class Sessions {
     return execute(await this.#client(target), command, streams);
   }
 
+  /** Nobody is logged in to afterwards. */
   close(): void {
+    this.#closed = true;
     for (const client of this.#clients.values()) client.then((one) => one.destroy(), ignored);
   }
 
   #client(target: SshRoute): Promise<Client> {
     // No two machines have the same.
     const { hostKey } = target;
+    if (this.#closed) return Promise.reject(new UserError("Stopped on request."));
     const known = this.#clients.get(hostKey);
     if (known) return known;
     const client = this.#connect(target);
@@ -116,9 +128,9 @@ export class Sessions {
   }
 
   async #connect({ proxy, ...target }: SshRoute): Promise<Client> {
-    if (!proxy) return connect(target);
+    if (!proxy) return connect(target, undefined, this.patience);
     const way = await this.#client(proxy);
-    return connect(target, await open(way, target.host, target.port ?? 22));
+    return connect(target, await open(way, target.host, target.port ?? 22), this.patience);
   }
 }
 

@@ -4,8 +4,12 @@ import { Sandbox } from "../support/sandbox.js";
 
 const commands = {
   hostname: "echo dev-control-plane-0",
-  crictl:
-    'case "$1" in ps) echo c0ffee ;; exec) for last; do :; done; printf DATA >"$last"; echo "saved" ;; esac',
+  crictl: `case "$*" in
+      ps*) echo c0ffee ;;
+      *"snapshot save"*) for last; do :; done; printf DATA >"$last"; echo "saved" ;;
+      *" get "*) [ -e $root/majority ] ;;
+      *status*) echo '[{"Status":{"header":{"revision":9},"raftIndex":4711,"raftAppliedIndex":4710}}]' ;;
+    esac`,
   du: "printf '1000\\tsnap\\n'",
   df: 'echo Avail; cat "$root/free"',
   tar: "printf ARCHIVE",
@@ -22,6 +26,13 @@ describe("keep.sh", () => {
     machine.close();
   });
   const reason = (stderr: string): string => /reason: (.*)/.exec(stderr)?.[1] ?? "";
+
+  it("says whether etcd goes on with a majority, and how far it has come", () => {
+    const standing = (): unknown => JSON.parse(machine.execute(keepScript, "standing").stdout);
+    assert.deepEqual(standing(), { majority: false, index: 4711 });
+    machine.put("majority");
+    assert.deepEqual(standing(), { majority: true, index: 4711 });
+  });
 
   it("prints a snapshot of etcd, by the member's own keys, and leaves nothing on the disk", () => {
     const { code, stdout, stderr, calls } = machine.execute(keepScript, "snapshot");
@@ -75,7 +86,7 @@ describe("keep.sh", () => {
     assert.deepEqual(
       calls.map((call) => call.replaceAll(machine.root, "")),
       [
-        "tar -czf - --exclude=/var/lib/stackadm/server --exclude=/var/lib/stackadm/restore /etc/kubernetes /var/lib/stackadm /var/lib/kubelet/config.yaml",
+        "tar -czf - --exclude=/etc/kubernetes/tmp --exclude=/var/lib/stackadm/server --exclude=/var/lib/stackadm/restore* /etc/kubernetes /var/lib/stackadm /var/lib/kubelet/config.yaml",
       ],
     );
   });

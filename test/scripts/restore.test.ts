@@ -1,55 +1,21 @@
 import { strict as assert } from "node:assert";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { restoreScript } from "../../automation/backup/machines.js";
+import {
+  apiManifest,
+  commands,
+  etcdManifest,
+  manifests,
+  url,
+} from "../support/restored-machine.js";
 import { Sandbox } from "../support/sandbox.js";
-
-const url = "https://10.0.0.10:2380";
-const etcdManifest = `
-spec:
-  containers:
-  - command:
-    - etcd
-    - --initial-advertise-peer-urls=${url}
-    - --name=dev-control-plane-0
-    image: registry.k8s.io/etcd:3.6.8-0
-`;
-const apiManifest = `
-    - kube-apiserver
-    - --advertise-address=10.0.0.10
-`;
-const manifests = "etc/kubernetes/manifests";
-
-/** A container runs as long as kubelet has its manifest. */
-const commands = {
-  hostname: "echo dev-control-plane-0",
-  crictl: `case "$*" in
-    *"ps --quiet"*etcd*) if [ -e /etc/kubernetes/manifests/etcd.yaml ]; then echo e7cd; fi ;;
-    *"ps --quiet"*kube-apiserver*) if [ -e /etc/kubernetes/manifests/kube-apiserver.yaml ]; then echo a41; fi ;;
-    *"ps --quiet"*controller-manager*) echo c0; echo 5c ;;
-    esac`,
-  kubelet: ":",
-  ctr: `case "$*" in *"images mount"*)
-    for last; do :; done
-    mkdir -p "$last/usr/local/bin"
-    printf '%s\\n' '#!/bin/bash' 'echo "etcdutl $*" >>'"$root/calls" 'while (($#)); do if [[ $1 == --data-dir ]]; then mkdir -p "$2/member"; echo NEW >"$2/member/db"; fi; shift; done' >"$last/usr/local/bin/etcdutl"
-    chmod 755 "$last/usr/local/bin/etcdutl" ;; esac`,
-  df: 'echo Avail; cat "$root/free"',
-  tar: ":",
-  systemctl: ":",
-  rmdir: 'exec /usr/bin/rmdir "$@"',
-  kubectl: `case "$*" in
-    *readyz*) printf ok ;;
-    *providerID*) if [ -e $root/deleted ]; then cat $root/own; else cat $root/known; fi ;;
-    *taints*) cat $root/taints ;;
-    *"delete node"*) touch $root/deleted ;; esac`,
-};
 
 describe("restore.sh", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = new Sandbox(commands);
-    machine.put("free", "1000000");
+    machine.put("free", "1000000000");
     machine.put(`${manifests}/etcd.yaml`, etcdManifest);
     machine.put(`${manifests}/kube-apiserver.yaml`, apiManifest);
     machine.put("etc/kubernetes/pki/etcd/ca.key");
@@ -78,16 +44,17 @@ describe("restore.sh", () => {
 
   describe("look", () => {
     const controlPlane = { prepared: true, place: true, etcd: true, apiServer: true };
-    it("knows a control plane, also when it is stopped half-way", () => {
-      assert.deepEqual(look(), controlPlane);
+    it("knows a control plane, and whom its etcd knows; also when it is stopped half-way", () => {
+      const peers = ["https://10.0.0.10:2380", "https://10.0.0.11:2380"];
+      assert.deepEqual(look(), { ...controlPlane, live: true, peers });
       well("stop");
-      assert.deepEqual(look(), controlPlane);
+      assert.deepEqual(look(), { ...controlPlane, live: false, peers: [] });
     });
 
     it("knows a machine that was made anew, and one that is not prepared", () => {
       machine.close();
       machine = new Sandbox(commands);
-      const empty = { place: false, etcd: false, apiServer: false };
+      const empty = { place: false, live: false, etcd: false, apiServer: false, peers: [] };
       assert.deepEqual(look(), { prepared: true, ...empty });
       machine.close();
       machine = new Sandbox({ hostname: ":" });
@@ -113,9 +80,12 @@ describe("restore.sh", () => {
   });
 
   it("makes nothing ready where the disk would be full with it, or the certificates are for another address", () => {
-    machine.put("free", "20");
-    assert.match(reason(load().stderr), /has 0 MiB left, and needs three times the 1 MiB/);
-    machine.put("free", "1000000");
+    machine.put("free", "200000000");
+    machine.put("var/lib/etcd/stackadm-next/member/db", "of an earlier run");
+    assert.match(reason(load().stderr), /has 190 MiB left, and 257 are needed beside the data/);
+    // It would count against itself.
+    assert.ok(!has("var/lib/etcd/stackadm-next"));
+    machine.put("free", "1000000000");
     const moved = does("load", "TOKEN", "dev-control-plane-0=https://10.0.0.99:2380", "8");
     assert.equal(moved.code, 1);
     assert.match(
@@ -140,12 +110,35 @@ describe("restore.sh", () => {
     assert.ok(!has("var/lib/stackadm/restore"));
   });
 
+  it("does nothing beside a kubeadm that is at work", () => {
+    machine.put("busy");
+    for (const outcome of [load(), does("stop")])
+      assert.match(reason(outcome.stderr), /^kubeadm is still at work on dev-control-plane-0/);
+    assert.ok(has(`${manifests}/etcd.yaml`));
+  });
+
+  it("does not swap the data of an etcd that somebody started again", () => {
+    load();
+    well("stop");
+    machine.put(`${manifests}/etcd.yaml`, etcdManifest);
+    assert.match(reason(does("swap").stderr), /^etcd on dev-control-plane-0 runs again/);
+    assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
+  });
+
+  it("takes away what was made ready and is not to be used", () => {
+    load();
+    well("tidy");
+    assert.ok(!has("var/lib/etcd/stackadm-next"));
+  });
+
   it("does not touch the data of an etcd that does not stop", () => {
     load();
     machine.stub("crictl", "echo e7cd");
-    const { code, stderr } = does("stop");
+    const { code, stderr, calls } = does("stop");
     assert.equal(code, 1);
     assert.equal(reason(stderr), "kube-apiserver on dev-control-plane-0 does not stop");
+    // Not kubelet alone was asked to.
+    assert.ok(calls.includes("crictl stop e7cd"));
     assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
   });
 
@@ -174,36 +167,90 @@ describe("restore.sh", () => {
 
   it("lets a node of another server register anew, and marks it as it was", () => {
     assert.deepEqual(marked(), [
-      "delete node dev-control-plane-0 --wait=false",
+      "delete node dev-control-plane-0 --ignore-not-found --wait=false",
       "taint node dev-control-plane-0 --overwrite node-role.kubernetes.io/control-plane=:NoSchedule",
       "label node dev-control-plane-0 --overwrite node.kubernetes.io/exclude-from-external-load-balancers=",
       "label node dev-control-plane-0 --overwrite node-role.kubernetes.io/control-plane=",
     ]);
   });
 
+  it("marks a node that came after the backup", () => {
+    machine.stub(
+      "kubectl",
+      `case "$*" in *readyz*) printf ok ;;
+        *providerID*) if [ -e $root/seen ]; then cat $root/own; else touch $root/seen; fi ;; esac`,
+    );
+    assert.deepEqual(marked().slice(0, 1), [
+      "taint node dev-control-plane-0 --overwrite node-role.kubernetes.io/control-plane=:NoSchedule",
+    ]);
+  });
+
+  it("says when the node cannot be renewed, and is well all the same", () => {
+    machine.put("known", "openstack:///0f");
+    machine.stub(
+      "kubectl",
+      'case "$*" in *readyz*) printf ok ;; *providerID*) cat $root/known ;; *) exit 1 ;; esac',
+    );
+    assert.match(well("start-api").stdout, /^note: the node dev-control-plane-0 is not what its/);
+  });
+
+  it("remembers less than the cluster may have lost, so that the next up looks", () => {
+    for (const name of ["kept-version", "kept-kubelet", "kept-patches", "schedulable"])
+      machine.put(`var/lib/stackadm/${name}`, "as it is");
+    well("start-api");
+    const kept = (name: string) => machine.file(`var/lib/stackadm/${name}`);
+    assert.deepEqual(
+      ["kept-version", "kept-kubelet", "kept-patches", "kept-proxy", "schedulable"].map(kept),
+      [undefined, "not finished", "as it is", undefined, undefined],
+    );
+  });
+
+  it("tells which nodes there are, and lets one go", () => {
+    assert.match(well("nodes").calls.join(), /get nodes -o jsonpath/);
+    assert.match(well("forget-node", "dev-general-0").calls.join(), /delete node dev-general-0/);
+    assert.deepEqual(well("register").calls, ["systemctl restart kubelet"]);
+  });
+
   it("gives no taint to a control plane on which pods of users may run", () => {
     machine.put("taints", "");
     assert.deepEqual(marked(), [
-      "delete node dev-control-plane-0 --wait=false",
+      "delete node dev-control-plane-0 --ignore-not-found --wait=false",
       "label node dev-control-plane-0 --overwrite node-role.kubernetes.io/control-plane=",
     ]);
   });
 
-  it("gives a machine that was made anew the files of its former server, and its own ID", () => {
-    machine.put("var/lib/cloud/data/instance-id", "0b1c");
-    const { calls } = well("unpack");
-    assert.deepEqual(
-      calls.map((call) => call.replaceAll(machine.root, "")),
-      [
-        ...["tar -tzf /run/stackadm/archive.tgz", "systemctl stop kubelet"],
-        "tar -xpzf /run/stackadm/archive.tgz -C /",
-      ],
-    );
-    assert.equal(
-      machine.file("var/lib/kubelet/kubeadm-flags.env"),
-      'KUBELET_KUBEADM_ARGS="--provider-id=openstack:///0b1c"',
-    );
-    assert.ok(!has("run/stackadm/archive.tgz"));
+  describe("unpack", () => {
+    beforeEach(() => {
+      machine.close();
+      machine = new Sandbox(commands);
+      machine.put("var/lib/cloud/data/instance-id", "0b1c");
+    });
+
+    it("gives a machine that was made anew its place and its own ID; etcd and API server wait", () => {
+      well("unpack");
+      assert.match(machine.file("var/lib/kubelet/kubeadm-flags.env") ?? "", /openstack:\/\/\/0b1c/);
+      assert.equal(machine.file("etc/kubernetes/pki/ca.key"), "KEY\n");
+      assert.ok(has(`${manifests}/kube-scheduler.yaml`));
+      assert.ok(!has(`${manifests}/etcd.yaml`) && !has(`${manifests}/kube-apiserver.yaml`));
+      const { place, live, etcd, apiServer } = look() as Record<string, unknown>;
+      assert.deepEqual(
+        { place, live, etcd, apiServer },
+        {
+          ...{ place: true, live: false, etcd: true, apiServer: true },
+        },
+      );
+      assert.ok(!has("var/lib/stackadm/restore-archive.tgz"));
+      assert.ok(!has("var/lib/stackadm/restore-unpacked"));
+    });
+
+    it("is done again where it was broken off: what tells the place comes last", () => {
+      machine.put("full");
+      assert.notEqual(does("unpack").code, 0);
+      assert.equal((look() as Record<string, unknown>)["place"], false);
+      rmSync(join(machine.root, "full"));
+      well("unpack");
+      assert.equal((look() as Record<string, unknown>)["place"], true);
+    });
   });
 
   it("knows no other word", () => {

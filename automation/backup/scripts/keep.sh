@@ -1,6 +1,7 @@
 #!/bin/bash
-# Prints what is to be kept of a machine, and changes nothing on it.
-# snapshot: of etcd, as etcdctl saves it: its last 32 bytes are the SHA-256 of all before. Any member can give one, also without a majority.
+# Prints what is to be kept of a machine, and leaves nothing on it.
+# standing: {"majority", "index"}: whether etcd here goes on with a majority of its members, and how far it has come.
+# snapshot: of etcd, as etcdctl saves it: its last 32 bytes are the SHA-256 of all before. A member can give one without a majority, too.
 # archive: the files of a control plane or of a machine of etcd's own, as tar.gz.
 set -euo pipefail
 umask 077
@@ -12,21 +13,45 @@ die() {
   exit 1
 }
 
-snapshot() {
-  local container free size
+# Sets `container`.
+find_etcd() {
   container=$(timeout 20 crictl ps --quiet --state running --name '^etcd$') || die "what runs on $(hostname) cannot be asked"
   [[ -n $container ]] || die "no etcd runs on $(hostname)"
+  container=${container%%$'\n'*}
+}
+
+# etcdctl SECONDS WORD...
+etcdctl() {
+  local seconds=$1
+  shift
+  timeout "$seconds" crictl exec "$container" etcdctl --endpoints=https://127.0.0.1:2379 \
+    --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
+}
+
+standing() {
+  local container majority=false said index
+  find_etcd
+  # Only a majority answers it.
+  if etcdctl 20 get stackadm >/dev/null 2>&1; then majority=true; fi
+  said=$(etcdctl 20 endpoint status --write-out=json) || die "etcd on $(hostname) does not answer"
+  index=$(sed -n 's/.*"raftIndex":\([0-9]*\).*/\1/p' <<<"$said")
+  printf '{"majority": %s, "index": %s}\n' "$majority" "${index:-0}"
+}
+
+snapshot() {
+  local container free size
+  find_etcd
   mkdir -p "$volatile"
   exec 9>"$volatile/snapshot"
   flock -n 9 || die "another snapshot is being taken on $(hostname)"
+  # What one left that was killed.
+  rm -f "$file" "$file.part"
   # A disk that is full would end etcd.
   size=$(du -sb "$data/member/snap" | cut -f 1)
   free=$(df --output=avail -B1 "$data" | tail -n 1)
   ((free > size + size / 2)) || die "$data on $(hostname) has $((free / 1048576)) MiB left, too little for a snapshot beside the data"
   trap 'rm -f "$file" "$file.part"' EXIT
-  timeout 600 crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
-    --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" snapshot save "$file" >&2 ||
-    die "etcd on $(hostname) gives no snapshot"
+  etcdctl 3600 snapshot save "$file" >&2 || die "etcd on $(hostname) gives no snapshot"
   cat "$file"
 }
 
@@ -36,12 +61,13 @@ archive() {
     [[ ! -e $one ]] || present+=("$one")
   done
   [[ -d /etc/kubernetes/pki ]] || die "$(hostname) has no authority: it is no control plane, and no member of etcd"
-  # 1: a file changed while it was read.
-  tar -czf - --exclude=/var/lib/stackadm/server --exclude=/var/lib/stackadm/restore "${present[@]}" || code=$?
+  # kubeadm keeps a copy of etcd's data in its directory while it upgrades. 1: a file changed while it was read.
+  tar -czf - --exclude=/etc/kubernetes/tmp --exclude=/var/lib/stackadm/server --exclude='/var/lib/stackadm/restore*' \
+    "${present[@]}" || code=$?
   ((code <= 1)) || die "the files of $(hostname) cannot be read"
 }
 
 case ${1:-} in
-  snapshot | archive) "$1" ;;
+  standing | snapshot | archive) "$1" ;;
   *) exit 64 ;;
 esac

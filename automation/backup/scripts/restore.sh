@@ -1,23 +1,27 @@
 #!/bin/bash
-# Brings etcd back from a snapshot, in steps that the operator's machine calls on all members and control planes at once. Each may run
-# again: what is done is left.
-# look: prints {"prepared", "place", "etcd", "apiServer"}: whether the machine has the programs that this needs, the keys of its place
-#   in the cluster, a member of etcd and an API server.
-# unpack: on a machine that was made anew, the archive of its former server (standard input).
+# Brings etcd back from a snapshot, in steps that the operator's machine calls on all members and control planes at once.
+# look: prints {"prepared", "place", "live", "etcd", "apiServer", "peers"}: whether the machine has the programs that this needs, the keys
+#   of its place in the cluster, a manifest of etcd or the API server with kubelet, a manifest of each anywhere; and the peers that its
+#   etcd knows.
+# unpack: on a machine that was made anew, the archive of its former server (standard input). Its etcd and API server do not start.
 # load TOKEN MEMBERS BYTES: makes the data of the snapshot (standard input) ready beside those of etcd, which goes on.
+# tidy: takes away what is ready, where it is not to be used.
 # stop: ends etcd and the API server, as far as they are here.
 # swap: the data that are ready take the place of the former ones, which are kept beside them.
-# start-etcd, start-api: start them again, and wait until they answer.
+# start-etcd, start-api: start them again, and wait until they answer. What could not be done then is a line "note: ...".
+# nodes: prints a line for each node, NAME PROVIDER-ID. forget-node NAME: deletes one. register: this machine becomes a node again.
 set -euo pipefail
 umask 077
 readonly kubernetes=/etc/kubernetes data=/var/lib/etcd state=/var/lib/stackadm volatile=/run/stackadm
 readonly manifests=$kubernetes/manifests aside=$state/restore pki=$kubernetes/pki/etcd admin=$kubernetes/admin.conf
-readonly next=$data/stackadm-next
+readonly next=$data/stackadm-next unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env
 
 die() {
   printf 'reason: %s\n' "$*" >&2
   exit 1
 }
+
+note() { printf 'note: %s\n' "$*"; }
 
 # poll SECONDS COMMAND...
 poll() {
@@ -45,38 +49,82 @@ has() { [[ -n $(manifest_of "$1") ]]; }
 # flag POD NAME: the value of an argument in its manifest.
 flag() { sed -n "s/^ *- --$2=//p" "$(manifest_of "$1")"; }
 
-look() {
-  local prepared=true place=false etcd=false api=false one
-  for one in crictl ctr kubelet; do command -v "$one" >/dev/null || prepared=false; done
-  if [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]] && [[ -e $pki/ca.key || -e $kubernetes/pki/ca.key ]]; then place=true; fi
-  if has etcd; then etcd=true; fi
-  if has kube-apiserver; then api=true; fi
-  printf '{"prepared": %s, "place": %s, "etcd": %s, "apiServer": %s}\n' "$prepared" "$place" "$etcd" "$api"
+running() { timeout 20 crictl ps --quiet --state running --name "^$1\$"; }
+
+etcdctl() {
+  local container
+  container=$(running etcd) && [[ -n $container ]] &&
+    timeout 20 crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
+      --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@" 2>/dev/null
 }
 
+look() {
+  local prepared=true place=false live=false etcd=false api=false peers='' one
+  for one in crictl ctr kubelet; do command -v "$one" >/dev/null || prepared=false; done
+  if [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]] && [[ -e $pki/ca.key || -e $kubernetes/pki/ca.key ]]; then place=true; fi
+  if [[ -e $manifests/etcd.yaml || -e $manifests/kube-apiserver.yaml ]]; then live=true; fi
+  if has etcd; then etcd=true; fi
+  if has kube-apiserver; then api=true; fi
+  # As this member knows it, also without a majority.
+  if [[ $prepared == true && $etcd == true ]]; then
+    peers=$(etcdctl member list --consistency=s | awk -F', ' '{ printf "%s\"%s\"", sep, $4; sep = ", " }') || peers=''
+  fi
+  printf '{"prepared": %s, "place": %s, "live": %s, "etcd": %s, "apiServer": %s, "peers": [%s]}\n' \
+    "$prepared" "$place" "$live" "$etcd" "$api" "$peers"
+}
+
+# By what says that it has its place, the machine is known: that comes last, so that what was broken off is done again.
 unpack() {
-  local file=$volatile/archive.tgz flags=/var/lib/kubelet/kubeadm-flags.env server
+  local file=$state/restore-archive.tgz server one
+  mkdir -p "$state" "$data"
   cat >"$file"
-  tar -tzf "$file" >/dev/null || die "the archive did not come whole"
-  systemctl stop kubelet
-  mkdir -p "$data"
-  tar -xpzf "$file" -C / || die "the archive cannot be unpacked on $(hostname)"
+  rm -rf "$unpacked"
+  mkdir -p "$unpacked"
+  tar -xpzf "$file" -C "$unpacked" || die "the archive cannot be unpacked on $(hostname)"
   rm -f "$file"
+  systemctl stop kubelet
+  # An etcd without data would begin a cluster of its own.
+  mkdir -p "$aside"
+  for one in etcd kube-apiserver; do
+    if [[ -e $unpacked/etc/kubernetes/manifests/$one.yaml ]]; then mv -f "$unpacked/etc/kubernetes/manifests/$one.yaml" "$aside/"; fi
+  done
   # Nova has another ID for it.
   server=$(</var/lib/cloud/data/instance-id)
-  if [[ -e $flags ]]; then sed -i "s#openstack:///[0-9a-f-]*#openstack:///$server#" "$flags"; fi
+  one=$unpacked/var/lib/kubelet/kubeadm-flags.env
+  if [[ -e $one ]]; then sed -i "s#openstack:///[0-9a-f-]*#openstack:///$server#" "$one"; fi
+  mkdir -p "$unpacked/done"
+  for one in "$unpacked"/var/lib/stackadm/*.done; do
+    if [[ -e $one ]]; then mv -f "$one" "$unpacked/done/"; fi
+  done
+  mkdir -p "$kubernetes" "${flags%/*}"
+  cp -a "$unpacked/etc/kubernetes/." "$kubernetes/"
+  cp -a "$unpacked/var/lib/stackadm/." "$state/"
+  if [[ -d $unpacked/var/lib/kubelet ]]; then cp -a "$unpacked/var/lib/kubelet/." "${flags%/*}/"; fi
+  sync
+  cp -a "$unpacked/done/." "$state/"
+  rm -rf "$unpacked"
+}
+
+# A kubeadm that is at work would write manifests.
+require_idle() {
+  local one
+  for one in init join upgrade; do
+    ! systemctl --quiet is-active "stackadm-$one.service" || die "kubeadm is still at work on $(hostname); run this again in some minutes"
+  done
 }
 
 # etcdutl of the release that the member runs, from its image.
 load() {
   local token=$1 members=$2 bytes=$3 name url image free root=$volatile/etcd-image code=0
+  require_idle
   name=$(flag etcd name) url=$(flag etcd initial-advertise-peer-urls)
   [[ ,$members, == *",$name=$url,"* ]] || die "the certificates of $(hostname) are for $url, and it has another address now"
-  # etcd goes on meanwhile, and a disk that is full would end it.
+  tidy
+  # etcd goes on meanwhile, and a disk that is full would end it. Beside the data there are logs of some size.
   free=$(df --output=avail -B1 "$data" | tail -n 1)
-  ((free > 3 * bytes)) || die "$data on $(hostname) has $((free / 1048576)) MiB left, and needs three times the $((bytes / 1048576 + 1)) MiB of the snapshot"
+  ((free > 3 * bytes + 268435456)) ||
+    die "$data on $(hostname) has $((free / 1048576)) MiB left, and $((bytes * 3 / 1048576 + 257)) are needed beside the data"
   image=$(sed -n 's/^ *image: //p' "$(manifest_of etcd)")
-  rm -rf "$next" "$next.db"
   cat >"$next.db"
   timeout 600 crictl pull "$image" >&2 || [[ -n $(crictl images --quiet "$image") ]] || die "$(hostname) cannot pull $image"
   mkdir -p "$root"
@@ -89,25 +137,35 @@ load() {
   ((code == 0)) || die "the snapshot cannot be restored on $(hostname)"
 }
 
+tidy() { rm -rf "$next" "$next.db"; }
+
 # The whole container: an etcd that still writes would do so into data that were moved.
 gone() {
   local containers
-  containers=$(timeout 20 crictl ps --quiet --state running --name "^$1\$") && [[ -z $containers ]]
+  containers=$(running "$1") && [[ -z $containers ]]
 }
 
 stop() {
-  local one
+  local one containers
+  require_idle
+  # Nobody else takes a static pod away.
+  systemctl start kubelet || :
   mkdir -p "$aside"
   for one in kube-apiserver etcd; do
     if [[ -e $manifests/$one.yaml ]]; then mv -f "$manifests/$one.yaml" "$aside/"; fi
   done
   for one in kube-apiserver etcd; do
-    poll 180 gone "$one" || die "$one on $(hostname) does not stop"
+    if ! poll 120 gone "$one"; then
+      mapfile -t containers < <(running "$one")
+      timeout 60 crictl stop "${containers[@]}" >&2 || :
+      poll 30 gone "$one" || die "$one on $(hostname) does not stop"
+    fi
   done
 }
 
 swap() {
   [[ -d $next/member ]] || return 0
+  if [[ -e $manifests/etcd.yaml ]] || ! gone etcd; then die "etcd on $(hostname) runs again: something put its manifest back"; fi
   if [[ -e $data/member ]]; then mv "$data/member" "$data/member-before-$(date -u +%Y%m%dT%H%M%SZ)"; fi
   mv "$next/member" "$data/member"
   rmdir "$next"
@@ -122,27 +180,30 @@ start_etcd() {
   put_back etcd
   systemctl start kubelet
   poll 240 etcd_answers || die "etcd on $(hostname) does not answer with the data of the snapshot; its log says why: crictl logs"
+  # Of a time when it was full: it would take nothing. Where it still is, it says so again.
+  etcdctl alarm disarm >/dev/null || :
 }
 
-etcd_answers() {
-  local container
-  container=$(timeout 20 crictl ps --quiet --state running --name '^etcd$') && [[ -n $container ]] &&
-    timeout 20 crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
-      --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" endpoint health >/dev/null 2>&1
-}
+# A read that a majority answers, also where an alarm is on.
+etcd_answers() { etcdctl get stackadm >/dev/null; }
 
 start_api() {
-  local container
+  local container one
   put_back kube-apiserver
   systemctl start kubelet
   poll 240 api_answers || die "the API server of $(hostname) does not answer; its log says why: crictl logs"
+  rmdir "$aside" 2>/dev/null || :
   # They have read newer objects than there are.
-  for container in $(timeout 20 crictl ps --quiet --state running --name '^kube-(controller-manager|scheduler)$'); do
-    timeout 60 crictl stop "$container" >/dev/null || :
+  for container in $(running 'kube-(controller-manager|scheduler)'); do
+    timeout 60 crictl stop "$container" >&2 || :
   done
   systemctl restart kubelet
-  renew_node
-  rmdir "$aside" 2>/dev/null || :
+  renew_node || note "the node $(hostname) is not what its machine is yet; when webhooks answer, delete it, and restart kubelet there"
+  # What this machine remembers of the cluster is newer than the cluster: the next `up` looks at each of it.
+  rm -f "$state"/kept-version "$state"/kept-upgraded "$state"/schedulable
+  for one in configuration kubelet proxy; do
+    if [[ -e $state/kept-$one ]]; then printf 'not finished' >"$state/kept-$one"; fi
+  done
 }
 
 kubectl_here() {
@@ -151,25 +212,40 @@ kubectl_here() {
 
 api_answers() { [[ $(kubectl_here get --raw /readyz 2>/dev/null) == ok ]]; }
 
-# The node of a former server cannot become that of this one: it registers anew, and is marked as kubeadm had marked it.
+# node NAME FIELD
+node() { kubectl_here get node "$1" --ignore-not-found -o "jsonpath={$2}"; }
+
+# The node of a former server cannot become that of this one: it registers anew, and is marked as kubeadm had marked it. So is one that
+# came after the backup.
 renew_node() {
-  local flags=/var/lib/kubelet/kubeadm-flags.env name own known tainted
-  own=$(sed -n 's#.*--provider-id=\(openstack:///[0-9a-f-]*\).*#\1#p' "$flags")
+  local name own known tainted='' role=node-role.kubernetes.io/control-plane
   name=$(hostname)
-  known=$(kubectl_here get node "$name" --ignore-not-found -o 'jsonpath={.spec.providerID}')
-  [[ -n $own && -n $known && $known != "$own" ]] || return 0
-  tainted=$(kubectl_here get node "$name" -o 'jsonpath={.spec.taints[*].key}')
-  kubectl_here delete node "$name" --wait=false >&2
-  systemctl restart kubelet
-  poll 120 is_new_node "$name" "$own" || die "$name does not become a node again"
-  if [[ $tainted == *node-role.kubernetes.io/control-plane* ]]; then
-    kubectl_here taint node "$name" --overwrite node-role.kubernetes.io/control-plane=:NoSchedule >&2
-    kubectl_here label node "$name" --overwrite node.kubernetes.io/exclude-from-external-load-balancers= >&2
+  own=$(sed -n 's#.*--provider-id=\(openstack:///[0-9a-f-]*\).*#\1#p' "$flags")
+  known=$(node "$name" .spec.providerID) || return 1
+  [[ -n $own && $known != "$own" ]] || return 0
+  if [[ -n $known ]]; then
+    tainted=$(node "$name" '.spec.taints[*].key') || return 1
+    forget_node "$name" || return 1
+  elif [[ ! -e $state/schedulable ]]; then
+    tainted=$role
   fi
-  kubectl_here label node "$name" --overwrite node-role.kubernetes.io/control-plane= >&2
+  systemctl restart kubelet
+  poll 120 is_node "$name" "$own" || return 1
+  if [[ $tainted == *"$role"* ]]; then
+    poll 60 kubectl_here taint node "$name" --overwrite "$role=:NoSchedule" >&2 || return 1
+    poll 60 kubectl_here label node "$name" --overwrite node.kubernetes.io/exclude-from-external-load-balancers= >&2 || return 1
+  fi
+  poll 60 kubectl_here label node "$name" --overwrite "$role=" >&2
 }
 
-is_new_node() { [[ $(kubectl_here get node "$1" --ignore-not-found -o 'jsonpath={.spec.providerID}') == "$2" ]]; }
+is_node() { [[ $(node "$1" .spec.providerID) == "$2" ]]; }
+
+forget_node() { poll 60 kubectl_here delete node "$1" --ignore-not-found --wait=false >&2; }
+
+nodes() {
+  poll 60 kubectl_here get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.spec.providerID}{"\n"}{end}' ||
+    die "the API server of $(hostname) does not say which nodes there are"
+}
 
 # No step of an `up` works meanwhile, and none of the machine's own.
 locked() {
@@ -180,10 +256,12 @@ locked() {
 }
 
 case ${1:-} in
-  look) look ;;
-  unpack | stop | swap) locked "$1" ;;
+  look | nodes) "$1" ;;
+  unpack | tidy | stop | swap) locked "$1" ;;
   load) locked load "$2" "$3" "$4" ;;
   start-etcd) locked start_etcd ;;
   start-api) locked start_api ;;
+  forget-node) forget_node "$2" || die "the API server of $(hostname) does not let go the node $2" ;;
+  register) systemctl restart kubelet ;;
   *) exit 64 ;;
 esac

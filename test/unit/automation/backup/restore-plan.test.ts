@@ -13,7 +13,7 @@ const file = { bytes: 1, sha256: "" };
 const backup: Backup = {
   ...{ directory: "/backup", format: 1, takenAt: "2026-11-25T20:00:00Z", stack: "dev" },
   ...{ cluster: "dev", identities: ["0123456789ab"], kubernetesVersion: "1.35.4" },
-  snapshot: { file: "snapshot.db", machine: "dev-control-plane-0", ...file },
+  snapshot: { file: "snapshot.db", machine: "dev-control-plane-0", majority: true, ...file },
   archives: [
     { machine: "dev-control-plane-0", file: "dev-control-plane-0.tgz", ...file },
     { machine: "dev-etcd-0", file: "dev-etcd-0.tgz", ...file },
@@ -21,11 +21,14 @@ const backup: Backup = {
   state: { file: "state.json", ...file },
 };
 
-const controlPlane: Seen = { prepared: true, place: true, etcd: true, apiServer: true };
-const serving: Seen = { ...controlPlane, etcd: false };
-const member: Seen = { ...controlPlane, apiServer: false };
-const anew: Seen = { prepared: true, place: false, etcd: false, apiServer: false };
-const bare: Seen = { ...anew, prepared: false };
+const controlPlane = {
+  ...{ prepared: true, place: true, live: true, etcd: true, apiServer: true },
+  peers: ["https://10.0.0.10:2380"],
+};
+const serving = { ...controlPlane, etcd: false, peers: [] };
+const member = { ...controlPlane, apiServer: false, peers: ["https://10.0.0.20:2380"] };
+const anew = { ...serving, place: false, live: false, apiServer: false };
+const bare = { ...anew, prepared: false };
 const silent: Seen = { silent: "its server is SHUTOFF, and it cannot be reached by SSH." };
 
 /** A plan in short, for machines as they are seen: control planes, then etcd's. */
@@ -110,6 +113,19 @@ describe("a plan that brings a cluster back", () => {
     refused(() => plan([silent], [member]), /dev-control-plane-0: its server is SHUTOFF/);
   });
 
+  it("leaves nobody in etcd who would go on without being asked", () => {
+    refused(
+      () => plan([controlPlane, { ...controlPlane, place: false }]),
+      /dev-control-plane-1 is half-way into the cluster: bring `npx stackadm up` to its end/,
+    );
+    const peers = [...controlPlane.peers, "https://10.0.0.11:2380"];
+    refused(
+      () => plan([{ ...controlPlane, peers }]),
+      /etcd on dev-control-plane-0 knows a member at https:\/\/10\.0\.0\.11:2380, and the stack's/,
+    );
+    plan([{ ...controlPlane, peers }, controlPlane]);
+  });
+
   it("wants back the manifest that somebody put away", () => {
     refused(
       () => plan([serving, controlPlane]),
@@ -143,6 +159,10 @@ describe("a backup to be brought back", () => {
     refused(() => {
       check({ identities: new Set(), cluster: "test" }, { identities: [] });
     }, /the stack holds 'test' \(no identity\)/);
+    // Another one of the same stack.
+    refused(() => {
+      check({ cluster: "test" });
+    }, /the stack holds 'test' \(0123456789ab\)/);
     // Of the same name, but one has an identity.
     refused(() => {
       check({}, { identities: [] });

@@ -12,6 +12,7 @@ describe("a cluster that is brought back", () => {
   beforeEach(() => {
     scratch = new Scratch();
     machines = new FakeMachines();
+    machines.on("nodes", "dev-general-0 openstack:///id-of-dev-general-0\n");
     writeFileSync(scratch.in("snapshot.db"), "DATA");
     writeFileSync(scratch.in("archive.tgz"), "FILES");
   });
@@ -26,21 +27,29 @@ describe("a cluster that is brought back", () => {
       backup: {
         ...{ directory: scratch.path, format: 1, takenAt: "2026-11-25T20:00:00Z", stack: "dev" },
         ...{ cluster: "dev", identities: [], archives: [] },
-        snapshot: { file: "snapshot.db", machine: "dev-control-plane-0", ...file },
+        snapshot: { file: "snapshot.db", machine: "", majority: true, ...file },
         state: { file: "state.json", ...file },
       },
       ...{ unpack: [], members: controlPlanes, apiServers: controlPlanes, without: [] },
       ...changes,
     };
   };
-  const goes = (of = plan(), requireGoingOn = (): void => undefined): Promise<void> =>
-    restore(of, machines, { requireGoingOn });
+  let notes: string[];
+  const servers = outputsOf(2, 2).nodes.map(({ name, serverId: id }) => ({
+    ...{ id, name, status: "ACTIVE" },
+  }));
+  const goes = (of = plan(), requireGoingOn = (): void => undefined): Promise<void> => {
+    notes = [];
+    const onNote = (text: string): void => void notes.push(text);
+    const target = { plan: of, outputs: outputsOf(2, 2), machines, servers };
+    return restore(target, { requireGoingOn, onNote });
+  };
   const words = (): string[] => [...new Set(machines.order.map((one) => one.split(" ")[0] ?? ""))];
 
   it("stops only when the data are ready everywhere, and starts API servers after etcd", async () => {
     await goes();
-    assert.deepEqual(words(), ["load", "stop", "swap", "start-etcd", "start-api"]);
-    assert.equal(machines.asked.length, 10);
+    assert.deepEqual(words(), ["load", "stop", "swap", "start-etcd", "start-api", "nodes"]);
+    assert.equal(machines.asked.length, 11);
     const loads = machines.asked.filter(({ words: [word] }) => word === "load");
     assert.deepEqual(
       loads.map(({ input, words: [, , ...rest] }) => [input, ...rest]),
@@ -90,15 +99,16 @@ describe("a cluster that is brought back", () => {
       assert.match(error.message, /cannot be reached/);
       return error.message.includes("the disk is full");
     });
-    assert.deepEqual(words(), ["load"]);
+    assert.deepEqual(words(), ["load", "tidy"]);
   });
 
   it("says that the cluster is stopped where it fails then", async () => {
-    machines.on("dev-control-plane-1 start-etcd", new Failure("COMMAND_FAILED", "no quorum"));
+    machines.on("dev-control-plane-1 start-etcd", new Failure("SSH_UNREACHABLE", "no quorum"));
     await assert.rejects(goes(), (error) => {
       assert.ok(error instanceof Failure);
       assert.equal(error.sentence, "no quorum");
-      return /^The cluster is stopped until that is done/.test(error.hint);
+      assert.equal(error.code, "COMMAND_FAILED");
+      return /^etcd and the API are stopped, in part or all, until this is done/.test(error.hint);
     });
   });
 
@@ -112,17 +122,53 @@ describe("a cluster that is brought back", () => {
     let asked = 0;
     const stopped = goes(plan(), () => {
       asked += 1;
-      if (asked === 3) throw new Failure("CANCELLED", "stopped");
+      if (asked === 2) throw new Failure("CANCELLED", "stopped");
     });
     await assert.rejects(stopped, /stopped/);
-    assert.deepEqual(words(), ["load"]);
+    // Nothing of the size of etcd's data stays beside them.
+    assert.deepEqual(words(), ["load", "tidy"]);
+  });
+
+  it("lets workers that came or were replaced after the backup become nodes again, and only them", async () => {
+    machines.on("nodes", "dev-general-0 openstack:///former\ndev-gone-0 openstack:///x\n");
+    await goes();
+    const after = (): string[][] =>
+      machines.asked
+        .slice(machines.asked.findIndex(({ words: [word] }) => word === "nodes") + 1)
+        .map(({ machine, words: all }) => [machine, ...all]);
+    assert.deepEqual(after(), [
+      ["dev-control-plane-0", "forget-node", "dev-general-0"],
+      ["dev-general-0", "register"],
+    ]);
+    machines.asked.length = 0;
+    machines.on("nodes", "\n");
+    machines.on("register", unreachable);
+    await goes();
+    assert.deepEqual(after(), [["dev-general-0", "register"]]);
+    assert.match(
+      notes.join(),
+      /^! dev-general-0 is no node of the cluster yet \(it cannot be reached/,
+    );
+  });
+
+  it("passes on what could not be done on a machine, and is well all the same", async () => {
+    machines.on("dev-control-plane-1 start-api", "note: the node is another\n");
+    machines.on("nodes", unreachable);
+    await goes();
+    assert.deepEqual(notes, [
+      "! the node is another",
+      `! Whether all workers are nodes is not known: ${unreachable.message}`,
+    ]);
   });
 
   it("begins with how the machines are: what they say, what Nova says of those that say nothing", async () => {
     const servers = ["dev-control-plane-0", "dev-control-plane-1"].map((name) => ({
       ...({ id: `id-of-${name}`, name, status: "ACTIVE" } as const),
     }));
-    const said = { prepared: true, place: true, etcd: true, apiServer: true };
+    const said = {
+      ...{ prepared: true, place: true, live: true, etcd: true, apiServer: true },
+      peers: ["https://10.0.0.10:2380"],
+    };
     machines.on("look", JSON.stringify(said));
     machines.on("dev-control-plane-1 look", unreachable);
     const seen = await lookAtMachines(outputsOf(3), machines, servers);

@@ -12,17 +12,21 @@ import { join } from "node:path";
 import { readBackup, isWholeSnapshot } from "../../../../automation/backup/backup-files.js";
 import { takeBackup, type BackupSource } from "../../../../automation/backup/take-backup.js";
 import type { ClusterOutputs } from "../../../../automation/verify/outputs.js";
+import { Failure } from "../../../../base/failure.js";
 import { clusterType } from "../../../../components/support/cluster-type.js";
 import { FakeMachines, outputsOf, Scratch, snapshot, unreachable } from "./support.js";
 
 describe("a backup", () => {
   let scratch: Scratch;
   let machines: FakeMachines;
+  let stopped: boolean;
   const data = snapshot();
   beforeEach(() => {
     scratch = new Scratch();
     machines = new FakeMachines();
     machines.on("snapshot", data);
+    machines.on("standing", '{"majority": true, "index": 9}');
+    stopped = false;
     machines.on("archive", "ARCHIVE");
   });
   afterEach(() => {
@@ -41,14 +45,17 @@ describe("a backup", () => {
   };
   const source = (outputs: ClusterOutputs): BackupSource => ({
     ...{ stack: "dev", state, outputs, machines },
+    requireGoingOn: () => {
+      if (stopped) throw new Failure("CANCELLED", "stopped");
+    },
   });
+  /** What was taken, without what was only asked. */
+  const taken = (): string[] => machines.order.filter((one) => !one.startsWith("standing"));
   const take = (outputs = outputsOf(3), to = scratch.in("one")) => takeBackup(source(outputs), to);
 
   it("has etcd's data of one member, one control plane's files and the state, for its owner only", async () => {
     const made = await take();
-    assert.deepEqual(machines.order, [
-      ...["snapshot dev-control-plane-0", "archive dev-control-plane-0"],
-    ]);
+    assert.deepEqual(taken(), [...["snapshot dev-control-plane-0", "archive dev-control-plane-0"]]);
     const { directory } = made;
     assert.deepEqual(readdirSync(directory).sort(), [
       ...[".gitignore", "backup.json", "dev-control-plane-0.tgz", "snapshot.db", "state.json"],
@@ -65,7 +72,7 @@ describe("a backup", () => {
 
   it("has the files of one of etcd's machines, too, where there are some, and etcd's data from them", async () => {
     await take(outputsOf(3, 3));
-    assert.deepEqual(machines.order, [
+    assert.deepEqual(taken(), [
       ...["snapshot dev-etcd-0", "archive dev-control-plane-0", "archive dev-etcd-0"],
     ]);
   });
@@ -74,6 +81,42 @@ describe("a backup", () => {
     machines.on("dev-control-plane-0 snapshot", unreachable);
     machines.on("dev-control-plane-1 snapshot", data.subarray(0, 1024));
     assert.equal((await take()).snapshot.machine, "dev-control-plane-2");
+  });
+
+  it("takes the data of a member with a majority before others, else of the one that has come farthest", async () => {
+    const standing = (at: number, majority: boolean, index: number): void => {
+      machines.on(`dev-control-plane-${at} standing`, JSON.stringify({ majority, index }));
+    };
+    standing(0, false, 12);
+    standing(1, false, 14);
+    standing(2, true, 13);
+    const { snapshot: best } = await take(outputsOf(3), scratch.in("majority"));
+    assert.deepEqual([best.machine, best.majority], ["dev-control-plane-2", true]);
+    machines.on("dev-control-plane-2 standing", unreachable);
+    const { snapshot: rest } = await take(outputsOf(3), scratch.in("rest"));
+    assert.deepEqual([rest.machine, rest.majority], ["dev-control-plane-1", false]);
+  });
+
+  it("has the files of another control plane where the first does not answer", async () => {
+    for (const word of ["standing", "archive"])
+      machines.on(`dev-control-plane-0 ${word}`, unreachable);
+    const { directory, archives } = await take();
+    assert.deepEqual(
+      archives.map(({ machine }) => machine),
+      ["dev-control-plane-1"],
+    );
+    assert.ok(!existsSync(join(directory, "dev-control-plane-0.tgz")));
+  });
+
+  it("ends when a stop was asked for, and leaves nothing", async () => {
+    machines.on("archive", unreachable);
+    const asked = machines.do.bind(machines);
+    machines.do = async (...args) => {
+      stopped = true;
+      await asked(...args);
+    };
+    await assert.rejects(take(), { code: "CANCELLED" });
+    assert.deepEqual(readdirSync(scratch.path), []);
   });
 
   it("leaves nothing when no member gives one, and says why each did not", async () => {

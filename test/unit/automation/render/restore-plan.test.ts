@@ -6,13 +6,13 @@ import { outputsOf } from "../backup/support.js";
 const file = { file: "", bytes: 1, sha256: "" };
 
 describe("what a restore would do", () => {
-  const at = (takenAt: string, changes: Partial<RestorePlan>): string => {
+  const at = (takenAt: string, changes: Partial<RestorePlan>, majority = true): string => {
     const { nodes, etcd } = outputsOf(3, 3);
     const apiServers = nodes.filter(({ role }) => role === "control-plane");
     const plan: RestorePlan = {
       backup: {
         ...{ directory: "", format: 1, takenAt, stack: "dev", cluster: "dev", identities: [] },
-        ...{ archives: [], state: file, snapshot: { machine: "dev-control-plane-0", ...file } },
+        ...{ archives: [], state: file, snapshot: { machine: "dev-etcd-2", majority, ...file } },
       },
       ...{ unpack: [], members: etcd ?? [], apiServers, without: [] },
       ...changes,
@@ -29,6 +29,7 @@ describe("what a restore would do", () => {
       [
         at("2026-11-25T19:15:00Z", {}),
         at("2026-11-25T02:00:00Z", { members: [first, ...others], apiServers: [first, ...others] }),
+        at("2026-11-25T19:59:00Z", {}, false),
         at("2026-11-18T20:00:00Z", {
           ...{ members: [first], apiServers: [first], without: others },
           unpack: [{ machine: first, file: "dev-control-plane-0.tgz" }],

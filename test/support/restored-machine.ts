@@ -1,0 +1,50 @@
+/** A control plane whose etcd is brought back, for tests of restore.sh. */
+
+export const url = "https://10.0.0.10:2380";
+export const etcdManifest = `
+spec:
+  containers:
+  - command:
+    - etcd
+    - --initial-advertise-peer-urls=${url}
+    - --name=dev-control-plane-0
+    image: registry.k8s.io/etcd:3.6.8-0
+`;
+export const apiManifest = `
+    - kube-apiserver
+    - --advertise-address=10.0.0.10
+`;
+export const manifests = "etc/kubernetes/manifests";
+
+/** The commands of such a machine. A container runs as long as kubelet has its manifest. */
+export const commands = {
+  hostname: "echo dev-control-plane-0",
+  crictl: `case "$*" in
+    *"ps --quiet"*etcd*) if [ -e /etc/kubernetes/manifests/etcd.yaml ]; then echo e7cd; fi ;;
+    *"ps --quiet"*kube-apiserver*) if [ -e /etc/kubernetes/manifests/kube-apiserver.yaml ]; then echo a41; fi ;;
+    *"ps --quiet"*controller-manager*) echo c0; echo 5c ;;
+    *"member list"*) printf '%s\\n' '1, started, dev-control-plane-0, ${url}, https://10.0.0.10:2379, false' '2, started, b, https://10.0.0.11:2380, x, false' ;;
+    esac`,
+  kubelet: ":",
+  ctr: `case "$*" in *"images mount"*)
+    for last; do :; done
+    mkdir -p "$last/usr/local/bin"
+    printf '%s\\n' '#!/bin/bash' 'echo "etcdutl $*" >>'"$root/calls" 'while (($#)); do if [[ $1 == --data-dir ]]; then mkdir -p "$2/member"; echo NEW >"$2/member/db"; fi; shift; done' >"$last/usr/local/bin/etcdutl"
+    chmod 755 "$last/usr/local/bin/etcdutl" ;; esac`,
+  df: 'echo Avail; cat "$root/free"',
+  // -xpzf FILE -C DIRECTORY
+  tar: `/usr/bin/mkdir -p "$4/etc/kubernetes/manifests" "$4/etc/kubernetes/pki" "$4/var/lib/stackadm" "$4/var/lib/kubelet"
+    echo ETCD >"$4/etc/kubernetes/manifests/etcd.yaml"; echo API >"$4/etc/kubernetes/manifests/kube-apiserver.yaml"
+    echo KEY >"$4/etc/kubernetes/pki/ca.key"; echo OTHER >"$4/etc/kubernetes/manifests/kube-scheduler.yaml"
+    touch "$4/var/lib/stackadm/init.done" "$4/var/lib/stackadm/kept-version"
+    echo '--provider-id=openstack:///0f' >"$4/var/lib/kubelet/kubeadm-flags.env"`,
+  cp: '[ ! -e "$root/full" ] || case "$2" in */kubernetes/*) exit 1 ;; esac; exec /bin/cp "$@"',
+  sync: ":",
+  systemctl: 'case "$*" in *is-active*) [ -e "$root/busy" ] ;; esac',
+  rmdir: 'exec /usr/bin/rmdir "$@"',
+  kubectl: `case "$*" in
+    *readyz*) printf ok ;;
+    *providerID*) if [ -e $root/deleted ]; then cat $root/own; else cat $root/known; fi ;;
+    *taints*) cat $root/taints ;;
+    *"delete node"*) touch $root/deleted ;; esac`,
+};
