@@ -152,7 +152,7 @@ class Service implements ClusterService {
       const state = await beginWithOurs(run);
       tellRepair(run, state);
       await tellBalancers(run, state);
-      const passed = await passOver(run, state);
+      const passed = await passOver(run, state, true);
       await run.engine("refresh", { exists: state !== undefined, ...passed });
       return { changed: events.filter(({ type }) => type === "finished").length };
     });

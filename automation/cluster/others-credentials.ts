@@ -3,6 +3,7 @@ import type { OthersCredential } from "./options.js";
 import { madeHere } from "./place.js";
 import type { OperationFlags, Run } from "./run.js";
 import { changeState, type StateExport, type StateResource } from "./state.js";
+import { silentObjects } from "./silent-clusters.js";
 import { isClusterCredential, remembering } from "./stays.js";
 
 /*
@@ -39,12 +40,26 @@ export async function othersCredentials(
   return others;
 }
 
-const excluding = (others: readonly OthersCredential[]): OperationFlags =>
-  others.length > 0 ? { exclude: others.map(({ urn }) => urn) } : {};
+const excluding = (
+  others: readonly OthersCredential[],
+  silent: readonly string[],
+): OperationFlags => {
+  const exclude = [...others.map(({ urn }) => urn), ...silent];
+  return exclude.length > 0 ? { exclude } : {};
+};
 
-/** For an operation that changes nothing in the cloud: it passes them over. */
-export const passOver = async (run: Run, state: StateExport | undefined): Promise<OperationFlags> =>
-  excluding(await othersCredentials(run, state));
+/** For an operation that changes nothing in the cloud: it passes them over, and where it reads what is there, clusters that do not answer. */
+export async function passOver(
+  run: Run,
+  state: StateExport | undefined,
+  reads = run.options.refresh === true,
+): Promise<OperationFlags> {
+  const [others, silent] = await Promise.all([
+    othersCredentials(run, state),
+    reads ? silentObjects(run, state) : [],
+  ]);
+  return excluding(others, silent);
+}
 
 /** The state that has the engine only forget those of others, and delete one's own, whatever an earlier run was to do. */
 function owned(state: StateExport, others: ReadonlySet<string>): StateExport {
@@ -76,7 +91,7 @@ async function retain(
 }
 
 /**
- * For an operation that may delete them: they are only forgotten; what is forgotten because the program has it stay is remembered. What the engine passes over it would not forget, so where it is to read
+ * For an operation that may delete them: they are only forgotten; what is forgotten because the program has it stay is remembered. What the engine passes over (clusters that do not answer, too) it would not forget, so where it is to read
  * first what is there, that is done here.
  */
 export async function disown(
@@ -85,7 +100,9 @@ export async function disown(
 ): Promise<{ readonly others: readonly OthersCredential[]; readonly flags: OperationFlags }> {
   const others = await othersCredentials(run, found);
   await retain(run, found, new Set(others.map(({ id }) => id)));
-  if (others.length === 0 || run.options.refresh !== true) return { others, flags: {} };
-  await run.engine("refresh", { exists: true, ...excluding(others) });
+  if (run.options.refresh !== true) return { others, flags: {} };
+  const silent = await silentObjects(run, found);
+  if (others.length + silent.length === 0) return { others, flags: {} };
+  await run.engine("refresh", { exists: true, ...excluding(others, silent) });
   return { others, flags: { refresh: false } };
 }

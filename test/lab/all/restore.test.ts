@@ -62,9 +62,9 @@ class KeptStack extends Stack {
   /** An object made now gets a pod: controllers, scheduler and kubelets work with what was brought back. */
   async runsPods(name: string): Promise<void> {
     const image = await this.kubectl(
-      "get daemonset -n kube-system kube-proxy -o jsonpath={..image}",
+      "get daemonset -n kube-system kube-proxy -o jsonpath={.spec.template.spec.containers[0].image}",
     );
-    const line = `run ${name} --image=${image} --restart=Never --command -- kube-proxy --version`;
+    const line = `run ${name} --image=${image.trim()} --restart=Never --command -- kube-proxy --version`;
     await this.kubectl(line);
     await until(async () => (await this.kubectl(`get pod ${name}`)).includes("Completed"), 120);
   }
