@@ -80,13 +80,14 @@ describe("keep.sh", () => {
     machine.put("etc/kubernetes/pki/ca.key");
     machine.put("var/lib/stackadm/init.done");
     machine.put("var/lib/kubelet/config.yaml");
+    machine.put("etc/hosts");
     const { code, stdout, stderr, calls } = machine.execute(keepScript, "archive");
     assert.equal(code, 0, stderr);
     assert.equal(stdout, "ARCHIVE");
     assert.deepEqual(
       calls.map((call) => call.replaceAll(machine.root, "")),
       [
-        "tar -czf - --exclude=/etc/kubernetes/tmp --exclude=/var/lib/stackadm/server --exclude=/var/lib/stackadm/restore* /etc/kubernetes /var/lib/stackadm /var/lib/kubelet/config.yaml",
+        "tar -czf - --exclude=/etc/kubernetes/tmp --exclude=/var/lib/stackadm/server --exclude=/var/lib/stackadm/restore* /etc/kubernetes /etc/hosts /var/lib/stackadm /var/lib/kubelet/config.yaml",
       ],
     );
   });

@@ -224,6 +224,7 @@ describe("restore.sh", () => {
       machine.close();
       machine = new Sandbox(commands);
       machine.put("var/lib/cloud/data/instance-id", "0b1c");
+      machine.put("etc/hosts", "127.0.0.1 localhost\n");
     });
 
     it("gives a machine that was made anew its place and its own ID; etcd and API server wait", () => {
@@ -231,6 +232,8 @@ describe("restore.sh", () => {
       assert.match(machine.file("var/lib/kubelet/kubeadm-flags.env") ?? "", /openstack:\/\/\/0b1c/);
       assert.equal(machine.file("etc/kubernetes/pki/ca.key"), "KEY\n");
       assert.ok(has(`${manifests}/kube-scheduler.yaml`));
+      const hosts = "127.0.0.1 localhost\n10.0.0.10 api.dev.internal # stackadm\n";
+      assert.equal(machine.file("etc/hosts"), hosts);
       assert.ok(!has(`${manifests}/etcd.yaml`) && !has(`${manifests}/kube-apiserver.yaml`));
       const { place, live, etcd, apiServer } = look() as Record<string, unknown>;
       assert.deepEqual(

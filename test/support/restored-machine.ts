@@ -37,6 +37,7 @@ export const commands = {
     echo ETCD >"$4/etc/kubernetes/manifests/etcd.yaml"; echo API >"$4/etc/kubernetes/manifests/kube-apiserver.yaml"
     echo KEY >"$4/etc/kubernetes/pki/ca.key"; echo OTHER >"$4/etc/kubernetes/manifests/kube-scheduler.yaml"
     touch "$4/var/lib/stackadm/init.done" "$4/var/lib/stackadm/kept-version"
+    printf '127.0.0.1 other\\n10.0.0.10 api.dev.internal # stackadm\\n' >"$4/etc/hosts"
     echo '--provider-id=openstack:///0f' >"$4/var/lib/kubelet/kubeadm-flags.env"`,
   cp: '[ ! -e "$root/full" ] || case "$2" in */kubernetes/*) exit 1 ;; esac; exec /bin/cp "$@"',
   sync: ":",

@@ -57,7 +57,7 @@ snapshot() {
 
 archive() {
   local one present=() code=0
-  for one in /etc/kubernetes /var/lib/stackadm /var/lib/kubelet/{config.yaml,kubeadm-flags.env,pki}; do
+  for one in /etc/kubernetes /etc/hosts /var/lib/stackadm /var/lib/kubelet/{config.yaml,kubeadm-flags.env,pki}; do
     [[ ! -e $one ]] || present+=("$one")
   done
   [[ -d /etc/kubernetes/pki ]] || die "$(hostname) has no authority: it is no control plane, and no member of etcd"

@@ -92,6 +92,8 @@ unpack() {
   server=$(</var/lib/cloud/data/instance-id)
   one=$unpacked/var/lib/kubelet/kubeadm-flags.env
   if [[ -e $one ]]; then sed -i "s#openstack:///[0-9a-f-]*#openstack:///$server#" "$one"; fi
+  # Pods get a copy of it when they start.
+  if [[ -e $unpacked/etc/hosts ]]; then name_api "$unpacked/etc/hosts"; fi
   mkdir -p "$unpacked/done"
   for one in "$unpacked"/var/lib/stackadm/*.done; do
     if [[ -e $one ]]; then mv -f "$one" "$unpacked/done/"; fi
@@ -103,6 +105,13 @@ unpack() {
   sync
   cp -a "$unpacked/done/." "$state/"
   rm -rf "$unpacked"
+}
+
+# name_api FILE: the name of the API is what it was there.
+name_api() {
+  local known
+  known=$(sed '/ # stackadm$/d' /etc/hosts)
+  { printf '%s\n' "$known" && sed -n '/ # stackadm$/p' "$1"; } >/etc/hosts
 }
 
 # A kubeadm that is at work would write manifests.
