@@ -60,9 +60,10 @@ export class FakeMachines {
     { words }: Task,
     { input }: Partial<Streams>,
   ): Promise<string | Buffer> {
-    let read = "";
-    for await (const part of input ?? []) read += String(part);
-    this.asked.push({ machine: name, words, input: read });
+    // In the order of the questions, however long each takes to be read.
+    const asked = { machine: name, words, input: "" };
+    this.asked.push(asked);
+    for await (const part of input ?? []) asked.input += String(part);
     const [word = ""] = words;
     const answer = this.answers.get(`${name} ${word}`) ?? this.answers.get(word) ?? "";
     if (answer instanceof Error) throw answer;
