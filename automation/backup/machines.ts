@@ -20,6 +20,10 @@ export interface Task {
   readonly words: readonly string[];
 }
 
+/** What went wrong, as the failures of several machines list it. */
+export const sentenceOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
 /** What a machine is to do that keeps something, or brings it back. */
 export const keeping = (...words: ["standing" | "snapshot" | "archive"]): Task => ({
   ...{ script: keepScript, words },

@@ -6,7 +6,7 @@ import type { CloudObject } from "../../cloud/inventory.js";
 import { Failure } from "../../base/failure.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/outputs.js";
 import { controlPlanesOf, etcdOf, peerUrlOf } from "./groups.js";
-import { restoring, type ClusterMachines } from "./machines.js";
+import { restoring, sentenceOf, type ClusterMachines } from "./machines.js";
 import { lookedSchema, type RestorePlan, type Seen } from "./restore-plan.js";
 
 type Machines = Pick<ClusterMachines, "ask">;
@@ -41,9 +41,6 @@ export async function lookAtMachines(
   const all = [...new Set([...etcdOf(outputs), ...controlPlanesOf(outputs)])];
   return new Map(await Promise.all(all.map(async (one) => [one.name, await look(one)] as const)));
 }
-
-const sentenceOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 
 /** Every machine at once; what failed on any of them is one failure. */
 async function onAll<T>(

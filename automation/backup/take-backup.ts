@@ -8,7 +8,7 @@ import { identitiesOf } from "../cluster/state.js";
 import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
 import { isWholeSnapshot, NewBackup, type Backup, type BackupDescription } from "./backup-files.js";
 import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./groups.js";
-import { keeping, type ClusterMachines } from "./machines.js";
+import { keeping, sentenceOf, type ClusterMachines } from "./machines.js";
 
 /** What is backed up, and whom it is told. */
 export interface BackupSource {
@@ -28,9 +28,6 @@ const standingSchema = z.object({ majority: z.boolean(), index: z.number() });
 interface Standing extends z.infer<typeof standingSchema> {
   readonly member: MachineOutput;
 }
-
-const sentenceOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 
 /**
  * The members that answer, the best first: those that go on with a majority have all data; where there is none, whoever has come
