@@ -4,6 +4,7 @@ import type { ClusterServiceOptions, RunOptions } from "../cluster/options.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import { Run } from "../cluster/run.js";
 import { identitiesOf, readOutputs, type StateExport } from "../cluster/state.js";
+import { withoutSecrets } from "../cluster/redact.js";
 import { unlessStopped } from "../cluster/stop.js";
 import { rememberUnfinished } from "../cluster/unfinished.js";
 import { beginWithOurs } from "../cluster/which-cluster.js";
@@ -76,7 +77,7 @@ async function withCluster<T>(
     options.killSignal?.addEventListener("abort", end);
     return await work({ run, state, outputs, machines });
   } catch (error) {
-    throw unlessStopped(error, options.signal);
+    throw withoutSecrets(unlessStopped(error, options.signal), service.env);
   } finally {
     options.killSignal?.removeEventListener("abort", end);
     end();

@@ -35,6 +35,7 @@ import { planRows } from "./plan-rows.js";
 import { beginFit, findingsFor } from "./preflight.js";
 import { lookEarly, prove, whatWasMade } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
+import { withoutSecrets } from "./redact.js";
 import { repair, tellRepair, undoUndecided, withRepairs } from "./repair.js";
 import { Run } from "./run.js";
 import { clearTheWay } from "./lost.js";
@@ -255,7 +256,7 @@ class Service implements ClusterService {
       run = new Run(this.service, stack, options);
       return await work(run);
     } catch (error) {
-      throw unlessStopped(error, options.signal);
+      throw withoutSecrets(unlessStopped(error, options.signal), this.service.env);
     } finally {
       run?.close();
     }

@@ -45,6 +45,19 @@ export function redactorFor(env: NodeJS.ProcessEnv): Redactor {
   return redactor;
 }
 
+/** What is thrown at a program that embeds the operations: it logs it as it is. */
+export function withoutSecrets(error: unknown, env: NodeJS.ProcessEnv): unknown {
+  if (!(error instanceof Error)) return error;
+  const redactor = redactorFor(env);
+  const texts = Object.fromEntries(
+    Object.getOwnPropertyNames(error).flatMap((name) => {
+      const value: unknown = Reflect.get(error, name);
+      return typeof value === "string" ? [[name, redactor.clean(value)]] : [];
+    }),
+  );
+  return Object.assign(error, texts);
+}
+
 /** The lines of a kubeconfig that are no secret stay readable: only keys and tokens are added. */
 const secretLines = /^\s*(client-key-data|token|password):\s*(\S+)/gm;
 

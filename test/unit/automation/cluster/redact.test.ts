@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { addKubeconfig, Redactor, redactorFor } from "../../../../automation/cluster/redact.js";
+import { Failure } from "../../../../base/failure.js";
+import {
+  addKubeconfig,
+  Redactor,
+  redactorFor,
+  withoutSecrets,
+} from "../../../../automation/cluster/redact.js";
 
 describe("the redactor", () => {
   it("takes out every string of a value, however deep", () => {
@@ -69,5 +75,25 @@ describe("the redactor", () => {
       redactor.clean("kubernetes-cluster S0VZS0VZS0VZ abcdef.0123456789"),
       "kubernetes-cluster [secret] [secret]",
     );
+  });
+
+  it("takes the environment's secrets out of what is thrown, which stays the same error", () => {
+    const said = "unable to open bucket postgres://stacks:database-secret@host.example.org/stacks";
+    const error = new Failure("FAILED", said, "Ask database-secret.");
+    const env = {
+      PULUMI_BACKEND_URL: "postgres://stacks:database-secret@host.example.org/stacks",
+    };
+    assert.equal(withoutSecrets(error, env), error);
+    assert.deepEqual(
+      [error.code, error.sentence, error.message, error.hint],
+      [
+        "FAILED",
+        "unable to open bucket postgres://stacks:[secret]@host.example.org/stacks",
+        "unable to open bucket postgres://stacks:[secret]@host.example.org/stacks",
+        "Ask [secret].",
+      ],
+    );
+    assert.doesNotMatch(error.stack ?? "", /database-secret/);
+    assert.equal(withoutSecrets("text", env), "text");
   });
 });
