@@ -53,6 +53,8 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
   const executable = join(directory, build.name);
   if (existsSync(executable)) return executable;
   const part = `${directory}.part`;
+  // Of no use once it is built, and no part of the user's own Go.
+  const modules = `${directory}.modules`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { recursive: true });
   cpSync(build.source, join(part, "source"), { recursive: true });
@@ -77,7 +79,13 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
         ],
         {
           cwd: join(part, "source"),
-          env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "", GOWORK: "off" },
+          env: {
+            ...process.env,
+            CGO_ENABLED: "0",
+            GOFLAGS: "-modcacherw",
+            GOMODCACHE: modules,
+            GOWORK: "off",
+          },
           onLine: (line) => {
             step.update(line.replace(/^go: /, ""));
           },
@@ -87,6 +95,7 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
     },
   );
   rmSync(join(part, "source"), { recursive: true });
+  rmSync(modules, { recursive: true, force: true });
   rmSync(directory, { recursive: true, force: true });
   renameSync(part, directory);
   return executable;

@@ -25,7 +25,7 @@ import { minimumGo } from "./versions.js";
 export interface BuildOptions {
   /** Folder of all finished components. */
   readonly cache: string;
-  /** Go's build cache: lets an interrupted build continue, several GB. */
+  /** Folder of Go's modules and of its build cache: lets an interrupted build continue, several GB. */
   readonly goCache: string;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
@@ -46,7 +46,7 @@ export interface BuiltComponent {
 export type Built = ReadonlyMap<string, BuiltComponent>;
 
 const programs = join(__dirname, "programs");
-const goCacheOf = (cache: string) => join(cache, "go-build");
+const goCacheOf = (cache: string) => join(cache, "go");
 
 /** The executables of all of these. `cache` is the folder for everything that is built. */
 export async function buildComponents(
@@ -67,7 +67,7 @@ export async function buildComponents(
 export const componentsOf = (files: readonly Readonly<Record<string, string>>[]): Set<string> =>
   new Set(files.flatMap((paths) => Object.values(paths).map((name) => name.split("/")[0] ?? "")));
 
-/** Takes away 8 GB that only an interrupted build needs; the executables are kept. */
+/** Takes away 15 GB that only an interrupted build needs; the executables are kept. */
 export function forgetGoCache(cache: string): void {
   rmSync(goCacheOf(cache), { recursive: true, force: true });
 }
@@ -143,7 +143,7 @@ async function compile(component: Component, part: string, options: CompileOptio
   let packages = 0;
   await run("go", goBuildArguments(component, part), {
     cwd: source,
-    env: { ...goEnvironment(component.cgo === true), GOCACHE: options.goCache },
+    env: goEnvironment(options, component.cgo === true),
     signal: options.signal,
     // `go build -v` names each package that it begins with: a path, without a blank in it.
     isProgress: (line) => !line.includes(" "),
@@ -168,12 +168,20 @@ function chmodTree(path: string): void {
   for (const entry of readdirSync(path)) chmodTree(join(path, entry));
 }
 
-/** `-mod=mod`: what go.mod leaves open is decided by the modules' own requirements and checked against the checksum database. */
-function goEnvironment(cgo: boolean): NodeJS.ProcessEnv {
+/**
+ * `-mod=mod`: what go.mod leaves open is decided by the modules' own requirements and checked against the checksum database.
+ * `-modcacherw`: what Go writes can be taken away again. The user's own modules and build cache are left alone.
+ */
+function goEnvironment(
+  { goCache }: Pick<BuildOptions, "goCache">,
+  cgo: boolean,
+): NodeJS.ProcessEnv {
   return {
     ...process.env,
     CGO_ENABLED: cgo ? "1" : "0",
-    GOFLAGS: "-mod=mod -buildvcs=false",
+    GOCACHE: join(goCache, "build"),
+    GOMODCACHE: join(goCache, "modules"),
+    GOFLAGS: "-mod=mod -modcacherw -buildvcs=false",
     GOOS: "linux",
     GOARCH: "amd64",
     GOWORK: "off",
@@ -189,7 +197,7 @@ async function moduleDirectory(
   const module = `${source.module}@${source.moduleVersion ?? version}`;
   options.step.update(`downloading ${module}`);
   const { stdout } = await run("go", ["mod", "download", "-json", module], {
-    env: goEnvironment(false),
+    env: goEnvironment(options, false),
     signal: options.signal,
     accept: [0, 1],
   });

@@ -76,7 +76,7 @@ describe("building a component", () => {
   const installGo = (build = 'touch "$out"', download = `{"Dir":"$FOLDER/module"}`) => {
     const script = `#!/bin/bash
 FOLDER="${folder}"
-echo "$CGO_ENABLED $GOFLAGS \${GOCACHE-} $*" >>"$FOLDER/calls"
+echo "$CGO_ENABLED $GOFLAGS $GOCACHE $GOMODCACHE $*" >>"$FOLDER/calls"
 case "$1 $2" in
   "env GOVERSION") echo "\${GO_SAYS:-go1.26.8}" ;;
   "mod download") echo "${download.replaceAll('"', '\\"')}" ;;
@@ -98,7 +98,7 @@ esac
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
     cache = join(folder, "components");
-    goCache = join(folder, "go-build");
+    goCache = join(folder, "go");
     for (const name of ["bin", "module"]) mkdirSync(join(folder, name));
     process.env["PATH"] = `${join(folder, "bin")}:${path ?? ""}`;
     installGo();
@@ -134,9 +134,15 @@ esac
 
   it("builds without C unless asked, resolving what go.mod leaves open", async () => {
     await buildComponent(component, { cache, goCache, progress: silent });
-    assert.match(calls(), /^0 -mod=mod -buildvcs=false \S+go-build build /m);
+    assert.match(
+      calls(),
+      /^0 -mod=mod -modcacherw -buildvcs=false \S+go\/build \S+go\/modules build /m,
+    );
     await buildComponent({ ...component, cgo: true }, { cache, goCache, progress: silent });
-    assert.match(calls(), /^1 -mod=mod -buildvcs=false \S+go-build build /m);
+    assert.match(
+      calls(),
+      /^1 -mod=mod -modcacherw -buildvcs=false \S+go\/build \S+go\/modules build /m,
+    );
   });
 
   it("gives an own program its source and a go.mod", async () => {
