@@ -31,7 +31,7 @@ import type {
 } from "./options.js";
 import { disown, passOver } from "./others-credentials.js";
 import { requireHere } from "./place.js";
-import { planRows } from "./plan-rows.js";
+import { countDiffering, planRows } from "./plan-rows.js";
 import { beginFit, findingsFor } from "./preflight.js";
 import { lookEarly, prove, whatWasMade } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
@@ -152,10 +152,10 @@ class Service implements ClusterService {
       await requireFree(run);
       const state = await beginWithOurs(run);
       tellRepair(run, state);
-      await tellBalancers(run, state);
+      const balancers = await tellBalancers(run, state);
       const passed = await passOver(run, state, true);
       await run.engine("refresh", { exists: state !== undefined, ...passed });
-      return { changed: events.filter(({ type }) => type === "finished").length };
+      return { changed: countDiffering(events, balancers) };
     });
   }
 

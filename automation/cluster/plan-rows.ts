@@ -8,6 +8,23 @@ export interface PlanRow {
   readonly name: string;
 }
 
+/** Whether two rows, or what was done, are of the same resource. */
+const isSame = (one: Omit<PlanRow, "operation">, other: Omit<PlanRow, "operation">): boolean =>
+  one.type === other.type && one.name === other.name;
+
+/**
+ * How many resources were not as the state said.
+ *
+ * @param besides what a refresh does not see: the state may say the same of it
+ */
+export function countDiffering(
+  events: readonly ClusterEvent[],
+  besides: readonly PlanRow[],
+): number {
+  const seen = events.flatMap((event) => (event.type === "finished" ? [event.change] : []));
+  return seen.length + besides.filter((row) => !seen.some((one) => isSame(one, row))).length;
+}
+
 /**
  * The rows of a plan, in the order of the engine. Providers are no work.
  *
@@ -22,7 +39,5 @@ export function planRows(
       ? [{ operation: event.change.operation, type: event.change.type, name: event.change.name }]
       : [],
   );
-  const isSaid = (row: PlanRow): boolean =>
-    before.some(({ type, name }) => type === row.type && name === row.name);
-  return [...before, ...rows.filter((row) => !isSaid(row))];
+  return [...before, ...rows.filter((row) => !before.some((one) => isSame(one, row)))];
 }

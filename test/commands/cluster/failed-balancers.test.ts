@@ -176,6 +176,10 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
       assert.match(notes.join("\n"), /^! The load balancer .*: `npx stackadm up` /);
     });
 
+  it("differs from what the state says, for a refresh that does not see it", async () => {
+    assert.deepEqual(await embedder.service().refresh("dev"), { changed: 1 });
+  });
+
   it("is not looked for where no change is expected, and a run left something undecided", async () => {
     const [operation] = rest();
     const pending = [{ resource: operation, type: "creating" }];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { planRows } from "../../../../automation/cluster/plan-rows.js";
+import { countDiffering, planRows } from "../../../../automation/cluster/plan-rows.js";
 
 describe("the rows of a plan", () => {
   const change = (urn: string, operation: string) => ({
@@ -22,6 +22,25 @@ describe("the rows of a plan", () => {
         },
       ]),
       [{ operation: "create", type: "T", name: "n" }],
+    );
+  });
+
+  it("are counted once where a refresh sees what was told before, too", () => {
+    const finished = {
+      type: "finished",
+      at: 0,
+      id: "",
+      change: change("urn:pulumi:d::p::a:b:T::n", "update"),
+    } as const;
+    const told = { operation: "replace", type: "T", name: "n" };
+    assert.deepEqual(
+      [
+        countDiffering([], []),
+        countDiffering([finished], []),
+        countDiffering([finished], [told]),
+        countDiffering([finished], [told, { ...told, name: "other" }]),
+      ],
+      [0, 1, 1, 2],
     );
   });
 });
