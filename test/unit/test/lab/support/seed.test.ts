@@ -149,6 +149,11 @@ describe("the seeds of the runs", () => {
     assert.ok(new Set(many.flat()).size > 1);
   });
 
+  it("are three in CI, where nothing else is said", () => {
+    assert.equal(seedsIn({ CI: "true" }).length, 3);
+    assert.equal(seedsIn({ CI: "true", STACKADM_RANDOM_RUNS: "1" }).length, 1);
+  });
+
   for (const [name, value] of [
     ["STACKADM_RANDOM_RUNS", "0"],
     ["STACKADM_RANDOM_RUNS", "many"],
