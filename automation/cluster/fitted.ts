@@ -8,10 +8,10 @@ import { packageRoot } from "../../base/paths.js";
 import { endingOf } from "../../cloud/cluster-credential.js";
 import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
-import { existingServers, type ExistingServers } from "../../components/support/server-marks.js";
+import { listServers, marksOn, type ListedServer } from "../../components/support/server-marks.js";
 import { fittedPath } from "./kubeconfig-file.js";
 import type { Run } from "./run.js";
-import { ownedIds, type StateExport } from "./state.js";
+import { heldBy, ownedIds, type StateExport } from "./state.js";
 
 /*
  * A cluster that came up with these settings, and of which the state holds the same objects as then, needs nothing more of its cloud: two
@@ -32,7 +32,7 @@ const releaseOf = (): string =>
     .join("\n");
 
 /** What it has, and not what is on its way out: there is something to make then. */
-function heldBy(state: StateExport): string[] {
+function stayingIn(state: StateExport): string[] {
   const stays = (state.deployment.resources ?? []).filter(
     (one) => one.delete !== true && one.pendingReplacement !== true,
   );
@@ -41,7 +41,7 @@ function heldBy(state: StateExport): string[] {
 
 /** By which one knows it again. */
 function keyOf(spec: ClusterSpec, state: StateExport): string {
-  const text = JSON.stringify([releaseOf(), spec, heldBy(state)]);
+  const text = JSON.stringify([releaseOf(), spec, stayingIn(state)]);
   return createHash("sha256").update(text).digest("hex");
 }
 
@@ -69,17 +69,24 @@ export function hasFitted(run: Run, spec: ClusterSpec, state: StateExport | unde
   );
 }
 
-/** The marks of the cluster's servers, asked for while the state is read; nothing where only the program knows its servers. */
+/** The servers of the cluster's name, asked for while the state is read, which says whose they are; nothing where only the program knows its servers. */
 export const beginServers = async (
   run: Run,
   { name }: ClusterSpec,
-): Promise<ExistingServers | undefined> =>
+): Promise<readonly ListedServer[] | undefined> =>
   run.service.program === undefined
     ? run
         .cloud()
-        .then((cloud) => existingServers(cloud, name))
+        .then((cloud) => listServers(cloud, name))
         .catch(() => undefined)
     : undefined;
+
+/** What a run was answered before anything else. */
+interface Asked {
+  readonly state: StateExport | undefined;
+  /** Of {@link beginServers}. */
+  readonly asking: Promise<readonly ListedServer[] | undefined> | undefined;
+}
 
 /**
  * What the program would find: the same as then, with its servers as they are now. Nothing where somebody else asks, where the cloud is
@@ -88,10 +95,13 @@ export const beginServers = async (
  */
 export async function foundThen(
   run: Run,
-  asking: Promise<ExistingServers | undefined> | undefined,
+  { name }: ClusterSpec,
+  { state, asking }: Asked,
 ): Promise<KnownFacts | undefined> {
-  const [found, servers] = [remembered(run)?.found, await asking];
-  if (!found || !servers || Object.values(servers).some(({ failed }) => failed)) return undefined;
+  const [found, listed] = [remembered(run)?.found, await asking];
+  if (!found || !listed) return undefined;
+  const servers = marksOn(listed, { cluster: name, held: heldBy(state) });
+  if (Object.values(servers).some(({ failed }) => failed)) return undefined;
   const { scope, network, admin, securityGroupIds } = found.facts;
   if (network || admin || securityGroupIds) return undefined;
   if (!isDeepStrictEqual(scope, (await run.cloud()).scope)) return undefined;

@@ -76,11 +76,11 @@ export async function findingsFor(
 async function surveyedFacts(
   run: Run,
   spec: ClusterSpec,
-  surveyed: Survey,
+  { surveyed, held }: { readonly surveyed: Survey; readonly held: Held },
 ): Promise<KnownFacts | undefined> {
   if (run.service.program !== undefined) return undefined;
   const wanted = wantedOf(spec);
-  const facts = factsIn(surveyed, wanted, (await run.cloud()).scope);
+  const facts = factsIn(surveyed, wanted, (await run.cloud()).scope, held);
   return facts && { wanted: JSON.stringify(wanted), facts };
 }
 
@@ -105,24 +105,26 @@ export function beginFit(
 ) {
   const namesOnly = fit === "names";
   const early = spec && !namesOnly && !mayHaveFitted(run) ? beginLook(run, spec) : undefined;
-  const servers = spec && mayHaveFitted(run) ? beginServers(run, spec) : undefined;
+  const asking = spec && mayHaveFitted(run) ? beginServers(run, spec) : undefined;
   return async ({
     state,
     interrupted,
     mended = false,
   }: Repaired): Promise<KnownFacts | undefined> => {
     if (!spec) return undefined;
-    if (!interrupted && !mended && hasFitted(run, spec, state)) return foundThen(run, servers);
+    if (!interrupted && !mended && hasFitted(run, spec, state))
+      return foundThen(run, spec, { state, asking });
     run.stage("preflight");
     // What is gone now occupied names and quotas: the cloud is asked again.
     const asked = await ((interrupted || mended ? undefined : early) ??
       look(run, spec, { namesOnly }));
     const going = await undoLost(run, state, asked.objects, { interrupted, expectNoChanges });
     if (going.size > 0) run.stage("preflight");
-    const findings = await asked.findings({ ...heldBy(state), going });
+    const held = heldBy(state);
+    const findings = await asked.findings({ ...held, going });
     tell(run, findings);
     // What it found may be what has gone since.
     const surveyed = going.size > 0 ? undefined : asked.surveyed;
-    return surveyed && surveyedFacts(run, spec, surveyed);
+    return surveyed && surveyedFacts(run, spec, { surveyed, held });
   };
 }

@@ -1,4 +1,4 @@
-import type { Survey } from "../../cloud/preflight.js";
+import type { Held, Survey } from "../../cloud/preflight.js";
 import { isUuid, meantBy } from "../../cloud/reference.js";
 import type { CloudScope } from "../../cloud/scope.js";
 import type { Wanted } from "../../cloud/wanted.js";
@@ -55,16 +55,19 @@ function externalIn(
 /**
  * What the program would find by itself (components/support/catalog.ts), of what a survey found. Nothing where that does not say all of it:
  * of what exists and is only named, where a name means several things, and of a marked server, on which the program judges. Pure.
+ *
+ * @param held what is the stack's: servers of another cluster are none of this one's
  */
 export function factsIn(
   survey: Survey,
   wanted: Wanted,
   scope: CloudScope | undefined,
+  held: Held,
 ): CloudFacts | undefined {
   if (usesExisting(wanted)) return undefined;
   const { images, flavors, objects } = survey;
   const listed = objects.filter(({ kind }) => kind === "server");
-  const servers = marksOn(listed, wanted.cluster ?? "");
+  const servers = marksOn(listed, { cluster: wanted.cluster ?? "", held });
   if (Object.values(servers).some(({ failed }) => failed)) return undefined;
   const external = externalIn(survey, wanted);
   const imageIds = idsOf(wanted.images, (one) => (isUuid(one) ? one : only(one, images)?.id));

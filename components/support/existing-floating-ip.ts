@@ -1,9 +1,9 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { identityKey, isIdentity } from "../../cloud/ownership.js";
+import { identityKey } from "../../cloud/ownership.js";
 import type { WantedFloatingIp } from "../../cloud/wanted.js";
 import { misnamed, noneFound, reasonOf, type Found } from "./look-up.js";
-import { ownState } from "./own-state.js";
+import { heldIn, ownState } from "./own-state.js";
 
 /** The floating IP, unless the project does not have it or somebody else uses it: Neutron would take it away from there. */
 export async function findFloatingIp(
@@ -38,11 +38,7 @@ async function isOurs(port: {
   readonly allTags: readonly string[];
 }): Promise<boolean> {
   const recorded = (await ownState()) ?? [];
-  const marks = recorded.flatMap(({ name, outputs: { stdout } }) =>
-    name.endsWith("-identity") && typeof stdout === "string" && isIdentity(stdout)
-      ? [`${identityKey}=${stdout}`]
-      : [],
-  );
+  const marks = [...heldIn(recorded).identities].map((one) => `${identityKey}=${one}`);
   return (
     port.allTags.some((tag) => marks.includes(tag)) ||
     recorded.some(({ outputs }) => [outputs["portId"], outputs["vipPortId"]].includes(port.portId))

@@ -4,16 +4,18 @@ import type { CloudClient } from "../../cloud/client.js";
 import { whoAnswers, type SshRoute } from "../../cloud/ssh.js";
 import { wayIn, wayMark, wayText } from "./noted-way.js";
 import type { Operator } from "./operator.js";
-import { ownState, type Recorded } from "./own-state.js";
+import { heldIn, ownState, type Recorded } from "./own-state.js";
 import {
   addressesOf,
-  existingServers,
+  listServers,
+  marksOn,
   neverAnsweredMark,
   type ExistingServers,
+  type OwnCluster,
 } from "./server-marks.js";
 
 /**
- * What Nova says of the cluster's servers, asked once in a run. Undefined where the operator's credential does not lead to the
+ * What Nova says of the cluster's servers, asked once in a run; the state says whose they are. Undefined where the operator's credential does not lead to the
  * project in which the program works, or Nova cannot be asked.
  */
 export async function findServers(
@@ -24,15 +26,19 @@ export async function findServers(
   try {
     const client = await operator.connect();
     if (client.projectId !== projectId) return undefined;
-    return await judged(client, await existingServers(client, cluster), { cluster, operator });
+    const [listed, state] = await Promise.all([listServers(client, cluster), ownState()]);
+    const own = { cluster, held: state && heldIn(state) };
+    return await judged(client, marksOn(listed, own), { own, state, operator });
   } catch {
     return undefined;
   }
 }
 
-interface OfCluster {
-  /** Its name. */
-  readonly cluster: string;
+/** By what a marked server is judged. */
+interface Judge {
+  readonly own: OwnCluster;
+  /** Undefined where it cannot be asked. */
+  readonly state: readonly Recorded[] | undefined;
   readonly operator: Operator;
 }
 
@@ -44,13 +50,13 @@ interface OfCluster {
 async function judged(
   client: CloudClient,
   servers: ExistingServers,
-  of: OfCluster,
+  judge: Judge,
 ): Promise<ExistingServers> {
   if (!Object.values(servers).some(({ failed }) => failed)) return servers;
-  const state = (await ownState()) ?? [];
+  const { state = [] } = judge;
   const verdicts = Object.entries(servers).map(async ([name, server]) => {
     const kind = server.failed ? historyOf(server.id, state) : "new";
-    const answers = server.failed && kind === "new" && (await answersNow(client, server.id, of));
+    const answers = server.failed && kind === "new" && (await answersNow(client, server.id, judge));
     if (answers)
       await pulumi.log.info(`The machine ${name} answers on SSH by now, so it is not replaced.`);
     if (kind === "part of the cluster" || answers) await unmark(client, server.id);
@@ -73,7 +79,7 @@ const markedSchema = z.object({
 async function answersNow(
   client: CloudClient,
   serverId: string,
-  { cluster, operator: { agentSocket } }: OfCluster,
+  { own, operator: { agentSocket } }: Judge,
 ): Promise<boolean> {
   if (agentSocket === undefined) return false;
   try {
@@ -82,7 +88,7 @@ async function answersNow(
     );
     const way = wayIn(server.metadata[wayMark] ?? "");
     if (!way || server.status === "ERROR") return false;
-    const known = await addressesOf(client, cluster);
+    const known = await addressesOf(client, own);
     if (![way, ...(way.proxy ? [way.proxy] : [])].every(({ host }) => known.has(host)))
       return false;
     return (await whoAnswers(way, { agentSocket, within: patience })) === "itself";

@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
+import { isIdentity } from "../../cloud/ownership.js";
+import type { Held } from "../../cloud/preflight.js";
 
 const stateSchema = z.object({
   outputs: z.record(
@@ -30,3 +32,17 @@ export async function ownState(): Promise<readonly Recorded[] | undefined> {
     return undefined;
   }
 }
+
+/** What is the stack's of what the cloud has: the IDs that its state holds, and the identities that its clusters' objects carry. */
+export const heldIn = (state: readonly Recorded[]): Pick<Held, "owned" | "identities"> => ({
+  owned: new Set(
+    state.flatMap(({ outputs: { id } }) => (typeof id === "string" && id !== "" ? [id] : [])),
+  ),
+  identities: new Set(
+    state.flatMap(({ name, outputs: { stdout } }) =>
+      name.endsWith("-identity") && typeof stdout === "string" && isIdentity(stdout)
+        ? [stdout]
+        : [],
+    ),
+  ),
+});

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { CloudClient } from "../../cloud/client.js";
 import { listAll } from "../../cloud/listing.js";
-import { clusterNameKey } from "../../cloud/ownership.js";
+import { clusterNameKey, identityKey } from "../../cloud/ownership.js";
+import type { Held } from "../../cloud/preflight.js";
 
 /* What the marks on a cluster's servers say. Nothing of Pulumi: the command line looks at them, too. */
 
@@ -12,7 +13,7 @@ export const generationMark = "stackadm-generation";
 export const neverAnsweredMark = "stackadm-never-answered";
 
 export interface ExistingServer {
-  /** Empty: two servers have the name, and which one is the machine's is not known. */
+  /** Empty: two of the cluster's servers have the name, and which one is the machine's is not known. */
   readonly id: string;
   /** In which generation it was made. Empty: in an unknown one. */
   readonly generation: string;
@@ -20,7 +21,7 @@ export interface ExistingServer {
   readonly failed: boolean;
 }
 
-/** The servers that exist, by name. */
+/** The servers of a cluster that exist, by name. */
 export type ExistingServers = Readonly<Record<string, ExistingServer>>;
 
 const serverSchema = z.looseObject({
@@ -31,35 +32,58 @@ const serverSchema = z.looseObject({
   addresses: z.record(z.string(), z.array(z.looseObject({ addr: z.string() }))).default({}),
 });
 
-type ListedServer = Readonly<
+/** As Nova lists it. */
+export type ListedServer = Readonly<
   Pick<z.infer<typeof serverSchema>, "id" | "name" | "status" | "metadata">
 >;
 
-const serversOf = (client: CloudClient, cluster: string) =>
+/** The servers that may be the cluster's by their name, as Nova lists them. */
+export const listServers = (client: CloudClient, cluster: string) =>
   listAll(client, "compute", `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`, {
     ...{ key: "servers", schema: serverSchema },
   });
 
-const isOf = (
-  { name, metadata }: Pick<ListedServer, "name" | "metadata">,
-  cluster: string,
-): boolean => metadata[clusterNameKey] === cluster && name.startsWith(`${cluster}-`);
+/** A cluster, and by what its servers are told from those of another one of its name. */
+export interface OwnCluster {
+  /** Its name. */
+  readonly cluster: string;
+  /** What the state holds. Undefined where it cannot be asked: then whatever has the name counts, and at worst too much is refused. */
+  readonly held: Pick<Held, "owned" | "identities"> | undefined;
+}
 
-/** The servers that carry the cluster's name, and what their marks say. */
-export const existingServers = async (
-  client: CloudClient,
-  cluster: string,
-): Promise<ExistingServers> => marksOn(await serversOf(client, cluster), cluster);
+/**
+ * Those of the cluster. What the state holds is its own, and what carries an identity that the state holds, which an interrupted run may
+ * have left. Another identity is another cluster's, whatever its name. One without any was made by an earlier release and may be
+ * ours: the name is all that it has, and counts where nothing surer has it.
+ */
+function ownOf<Server extends ListedServer>(
+  servers: readonly Server[],
+  { cluster, held }: OwnCluster,
+): Server[] {
+  const named = servers.filter(
+    ({ name, metadata }) => metadata[clusterNameKey] === cluster && name.startsWith(`${cluster}-`),
+  );
+  if (!held) return named;
+  const identityOf = ({ metadata }: Server): string => metadata[identityKey] ?? "";
+  const [sure, carrying, unmarked] = [
+    named.filter(({ id }) => held.owned.has(id)),
+    named.filter((one) => held.identities.has(identityOf(one))),
+    named.filter((one) => identityOf(one) === ""),
+  ];
+  return [carrying, unmarked].reduce((found, less) => {
+    const names = new Set(found.map(({ name }) => name));
+    return [...found, ...less.filter(({ name }) => !names.has(name))];
+  }, sure);
+}
 
-/** Fixed and floating addresses of those servers. */
+/** Fixed and floating addresses of the cluster's servers. */
 export async function addressesOf(
   client: CloudClient,
-  cluster: string,
+  own: OwnCluster,
 ): Promise<ReadonlySet<string>> {
-  const servers = await serversOf(client, cluster);
-  const mine = servers.filter((server) => isOf(server, cluster));
+  const servers = await listServers(client, own.cluster);
   return new Set(
-    mine.flatMap(({ addresses }) =>
+    ownOf(servers, own).flatMap(({ addresses }) =>
       Object.values(addresses)
         .flat()
         .map(({ addr }) => addr),
@@ -67,12 +91,10 @@ export async function addressesOf(
   );
 }
 
-/** The same of servers that were listed. */
-export function marksOn(servers: readonly ListedServer[], cluster: string): ExistingServers {
-  // By the name: a server of a release without identities waits for its turn too, and another cluster's costs only a turn.
-  const mine = servers.filter((server) => isOf(server, cluster));
+/** What the marks say on those of the listed servers that are the cluster's. */
+export function marksOn(servers: readonly ListedServer[], own: OwnCluster): ExistingServers {
   const found: Record<string, ExistingServer> = {};
-  for (const { id, name, status, metadata } of mine) {
+  for (const { id, name, status, metadata } of ownOf(servers, own)) {
     const generation = metadata[generationMark] ?? "";
     const other = found[name];
     found[name] = other

@@ -27,15 +27,20 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     made.length = 0;
   });
 
-  const exists = (...names: readonly string[]): void => {
-    cloud.on("GET /compute/servers/detail", {
-      body: {
-        servers: names.map((name) => ({
-          ...{ id: name, name: `dev-${name}` },
-          metadata: { "stackadm-cluster": "dev", "stackadm-generation": "0" },
-        })),
+  const identity = "0123456789ab";
+  const serversOf = (of: string, names: readonly string[]) =>
+    names.map((name) => ({
+      ...{ id: `${of}-${name}`, name: `dev-${name}` },
+      metadata: {
+        ...{ "stackadm-cluster": "dev", "stackadm-generation": "0" },
+        "stackadm-identity": of,
       },
-    });
+    }));
+  const exist = (servers: readonly object[]): void => {
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+  };
+  const exists = (...names: readonly string[]): void => {
+    exist(serversOf(identity, names));
   };
   /** Registers the cluster, of which the state says that it came up with a version, and notes the order. */
   const build = async (
@@ -57,6 +62,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
         type: "command:local:Command",
         outputs: { environment: { "kubernetes.version": written } },
       },
+      "urn::dev-identity": { type: "command:local:Command", outputs: { stdout: identity } },
       "urn::other": { type: Cluster.type, outputs: { kubernetesVersion: "1.1.1" } },
     };
     const operator = operatorOf(cloud.environment());
@@ -141,6 +147,17 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     assert.ok(!made.some((name) => name.endsWith("-init")));
     await build("1.35.4", {}, {}, "1.36.3");
     assert.ok(precedes("control-plane-0-init", last));
+  });
+
+  it("are not left alone because of another cluster of the same name, whose control planes do not leave", async () => {
+    const theirs = serversOf("ba9876543210", controlPlanes);
+    exist([...serversOf(identity, ["control-plane-0", "general-0"]), ...theirs]);
+    const alone = { controlPlane: { ...shape.controlPlane, count: 1 } };
+    await build("1.35.4", alone, {}, "1.35.4");
+    assert.ok(precedes("control-plane-0-init", "general-0-join"));
+    exist(theirs);
+    await build("1.35.4", { controlPlane: { ...alone.controlPlane, generation: 1 } }, {}, "1.36.3");
+    assert.ok(made.includes("control-plane-0-init"), "theirs is not one to replace");
   });
 
   it("are left alone beside a control plane that would be replaced, which only Nova knows of", async () => {

@@ -39,7 +39,7 @@ describe("what a cluster came up with", () => {
   const remembered = async (now: Partial<typeof scope>, found = facts) => {
     rememberFitted(run({}, found), specOf(), state);
     assert.ok(hasFitted(run(), specOf(), state));
-    return foundThen(run(now), Promise.resolve({}));
+    return foundThen(run(now), specOf(), { state, asking: Promise.resolve([]) });
   };
 
   it("is given to the program where the cloud is the same", async () => {
@@ -55,6 +55,26 @@ describe("what a cluster came up with", () => {
     it(`is not given in a cloud ${what}`, async () => {
       assert.equal(await remembered(now), undefined);
     });
+
+  it("is given with the cluster's servers, whatever is marked in another one of the same name, and not where one of them is", async () => {
+    const [identity, another] = ["0123456789ab", "ba9876543210"];
+    const urn =
+      "urn:pulumi:dev::stackadm::stackadm:index:Cluster$command:local:Command::dev-identity";
+    const made = { urn, type: "command:local:Command", outputs: { stdout: identity } };
+    const held = { ...state, deployment: { resources: [made] } } as unknown as StateExport;
+    const server = (id: string, of: string) => ({
+      ...{ id, name: "dev-general-0", status: id },
+      metadata: { "stackadm-cluster": "dev", "stackadm-identity": of },
+    });
+    const given = (...listed: readonly ReturnType<typeof server>[]) => {
+      rememberFitted(run(), specOf(), held);
+      return foundThen(run(), specOf(), { state: held, asking: Promise.resolve(listed) });
+    };
+    const both = await given(server("ERROR", another), server("ACTIVE", identity));
+    const servers = { "dev-general-0": { id: "ACTIVE", generation: "", failed: false } };
+    assert.deepEqual(both?.facts.servers, servers);
+    assert.equal(await given(server("ACTIVE", another), server("ERROR", identity)), undefined);
+  });
 
   it("is not given where somebody else's network or security group is used: it may be another by now", async () => {
     const securityGroupIds = { monitoring: "g" };

@@ -17,7 +17,10 @@ describe("what a survey of the cloud knows for the program", () => {
     equip(cloud);
   });
   afterEach(() => cloud.close());
-  const facts = async (changes: Partial<ClusterArgs> = {}): Promise<CloudFacts | undefined> => {
+  const facts = async (
+    changes: Partial<ClusterArgs> = {},
+    identities: readonly string[] = [],
+  ): Promise<CloudFacts | undefined> => {
     const spec = specOf({
       ...smallest,
       controlPlane: { flavor: "k8s-control-plane" },
@@ -25,7 +28,8 @@ describe("what a survey of the cloud knows for the program", () => {
       ...changes,
     });
     const client = await connectCloud({ env: cloud.environment() });
-    return factsIn(await survey(client, needsOf(spec)), wantedOf(spec), client.scope);
+    const held = { owned: new Set<string>(), identities: new Set(identities) };
+    return factsIn(await survey(client, needsOf(spec)), wantedOf(spec), client.scope, held);
   };
   const server = (name: string, metadata: Readonly<Record<string, string>>): void => {
     const servers = [{ id: "s", name, status: "ACTIVE", metadata }];
@@ -72,5 +76,18 @@ describe("what a survey of the cloud knows for the program", () => {
   it("is nothing while a server is marked, because the program judges that", async () => {
     server("dev-general-0", { "stackadm-cluster": "dev", "stackadm-never-answered": "s" });
     assert.equal(await facts(), undefined);
+  });
+
+  it("knows a server by its identity, and none of another cluster of the same name, marked or not", async () => {
+    const identity = "0123456789ab";
+    const marks = { "stackadm-cluster": "dev", "stackadm-identity": identity };
+    server("dev-general-0", { ...marks, "stackadm-generation": "2" });
+    const servers = { "dev-general-0": { id: "s", generation: "2", failed: false } };
+    assert.deepEqual((await facts({}, [identity]))?.servers, servers);
+    for (const identities of [[], ["ba9876543210"]])
+      assert.deepEqual((await facts({}, identities))?.servers, {});
+    server("dev-general-0", { ...marks, "stackadm-never-answered": "s" });
+    assert.deepEqual((await facts({}, ["ba9876543210"]))?.servers, {});
+    assert.equal(await facts({}, [identity]), undefined);
   });
 });

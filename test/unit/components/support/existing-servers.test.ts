@@ -8,14 +8,17 @@ import { connectCloud } from "../../../../cloud/client.js";
 import { findServers, historyOf } from "../../../../components/support/existing-servers.js";
 import { operatorOf } from "../../../../components/support/operator.js";
 import {
-  existingServers,
+  listServers,
+  marksOn,
   type ExistingServers,
+  type OwnCluster,
 } from "../../../../components/support/server-marks.js";
 import { wayText } from "../../../../components/support/noted-way.js";
 import { keyPair, SshServer } from "../../../engine/support/ssh-server.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 
-const mark = { "stackadm-cluster": "dev" };
+const identity = "0123456789ab";
+const mark = { "stackadm-cluster": "dev", "stackadm-identity": identity };
 const never = (id: string): Record<string, string> => ({ "stackadm-never-answered": id });
 
 describe("the servers that exist", () => {
@@ -25,10 +28,21 @@ describe("the servers that exist", () => {
   });
   afterEach(() => cloud.close());
 
-  const found = async (...servers: readonly object[]): Promise<ExistingServers> => {
+  /** What their marks say for a state that holds the identity. */
+  const foundBy = async (
+    held: OwnCluster["held"],
+    ...servers: readonly object[]
+  ): Promise<ExistingServers> => {
     cloud.on("GET /compute/servers/detail", { body: { servers } });
-    return existingServers(await connectCloud({ env: cloud.environment() }), "dev");
+    const client = await connectCloud({ env: cloud.environment() });
+    return marksOn(await listServers(client, "dev"), { cluster: "dev", held });
   };
+  const holding = (...owned: readonly string[]) => ({
+    owned: new Set(owned),
+    identities: new Set([identity]),
+  });
+  const found = (...servers: readonly object[]): Promise<ExistingServers> =>
+    foundBy(holding(), ...servers);
 
   it("are asked for by the cluster's name", async () => {
     await found();
@@ -55,7 +69,7 @@ describe("the servers that exist", () => {
     assert.deepEqual(await found(...servers), {});
   });
 
-  it("are in no known generation when two have one name and differ, and none of them failed", async () => {
+  it("are in no known generation when two of the cluster have one name and differ, and none of them failed", async () => {
     const of = (id: string, generation: string): object => ({
       ...{ id, name: "dev-a-0" },
       metadata: { ...mark, ...never(id), "stackadm-generation": generation },
@@ -64,6 +78,9 @@ describe("the servers that exist", () => {
     const unclear = { id: "", failed: false };
     assert.deepEqual(await servers(of("a", "1"), of("b", "0")), { ...unclear, generation: "" });
     assert.deepEqual(await servers(of("a", "1"), of("b", "1")), { ...unclear, generation: "1" });
+    // Which of them is the machine's, the state knows: the other one lost its record in a run that was killed.
+    const two = await foundBy(holding("a"), of("b", "0"), of("a", "1"));
+    assert.deepEqual(two["dev-a-0"], { id: "a", generation: "1", failed: true });
   });
 
   it("failed when they are marked by their own ID, or Nova says ERROR, where a mark cannot be put", async () => {
