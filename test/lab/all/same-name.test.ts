@@ -1,16 +1,26 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { z } from "zod";
 import { ClusterError } from "../../../automation/cluster/cluster-error.js";
 import type { UpOptions } from "../../../automation/cluster/options.js";
 import { identitiesOf } from "../../../automation/cluster/state.js";
+import { parseOutputs } from "../../../automation/verify/outputs.js";
 import { compareInventories, takeInventory, type CloudObject } from "../../../cloud/inventory.js";
+import { markNeverAnswered } from "../../../components/support/existing-servers.js";
+import { neverAnsweredMark } from "../../../components/support/server-marks.js";
 import { changes } from "../support/lab-cluster.js";
-import { Stack } from "../support/stack.js";
+import { Stack, type Changes } from "../support/stack.js";
 
 const minutes = 60_000;
-const single = { topology: "single", workers: {} };
+/** Each has a machine that the other one does not plan, and a control plane of the same name. */
+const withWorker: Changes = { workers: { general: { flavor: "k8s-worker", count: 1 } } };
+const withBastion = (generation: number): Changes => ({
+  ...{ topology: "single", workers: {}, access: "bastion" },
+  bastion: { flavor: "small", generation },
+});
+const metadataSchema = z.object({ metadata: z.record(z.string(), z.string()) });
 
-describe("two clusters of one name, each in a backend of its own, on the lab", function () {
+describe("two unlike clusters of one name, each in a backend of its own, on the lab", function () {
   this.timeout(10 * minutes);
   const [one, two] = [new Stack("same"), new Stack("same")] as const;
   let ofOne: CloudObject[];
@@ -26,10 +36,10 @@ describe("two clusters of one name, each in a backend of its own, on the lab", f
   });
 
   const now = () => takeInventory(one.cluster.cloud);
-  const up = (stack: Stack, options: UpOptions = {}) => {
+  const up = (stack: Stack, options: UpOptions = {}, generation = 0) => {
     const { cluster, name } = stack;
     cluster.seen.events.length = 0;
-    const settings = cluster.settings(single);
+    const settings = cluster.settings(stack === one ? withWorker : withBastion(generation));
     return cluster.service.up(name, { settings, ...cluster.recording(), ...options });
   };
   const identityOf = async ({ cluster, name }: Stack): Promise<string> => {
@@ -44,7 +54,7 @@ describe("two clusters of one name, each in a backend of its own, on the lab", f
   };
 
   it("refuses the second one before anything is made, also where nothing else is asked", async () => {
-    await one.up(single);
+    await one.up(withWorker);
     ofOne = await now();
     const identity = await identityOf(one);
     for (const preflight of [true, "names"] as const)
@@ -73,6 +83,29 @@ describe("two clusters of one name, each in a backend of its own, on the lab", f
       await up(stack);
       assert.deepEqual(changes(stack.cluster.seen.events), {});
     }
+  });
+
+  it("judges a mark on a server of the second, whose namesake is another one's", async () => {
+    const { service, cloud } = two.cluster;
+    const { nodes } = parseOutputs(await service.outputs("same"));
+    const { serverId = "" } = nodes.find(({ name }) => name === "same-control-plane-0") ?? {};
+    await markNeverAnswered(cloud, serverId);
+    await up(two);
+    assert.deepEqual(changes(two.cluster.seen.events), {}, "it is part of the cluster");
+    const path = `/servers/${serverId}/metadata`;
+    const { metadata } = metadataSchema.parse(await cloud.request("compute", "GET", path));
+    assert.ok(!(neverAnsweredMark in metadata), "and the mark has gone");
+    await requireUntouched();
+  });
+
+  it("replaces the bastion of the second: no machine of the first leaves by it", async () => {
+    const bastionOf = async () => parseOutputs(await two.cluster.service.outputs("same")).bastion;
+    const before = await bastionOf();
+    await up(two, {}, 1);
+    const after = await bastionOf();
+    assert.ok(before && after);
+    assert.notEqual(after.serverId, before.serverId);
+    await requireUntouched();
   });
 
   it("destroys the second, and the first goes on as it was", async () => {
