@@ -17,7 +17,7 @@ import type { OperationName, OperationRequest } from "./protocol.js";
 import { clusterSpecOf, type SpecSources } from "./spec.js";
 import { readState, type StateAccess } from "./state.js";
 import { UndecidedCreates } from "./undecided.js";
-import { rememberUnfinished } from "./unfinished.js";
+import { rememberUnfinished, Unfinished } from "./unfinished.js";
 import {
   prepareWorkspace,
   programModule,
@@ -226,16 +226,13 @@ export class Run {
       this.found = found;
     };
     const noted = operation === "up" ? noteBegin(this.access.workspace) : undefined;
-    const unfinished = new Set<string>();
+    const unfinished = new Unfinished(operation);
     // Until the engine says that the outputs are the same, too.
     let [touched, same] = [false, false];
     const onEvent = (event: ClusterEvent): void => {
-      if (operation === "up" && event.type === "failed" && event.change.operation === "update")
-        unfinished.add(event.change.urn);
+      unfinished.take(event);
       if (event.type === "started") touched = true;
       if (event.type === "outputs") ({ same } = event);
-      // One that failed may be tried again in the same run.
-      if (event.type === "finished") unfinished.delete(event.change.urn);
       if (operation === "up") {
         this.undecided.take(event);
         this.spans.take(event, Date.now());
@@ -257,7 +254,7 @@ export class Run {
       return { changed };
     } catch (error) {
       if (noted) await this.noteFailure(noted, { error, touched });
-      await rememberUnfinished(this.access, unfinished).catch((reason: unknown) => {
+      await rememberUnfinished(this.access, unfinished.urns).catch((reason: unknown) => {
         this.note(
           `The state does not say which scripts did not come to their end: ${String(reason)}`,
         );

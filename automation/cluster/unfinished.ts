@@ -1,3 +1,5 @@
+import type { ClusterEvent } from "./events.js";
+import type { OperationName } from "./protocol.js";
 import { changeState, type StateAccess, type StateExport, type StateResource } from "./state.js";
 
 /*
@@ -8,6 +10,20 @@ import { changeState, type StateAccess, type StateExport, type StateResource } f
 const script = "command:remote:Command";
 /** Stands in the state for the command of a script that did not come to its end, so that the next run finds another one. */
 const mark = { update: "did not come to its end" };
+
+/** A teardown that came to its end; earlier releases called it otherwise. */
+const teardown =
+  /(\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*)-(?:teardown|farewell)$/;
+
+/**
+ * The script that undoes what a teardown told the cluster, where the cluster stays after all; undefined where it is another script.
+ *
+ * @param urn of the script that came to its end
+ */
+export const undoing = (urn: string): string | undefined => {
+  const [, controlPlane] = teardown.exec(urn) ?? [];
+  return controlPlane && urn.replace(teardown, "$1-0-init");
+};
 
 /** Whether it runs on a machine. */
 export const isScript = ({ type }: StateResource): boolean => type === script;
@@ -48,6 +64,26 @@ export function withoutLeaves(state: StateExport): { state: StateExport; left: r
     state: { ...state, deployment: { ...state.deployment, resources } },
     left: [...left].map(({ urn }) => urn),
   };
+}
+
+/** The scripts that the next `up` has to run again, of an operation that does not come to its end. */
+export class Unfinished {
+  readonly urns = new Set<string>();
+
+  constructor(private readonly operation: OperationName) {}
+
+  take(event: ClusterEvent): void {
+    if (event.type !== "failed" && event.type !== "finished") return;
+    const { urn, operation } = event.change;
+    if (event.type === "failed") {
+      if (this.operation === "up" && operation === "update") this.urns.add(urn);
+      return;
+    }
+    // One that failed may be tried again in the same run.
+    this.urns.delete(urn);
+    const undo = this.operation === "destroy" ? undoing(urn) : undefined;
+    if (undo !== undefined) this.urns.add(undo);
+  }
 }
 
 /** Remembers the scripts that an engine which has ended left unfinished. */

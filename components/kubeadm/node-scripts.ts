@@ -16,7 +16,7 @@ const kubelet = [
   read("../machine/scripts/kubelet.sh"),
   read("../machine/scripts/modes.sh"),
 ];
-const webhooks = read("scripts/webhooks.sh");
+const takeBack = read("scripts/take-back.sh");
 const draining = read("scripts/drain.sh");
 const upgrading = [...versionScripts, read("scripts/upgrade.sh")];
 
@@ -37,7 +37,7 @@ export const controlPlaneScripts = [
   read("scripts/upgrade-control-plane.sh"),
   read("../machine/scripts/offer.sh"),
   read("scripts/keep-marks.sh"),
-  webhooks,
+  takeBack,
   read("../endpoint/scripts/virtual-ip.sh"),
   read("scripts/control-plane.sh"),
 ] as const;
@@ -57,7 +57,7 @@ export const scriptsFor = (
 };
 
 export const leaveScripts = [common, draining, read("scripts/leave.sh")] as const;
-const releasing = [common, webhooks, read("scripts/release.sh")];
+const releasing = [common, takeBack, read("scripts/release.sh")];
 export const teardownScripts = [...releasing, read("scripts/teardown.sh")] as const;
 export const snapshotsScripts = [...releasing, read("scripts/snapshots.sh")] as const;
 /** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */

@@ -61,8 +61,8 @@ describe("scripts for machines", () => {
   const version = [packages, "machine/scripts/version.sh"];
   const upgrade = [...version, "kubeadm/scripts/upgrade.sh"];
   const asking = "machine/scripts/peers.sh";
-  const webhooks = "kubeadm/scripts/webhooks.sh";
-  const releasing = [webhooks, "kubeadm/scripts/release.sh"];
+  const takeBack = "kubeadm/scripts/take-back.sh";
+  const releasing = [takeBack, "kubeadm/scripts/release.sh"];
   const offer = "machine/scripts/offer.sh";
   const controlPlane = [
     "kubeadm/scripts/frozen.sh",
@@ -78,7 +78,7 @@ describe("scripts for machines", () => {
     "kubeadm/scripts/upgrade-control-plane.sh",
     offer,
     "kubeadm/scripts/keep-marks.sh",
-    webhooks,
+    takeBack,
     "endpoint/scripts/virtual-ip.sh",
     "kubeadm/scripts/control-plane.sh",
   ];

@@ -65,6 +65,11 @@ describe("teardown.sh with a webhook that does not answer", () => {
     givenBack(calls);
   });
 
+  const takesPolicies = (calls: readonly string[]): boolean =>
+    calls.some((call) =>
+      /delete validatingadmissionpolicy,\S+ stackadm-teardown --ignore-not-found/.test(call),
+    );
+
   it("has a control plane give it back that comes up again, or in place of the one that took it", () => {
     const controlPlane = controlPlaneMachine();
     controlPlane.stub(
@@ -75,9 +80,11 @@ describe("teardown.sh with a webhook that does not answer", () => {
     );
     const first = runControlPlane(controlPlane);
     assert.deepEqual(webhooks(first.calls), [], "a cluster that begins has none");
+    assert.ok(!takesPolicies(first.calls));
     const { code, stderr, calls } = runControlPlane(controlPlane);
     controlPlane.close();
     assert.equal(code, 0, stderr);
     givenBack(calls);
+    assert.ok(takesPolicies(calls), "what is made anew is let in again");
   });
 });

@@ -20,7 +20,7 @@ export const kubectl = (cases: Readonly<Record<string, string>>): string =>
     'case "$*" in',
     ...Object.entries(cases).map(([words, body]) => `  ${words}) ${body} ;;`),
     '  "apply -f -") cat >$root/policy ;;',
-    '  "delete validatingadmissionpolicy"*) rm -f $root/policy ;;',
+    '  *"delete validatingadmissionpolicy"*) rm -f $root/policy ;;',
     "esac",
   ].join("\n");
 

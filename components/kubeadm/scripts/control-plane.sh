@@ -45,8 +45,8 @@ control_plane() {
   # What the API does not say is asked again: an empty name or UID must never leave this machine.
   poll 60 facts || die "the API server of $NODE_NAME does not say what the cluster is called"
   keep_growable
-  # The one that set them aside may be lost. A cluster that has just begun has none.
-  [[ -n $began ]] || heed_webhooks
+  # The one that was about to end the cluster may be lost. One that has just begun was never to end.
+  [[ -n $began ]] || take_back
   own_step afterKubeadm "$AFTER_KUBEADM"
   printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s", "kubernetes": "%s"}\n' \
     "$(authority_of /etc/kubernetes/pki/ca.crt)" "$(base64 -w0 "$admin")" "$name" "$NODE_NAME" "$uid" "$KUBERNETES_VERSION" >&4

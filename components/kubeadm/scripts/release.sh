@@ -30,12 +30,6 @@ end_release() {
   printf '{"released": "yes"}\n' >&4
 }
 
-# A cluster that stays after all is to work.
-take_back() {
-  ask delete validatingadmissionpolicy,validatingadmissionpolicybinding stackadm-teardown --ignore-not-found || :
-  heed_webhooks
-}
-
 # What a StatefulSet or an operator makes anew would never end: the API server itself refuses it, whoever asks. The policy ends by
 # itself when nobody renews it, so that a run that was cut off locks nothing.
 refuse_new() {

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { Embedder, fails } from "../../support/embedder.js";
-import { commandType, instanceType, urnOf, type Engine } from "../../support/engine.js";
+import {
+  commandType,
+  diagnostic,
+  instanceType,
+  stepEvent,
+  urnOf,
+  type Engine,
+} from "../../support/engine.js";
 import type { FakeCloud } from "../../support/fake-openstack.js";
 
 /** As Nova knows them: one of three control planes, and a worker. */
@@ -74,5 +81,32 @@ describe("what a destroy begins with", function () {
     nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "SHUTOFF" });
     await destroy();
     assert.deepEqual(engine.operations(), ["destroy"]);
+  });
+
+  it("has the next `up` undo what the cluster was told for its end, where the run came no further than that", async () => {
+    nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "ACTIVE" });
+    const { deployment } = engine.stateNow() ?? assert.fail("there is a state");
+    const inControlPlane = `stackadm:kubeadm:ControlPlane$${commandType}`;
+    const init = {
+      ...script("dev-control-plane-0-init", ["dev-control-plane-0"]),
+      urn: urnOf(inControlPlane, "dev-control-plane-0-init"),
+    };
+    engine.state({ ...deployment, resources: [...(deployment["resources"] as []), init] });
+    const teardown = { type: inControlPlane, name: "dev-control-plane-teardown", op: "delete" };
+    const failed = { code: 1, events: [diagnostic("somebody pulled the plug")] };
+    const inputsOfInit = (): unknown =>
+      (engine.stateNow()?.deployment["resources"] as { urn: string; inputs: unknown }[]).find(
+        ({ urn }) => urn === init.urn,
+      )?.inputs;
+
+    engine.runs({ destroy: failed });
+    await fails(destroy(), "FAILED");
+    assert.deepEqual(inputsOfInit(), init.inputs, "nothing was released");
+
+    const released = ["resourcePreEvent", "resOutputsEvent"] as const;
+    const events = [...released.map((when) => stepEvent(when, teardown)), ...failed.events];
+    engine.runs({ destroy: { ...failed, events } });
+    await fails(destroy(), "FAILED");
+    assert.deepEqual(inputsOfInit(), { ...init.inputs, update: "did not come to its end" });
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   rememberUnfinished,
+  undoing,
   withoutLeaves,
   withUnfinished,
 } from "../../../../automation/cluster/unfinished.js";
@@ -28,6 +29,17 @@ describe("a script that did not come to its end", () => {
       outputs: { update, stdout: "{}" },
     });
     assert.deepEqual(rest, others);
+  });
+
+  it("is the first control plane's, where the teardown of its cluster did", () => {
+    const inControlPlane = `stackadm:kubeadm:ControlPlane$${type}`;
+    for (const name of ["dev-control-plane-teardown", "dev-control-plane-farewell"])
+      assert.equal(
+        undoing(urnOf(inControlPlane, name)),
+        urnOf(inControlPlane, "dev-control-plane-0-init"),
+      );
+    assert.equal(undoing(urnOf(inControlPlane, "dev-control-plane-0-init")), undefined);
+    assert.equal(undoing(urnOf(type, "dev-control-plane-teardown")), undefined);
   });
 
   describe("when the engine has ended", () => {

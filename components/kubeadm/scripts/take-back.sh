@@ -1,0 +1,32 @@
+# shellcheck shell=bash disable=SC2016
+# Undoes what release.sh did to a cluster that was to go: one that stays is to work. What webhooks were stands in annotations of their
+# own, so that any control plane can, whatever became of the one that did it. Read by the scripts that come after this one.
+
+readonly webhook_kinds='validatingwebhookconfigurations mutatingwebhookconfigurations'
+# With the webhook's index: its name and how many seconds it had.
+readonly set_aside=stackadm.io/webhook-
+
+take_back() {
+  ask_admission delete validatingadmissionpolicy,validatingadmissionpolicybinding stackadm-teardown --ignore-not-found || :
+  heed_webhooks
+}
+
+heed_webhooks() {
+  local kind name key webhook timeout
+  ask_admission get "${webhook_kinds// /,}" -o go-template='{{range .items}}{{$kind := .kind}}{{$name := .metadata.name}}{{range $key, $value := .metadata.annotations}}{{if eq (printf "%.20s" $key) "'$set_aside'"}}{{$kind}} {{$name}} {{$key}} {{$value}}{{"\n"}}{{end}}{{end}}{{end}}' |
+    while read -r kind name key webhook timeout; do
+      patch_webhook "$kind" "$name" "${key#"$set_aside"}" "$webhook" Fail "$timeout" &&
+        ask_admission annotate "$kind" "$name" "$key-" </dev/null || :
+    done || :
+}
+
+# patch_webhook KIND NAME INDEX WEBHOOK POLICY SECONDS
+patch_webhook() {
+  local at=/webhooks/$3
+  ask_admission patch "$1" "$2" --type json -p "[
+    {\"op\": \"test\", \"path\": \"$at/name\", \"value\": \"$4\"},
+    {\"op\": \"replace\", \"path\": \"$at/failurePolicy\", \"value\": \"$5\"},
+    {\"op\": \"replace\", \"path\": \"$at/timeoutSeconds\", \"value\": $6}]" </dev/null
+}
+
+ask_admission() { timeout 20 kubectl --kubeconfig /etc/kubernetes/admin.conf "$@"; }
