@@ -3,7 +3,7 @@ import { ClusterError } from "../../../automation/cluster/cluster-error.js";
 import type { ClusterService } from "../../../automation/cluster/cluster-service.js";
 import type { ClusterEvent } from "../../../automation/cluster/events.js";
 import type { UpOptions } from "../../../automation/cluster/options.js";
-import { identitiesOf } from "../../../automation/cluster/state.js";
+import { identitiesOf, ownedIds, type StateExport } from "../../../automation/cluster/state.js";
 import { compareInventories, takeInventory, type CloudObject } from "../../../cloud/inventory.js";
 import { deleteOrphans } from "../../../cloud/orphans.js";
 import { enginesOf } from "./engine.js";
@@ -13,7 +13,7 @@ import { until } from "./foreign.js";
 import { changes, labCluster, type LabCluster } from "./lab-cluster.js";
 import { begins, failingCalls, faults, momentOf, type Draw } from "./seed.js";
 import { machinesAreBack, strike } from "./strikes.js";
-import { unmarkedSince } from "./unmarked.js";
+import { isServicePort, unmarkedSince } from "./unmarked.js";
 
 const minutes = 60_000;
 /** An `up` that is not over by then is stopped, and the run has failed. */
@@ -23,6 +23,10 @@ const mostFurther = 2;
 
 /** The stack of every run. */
 export const stackName = "random";
+
+/** Without what is another for each cluster: identities, addresses, the numbers of claims. */
+const described = ({ kind, name }: CloudObject): string =>
+  `${kind} ${/^kube_service_.*_([^_]+)$/.exec(name)?.[1] ?? /^[a-z]*/.exec(name)?.[0] ?? ""}`.trim();
 
 /** How a run went, for the figures. */
 export interface Figures {
@@ -109,13 +113,21 @@ export class RandomRun {
     this.#identities = identities;
     const { cluster, initially } = this;
     assert.deepEqual(await unmarkedSince(initially, cluster.cloud, identities), []);
-    const named = (await this.#added()).filter(({ kind }) =>
-      ["server", "network", "router"].includes(kind),
-    );
+    const [added, owned] = [await this.#added(), ownedIds(await this.#state())];
+    const held = added.filter(({ id }) => owned.has(id));
+    const named = held.filter(({ kind }) => ["server", "network", "router"].includes(kind));
     assert.deepEqual(named.map(({ kind, name }) => `${kind} ${name}`).sort(), [
       `network ${stackName}`,
       `router ${stackName}`,
       ...["control-plane-0", "general-0", "general-1"].map((one) => `server ${stackName}-${one}`),
+    ]);
+    // What the state does not hold is the controllers', or there twice.
+    const besides = added.filter((one) => !owned.has(one.id) && !isServicePort(one));
+    assert.deepEqual(besides.map(described).sort(), [
+      "floating IP",
+      "load balancer web-external",
+      "load balancer web-internal",
+      "volume pvc",
     ]);
     const events: ClusterEvent[] = [];
     assert.ok(await this.#up({ onEvent: (event) => events.push(event) }), "nothing to do");
@@ -132,9 +144,7 @@ export class RandomRun {
   async close(): Promise<void> {
     try {
       await this.#enginesEnd();
-      const left = (await this.#added()).filter(
-        ({ kind, owner }) => kind !== "port" || owner === "" || owner.startsWith("compute:"),
-      );
+      const left = (await this.#added()).filter((one) => !isServicePort(one));
       await deleteOrphans(this.cluster.cloud, left);
     } finally {
       await this.behind.proxy?.close();
@@ -181,8 +191,12 @@ export class RandomRun {
     return until(() => Promise.resolve(enginesOf(stackName).length === 0), 600);
   }
 
+  #state(): Promise<StateExport | undefined> {
+    return this.behind.service.state(stackName);
+  }
+
   async #identitiesNow(): Promise<ReadonlySet<string>> {
-    return identitiesOf(await this.behind.service.state(stackName));
+    return identitiesOf(await this.#state());
   }
 
   async #added(): Promise<readonly CloudObject[]> {
