@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { compareInventories, takeInventory } from "../../../cloud/inventory.js";
+import { stackadm } from "../support/command-line.js";
+import { until } from "../support/foreign.js";
+import { applied, kubectlOn } from "../support/kubectl.js";
+import { Stack } from "../support/stack.js";
+
+const minutes = 60_000;
+/** As many as the project may have beside those of the samples, but for some. */
+const claims = 16;
+
+const claim = (name: string): string => `
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: ${name}, namespace: default}
+spec: {storageClassName: at-once, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`;
+
+/** One pod on each worker, with a claim that comes again when it is deleted, and none of which anybody may evict. */
+const database = (image: string): string => `
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: default}
+spec:
+  serviceName: db
+  replicas: 2
+  podManagementPolicy: Parallel
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      affinity:
+        podAntiAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: db}}}
+      containers:
+      - name: db
+        image: ${image}
+        args: [pause]
+        volumeMounts: [{name: data, mountPath: /data}]
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: db, namespace: default}
+spec: {maxUnavailable: 0, selector: {matchLabels: {app: db}}}`;
+
+/** Nobody is behind it, and it has to be asked before a volume goes. */
+const deafWebhook = `
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: deaf}
+webhooks:
+- name: deaf.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: Fail
+  timeoutSeconds: 7
+  clientConfig: {service: {name: deaf, namespace: default}}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [UPDATE, DELETE], resources: [persistentvolumes]}]`;
+
+const atOnce = `
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: at-once}
+provisioner: cinder.csi.openstack.org`;
+
+describe("a cluster that holds on to what it has, on the lab", function () {
+  this.timeout(20 * minutes);
+  const stack = new Stack("stubborn");
+  const ask = (line: string): Promise<string> =>
+    kubectlOn(stack.serverOf("control-plane-0"), line).then((text) => text.trim());
+  const isBound = async (): Promise<boolean> => {
+    const phases = await ask("get pvc -o jsonpath='{.items[*].status.phase}'");
+    return phases.split(" ").every((phase) => phase === "Bound");
+  };
+  const databaseRuns = (): Promise<string> => ask("rollout status statefulset db --timeout=240s");
+  const webhook = (): Promise<string> =>
+    ask(
+      "get validatingwebhookconfiguration deaf -o jsonpath='{.webhooks[0].failurePolicy} {.webhooks[0].timeoutSeconds}'",
+    );
+  /** Names of the policies that are the teardown's. */
+  const policies = (): Promise<string> =>
+    ask("get validatingadmissionpolicies,validatingadmissionpolicybindings -o name");
+  /** It is as before, and takes what is new. */
+  const requireUsable = async (): Promise<void> => {
+    assert.equal(await webhook(), "Fail 7");
+    assert.equal(await policies(), "");
+    await ask(applied(claim("new")));
+    await databaseRuns();
+    await until(isBound, 240);
+  };
+  before(async () => {
+    await stack.open();
+  });
+  after(async () => {
+    await stack.cluster.close();
+  });
+
+  it("comes up, and gets what a destroy may stumble over", async () => {
+    await stack.up();
+    const image = await ask(
+      "-n stackadm-samples get deployment web -o jsonpath='{.spec.template.spec.containers[0].image}'",
+    );
+    const many = Array.from({ length: claims }, (_, index) => claim(`many-${String(index)}`));
+    const objects = [atOnce, ...many, claim("held"), database(image), deafWebhook];
+    await ask(applied(objects.join("")));
+    await databaseRuns();
+    await until(isBound, 240);
+  });
+
+  it("is blocked by somebody else's finalizer, names it, and works as before", async () => {
+    const patch = (finalizers: string): Promise<string> =>
+      ask(`patch pvc held --type merge -p '{"metadata": {"finalizers": ${finalizers}}}'`);
+    await patch('["example.com/keep"]');
+    const { code, text } = await stackadm(stack.cluster, ["destroy", "--yes"]);
+    assert.notEqual(code, 0, text);
+    assert.match(text, /TEARDOWN_BLOCKED|volumes are left/);
+    assert.match(text, /claim default\/held is being deleted, finalizers example\.com\/keep/);
+    await patch("null");
+    await requireUsable();
+  });
+
+  it("works again where the destroy was stopped after its teardown", async () => {
+    const { service, name } = stack.cluster;
+    const stop = new AbortController();
+    const destroy = service.destroy(name, {
+      signal: stop.signal,
+      onEvent: (event) => {
+        if (event.type === "finished" && /control-plane-teardown$/.test(event.change.urn))
+          stop.abort();
+      },
+    });
+    await assert.rejects(destroy, { code: "CANCELLED" });
+    assert.match(await policies(), /stackadm-teardown/);
+    assert.equal(await webhook(), "Ignore 1");
+    await stack.up();
+    await requireUsable();
+    await stack.again();
+  });
+
+  it("goes down while a worker does not run, and leaves nothing", async () => {
+    const { cloud } = stack.cluster;
+    const worker = stack.serverOf("general-1");
+    await cloud.request("compute", "POST", `/servers/${worker}/action`, { "os-stop": null });
+    await until(async () => /general-1 +NotReady/.test(await ask("get nodes")), 180);
+    const { code, text } = await stackadm(stack.cluster, ["destroy", "--yes"]);
+    assert.equal(code, 0, text);
+    const left = compareInventories(stack.initially, await takeInventory(cloud));
+    assert.deepEqual(left, { added: [], removed: [] });
+  });
+});
