@@ -212,6 +212,23 @@ export async function deleteObject(
   }
 }
 
+/** So many are deleted at once: of hundreds of volumes each has its own time then, and the cloud is not asked hundreds of times a second. */
+const atOnce = 20;
+
+/** Does the work for each, some at once. Each has come to its end, well or not, before the first error is thrown. */
+async function someAtOnce<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const rest = items.values();
+  const errors: unknown[] = [];
+  const one = async (): Promise<void> => {
+    for (const item of rest) await work(item).catch((error: unknown) => errors.push(error));
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+  if (errors.length > 0) throw errors[0];
+}
+
 /**
  * Deletes orphans in an order in which nothing is still in use; reports each before it starts. Of a kind each has come to its end, well
  * or not, before the first error is thrown: nothing goes on behind the back of whoever called.
@@ -223,13 +240,10 @@ export async function deleteOrphans<Found extends CloudObject>(
 ): Promise<void> {
   for (const kind of kinds) {
     const ofKind = orphans.filter((orphan) => orphan.kind === kind);
-    const ended = await Promise.allSettled(
-      ofKind.map(async (orphan) => {
-        options.signal?.throwIfAborted();
-        options.onDelete?.(orphan);
-        await deleteObject(client, orphan, options);
-      }),
-    );
-    for (const one of ended) if (one.status === "rejected") throw one.reason;
+    await someAtOnce(ofKind, async (orphan) => {
+      options.signal?.throwIfAborted();
+      options.onDelete?.(orphan);
+      await deleteObject(client, orphan, options);
+    });
   }
 }

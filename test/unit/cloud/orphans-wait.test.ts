@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { CloudError } from "../../../cloud/cloud-error.js";
-import { deleteObject } from "../../../cloud/orphans.js";
+import { deleteObject, deleteOrphans } from "../../../cloud/orphans.js";
 import { object } from "../../support/cloud-object.js";
 import { projectOfEach } from "../../support/empty-project.js";
 
@@ -84,5 +84,33 @@ describe("what is being deleted", () => {
       async () => deleteObject(await cloud.connect(), object({ id: "s", name: "stuck" }), soon),
       (error: unknown) => error instanceof CloudError && /server 'stuck' \(s\)/.test(error.message),
     );
+  });
+
+  it("has its own time where there are hundreds: only some are asked for at once", async () => {
+    const volumes = Array.from({ length: 200 }, (_, index) =>
+      object({ kind: "volume", id: `v${String(index)}` }),
+    );
+    const deleting = new Set<string>();
+    const left = new Set(volumes.map(({ id }) => id));
+    let [most, before] = [0, Date.now()];
+    for (const { id } of volumes)
+      cloud.on(`DELETE /volumev3/volumes/${id}`, () => {
+        deleting.add(id);
+        most = Math.max(most, deleting.size);
+        return { status: 202 };
+      });
+    // One after the other: together they take longer than any of them may.
+    cloud.on("GET /volumev3/volumes/detail", () => {
+      const [next] = deleting;
+      if (next !== undefined && Date.now() >= before + 10) {
+        deleting.delete(next);
+        left.delete(next);
+        before = Date.now();
+      }
+      return { body: { volumes: [...left].map((id) => ({ id, status: "deleting" })) } };
+    });
+    await deleteOrphans(await cloud.connect(), volumes, { interval: 20, timeout: 1_000 });
+    assert.equal(left.size, 0);
+    assert.ok(most <= 20, String(most));
   });
 });
