@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -121,9 +122,20 @@ async function compile() {
   writeFileSync(buildStamp, wanted);
 }
 
-const alive = (pid) => {
+/** When a process began, in clock ticks after boot: numbers are used again. Undefined where there is none, or no /proc. */
+const startOf = (pid) =>
+  read(`/proc/${pid}/stat`)
+    ?.replace(/^.*\) /s, "")
+    .split(" ")[19];
+
+/** @param holder `<number> <when it began>`; of an earlier release the number alone */
+const alive = (holder) => {
+  const [pid, began] = holder.split(" ");
+  // One without a number was left by an earlier release that was stopped while it wrote.
+  if (!(Number(pid) > 0)) return false;
+  if (began) return startOf(pid) === began;
   try {
-    process.kill(pid, 0);
+    process.kill(Number(pid), 0);
     return true;
   } catch (error) {
     return error.code === "EPERM";
@@ -134,10 +146,8 @@ const alive = (pid) => {
 async function exclusively(work) {
   const name = createHash("sha256").update(root).digest("hex").slice(0, 16);
   const file = join(tmpdir(), `stackadm-${name}.lock`);
-  // Written aside and linked, so that nobody ever reads half a lock.
   const aside = `${file}.${process.pid}`;
-  const take = () => {
-    writeFileSync(aside, String(process.pid));
+  const put = () => {
     try {
       linkSync(aside, file);
       return true;
@@ -148,14 +158,27 @@ async function exclusively(work) {
       rmSync(aside, { force: true });
     }
   };
+  // Written aside and linked, so that nobody ever reads half a lock.
+  const take = () => {
+    writeFileSync(aside, [process.pid, startOf(process.pid) ?? ""].join(" "));
+    return put();
+  };
+  // Two may find the same one gone: what the other has put there since is put back.
+  const clear = (holder) => {
+    try {
+      renameSync(file, aside);
+    } catch {
+      return;
+    }
+    if (read(aside) === holder) rmSync(aside);
+    else put();
+  };
   for (let told = false; !take(); await pause(200)) {
-    const text = read(file);
-    if (text === undefined) continue;
-    const holder = Number(text);
-    // One without a holder was left by an earlier release that was stopped while it wrote.
-    if (!(holder > 0 && alive(holder))) rmSync(file, { force: true });
+    const holder = read(file);
+    if (holder === undefined) continue;
+    if (!alive(holder)) clear(holder);
     else if (!told) {
-      say(`Waiting for process ${holder}, which installs or compiles here ...`);
+      say(`Waiting for process ${holder.split(" ")[0]}, which installs or compiles here ...`);
       told = true;
     }
   }

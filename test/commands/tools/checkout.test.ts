@@ -108,15 +108,22 @@ describe("a checkout", function () {
     assert.equal(checkout.calls().length, 2);
   });
 
-  it("waits for nobody where an earlier release was stopped while it wrote its lock", async () => {
-    const digest = createHash("sha256").update(checkout.root).digest("hex").slice(0, 16);
-    const lock = join(tmpdir(), `stackadm-${digest}.lock`);
-    writeFileSync(lock, "");
-    const { code, err } = await up();
-    assert.equal(code, 0);
-    assert.doesNotMatch(err, /Waiting for process/);
-    assert.ok(!existsSync(lock));
-  });
+  for (const [what, holder] of [
+    ["an earlier release was stopped while it wrote its lock", ""],
+    [
+      "the one that had the lock was killed, and its number is another's by now",
+      `${process.pid} 1`,
+    ],
+  ] as const)
+    it(`waits for nobody where ${what}`, async () => {
+      const digest = createHash("sha256").update(checkout.root).digest("hex").slice(0, 16);
+      const lock = join(tmpdir(), `stackadm-${digest}.lock`);
+      writeFileSync(lock, holder);
+      const { code, err } = await up();
+      assert.equal(code, 0);
+      assert.doesNotMatch(err, /Waiting for process/);
+      assert.ok(!existsSync(lock));
+    });
 
   it("keeps nothing compiled of a source or a script that is gone: a package has all of it", async () => {
     await up();
