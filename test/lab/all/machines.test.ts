@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { Client } from "ssh2";
 import { takeInventory, type CloudObject } from "../../../cloud/inventory.js";
+import { keyPair } from "../../engine/support/ssh-server.js";
 import { until } from "../support/foreign.js";
 import { kubectlOn } from "../support/kubectl.js";
 import { changes } from "../support/lab-cluster.js";
@@ -109,6 +111,64 @@ describe("machines that are not all alike, on the lab", function () {
     await until(async () => (await ask(`get nodes -l ${role} -o name`)) !== "");
     assert.equal(await ask(`get nodes -l ${role} -o name`), "node/machines-edge-0");
     assert.match(await taints(), /example\.org\/edge/);
+  });
+
+  it("let in whose key is listed, and nobody any more whose key is revoked", async () => {
+    const { public: open, private: secret } = keyPair();
+    const entry = stack.outputs.nodes.find(({ sshHost }) => sshHost !== undefined);
+    const isLetIn = (): Promise<boolean> =>
+      new Promise((resolve) => {
+        const client = new Client();
+        client.on("error", () => {
+          resolve(false);
+        });
+        client.on("ready", () => {
+          client.end();
+          resolve(true);
+        });
+        client.connect({ host: entry?.sshHost ?? "", username: "debian", privateKey: secret });
+      });
+    const keysOn = (machine: string): Promise<string> =>
+      inServer(stack.serverOf(machine), "cat /home/debian/.ssh/authorized_keys");
+    assert.equal(await isLetIn(), false);
+    await stack.up({ ...changed(), ssh: { loginKeys: [`${open} other`] } });
+    assert.equal(await isLetIn(), true);
+    for (const machine of ["control-plane-0", "general-0", "edge-0"])
+      assert.ok((await keysOn(machine)).includes(open), machine);
+    // As somebody would who has the key.
+    const stolen = `echo '${open} again' >>/home/debian/.ssh/authorized_keys`;
+    await inServer(stack.serverOf("control-plane-0"), stolen);
+    await stack.up({ ...changed(), ssh: { revokedKeys: [open] } });
+    assert.equal(await isLetIn(), false);
+    for (const machine of ["control-plane-0", "general-0", "edge-0"])
+      assert.ok(!(await keysOn(machine)).includes(open), machine);
+  });
+
+  it("run no pod where they cannot keep pods away from their own ports", async () => {
+    const server = stack.serverOf("general-0");
+    const kubelet = async (): Promise<string> =>
+      (await inServer(server, "systemctl show -P ActiveState kubelet")).trim();
+    const tables = "$(readlink -f $(command -v iptables))";
+    await inServer(server, `mv ${tables} /root/tables; systemctl restart kubelet || :`);
+    assert.notEqual(await kubelet(), "active");
+    assert.match(
+      await inServer(server, "journalctl --no-pager -u kubelet -n 20"),
+      /stackadm-guard.*iptables|control process exited/,
+    );
+    await inServer(server, `mv /root/tables $(readlink -m /usr/sbin/iptables)`);
+    // It is tried again without anybody's doing.
+    await until(async () => (await kubelet()) === "active");
+  });
+
+  it("install the distribution's security updates, and boot for none by themselves", async () => {
+    const settings = "apt-config dump | grep -E 'APT::Periodic|Automatic-Reboot '";
+    const said = await inServer(stack.serverOf("general-0"), settings);
+    for (const line of [
+      'APT::Periodic::Enable "1";',
+      'APT::Periodic::Unattended-Upgrade "1";',
+      'Unattended-Upgrade::Automatic-Reboot "false";',
+    ])
+      assert.ok(said.includes(line), said);
   });
 
   it("change their labels and taints while they live, and grow", async () => {
