@@ -7,8 +7,11 @@ async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
   await requireSameCluster(spec.name, settingsFile());
   const who = operator();
-  const cloud = await lookUpCloud(wantedOf(spec), {}, who);
-  await requireServiceUser(spec, cloud, who, settingsFile());
+  const asking = lookUpCloud(wantedOf(spec), {}, who);
+  const [cloud] = await Promise.all([
+    asking,
+    requireServiceUser(spec, asking, who, settingsFile()),
+  ]);
   const cluster = new Cluster(spec.name, { ...spec, cloud, operator: who });
   return {
     kubeconfig: cluster.kubeconfig,

@@ -26,8 +26,8 @@ export interface CloudClient {
   readonly userId: string;
   readonly authUrl: string;
   readonly region: string;
-  /** Whether it works with an application credential that cannot make another. */
-  readonly restricted: boolean;
+  /** Whether it works with an application credential that cannot make another. Undefined: with none. */
+  readonly restricted: boolean | undefined;
   /** The names of the roles that one has in the project. */
   readonly roles: readonly string[];
   /** When the password ends by which one has signed in, as ISO 8601. Undefined: never, or it was no password. */
@@ -209,8 +209,8 @@ class Client implements CloudClient {
   get userId(): string {
     return this.session.token.user.id;
   }
-  get restricted(): boolean {
-    return this.session.token.application_credential?.restricted === true;
+  get restricted(): boolean | undefined {
+    return this.session.token.application_credential?.restricted;
   }
   get roles(): readonly string[] {
     return this.session.token.roles.map(({ name }) => name);

@@ -52,8 +52,8 @@ export function endingFindings(
 }
 
 export interface CredentialFacts {
-  /** Whether one works with an application credential that cannot make another. */
-  readonly restricted: boolean;
+  /** Whether one works with an application credential that cannot make another. Undefined: with none. */
+  readonly restricted: boolean | undefined;
   readonly roles: readonly string[];
 }
 
@@ -64,7 +64,9 @@ export function credentialFindings(
   { lives, now }: { readonly lives: boolean; readonly now?: number },
 ): Finding[] {
   const { makesCredential, credentialRoles, credentialEnd } = needs;
-  const remedy = "write a later moment";
+  const remedy = makesCredential
+    ? "write a later moment"
+    : "write another credential.id and credential.secret, with its end";
   const findings = endingFindings("credential.expiresAt", credentialEnd, { remedy, now });
   if (!makesCredential || lives) return findings;
   const missing = (credentialRoles ?? []).filter((role) => !held.includes(role));

@@ -43,25 +43,43 @@ const shown = ({ username = "", userDomainName = usualDomain, userId }: ServiceU
     ? `credential.username: the user '${username}' of the domain '${userDomainName}'`
     : `credential.userId: the user ${userId}`;
 
+const holderIn = ({ user, ...trial }: Trial): Holder => ({
+  ...{ ...trial, who: shown(user) },
+  remedy: `have the cloud's operator add it with \`openstack role add --project ${trial.projectId} --user <user> <role>\``,
+});
+
 /** Keystone answers the same to all of these. */
 const refused = ({ user, projectId }: Trial): Finding =>
   problem(
     `${shown(user)} cannot sign in to project ${projectId}: there is none, the password is another one or has ended, or the user is disabled, locked or without a role there; correct credential.password or have the user put right`,
   );
 
-/** What the user lacks of what a credential that the program makes would have. An administrator may do everything. */
-function roleFindings(trial: Trial, held: readonly string[]): Finding[] {
-  const { user, projectId, roles, certificate } = trial;
+/** Whether one may do everything, by the name that Keystone comes with. */
+export const isAdministrator = (held: readonly string[]): boolean =>
+  held.some((role) => role.toLowerCase() === "admin");
+
+/** Who signs in as the cluster's controllers, for sentences. */
+interface Holder extends Pick<Trial, "projectId" | "roles" | "certificate"> {
+  /** Where the settings name them, and who it is. */
+  readonly who: string;
+  /** What to do about a role that is not there. */
+  readonly remedy: string;
+}
+
+/** What they lack of what a credential that the program makes would have. An administrator may do everything. */
+export function roleFindings(
+  held: readonly string[],
+  { who, remedy, projectId, roles, certificate }: Holder,
+): Finding[] {
   const has = new Set(held.map((role) => role.toLowerCase()));
   const lacking = rolesOf(roles, { certificate }).filter((role) => !has.has(role.toLowerCase()));
-  if (lacking.length === 0 || has.has("admin")) return [];
-  const lacks = `${shown(user)} does not have ${lacking.join(", ")} in project ${projectId}`;
-  const command = `have the cloud's operator add it with \`openstack role add --project ${projectId} --user <user> <role>\``;
+  if (lacking.length === 0 || isAdministrator(held)) return [];
+  const lacks = `${who} does not have ${lacking.join(", ")} in project ${projectId}`;
   return [
     rolesOf(held).length === 0
-      ? problem(`${lacks}, only ${held.join(", ")}; ${command}`)
+      ? problem(`${lacks}, only ${held.join(", ")}; ${remedy}`)
       : warning(
-          `${lacks}: the cluster's controllers cannot do what the cloud allows for it only; ${command}`,
+          `${lacks}: the cluster's controllers cannot do what the cloud allows for it only; ${remedy}`,
         ),
   ];
 }
@@ -79,7 +97,7 @@ export async function userFindings(
     const { roles, passwordEnd } = await connect();
     const remedy = "have another one, and write it to credential.password";
     const ending = endingFindings("credential.password", passwordEnd, { remedy, now: trial.now });
-    return [...ending, ...roleFindings(trial, roles)];
+    return [...ending, ...roleFindings(roles, holderIn(trial))];
   } catch (error) {
     if (error instanceof CloudError && error.kind === "unauthenticated") return [refused(trial)];
     throw error;

@@ -1,16 +1,18 @@
 import { z } from "zod";
 
+/** A moment as Keystone writes it, which is UTC without a word of it; as ISO 8601. */
+export const utcMoment = z
+  .string()
+  .nullish()
+  .transform((end) => end?.replace(/(\.\d+)?Z?$/, "Z"));
+
 /** What the identity service says of a token, as far as it is read here. */
 export const tokenSchema = z.object({
   token: z.object({
     expires_at: z.string(),
     user: z.object({
       id: z.string(),
-      // UTC, which Keystone does not write.
-      password_expires_at: z
-        .string()
-        .nullish()
-        .transform((end) => end?.replace(/(\.\d+)?Z?$/, "Z")),
+      password_expires_at: utcMoment,
     }),
     project: z.object({ id: z.string(), name: z.string().default("") }).optional(),
     roles: z.array(z.looseObject({ name: z.string() })).default([]),

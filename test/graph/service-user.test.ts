@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import { EventEmitter, once } from "node:events";
 import * as pulumi from "@pulumi/pulumi";
 import program from "../../index.js";
 import { CloudError } from "../../cloud/cloud-error.js";
@@ -14,18 +15,27 @@ import { graph } from "../support/graph.js";
 import { replace } from "../support/replace.js";
 import { smallest } from "../support/spec.js";
 
-type Signed = Pick<CloudClient, "roles" | "passwordEnd">;
+type Signed = Pick<CloudClient, "roles" | "passwordEnd" | "projectId" | "userId" | "glance"> &
+  Partial<Pick<CloudClient, "restricted">>;
 
 const both = ["member", "load-balancer_member"];
-const signedIn = (): Promise<Signed> => Promise.resolve({ roles: both, passwordEnd: undefined });
+const signedIn = (): Promise<Signed> =>
+  Promise.resolve({
+    ...{ roles: both, passwordEnd: undefined, projectId: "p", userId: "u" },
+    glance: () => Promise.reject(new CloudError("forbidden", "no", undefined, 403)),
+  });
 const refused = (): Promise<never> =>
   Promise.reject(new CloudError("unauthenticated", "refused", undefined, 401));
 const supplied = { username: "shop", password: "CANARY" };
+const application = { id: "5d6a", secret: "CANARY" };
+
+const facts = { scope: { projectId: "p", roles: both } } as unknown as CloudFacts;
 
 /** As whom somebody signed in, when a user was asked for. */
 const required = async (
   signIn: () => Promise<Signed>,
   credential: object = supplied,
+  cloud: CloudFacts | Promise<CloudFacts> = facts,
 ): Promise<readonly Credential[]> => {
   const result = parseClusterSpec({ ...smallest, credential });
   assert.ok("spec" in result, JSON.stringify(result));
@@ -37,7 +47,6 @@ const required = async (
       return signIn() as Promise<CloudClient>;
     },
   };
-  const cloud = { scope: { projectId: "p", roles: both } } as unknown as CloudFacts;
   await graph(() => requireServiceUser(result.spec, cloud, operator, "Pulumi.dev.yaml"));
   return tried;
 };
@@ -77,40 +86,83 @@ describe("the user as whom a cluster's controllers sign in", () => {
 
   it("is nobody where there is none, where the password comes later, and where all is as before", async () => {
     assert.deepEqual(await required(refused, {}), []);
-    assert.deepEqual(await required(refused, { id: "an-id", secret: "CANARY" }), []);
-    const later = { ...supplied, password: pulumi.secret("CANARY") };
-    assert.deepEqual(await required(refused, later), []);
+    for (const later of [
+      { ...supplied, password: pulumi.secret("CANARY") },
+      { ...application, secret: pulumi.secret("CANARY") },
+    ])
+      assert.deepEqual(await required(refused, later), []);
     giveFacts({ wanted: "", facts: {} as CloudFacts, asBefore: true });
     try {
-      assert.deepEqual(await required(refused), []);
+      for (const all of [supplied, application]) assert.deepEqual(await required(refused, all), []);
     } finally {
       giveFacts(undefined);
     }
   });
 
-  it("is refused by the program before anything is made", async () => {
-    const cloud = await startFakeCloud();
-    cloud.on("POST /identity/v3/auth/tokens", { status: 401, body: {} });
-    const env = replace(process, "env", { ...process.env, ...cloud.environment() });
-    const made: string[] = [];
-    const ids = (name: string): string => {
-      made.push(name);
-      return name;
+  for (const [what, credential, path] of [
+    ["a user", supplied, "credential.username: .* project project-id"],
+    ["an application credential", application, "credential.id: the .* 5d6a cannot sign in"],
+  ] as const)
+    it(`is refused by the program before anything is made: ${what}`, async () => {
+      const cloud = await startFakeCloud();
+      cloud.on("POST /identity/v3/auth/tokens", { status: 401, body: {} });
+      const env = replace(process, "env", { ...process.env, ...cloud.environment() });
+      const made: string[] = [];
+      const ids = (name: string): string => {
+        made.push(name);
+        return name;
+      };
+      const run = (): Promise<unknown> => {
+        const settings = JSON.stringify({ ...smallest, credential });
+        pulumi.runtime.setAllConfig({ "stackadm:cluster": settings }, ["stackadm:cluster"]);
+        return program();
+      };
+      try {
+        await assert.rejects(
+          graph(run, { ...cloudAnswers, ids }),
+          new RegExp(`Pulumi\\.test\\.yaml is not valid:\n {2}cluster\\.${path}`),
+        );
+        assert.deepEqual(made, ["stackadm-test"], "the stack itself");
+      } finally {
+        env();
+        await cloud.close();
+      }
+    });
+});
+
+describe("the application credential that a cluster's controllers are supplied with", () => {
+  it("is tried, while the cloud is still asked which project it is", async () => {
+    const begun = new EventEmitter();
+    const found = once(begun, "sign-in").then(() => facts);
+    const signIn = (): Promise<Signed> => {
+      begun.emit("sign-in");
+      return signedIn();
     };
-    const run = (): Promise<unknown> => {
-      const settings = JSON.stringify({ ...smallest, credential: supplied });
-      pulumi.runtime.setAllConfig({ "stackadm:cluster": settings }, ["stackadm:cluster"]);
-      return program();
-    };
-    try {
-      await assert.rejects(
-        graph(run, { ...cloudAnswers, ids }),
-        /Pulumi\.test\.yaml is not valid:\n {2}cluster\.credential\.username: .* project project-id/,
+    const [tried, ...others] = await required(signIn, application, found);
+    assert.ok(tried?.kind === "application");
+    assert.deepEqual([tried.id, tried.secret, others], ["5d6a", "CANARY", []]);
+  });
+
+  it("is refused as what is written in the settings, without the secret", async () => {
+    await assert.rejects(required(refused, application), (error: Error) => {
+      assert.match(
+        error.message,
+        /^\[INVALID_CONFIG\] Pulumi\.dev\.yaml is not valid:\n {2}cluster\.credential\.id: the application credential 5d6a cannot sign in: /,
       );
-      assert.deepEqual(made, ["stackadm-test"], "the stack itself");
-    } finally {
-      env();
-      await cloud.close();
-    }
+      assert.doesNotMatch(error.message, /CANARY/);
+      return true;
+    });
+  });
+
+  it("is refused where it is another project's, and taken with a warning where it is unrestricted", async () => {
+    const other = () => signedIn().then((all) => ({ ...all, projectId: "other" }));
+    await assert.rejects(required(other, application), /is of project other, and .* project p; /);
+    const free = () => signedIn().then((all) => ({ ...all, restricted: false }));
+    assert.equal((await required(free, application)).length, 1);
+  });
+
+  it("leaves what is wrong with the cloud itself to whoever asked it", async () => {
+    const wrong = Promise.reject(new Error("no such image"));
+    await assert.rejects(required(refused, application, wrong), { message: "no such image" });
   });
 });

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import type { CloudClient } from "../../../cloud/client.js";
 import { exchange } from "../../../cloud/http.js";
-import { listObjects, takeInventory } from "../../../cloud/inventory.js";
+import { compareInventories, listObjects, takeInventory } from "../../../cloud/inventory.js";
 import { imageTable } from "../../../base/images.js";
 import { defaultKubernetesVersion } from "../../../base/versions.js";
 import {
@@ -12,6 +14,7 @@ import {
 } from "../../../components/pod-network/kube-router/manifests.js";
 import { ports } from "../../../lab/cloud/configuration/common.js";
 import { labSettings } from "../../../lab/settings.js";
+import { administrator } from "../support/administrator.js";
 import { encrypted, startRegistry } from "../support/downloads.js";
 import { until } from "../support/foreign.js";
 import { whoIs } from "../support/keystone.js";
@@ -71,6 +74,26 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     );
   };
 
+  /** An application credential in the client's own project, which goes at the end. */
+  const makeCredential = async (client: CloudClient, role: string) => {
+    const path = `/users/${client.userId}/application_credentials`;
+    const wanted = { name: `supplied-${randomUUID()}`, roles: [{ name: role }] };
+    const made = supplied.parse(
+      await client.request("identity", "POST", path, { application_credential: wanted }),
+    ).application_credential;
+    undo.push(async () => {
+      await client.request("identity", "DELETE", `${path}/${made.id}`);
+    });
+    return made;
+  };
+  /** Bringing it up with another credential says so, and makes nothing. */
+  const refused = async (id: string, secret: string, sentence: RegExp): Promise<void> => {
+    const other = { id, secret: await encrypted(stack.cluster, secret) };
+    await assert.rejects(stack.up({ ...changed(), credential: other }), sentence);
+    const now = await takeInventory(stack.cluster.cloud);
+    assert.deepEqual(compareInventories(stack.initially, now), { added: [], removed: [] });
+  };
+
   before(async () => {
     await stack.open();
     undo.push(() => stack.cluster.close());
@@ -81,14 +104,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     image = await ownImage("own-debian");
     undo.push(() => image.remove());
     const { cloud: client, service } = stack.cluster;
-    const path = `/users/${client.userId}/application_credentials`;
-    const wanted = { name: "supplied", roles: [{ name: "member" }] };
-    const made = supplied.parse(
-      await client.request("identity", "POST", path, { application_credential: wanted }),
-    ).application_credential;
-    undo.push(async () => {
-      await client.request("identity", "DELETE", `${path}/${made.id}`);
-    });
+    const made = await makeCredential(client, "member");
     stack.initially = await takeInventory(client);
     // With it the stack comes to be, and the salt of its secrets.
     await service.preview(stack.name, { settings: stack.cluster.settings() });
@@ -113,6 +129,17 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
   });
   after(async () => {
     for (const step of undo.reverse()) await step();
+  });
+
+  it("is refused with another secret or ID than the credential's, before anything is made", async () => {
+    const sentence = /cluster\.credential\.id: the application credential \S+ cannot sign in: /;
+    await refused(credential.id, "canary-of-another", sentence);
+    await refused(randomUUID().replaceAll("-", ""), "canary-of-another", sentence);
+  });
+
+  it("is refused with a credential of another project, before anything is made", async () => {
+    const { id, secret } = await makeCredential(await administrator(), "admin");
+    await refused(id, secret, /cluster\.credential\.id: .* is of project \S+, and the cluster is/);
   });
 
   it("comes up with nodes that wait for the pod network only, and are known by their servers", async () => {

@@ -41,6 +41,11 @@ describe("the credential of a cluster's controllers", () => {
       assert.match(asked({}, { credentialEnd: soon }, lives).join(), /^warning credential\.exp/);
       assert.match(asked({}, { credentialEnd: gone }, lives).join(), /^problem credential\.exp/);
     }
+    const supplied = { makesCredential: false, credentialEnd: gone };
+    assert.match(
+      asked({}, supplied).join(),
+      /; write another credential\.id and credential\.secret/,
+    );
   });
 
   it("is another user's where Keystone refuses to show it, and nowhere else", async () => {
