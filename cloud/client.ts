@@ -1,5 +1,6 @@
 import { CloudError, errorForStatus } from "./cloud-error.js";
 import { findCloud, type CloudSettings } from "./clouds-file.js";
+import { connectionOf, type Connection } from "./connection.js";
 import type { Credential, Domain, Scope } from "./credential.js";
 import { jsonIn } from "./http.js";
 import { bodyOf, reach, type Asked, type Reached } from "./reach.js";
@@ -38,12 +39,6 @@ export interface CloudClient {
   readonly name: string;
   /** How it is reached, as far as others have to reach it the same way. */
   readonly connection: Connection;
-}
-
-/** See {@link CloudSettings}. */
-export interface Connection extends Pick<CloudSettings, "verify"> {
-  /** Whether a client certificate is shown. */
-  readonly certified: boolean;
 }
 
 export interface ConnectOptions {
@@ -233,8 +228,7 @@ class Client implements CloudClient {
     return this.settings.name;
   }
   get connection(): Connection {
-    const { verify, cert } = this.settings;
-    return { verify, certified: cert !== undefined };
+    return connectionOf(this.settings);
   }
   get region(): string {
     const first = this.session.token.catalog.flatMap(({ endpoints }) => endpoints)[0];

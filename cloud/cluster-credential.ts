@@ -27,22 +27,31 @@ const rolesUnknown = (held: readonly string[]): string =>
 
 const day = 86_400_000;
 
-/** That a credential has ended, or how soon it will; undefined while that is far. */
-export function endingOf(end: string, now = Date.now()): string | undefined {
+/** That a credential or something else that the controllers need has ended, or how soon it will; undefined while that is far. */
+export function endingOf(end: string, now = Date.now(), what = "credential"): string | undefined {
   const left = Date.parse(end) - now;
   if (left > 30 * day) return undefined;
   const when =
     left <= 0 ? `ended at ${end}` : `ends at ${end}, in ${String(Math.floor(left / day))} days`;
-  return `the credential of the cluster's controllers ${when}: without it there are neither load balancers nor volumes`;
+  return `the ${what} of the cluster's controllers ${when}: without it there are neither load balancers nor volumes`;
 }
 
 /** That, and what to do. */
 export function endingFindings(
   path: string,
   end: string | undefined,
-  { remedy, now = Date.now() }: { readonly remedy: string; readonly now?: number | undefined },
+  {
+    remedy,
+    now = Date.now(),
+    what,
+  }: {
+    readonly remedy: string;
+    readonly now?: number | undefined;
+    /** @default "credential" */
+    readonly what?: string;
+  },
 ): Finding[] {
-  const ending = end === undefined ? undefined : endingOf(end, now);
+  const ending = end === undefined ? undefined : endingOf(end, now, what);
   if (end === undefined || ending === undefined) return [];
   return [
     Date.parse(end) <= now

@@ -1,22 +1,60 @@
+import { X509Certificate } from "node:crypto";
 import type { CloudClient } from "./client.js";
+import type { CloudSettings } from "./clouds-file.js";
+import { endingFindings } from "./cluster-credential.js";
 import { problem, warning, type Finding } from "./finding.js";
 import type { ClusterNeeds } from "./needs.js";
 
-/** The ways of reaching the cloud that the operator has, and those who work besides or later have not. */
-export function connectionFindings(
-  { authUrl, connection }: Pick<CloudClient, "authUrl" | "connection">,
-  { controllersVerify }: Pick<ClusterNeeds, "controllersVerify">,
+/** See {@link CloudSettings}. */
+export interface Connection extends Pick<CloudSettings, "verify"> {
+  /** Whether a client certificate is shown. */
+  readonly certified: boolean;
+  /** When that ends, as ISO 8601. Undefined: there is none. */
+  readonly certificateEnd: string | undefined;
+}
+
+/** How a cloud is reached with these settings, as far as it matters to others. */
+export const connectionOf = ({
+  verify,
+  cert,
+}: Pick<CloudSettings, "verify" | "cert">): Connection => ({
+  ...{ verify, certified: cert !== undefined },
+  certificateEnd:
+    cert === undefined ? undefined : new Date(new X509Certificate(cert).validTo).toISOString(),
+});
+
+type Way = Pick<CloudClient, "authUrl" | "connection">;
+type Needs = Pick<ClusterNeeds, "controllersVerify" | "asksKeystone">;
+
+/** What a client certificate that the operator shows means for those who work besides or later. */
+function certificateFindings(
+  { connection: { certified, certificateEnd } }: Way,
+  { asksKeystone }: Needs,
+  now?: number,
 ): Finding[] {
-  const { certified, verify } = connection;
+  if (!certified) return [];
+  const what = "client certificate";
   return [
-    ...(certified
+    ...(asksKeystone
       ? [
           problem(
-            "cert: you show the cloud a client certificate, which the cluster's controllers cannot have; use endpoints that ask for none, and leave cert and key out",
+            "kubernetes.keystone: you show the cloud a client certificate, and k8s-keystone-auth has none to show; leave kubernetes.keystone out, or write as its url the address of a Keystone that asks for none",
           ),
         ]
       : []),
-    ...(controllersVerify && !verify && authUrl.startsWith("https:")
+    warning(
+      "cert: you show the cloud a client certificate, which the cluster's controllers show it, too: with its key it is in the cluster's Secret cloud-config; name as cert and key in clouds.yaml what was made out for this cluster, not to a person",
+    ),
+    ...endingFindings("cert", certificateEnd, { remedy: "name another one", now, what }),
+  ];
+}
+
+/** The ways of reaching the cloud that the operator has, and what of them those have who work besides or later. */
+export function connectionFindings(way: Way, needs: Needs, now?: number): Finding[] {
+  const { authUrl, connection } = way;
+  return [
+    ...certificateFindings(way, needs, now),
+    ...(needs.controllersVerify && !connection.verify && authUrl.startsWith("https:")
       ? [
           warning(
             "verify: you accept any certificate of the cloud, but the cluster's controllers check it; name its authority as `cacert` in clouds.yaml, or write cloudController.global.tlsInsecure: true",

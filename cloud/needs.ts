@@ -57,6 +57,8 @@ export interface ClusterNeeds {
   readonly certificate?: string | undefined;
   /** When the cluster's credential ends, as ISO 8601. Undefined: never, as far as one is told. */
   readonly credentialEnd?: string | undefined;
+  /** Whether its API servers ask the cloud's own Keystone about users. */
+  readonly asksKeystone: boolean;
   /** Whether the cluster's controllers look at the cloud's certificate. */
   readonly controllersVerify: boolean;
   /** Names the cluster will use; nothing else in the project may carry them. */

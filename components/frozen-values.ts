@@ -6,6 +6,7 @@ import { upgradeProblems, type Before as Upgraded, type VersionBefore } from "./
 import type { ClusterSpec } from "./spec/cluster-spec.js";
 import {
   authorityPath,
+  clientPath,
   compareFrozen,
   compareGroups,
   frozenLines,
@@ -106,8 +107,9 @@ export function frozenOf(
       ...frozenValues(spec),
       ...keptGenerations(plan),
       ...frozenIds(spec, cloud),
-      // Not the certificate: another authority may take its place.
+      // Not the certificates: others may take their places.
       ...(operator?.caCertificate !== undefined && { [authorityPath]: "own" }),
+      ...(operator?.clientCertificate && { [clientPath]: "own" }),
     },
     groups: groupNames(plan),
     replacements: (existing) => replacementProblems(spec, existing),

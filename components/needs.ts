@@ -199,6 +199,8 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     credentialRoles: spec.credential?.roles,
     certificate: certificateIn(spec),
     credentialEnd: spec.credential?.expiresAt,
+    asksKeystone:
+      spec.kubernetes.keystone !== undefined && spec.kubernetes.keystone.url === undefined,
     controllersVerify: spec.cloudController.global?.tlsInsecure !== true,
     names: [
       ...machines.map(({ name }) => ({ kind: "server" as const, name })),

@@ -64,6 +64,9 @@ export interface CloudConf {
   readonly loadBalancerProvider: string;
   /** File inside the containers with the certificate of the cloud's own authority. @default none */
   readonly caFile?: string;
+  /** Files there with the client certificate that the cloud asks for, and its key: both or none. @default none */
+  readonly certFile?: string;
+  readonly keyFile?: string;
   /** What is told besides, and wins over the program's own values. @default nothing */
   readonly settings?: CloudSettings;
 }
@@ -109,6 +112,8 @@ export function renderCloudConf(conf: CloudConf): string {
       region: conf.region,
       ...told({ ...conf.login }),
       "ca-file": conf.caFile,
+      "cert-file": conf.certFile,
+      "key-file": conf.keyFile,
       ...told(settings.global),
     },
     LoadBalancer: { ...loadBalancer(conf, settings), ...told(settings.loadBalancer) },

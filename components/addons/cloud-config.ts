@@ -3,9 +3,14 @@ import * as pulumi from "@pulumi/pulumi";
 import { Addon } from "../support/addon.js";
 import { checksum } from "../support/checksum.js";
 import { renderCloudConf, type CloudSettings } from "./cloud-conf.js";
-import { caCertificateFile, cloudConfigSecretObject } from "./manifests/cloud-controller.js";
+import {
+  caCertificateFile,
+  clientCertificateFiles,
+  cloudConfigSecretObject,
+} from "./manifests/cloud-controller.js";
 import type { AddonArgs } from "../support/addon.js";
 import { unguessable, type CloudLogin } from "../identity/cloud-login.js";
+import type { ClientCertificate } from "../support/operator.js";
 
 /** What the cluster's own controllers must know about the cloud. */
 export interface CloudAccess {
@@ -29,6 +34,8 @@ export interface CloudAccess {
   readonly loadBalancerProvider: string;
   /** PEM certificate of the cloud's own authority. Change: in place. @default the public authorities */
   readonly caCertificate?: string;
+  /** What the cloud has its users prove themselves by in TLS. Change: in place, the controllers restart. @default nothing */
+  readonly clientCertificate?: ClientCertificate;
   /** Everything else of cloud.conf. Change: in place, its users restart. @default nothing */
   readonly settings?: CloudSettings;
 }
@@ -48,19 +55,32 @@ export class CloudConfig extends Addon {
 
   constructor(name: string, args: CloudConfigArgs, opts?: pulumi.ComponentResourceOptions) {
     super(CloudConfig.type, name, args, opts);
-    const { caCertificate, ...cloud } = args.cloud;
+    const { caCertificate, clientCertificate, ...cloud } = args.cloud;
     const caFile = caCertificate === undefined ? undefined : caCertificateFile;
-    const conf = pulumi.output({ ...cloud, caFile });
+    const conf = pulumi.output({
+      ...cloud,
+      caFile,
+      ...(clientCertificate && clientCertificateFiles),
+    });
     const cloudConf = pulumi.secret(conf.apply((known) => renderCloudConf(known)));
-    const certificate = caCertificate === undefined ? undefined : pulumi.output(caCertificate);
     this.secret = this.object(
       kubernetes.core.v1.Secret,
       "secret",
-      cloudConfigSecretObject(cloudConf, certificate),
+      cloudConfigSecretObject(cloudConf, {
+        caCertificate: caCertificate === undefined ? undefined : pulumi.output(caCertificate),
+        client: clientCertificate && pulumi.secret(clientCertificate),
+      }),
     );
     this.checksum = pulumi.unsecret(
       conf.apply((known) =>
-        checksum(renderCloudConf({ ...known, login: unguessable(known.login) }), caCertificate),
+        checksum(
+          renderCloudConf({ ...known, login: unguessable(known.login) }),
+          caCertificate,
+          // Nothing where there is none: the digest of a cluster without stays as it is.
+          ...(clientCertificate
+            ? [clientCertificate.certificate, clientCertificate.privateKey]
+            : []),
+        ),
       ),
     );
     this.registerOutputs({});

@@ -119,5 +119,6 @@ export const cloudAccess = (
   ...(routedByCloud(spec.podNetwork) && { routerId: given.network.routerId }),
   loadBalancerProvider: spec.loadBalancer.provider,
   caCertificate: given.operator?.caCertificate,
+  clientCertificate: given.operator?.clientCertificate,
   settings: cloudSettings(spec),
 });

@@ -267,15 +267,14 @@ const login = [
   ...["trustId", "trusteeId", "trusteePassword", "token", "useClouds", "cloudsFile", "cloud"],
   ...["applicationCredentialId", "applicationCredentialName", "applicationCredentialSecret"],
 ];
-const clientCertificate = "is a file on machines, which have no certificate of their own here";
 
 /** Keys that the program writes itself or that cannot work with what it makes, with the reason that people read. */
 export const owned = {
   global: {
     ...Object.fromEntries(login.map((key) => [key, credential])),
     caFile: "comes from `cacert` of the cloud in clouds.yaml",
-    certFile: clientCertificate,
-    keyFile: clientCertificate,
+    certFile: "comes from `cert` of the cloud in clouds.yaml",
+    keyFile: "comes from `key` of the cloud in clouds.yaml",
   },
   loadBalancer: {
     memberSubnetId: members,

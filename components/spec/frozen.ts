@@ -132,15 +132,23 @@ export const unwritten: Frozen = {
 /** That the cloud is known by an authority of its own, whichever: it is no argument, but what a run has of who starts it. */
 export const authorityPath = "operator.caCertificate";
 
+/** The same of a client certificate, which the controllers show the cloud. */
+export const clientPath = "operator.clientCertificate";
+
+const ofOperator: ReadonlySet<string> = new Set([authorityPath, clientPath]);
+
 /** What is said of what has no value to be written again. */
 const sentences: Frozen = {
   [authorityPath]:
     "the cluster knows the cloud by an authority of its own, and this run knows none: its controllers and machines could not reach the cloud any more; name the authority's certificate as `cacert` in clouds.yaml or as OS_CACERT, and where a public authority has taken its place, that one's",
+  [clientPath]:
+    "the cluster's controllers show the cloud a client certificate, and this run has none: they could not reach the cloud any more; name one and its key as `cert` and `key` in clouds.yaml or as OS_CERT and OS_KEY, and where the cloud asks for none any more, any",
 };
 
 /** What a cluster can get while it lives and not lose, and how it is without. */
 const gained: Frozen = {
   [authorityPath]: nothing,
+  [clientPath]: nothing,
   "blockStorage.snapshots": "false",
   "loadBalancer.network.range": nothing,
   "loadBalancer.network.externalNetwork": nothing,
@@ -196,7 +204,7 @@ export const groupOf = (path: string): string | undefined =>
  */
 export const frozenLines = (values: Frozen): string =>
   Object.entries(values)
-    .filter(([path]) => groupOf(path) === undefined && path !== authorityPath && path !== loginPath)
+    .filter(([path]) => groupOf(path) === undefined && !ofOperator.has(path) && path !== loginPath)
     .filter(([path]) => !isGeneration(path) && !isOfWay(path) && path !== versionPath)
     .map(([path, value]) => `${path} ${value}`)
     .sort()

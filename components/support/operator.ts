@@ -1,6 +1,7 @@
 import { cacheDirectoryIn } from "../../base/paths.js";
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import { CloudError } from "../../cloud/cloud-error.js";
+import type { CloudSettings } from "../../cloud/clouds-file.js";
 import { findCloud } from "../../cloud/clouds-file.js";
 import type { Credential } from "../../cloud/credential.js";
 import type { PinnedFiles } from "./pinned-file.js";
@@ -25,8 +26,19 @@ export interface Operator {
    * @default the cloud is known to the public authorities
    */
   readonly caCertificate?: string;
+  /**
+   * Client certificate that the cloud asks for, `cert` and `key` in clouds.yaml: the cluster's controllers show it, too.
+   * @default the cloud asks for none
+   */
+  readonly clientCertificate?: ClientCertificate;
   /** Where files that the settings name are, and are kept. @default relative paths count from the process's own directory, nothing is kept */
   readonly files?: PinnedFiles;
+}
+
+/** What one proves oneself by in TLS, as PEM. Both may be the whole file that has them. */
+export interface ClientCertificate {
+  readonly certificate: string;
+  readonly privateKey: string;
 }
 
 /** Where those of an environment are kept; relative paths count from where the program runs. */
@@ -40,16 +52,26 @@ export const operatorOf = (env: NodeJS.ProcessEnv): Operator => ({
   connect: () => connectCloud({ env }),
   connectWith: (credential) => connectCloud({ env, credential }),
   agentSocket: env["SSH_AUTH_SOCK"],
-  caCertificate: certificateOf(env),
+  ...certificatesOf(env),
   files: filesOf(env),
 });
 
 /** Without a cloud there is no certificate either; `connect` says what is wrong with it. */
-function certificateOf(env: NodeJS.ProcessEnv): string | undefined {
+function certificatesOf(
+  env: NodeJS.ProcessEnv,
+): Pick<Operator, "caCertificate" | "clientCertificate"> {
   try {
-    return findCloud(undefined, env).ca;
+    const { ca, cert, key } = findCloud(undefined, env);
+    return { caCertificate: ca, clientCertificate: pairOf({ cert, key }) };
   } catch (error) {
-    if (error instanceof CloudError) return undefined;
+    if (error instanceof CloudError) return {};
     throw error;
   }
 }
+
+/** Who has one has the other. */
+const pairOf = ({
+  cert: certificate,
+  key: privateKey,
+}: Pick<CloudSettings, "cert" | "key">): ClientCertificate | undefined =>
+  certificate === undefined || privateKey === undefined ? undefined : { certificate, privateKey };

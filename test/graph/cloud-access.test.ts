@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster, type ClusterComponentArgs } from "../../components/cluster.js";
 import { checksum } from "../../components/support/checksum.js";
+import type { Operator } from "../../components/support/operator.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
@@ -16,6 +17,9 @@ const stringData = (rows: readonly Row[]): Readonly<Record<string, unknown>> => 
   return (isSecret(data) ? (data as { value: object }).value : data) as Record<string, unknown>;
 };
 const clear = (value: unknown): string => JSON.stringify(value);
+
+const nobody: Operator = { connect: () => Promise.reject(new Error("no")) };
+const clientCertificate = { certificate: "CERT", privateKey: "CANARY" };
 
 type Credential = NonNullable<ClusterComponentArgs["credential"]>;
 const authScope = "openstack:identity/getAuthScope:getAuthScope";
@@ -159,19 +163,44 @@ describe("graph: with what the cluster works in its cloud", () => {
     assert.equal("ca.crt" in stringData(await build({ operator })), false);
   });
 
-  it("restarts the controllers' pods when that certificate is another one", async () => {
-    const digests = async (caCertificate: string): Promise<unknown[]> => {
-      const operator = { connect: () => Promise.reject(new Error("no")) };
-      const rows = await build({ operator: { ...operator, caCertificate } });
+  it("gives the controllers the client certificate that the operator shows, and its key as a secret", async () => {
+    const rows = await build({ operator: { ...nobody, clientCertificate } });
+    const holders = rows.filter(({ inputs }) => clear(inputs).includes("CANARY"));
+    assert.deepEqual(
+      holders.map(({ name }) => name),
+      ["dev-addons-cloud-config-secret"],
+    );
+    const data = holders[0]?.inputs["stringData"];
+    const { "client.crt": certificate, "client.key": key, "cloud.conf": conf } = stringData(rows);
+    for (const part of [certificate, key]) assert.ok(isSecret(part) || isSecret(data));
+    assert.deepEqual([plain(certificate), plain(key)], ["CERT", "CANARY"]);
+    assert.match(
+      plain(conf),
+      /cert-file = "\/etc\/config\/client\.crt"\nkey-file = "\/etc\/config/,
+    );
+    const without = await build({ operator: nobody });
+    assert.deepEqual(Object.keys(stringData(without)), ["cloud.conf"]);
+  });
+
+  it("restarts the controllers' pods when one of these is another one", async () => {
+    const digests = async (over: Partial<Operator>): Promise<unknown[]> => {
+      const rows = await build({ operator: { ...nobody, ...over } });
       return ["cloud-controller-daemon-set", "storage-controller"].map(
         (name) => annotationsOf(named(rows, `dev-addons-${name}`))["checksum/config"],
       );
     };
-    const [one, other] = [await digests("PEM"), await digests("OTHER")];
-    one.forEach((digest, index) => {
-      assert.match(String(digest), /^[0-9a-f]{64}$/);
-      assert.notEqual(digest, other[index]);
-    });
+    const all = [
+      ...[{}, { caCertificate: "PEM" }, { caCertificate: "OTHER" }, { clientCertificate }],
+      { clientCertificate: { ...clientCertificate, certificate: "OTHER" } },
+      { clientCertificate: { ...clientCertificate, privateKey: "OTHER" } },
+    ];
+    const found: unknown[][] = [];
+    for (const one of all) found.push(await digests(one));
+    for (const index of [0, 1]) {
+      const seen = found.map((one) => String(one[index]));
+      for (const digest of seen) assert.match(digest, /^[0-9a-f]{64}$/);
+      assert.equal(new Set(seen).size, all.length);
+    }
   });
 
   it("gives each machine that is prepared the same certificate, and none where there is none", async () => {
@@ -192,17 +221,17 @@ describe("graph: with what the cluster works in its cloud", () => {
   });
 
   it("keeps in mind that there is one, whichever, where no script reads it", async () => {
-    const operator = { connect: () => Promise.reject(new Error("no")), markers: "/nowhere" };
-    const kept = async (more: object): Promise<readonly string[]> => {
-      const rows = await build({ operator: { ...operator, ...more } });
+    const kept = async (more: Partial<Operator>): Promise<readonly unknown[]> => {
+      const rows = await build({ operator: { ...nobody, ...more } });
       const stdin = plain(named(rows, "dev-control-plane-0-init").inputs["stdin"]);
-      assert.doesNotMatch(stdin, /operator\.caCertificate/);
-      return Object.entries(named(rows, "dev-frozen").inputs["environment"] as object)
-        .filter(([path]) => path === "operator.caCertificate")
-        .map(([, value]) => String(value));
+      assert.doesNotMatch(stdin, /operator\./);
+      return Object.entries(named(rows, "dev-frozen").inputs["environment"] as object).filter(
+        ([path]) => path.startsWith("operator."),
+      );
     };
-    assert.deepEqual(await kept({ caCertificate: "PEM" }), ["own"]);
-    assert.deepEqual(await kept({ caCertificate: "OTHER" }), ["own"]);
+    for (const caCertificate of ["PEM", "OTHER"])
+      assert.deepEqual(await kept({ caCertificate }), [["operator.caCertificate", "own"]]);
+    assert.deepEqual(await kept({ clientCertificate }), [["operator.clientCertificate", "own"]]);
     assert.deepEqual(await kept({}), []);
   });
 

@@ -15,7 +15,13 @@ export const needs: ClusterNeeds = {
   ...{ volumeTypes: ["fast"], zones: ["a"], volumeZones: [], volumesFollowZones: false },
   ...{ unplacedVolumes: [], volumeSizes: {} },
   otherPodNetworks: { usual: "kube-router", wrapped: "flannel" },
-  ...{ makesCredential: true, controllersVerify: true, routes: "cloud-routes", ownersOnly: [] },
+  ...{
+    makesCredential: true,
+    controllersVerify: true,
+    asksKeystone: false,
+    routes: "cloud-routes",
+    ownersOnly: [],
+  },
   names: [
     { kind: "server", name: "dev-control-plane-0" },
     { kind: "network", name: "dev" },

@@ -34,7 +34,7 @@ export class DryCloud implements CloudClient {
     ...{ projectId: this.projectId, roles: this.roles },
   };
   readonly name = "dry";
-  readonly connection = { verify: true, unseen: {}, certified: false };
+  readonly connection = { verify: true, unseen: {}, certified: false, certificateEnd: undefined };
 
   constructor(private readonly say: (line: string) => void) {}
 

@@ -26,9 +26,14 @@ const port = 10258;
 
 /** Secret that holds cloud.conf; the name that upstream's manifests and documents use. */
 export const cloudConfigSecret = "cloud-config";
-/** Key of the certificate in that Secret, and its place in the containers. */
-export const caCertificateKey = "ca.crt";
+/** Keys of certificates in that Secret. */
+const [caCertificateKey, certificateKey, privateKeyKey] = ["ca.crt", "client.crt", "client.key"];
+/** Their places in the containers, by what cloud.conf calls them. */
 export const caCertificateFile = `${configDirectory}/${caCertificateKey}`;
+export const clientCertificateFiles = {
+  certFile: `${configDirectory}/${certificateKey}`,
+  keyFile: `${configDirectory}/${privateKeyKey}`,
+};
 
 /** How the containers see the Secret. */
 export const cloudConfigVolume = {
@@ -37,8 +42,19 @@ export const cloudConfigVolume = {
   argument: `--cloud-config=${configDirectory}/cloud.conf`,
 };
 
-/** The Secret; the certificate travels with the configuration that names its file. */
-export function cloudConfigSecretObject(cloudConf: Late, caCertificate?: Late): Secret {
+/** What cloud.conf names the files of, as PEM. */
+export interface CloudCertificates {
+  /** Of the cloud's own authority. @default none */
+  readonly caCertificate?: Late | undefined;
+  /** What the controllers prove themselves by in TLS. @default nothing */
+  readonly client?: { readonly certificate: Late; readonly privateKey: Late } | undefined;
+}
+
+/** The Secret; certificates travel with the configuration that names their files. */
+export function cloudConfigSecretObject(
+  cloudConf: Late,
+  { caCertificate, client }: CloudCertificates = {},
+): Secret {
   return {
     apiVersion: "v1",
     kind: "Secret",
@@ -46,7 +62,8 @@ export function cloudConfigSecretObject(cloudConf: Late, caCertificate?: Late): 
     type: "Opaque",
     stringData: {
       "cloud.conf": cloudConf,
-      ...(caCertificate === undefined ? {} : { [caCertificateKey]: caCertificate }),
+      ...(caCertificate !== undefined && { [caCertificateKey]: caCertificate }),
+      ...(client && { [certificateKey]: client.certificate, [privateKeyKey]: client.privateKey }),
     },
   };
 }

@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
-import type { Connection } from "../../../cloud/client.js";
-import { connectionFindings } from "../../../cloud/connection.js";
+import { connectionFindings, type Connection } from "../../../cloud/connection.js";
 
-const plain: Connection = { verify: true, certified: false };
+const plain: Connection = { verify: true, certified: false, certificateEnd: undefined };
+const now = Date.parse("2027-01-01T00:00:00Z");
 const texts = (
   connection: Partial<Connection>,
-  { controllersVerify = true, authUrl = "https://k/v3" } = {},
+  { controllersVerify = true, asksKeystone = false, authUrl = "https://k/v3" } = {},
 ): string[] =>
   connectionFindings(
     { authUrl, connection: { ...plain, ...connection } },
-    { controllersVerify },
+    { controllersVerify, asksKeystone },
+    now,
   ).map(({ severity, text }) => `${severity}: ${text}`);
 
 describe("the operator's way to the cloud", () => {
@@ -17,10 +18,28 @@ describe("the operator's way to the cloud", () => {
     assert.deepEqual(texts({}), []);
   });
 
-  it("is refused with a client certificate, which the cluster's controllers cannot have", () => {
-    assert.deepEqual(texts({ certified: true }), [
-      "problem: cert: you show the cloud a client certificate, which the cluster's controllers cannot have; use endpoints that ask for none, and leave cert and key out",
+  it("is warned of with a client certificate, which the cluster's controllers get with its key", () => {
+    assert.deepEqual(texts({ certified: true, certificateEnd: "2028-01-01T00:00:00Z" }), [
+      "warning: cert: you show the cloud a client certificate, which the cluster's controllers show it, too: with its key it is in the cluster's Secret cloud-config; name as cert and key in clouds.yaml what was made out for this cluster, not to a person",
     ]);
+  });
+
+  it("is warned of before that certificate ends", () => {
+    const [, soon] = texts({ certified: true, certificateEnd: "2027-01-11T00:00:00.000Z" });
+    assert.equal(
+      soon,
+      "warning: cert: the client certificate of the cluster's controllers ends at 2027-01-11T00:00:00.000Z, in 10 days: without it there are neither load balancers nor volumes; name another one and run up, before it ends",
+    );
+  });
+
+  it("is refused with a client certificate where API servers ask the cloud's Keystone, who have none", () => {
+    const [refused, ...others] = texts({ certified: true }, { asksKeystone: true });
+    assert.equal(
+      refused,
+      "problem: kubernetes.keystone: you show the cloud a client certificate, and k8s-keystone-auth has none to show; leave kubernetes.keystone out, or write as its url the address of a Keystone that asks for none",
+    );
+    assert.equal(others.length, 1);
+    assert.deepEqual(texts({}, { asksKeystone: true }), []);
   });
 
   it("is warned of when the controllers check a certificate that it does not check", () => {

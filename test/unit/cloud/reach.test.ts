@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
 import { connectCloud, type CloudClient } from "../../../cloud/client.js";
 import {
   startFakeCloud,
@@ -166,7 +167,16 @@ describe("a cloud behind TLS", () => {
   it("gets the client certificate that it asks for", async () => {
     const [OS_CERT, OS_KEY] = [own.path("client.pem"), own.path("client.key")];
     const client = await connect({ OS_CACERT: own.path("ca.pem"), OS_CERT, OS_KEY }, asking());
-    assert.equal(client.connection.certified, true);
+    const { certified, certificateEnd = "" } = client.connection;
+    assert.equal(certified, true);
+    assert.equal(
+      Date.parse(certificateEnd),
+      Date.parse(new X509Certificate(own.read("client.pem")).validTo),
+    );
+    assert.equal(
+      (await connect({ OS_CACERT: own.path("ca.pem") })).connection.certificateEnd,
+      undefined,
+    );
   });
 
   it("says that it may want a client certificate when there is none", async () => {

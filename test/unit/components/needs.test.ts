@@ -26,6 +26,14 @@ describe("what a cluster asks of its cloud", () => {
     assert.deepEqual(needsOf(spec(minimal)).flavors, { big: 2, small: 2 });
   });
 
+  it("is its Keystone for the API servers' users, unless they have another one", () => {
+    const asks = (kubernetes: object): boolean =>
+      needsOf(spec({ ...minimal, kubernetes })).asksKeystone;
+    assert.equal(asks({}), false);
+    assert.equal(asks({ keystone: {} }), true);
+    assert.equal(asks({ keystone: { url: "https://other.example/v3" } }), false);
+  });
+
   it("is a network with a port for each machine and one address", () => {
     const { counts } = needsOf(spec(minimal));
     assert.equal(counts.ports, 6);

@@ -6,6 +6,7 @@ import {
   renderCloudConf,
   type CloudConf,
 } from "../../../../components/addons/cloud-conf.js";
+import { clientCertificateFiles } from "../../../../components/addons/manifests/cloud-controller.js";
 import { golden } from "../../../support/golden.js";
 import { exampleCloud } from "./objects.js";
 import { parseGcfg } from "./gcfg.js";
@@ -92,6 +93,15 @@ describe("addons/cloud-conf", () => {
   it("names no certificate file when there is no certificate", () => {
     const cloud = { ...exampleCloud, caFile: undefined };
     assert.doesNotMatch(renderCloudConf(cloud), /ca-file/);
+  });
+
+  it("names the files of a client certificate and its key where there are some", () => {
+    const text = renderCloudConf({ ...exampleCloud, ...clientCertificateFiles });
+    golden("cloud-with-client-certificate.conf", text);
+    const { Global } = parseGcfg(text);
+    assert.equal(Global?.["cert-file"], "/etc/config/client.crt");
+    assert.equal(Global["key-file"], "/etc/config/client.key");
+    assert.doesNotMatch(renderCloudConf(exampleCloud), /cert-file|key-file/);
   });
 
   it("spreads by source on OVN, which knows nothing else, and takes turns elsewhere", () => {

@@ -99,7 +99,9 @@ export const anywhere = traefik({ image: images.traefik, spec: balanced, shown: 
 const made: Readonly<Record<string, readonly object[]>> = {
   "cloud-controller": [
     ...accessObjects(cloudControllerAccess()),
-    cloudConfigSecretObject(renderCloudConf(exampleCloud), "-----BEGIN CERTIFICATE-----\n"),
+    cloudConfigSecretObject(renderCloudConf(exampleCloud), {
+      caCertificate: "-----BEGIN CERTIFICATE-----\n",
+    }),
     cloudControllerDaemonSet({
       image: images.cloudControllerManager,
       clusterName: `--cluster-name=${clusterName}`,

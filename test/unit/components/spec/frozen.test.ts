@@ -159,19 +159,25 @@ describe("what a living cluster keeps", () => {
     assert.match(lost?.message ?? "", /^true cannot become false .*; write true again, or/);
   });
 
-  it("includes that the cloud is known by an authority of its own, which is not lost by a run that knows none", () => {
-    const path = "operator.caCertificate";
-    const [without, having] = [{ a: "1" }, { a: "1", [path]: "own" }];
-    assert.deepEqual(compareFrozen(without, having), []);
-    assert.deepEqual(compareFrozen(having, having), []);
-    const [lost, ...more] = compareFrozen(having, without);
-    assert.deepEqual([lost?.path, more], [`cluster.${path}`, []]);
-    assert.match(
-      lost?.message ?? "",
+  for (const [path, sentence] of [
+    [
+      "operator.caCertificate",
       /this run knows none: .*as `cacert` in clouds\.yaml or as OS_CACERT, and where a public/,
-    );
-    assert.equal(frozenLines(having), "a 1");
-  });
+    ],
+    [
+      "operator.clientCertificate",
+      /this run has none: .*as `cert` and `key` in clouds\.yaml or as/,
+    ],
+  ] as const)
+    it(`includes that there is one, which is not lost by a run that has none: ${path}`, () => {
+      const [without, having] = [{ a: "1" }, { a: "1", [path]: "own" }];
+      assert.deepEqual(compareFrozen(without, having), []);
+      assert.deepEqual(compareFrozen(having, having), []);
+      const [lost, ...more] = compareFrozen(having, without);
+      assert.deepEqual([lost?.path, more], [`cluster.${path}`, []]);
+      assert.match(lost?.message ?? "", sentence);
+      assert.equal(frozenLines(having), "a 1");
+    });
 
   it("includes the network of the services' addresses, which can be got and then neither lost nor changed", () => {
     const path = "loadBalancer.network.range";

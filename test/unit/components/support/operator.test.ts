@@ -22,7 +22,7 @@ describe("the operator of a run", () => {
     assert.deepEqual(files, { directory: undefined, cache: "/c/stackadm/manifests" });
   });
 
-  it("knows the certificate of a cloud with its own authority, and that another has none", () => {
+  it("knows the certificate of a cloud with its own authority and what it shows itself, and that another has none", () => {
     const directory = mkdtempSync(join(tmpdir(), "operator-"));
     try {
       const file = join(directory, "ca.pem");
@@ -34,6 +34,13 @@ describe("the operator of a run", () => {
       assert.equal(operatorOf(cloud).caCertificate, undefined);
       const { caCertificate } = operatorOf({ ...cloud, OS_CACERT: file });
       assert.equal(caCertificate, "-----BEGIN CERTIFICATE-----\n");
+      const pair = { OS_CERT: file, OS_KEY: file };
+      const { clientCertificate } = operatorOf({ ...cloud, ...pair });
+      assert.deepEqual(clientCertificate, {
+        certificate: caCertificate,
+        privateKey: caCertificate,
+      });
+      assert.equal(operatorOf(cloud).clientCertificate, undefined);
       assert.throws(() => operatorOf({ ...cloud, OS_CACERT: `${file}.no` }), /no such file/);
     } finally {
       rmSync(directory, { recursive: true });
