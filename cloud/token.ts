@@ -1,15 +1,18 @@
 import { z } from "zod";
 
+const inUtc = (moment: string): string => moment.replace(/(\.\d+)?Z?$/, "Z");
+
 /** A moment as Keystone writes it, which is UTC without a word of it; as ISO 8601. */
 export const utcMoment = z
   .string()
   .nullish()
-  .transform((end) => end?.replace(/(\.\d+)?Z?$/, "Z"));
+  .transform((end) => (end ? inUtc(end) : undefined));
 
 /** What the identity service says of a token, as far as it is read here. */
 export const tokenSchema = z.object({
   token: z.object({
-    expires_at: z.string(),
+    // Of a credential that ends Keystone leaves the Z out.
+    expires_at: z.string().transform(inUtc),
     user: z.object({
       id: z.string(),
       password_expires_at: utcMoment,
