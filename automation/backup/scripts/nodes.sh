@@ -1,0 +1,43 @@
+# shellcheck shell=bash disable=SC2154
+# What restore.sh does by way of the API server of its machine, once that answers.
+
+kubectl_here() {
+  timeout 20 kubectl --kubeconfig "$admin" --server "https://$(flag kube-apiserver advertise-address):6443" "$@"
+}
+
+api_answers() { [[ $(kubectl_here get --raw /readyz 2>/dev/null) == ok ]]; }
+
+# node NAME FIELD
+node() { kubectl_here get node "$1" --ignore-not-found -o "jsonpath={$2}"; }
+
+# The node of a former server cannot become that of this one: it registers anew, and is marked as kubeadm had marked it. So is one that
+# came after the backup.
+renew_node() {
+  local name own known tainted='' role=node-role.kubernetes.io/control-plane
+  name=$(hostname)
+  own=$(sed -n 's#.*--provider-id=\(openstack:///[0-9a-f-]*\).*#\1#p' "$flags")
+  known=$(node "$name" .spec.providerID) || return 1
+  [[ -n $own && $known != "$own" ]] || return 0
+  if [[ -n $known ]]; then
+    tainted=$(node "$name" '.spec.taints[*].key') || return 1
+    forget_node "$name" || return 1
+  elif [[ ! -e $state/schedulable ]]; then
+    tainted=$role
+  fi
+  systemctl restart kubelet
+  poll 120 is_node "$name" "$own" || return 1
+  if [[ $tainted == *"$role"* ]]; then
+    poll 60 kubectl_here taint node "$name" --overwrite "$role=:NoSchedule" >&2 || return 1
+    poll 60 kubectl_here label node "$name" --overwrite node.kubernetes.io/exclude-from-external-load-balancers= >&2 || return 1
+  fi
+  poll 60 kubectl_here label node "$name" --overwrite "$role=" >&2
+}
+
+is_node() { [[ $(node "$1" .spec.providerID) == "$2" ]]; }
+
+forget_node() { poll 60 kubectl_here delete node "$1" --ignore-not-found --wait=false >&2; }
+
+nodes() {
+  poll 60 kubectl_here get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.spec.providerID}{"\n"}{end}' ||
+    die "the API server of $(hostname) does not say which nodes there are"
+}
