@@ -85,6 +85,9 @@ const stoppedCluster = (error: unknown): Failure =>
     "etcd and the API are stopped, in part or all, until this is done: mend that and run the same command again.",
   );
 
+const unsettled =
+  "A restore within a day would not keep the data of before: delete /var/lib/etcd/member/stackadm-restored on every member.";
+
 const noted = (text: string): string[] =>
   text.split("\n").flatMap((line) => (line.startsWith("note: ") ? [line.slice(6)] : []));
 
@@ -97,10 +100,17 @@ async function* parts(path: string): AsyncGenerator {
   yield* createReadStream(path);
 }
 
+/**
+ * Where etcd's revisions go on, at a time in milliseconds since 1970: behind all that anybody has seen, also of what an earlier restore
+ * brought back, since no etcd takes a write each microsecond. Of int64 and of what a number in JSON holds it is far below the end.
+ */
+const revisionAt = (now: number): number => now * 1000;
+
 /** Everything that can be done while etcd goes on. */
 async function getReady(
   { plan, machines }: RestoreTarget,
   { onDetail, requireGoingOn }: RestoreListener,
+  token: string,
 ): Promise<void> {
   requireGoingOn();
   for (const { machine, file } of plan.unpack) {
@@ -108,13 +118,16 @@ async function getReady(
     await machines.ask(machine, restoring("unpack"), read(plan, file));
   }
   onDetail?.("the data of the snapshot, beside those of etcd");
-  // Members that know another token do not talk with these, should one come back.
-  const token = randomUUID();
   const members = plan.members.map((one) => `${one.name}=${peerUrlOf(one)}`).join(",");
   const { file, bytes } = plan.backup.snapshot;
+  const revision = revisionAt(Date.now());
   try {
     await onAll(plan.members, (one) =>
-      machines.ask(one, restoring("load", token, members, String(bytes)), read(plan, file)),
+      machines.ask(
+        one,
+        restoring("load", token, members, String(bytes), String(revision)),
+        read(plan, file),
+      ),
     );
     requireGoingOn();
   } catch (error) {
@@ -164,20 +177,22 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   const { plan, machines } = target;
   const { members, apiServers } = plan;
   const { onDetail, onNote } = listener;
-  await getReady(target, listener);
+  // Members that know another one do not talk with these, should one come back.
+  const token = randomUUID();
+  await getReady(target, listener, token);
   const step = (
     text: string,
     which: readonly MachineOutput[],
-    word: string,
+    ...words: readonly string[]
   ): Promise<readonly string[]> => {
     onDetail?.(text);
-    return onAll(which, (one) => machines.ask(one, restoring(word)));
+    return onAll(which, (one) => machines.ask(one, restoring(...words)));
   };
+  const everywhere = [...new Set([...members, ...apiServers])];
   let said: readonly string[];
   try {
-    const everywhere = [...new Set([...members, ...apiServers])];
     await step("etcd and the API servers stop", everywhere, "stop");
-    await step("the data take their place", members, "swap");
+    await step("the data take their place", members, "swap", token);
     await step("etcd starts", members, "start-etcd");
     said = await step("the API servers start", apiServers, "start-api");
   } catch (error) {
@@ -185,6 +200,9 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   }
   for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);
   // The cluster is back; what of this fails is only said.
+  await step("the data are in use", everywhere, "settle").catch((error: unknown) => {
+    onNote?.(`! ${unsettled} (${sentenceOf(error)})`);
+  });
   await renewWorkers(target, listener).catch((error: unknown) => {
     onNote?.(`! Whether all workers are nodes is not known: ${sentenceOf(error)}`);
   });

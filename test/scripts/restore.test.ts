@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { restoreScript } from "../../automation/backup/machines.js";
 import {
@@ -7,6 +7,8 @@ import {
   commands,
   etcdManifest,
   manifests,
+  reasonIn as reason,
+  restoredMachine,
   url,
 } from "../support/restored-machine.js";
 import { Sandbox } from "../support/sandbox.js";
@@ -14,31 +16,20 @@ import { Sandbox } from "../support/sandbox.js";
 describe("restore.sh", () => {
   let machine: Sandbox;
   beforeEach(() => {
-    machine = new Sandbox(commands);
-    machine.put("free", "1000000000");
-    machine.put(`${manifests}/etcd.yaml`, etcdManifest);
-    machine.put(`${manifests}/kube-apiserver.yaml`, apiManifest);
-    machine.put("etc/kubernetes/pki/etcd/ca.key");
-    machine.put("var/lib/stackadm/init.done");
-    machine.put("var/lib/etcd/member/db", "OLD");
-    for (const name of ["known", "own"]) machine.put(name, "openstack:///0a");
-    machine.put("taints", "node-role.kubernetes.io/control-plane");
-    machine.put(
-      "var/lib/kubelet/kubeadm-flags.env",
-      'KUBELET_KUBEADM_ARGS="--provider-id=openstack:///0a"',
-    );
+    machine = restoredMachine();
   });
   afterEach(() => {
     machine.close();
   });
-  const reason = (stderr: string): string => /reason: (.*)/.exec(stderr)?.[1] ?? "";
   const does = (...words: string[]) => machine.feed("SNAPSHOT", restoreScript, ...words);
   const well = (...words: string[]) => {
     const done = does(...words);
     assert.equal(done.code, 0, done.stderr);
     return done;
   };
-  const load = (bytes = "8") => does("load", "TOKEN", `dev-control-plane-0=${url}`, bytes);
+  const revision = 1_800_000_000_000_000;
+  const load = (bytes = "8", token = "TOKEN", behind = revision) =>
+    does("load", token, `dev-control-plane-0=${url}`, bytes, String(behind));
   const has = (path: string): boolean => existsSync(join(machine.root, path));
   const look = (): unknown => JSON.parse(well("look").stdout);
 
@@ -65,18 +56,33 @@ describe("restore.sh", () => {
   it("makes the data ready beside those of etcd, with its own image, and keeps no snapshot", () => {
     const { code, stderr, calls } = load();
     assert.equal(code, 0, stderr);
-    const said = calls.find((call) => call.startsWith("etcdutl")) ?? "";
+    const said = calls.find((call) => call.startsWith("etcdutl snapshot restore")) ?? "";
     assert.match(said, /snapshot restore .*--name dev-control-plane-0 /);
     assert.match(
       said,
       /--initial-cluster dev-control-plane-0=https:\/\/10.0.0.10:2380 --initial-cluster-token TOKEN/,
     );
-    assert.match(said, /--bump-revision 1000000000 --mark-compacted/);
+    // The snapshot's own is 4711.
+    assert.match(said, /--bump-revision 1799999999995289 --mark-compacted/);
     assert.equal(machine.file("var/lib/etcd/stackadm-next/member/db"), "NEW\n");
     assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
     assert.ok(!has("var/lib/etcd/stackadm-next.db"));
     assert.ok(has(`${manifests}/etcd.yaml`));
-    assert.ok(calls.some((call) => call.includes("images unmount --rm")));
+    // What a run left that was killed is no view of this image.
+    assert.deepEqual(
+      calls.flatMap((call) => /images (?:un)?mount/.exec(call)?.[0] ?? []),
+      ["images unmount", "images mount", "images unmount"],
+    );
+  });
+
+  it("goes on behind the snapshot's revisions, also by a clock that is behind them", () => {
+    const { calls } = load("8", "TOKEN", 4711);
+    assert.ok(calls.some((call) => call.includes("--bump-revision 1000000000 ")));
+  });
+
+  it("makes nothing ready where etcdutl does not say the snapshot's revision", () => {
+    machine.stub("ctr", machine.bodyOf("ctr").replace("$2 == status", "$2 == x"));
+    assert.equal(reason(load().stderr), "the snapshot cannot be restored on dev-control-plane-0");
   });
 
   it("makes nothing ready where the disk would be full with it, or the certificates are for another address", () => {
@@ -86,7 +92,7 @@ describe("restore.sh", () => {
     // It would count against itself.
     assert.ok(!has("var/lib/etcd/stackadm-next"));
     machine.put("free", "1000000000");
-    const moved = does("load", "TOKEN", "dev-control-plane-0=https://10.0.0.99:2380", "8");
+    const moved = does("load", "TOKEN", "dev-control-plane-0=https://10.0.0.99:2380", "8", "9");
     assert.equal(moved.code, 1);
     assert.match(
       reason(moved.stderr),
@@ -98,8 +104,8 @@ describe("restore.sh", () => {
     load();
     well("stop");
     assert.ok(!has(`${manifests}/etcd.yaml`) && !has(`${manifests}/kube-apiserver.yaml`));
-    well("swap");
-    well("swap");
+    well("swap", "TOKEN");
+    well("swap", "TOKEN");
     assert.equal(machine.file("var/lib/etcd/member/db"), "NEW\n");
     const { stdout } = machine.execute(`cat /var/lib/etcd/member-before-*/db`);
     assert.equal(stdout, "OLD");
@@ -121,7 +127,45 @@ describe("restore.sh", () => {
     load();
     well("stop");
     machine.put(`${manifests}/etcd.yaml`, etcdManifest);
-    assert.match(reason(does("swap").stderr), /^etcd on dev-control-plane-0 runs again/);
+    assert.match(reason(does("swap", "TOKEN").stderr), /^etcd on dev-control-plane-0 runs again/);
+    assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
+  });
+
+  /** The data of before that are kept. */
+  const kept = (): string => machine.execute(`cat /var/lib/etcd/member-before-*/db`).stdout;
+
+  it("keeps the data of before once, however often it begins anew, and then what was in use since", () => {
+    for (const token of ["A", "B", "C"]) {
+      assert.equal(load("8", token).code, 0);
+      well("stop");
+      well("swap", token);
+      well("start-etcd");
+    }
+    assert.equal(kept(), "OLD");
+    assert.ok(!has("var/lib/etcd/stackadm-former"));
+    well("settle");
+    machine.put("var/lib/etcd/member/db", "LATER");
+    load("8", "D");
+    well("stop");
+    // The names have seconds.
+    machine.stub("date", 'case "$*" in *%s*) /bin/date +%s ;; *) echo later ;; esac');
+    well("swap", "D");
+    assert.equal(machine.file("var/lib/etcd/member-before-later/db"), "LATER");
+  });
+
+  it("keeps what a run made days ago that nobody saw end", () => {
+    machine.put("var/lib/etcd/member/stackadm-restored", "A 1700000000\n");
+    load();
+    well("stop");
+    well("swap", "TOKEN");
+    assert.equal(kept(), "OLD");
+  });
+
+  it("is not content where nothing is ready, or what is ready is of another run", () => {
+    well("stop");
+    assert.equal(reason(does("swap", "TOKEN").stderr), "no data are ready on dev-control-plane-0");
+    load("8", "OTHER");
+    assert.equal(does("swap", "TOKEN").code, 1);
     assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
   });
 
@@ -142,58 +186,6 @@ describe("restore.sh", () => {
     assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
   });
 
-  it("lets everything forget what it had read, and leaves the node of a server that is the same", () => {
-    well("stop");
-    const { calls } = well("start-api");
-    assert.deepEqual(
-      calls.filter((call) => /^(crictl stop|systemctl restart)/.test(call)),
-      ["crictl stop c0", "crictl stop 5c", "systemctl restart kubelet"],
-    );
-    assert.deepEqual(
-      calls.filter((call) => /delete node|taint node|label node/.test(call)),
-      [],
-    );
-    assert.ok(
-      calls.some((call) => call.includes("--server https://10.0.0.10:6443 get --raw /readyz")),
-    );
-  });
-
-  const marked = (): string[] => {
-    machine.put("known", "openstack:///0f");
-    return well("start-api").calls.flatMap(
-      (call) => /(delete|taint|label) node .*/.exec(call)?.[0] ?? [],
-    );
-  };
-
-  it("lets a node of another server register anew, and marks it as it was", () => {
-    assert.deepEqual(marked(), [
-      "delete node dev-control-plane-0 --ignore-not-found --wait=false",
-      "taint node dev-control-plane-0 --overwrite node-role.kubernetes.io/control-plane=:NoSchedule",
-      "label node dev-control-plane-0 --overwrite node.kubernetes.io/exclude-from-external-load-balancers=",
-      "label node dev-control-plane-0 --overwrite node-role.kubernetes.io/control-plane=",
-    ]);
-  });
-
-  it("marks a node that came after the backup", () => {
-    machine.stub(
-      "kubectl",
-      `case "$*" in *readyz*) printf ok ;;
-        *providerID*) if [ -e $root/seen ]; then cat $root/own; else touch $root/seen; fi ;; esac`,
-    );
-    assert.deepEqual(marked().slice(0, 1), [
-      "taint node dev-control-plane-0 --overwrite node-role.kubernetes.io/control-plane=:NoSchedule",
-    ]);
-  });
-
-  it("says when the node cannot be renewed, and is well all the same", () => {
-    machine.put("known", "openstack:///0f");
-    machine.stub(
-      "kubectl",
-      'case "$*" in *readyz*) printf ok ;; *providerID*) cat $root/known ;; *) exit 1 ;; esac',
-    );
-    assert.match(well("start-api").stdout, /^note: the node dev-control-plane-0 is not what its/);
-  });
-
   it("remembers less than the cluster may have lost, so that the next up looks", () => {
     for (const name of ["kept-version", "kept-kubelet", "kept-patches", "schedulable"])
       machine.put(`var/lib/stackadm/${name}`, "as it is");
@@ -203,57 +195,6 @@ describe("restore.sh", () => {
       ["kept-version", "kept-kubelet", "kept-patches", "kept-proxy", "schedulable"].map(kept),
       [undefined, "not finished", "as it is", undefined, undefined],
     );
-  });
-
-  it("tells which nodes there are, and lets one go", () => {
-    assert.match(well("nodes").calls.join(), /get nodes -o jsonpath/);
-    assert.match(well("forget-node", "dev-general-0").calls.join(), /delete node dev-general-0/);
-    assert.deepEqual(well("register").calls, ["systemctl restart kubelet"]);
-  });
-
-  it("gives no taint to a control plane on which pods of users may run", () => {
-    machine.put("taints", "");
-    assert.deepEqual(marked(), [
-      "delete node dev-control-plane-0 --ignore-not-found --wait=false",
-      "label node dev-control-plane-0 --overwrite node-role.kubernetes.io/control-plane=",
-    ]);
-  });
-
-  describe("unpack", () => {
-    beforeEach(() => {
-      machine.close();
-      machine = new Sandbox(commands);
-      machine.put("var/lib/cloud/data/instance-id", "0b1c");
-      machine.put("etc/hosts", "127.0.0.1 localhost\n");
-    });
-
-    it("gives a machine that was made anew its place and its own ID; etcd and API server wait", () => {
-      well("unpack");
-      assert.match(machine.file("var/lib/kubelet/kubeadm-flags.env") ?? "", /openstack:\/\/\/0b1c/);
-      assert.equal(machine.file("etc/kubernetes/pki/ca.key"), "KEY\n");
-      assert.ok(has(`${manifests}/kube-scheduler.yaml`));
-      const hosts = "127.0.0.1 localhost\n10.0.0.10 api.dev.internal # stackadm\n";
-      assert.equal(machine.file("etc/hosts"), hosts);
-      assert.ok(!has(`${manifests}/etcd.yaml`) && !has(`${manifests}/kube-apiserver.yaml`));
-      const { place, live, etcd, apiServer } = look() as Record<string, unknown>;
-      assert.deepEqual(
-        { place, live, etcd, apiServer },
-        {
-          ...{ place: true, live: false, etcd: true, apiServer: true },
-        },
-      );
-      assert.ok(!has("var/lib/stackadm/restore-archive.tgz"));
-      assert.ok(!has("var/lib/stackadm/restore-unpacked"));
-    });
-
-    it("is done again where it was broken off: what tells the place comes last", () => {
-      machine.put("full");
-      assert.notEqual(does("unpack").code, 0);
-      assert.equal((look() as Record<string, unknown>)["place"], false);
-      rmSync(join(machine.root, "full"));
-      well("unpack");
-      assert.equal((look() as Record<string, unknown>)["place"], true);
-    });
   });
 
   it("knows no other word", () => {

@@ -1,4 +1,5 @@
 /** A control plane whose etcd is brought back, for tests of restore.sh. */
+import { Sandbox } from "./sandbox.js";
 
 export const url = "https://10.0.0.10:2380";
 export const etcdManifest = `
@@ -29,7 +30,7 @@ export const commands = {
   ctr: `case "$*" in *"images mount"*)
     for last; do :; done
     mkdir -p "$last/usr/local/bin"
-    printf '%s\\n' '#!/bin/bash' 'echo "etcdutl $*" >>'"$root/calls" 'while (($#)); do if [[ $1 == --data-dir ]]; then mkdir -p "$2/member"; echo NEW >"$2/member/db"; fi; shift; done' >"$last/usr/local/bin/etcdutl"
+    printf '%s\\n' '#!/bin/bash' 'echo "etcdutl $*" >>'"$root/calls" 'if [[ $2 == status ]]; then echo "{\\"hash\\":1,\\"revision\\":4711,\\"totalKey\\":9}"; fi' 'while (($#)); do if [[ $1 == --data-dir ]]; then mkdir -p "$2/member"; echo NEW >"$2/member/db"; fi; shift; done' >"$last/usr/local/bin/etcdutl"
     chmod 755 "$last/usr/local/bin/etcdutl" ;; esac`,
   df: 'echo Avail; cat "$root/free"',
   // -xpzf FILE -C DIRECTORY
@@ -49,3 +50,24 @@ export const commands = {
     *taints*) cat $root/taints ;;
     *"delete node"*) touch $root/deleted ;; esac`,
 };
+
+/** It lives, and its node is the one of its server. */
+export function restoredMachine(): Sandbox {
+  const machine = new Sandbox(commands);
+  machine.put("free", "1000000000");
+  machine.put(`${manifests}/etcd.yaml`, etcdManifest);
+  machine.put(`${manifests}/kube-apiserver.yaml`, apiManifest);
+  machine.put("etc/kubernetes/pki/etcd/ca.key");
+  machine.put("var/lib/stackadm/init.done");
+  machine.put("var/lib/etcd/member/db", "OLD");
+  for (const name of ["known", "own"]) machine.put(name, "openstack:///0a");
+  machine.put("taints", "node-role.kubernetes.io/control-plane");
+  machine.put(
+    "var/lib/kubelet/kubeadm-flags.env",
+    'KUBELET_KUBEADM_ARGS="--provider-id=openstack:///0a"',
+  );
+  return machine;
+}
+
+/** What the script gave as its reason. */
+export const reasonIn = (stderr: string): string => /reason: (.*)/.exec(stderr)?.[1] ?? "";

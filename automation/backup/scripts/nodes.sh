@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # What restore.sh does by way of the API server of its machine, once that answers.
 
+readonly admin=/etc/kubernetes/admin.conf
+
 kubectl_here() {
   timeout 20 kubectl --kubeconfig "$admin" --server "https://$(flag kube-apiserver advertise-address):6443" "$@"
 }

@@ -4,17 +4,21 @@
 #   of its place in the cluster, a manifest of etcd or the API server with kubelet, a manifest of each anywhere; and the peers that its
 #   etcd knows.
 # unpack: on a machine that was made anew, the archive of its former server (standard input). Its etcd and API server do not start.
-# load TOKEN MEMBERS BYTES: makes the data of the snapshot (standard input) ready beside those of etcd, which goes on.
+# load TOKEN MEMBERS BYTES REVISION: makes the data of the snapshot (standard input) ready beside those of etcd, which goes on; their
+#   revisions go on behind REVISION. TOKEN is the run's.
 # tidy: takes away what is ready, where it is not to be used.
 # stop: ends etcd and the API server, as far as they are here.
-# swap: the data that are ready take the place of the former ones, which are kept beside them.
+# swap TOKEN: the data that are ready take the place of the former ones, which are kept beside them; where an earlier run made those and
+#   came to no end, they are not.
 # start-etcd, start-api: start them again, and wait until they answer. What could not be done then is a line "note: ...".
+# settle: the cluster is back, and these data are in use.
 # nodes: prints a line for each node, NAME PROVIDER-ID. forget-node NAME: deletes one. register: this machine becomes a node again.
 set -euo pipefail
 umask 077
 readonly kubernetes=/etc/kubernetes data=/var/lib/etcd state=/var/lib/stackadm volatile=/run/stackadm
-readonly manifests=$kubernetes/manifests aside=$state/restore pki=$kubernetes/pki/etcd admin=$kubernetes/admin.conf
-readonly next=$data/stackadm-next unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env
+readonly manifests=$kubernetes/manifests aside=$state/restore pki=$kubernetes/pki/etcd
+readonly next=$data/stackadm-next former=$data/stackadm-former made=member/stackadm-restored
+readonly unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env
 
 die() {
   printf 'reason: %s\n' "$*" >&2
@@ -124,7 +128,7 @@ require_idle() {
 
 # etcdutl of the release that the member runs, from its image.
 load() {
-  local token=$1 members=$2 bytes=$3 name url image free root=$volatile/etcd-image code=0
+  local token=$1 members=$2 bytes=$3 revision=$4 name url image free root=$volatile/etcd-image code=0
   require_idle
   name=$(flag etcd name) url=$(flag etcd initial-advertise-peer-urls)
   [[ ,$members, == *",$name=$url,"* ]] || die "the certificates of $(hostname) are for $url, and it has another address now"
@@ -137,16 +141,28 @@ load() {
   cat >"$next.db"
   timeout 600 crictl pull "$image" >&2 || [[ -n $(crictl images --quiet "$image") ]] || die "$(hostname) cannot pull $image"
   mkdir -p "$root"
+  # What a run left that was killed may be another release.
+  ctr -n k8s.io images unmount --rm "$root" >/dev/null 2>&1 || :
   ctr -n k8s.io images mount "$image" "$root" >&2 || die "the image $image cannot be read on $(hostname)"
-  "$root/usr/local/bin/etcdutl" snapshot restore "$next.db" --data-dir "$next" --name "$name" \
-    --initial-cluster "$members" --initial-cluster-token "$token" --initial-advertise-peer-urls "$url" \
-    --bump-revision 1000000000 --mark-compacted >&2 || code=$?
-  ctr -n k8s.io images unmount --rm "$root" >&2 || :
+  make_data "$root/usr/local/bin/etcdutl" >&2 || code=$?
+  ctr -n k8s.io images unmount --rm "$root" >/dev/null 2>&1 || :
   rm -f "$next.db"
   ((code == 0)) || die "the snapshot cannot be restored on $(hostname)"
 }
 
-tidy() { rm -rf "$next" "$next.db"; }
+# make_data ETCDUTL: with the variables of `load`. Every member has the same snapshot, so each comes to the same revision.
+make_data() {
+  local said own more
+  said=$("$1" snapshot status "$next.db" --write-out=json) && own=$(sed -n 's/.*"revision":\([0-9]*\).*/\1/p' <<<"$said") && [[ -n $own ]] || return 1
+  more=$((revision - own))
+  # The clock that said it goes wrong.
+  ((more > 0)) || more=1000000000
+  "$1" snapshot restore "$next.db" --data-dir "$next" --name "$name" \
+    --initial-cluster "$members" --initial-cluster-token "$token" --initial-advertise-peer-urls "$url" \
+    --bump-revision "$more" --mark-compacted && printf '%s %s\n' "$token" "$(date +%s)" >"$next/$made"
+}
+
+tidy() { rm -rf "$next" "$next.db" "$former"; }
 
 # The whole container: an etcd that still writes would do so into data that were moved.
 gone() {
@@ -173,12 +189,31 @@ stop() {
 }
 
 swap() {
-  [[ -d $next/member ]] || return 0
+  local at=$data
+  [[ ! -d $next/member ]] || at=$next
+  [[ -e $at/$made && $(<"$at/$made") == "$1 "* ]] || die "no data are ready on $(hostname)"
+  # Done before.
+  [[ $at == "$next" ]] || return 0
   if [[ -e $manifests/etcd.yaml ]] || ! gone etcd; then die "etcd on $(hostname) runs again: something put its manifest back"; fi
-  if [[ -e $data/member ]]; then mv "$data/member" "$data/member-before-$(date -u +%Y%m%dT%H%M%SZ)"; fi
+  if is_unfinished; then
+    mv "$data/member" "$former"
+  elif [[ -e $data/member ]]; then
+    mv "$data/member" "$data/member-before-$(date -u +%Y%m%dT%H%M%SZ)"
+  fi
   mv "$next/member" "$data/member"
   rmdir "$next"
+  rm -rf "$former"
 }
+
+# Whether a run of the last day made the data that are there, and was not seen to end: they are in the backup. Older ones may have been in
+# use since, whatever became of that run.
+is_unfinished() {
+  local at=0
+  [[ ! -e $data/$made ]] || read -r _ at <"$data/$made"
+  ((at + 86400 > $(date +%s)))
+}
+
+settle() { rm -f "$data/$made"; }
 
 put_back() {
   mkdir -p "$manifests"
@@ -225,8 +260,9 @@ locked() {
 
 case ${1:-} in
   look | nodes) "$1" ;;
-  unpack | tidy | stop | swap) locked "$1" ;;
-  load) locked load "$2" "$3" "$4" ;;
+  unpack | tidy | stop | settle) locked "$1" ;;
+  swap) locked swap "$2" ;;
+  load) locked load "$2" "$3" "$4" "$5" ;;
   start-etcd) locked start_etcd ;;
   start-api) locked start_api ;;
   forget-node) forget_node "$2" || die "the API server of $(hostname) does not let go the node $2" ;;

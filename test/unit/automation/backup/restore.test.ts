@@ -47,12 +47,21 @@ describe("a cluster that is brought back", () => {
   const words = (): string[] => [...new Set(machines.order.map((one) => one.split(" ")[0] ?? ""))];
 
   it("stops only when the data are ready everywhere, and starts API servers after etcd", async () => {
+    const began = Date.now();
     await goes();
-    assert.deepEqual(words(), ["load", "stop", "swap", "start-etcd", "start-api", "nodes"]);
-    assert.equal(machines.asked.length, 11);
+    assert.deepEqual(words(), [
+      "load",
+      "stop",
+      "swap",
+      "start-etcd",
+      "start-api",
+      "settle",
+      "nodes",
+    ]);
+    assert.equal(machines.asked.length, 13);
     const loads = machines.asked.filter(({ words: [word] }) => word === "load");
     assert.deepEqual(
-      loads.map(({ input, words: [, , ...rest] }) => [input, ...rest]),
+      loads.map(({ input, words: [, , members, bytes] }) => [input, members, bytes]),
       [0, 1].map(() => [
         ...[
           "DATA",
@@ -62,8 +71,14 @@ describe("a cluster that is brought back", () => {
       ]),
     );
     // One token for all, and another one each time.
-    const tokens = new Set(loads.map(({ words: [, token] }) => token));
+    const given = machines.asked.filter(({ words: [word] }) => /load|swap/.test(word ?? ""));
+    const tokens = new Set(given.map(({ words: [, token] }) => token));
     assert.equal(tokens.size, 1);
+    // Behind all that an earlier one gave, whatever the snapshot is.
+    const revisions = new Set(loads.map(({ words: [, , , , revision] }) => Number(revision)));
+    assert.equal(revisions.size, 1);
+    const [revision = 0] = revisions;
+    assert.ok(revision >= began * 1000 && revision <= Date.now() * 1000);
     machines.asked.length = 0;
     await goes();
     assert.ok(!tokens.has(machines.asked[0]?.words[1]));
@@ -154,9 +169,11 @@ describe("a cluster that is brought back", () => {
   it("passes on what could not be done on a machine, and is well all the same", async () => {
     machines.on("dev-control-plane-1 start-api", "note: the node is another\n");
     machines.on("nodes", unreachable);
+    machines.on("dev-control-plane-1 settle", unreachable);
     await goes();
     assert.deepEqual(notes, [
       "! the node is another",
+      `! A restore within a day would not keep the data of before: delete /var/lib/etcd/member/stackadm-restored on every member. (${unreachable.message})`,
       `! Whether all workers are nodes is not known: ${unreachable.message}`,
     ]);
   });
