@@ -24,8 +24,13 @@ export interface Task {
 export const sentenceOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
+/** What a machine whose files are kept has. */
+export type StaticPod = "etcd" | "kube-apiserver";
+
 /** What a machine is to do that keeps something, or brings it back. */
-export const keeping = (...words: ["standing" | "snapshot" | "archive"]): Task => ({
+export const keeping = (
+  ...words: readonly ["standing" | "snapshot"] | readonly ["archive", ...StaticPod[]]
+): Task => ({
   ...{ script: keepScript, words },
 });
 export const restoring = (...words: readonly string[]): Task => ({ script: restoreScript, words });

@@ -8,7 +8,7 @@ import { identitiesOf } from "../cluster/state.js";
 import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
 import { isWholeSnapshot, NewBackup, type Backup, type BackupDescription } from "./backup-files.js";
 import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./groups.js";
-import { keeping, sentenceOf, type ClusterMachines } from "./machines.js";
+import { keeping, sentenceOf, type ClusterMachines, type StaticPod } from "./machines.js";
 
 /** What is backed up, and whom it is told. */
 export interface BackupSource {
@@ -63,7 +63,10 @@ async function snapshotOf(
 ): Promise<BackupDescription["snapshot"]> {
   const { machines, onDetail, requireGoingOn } = source;
   const failures: string[] = [];
-  for (const { member, majority } of await standingsOf(source, failures)) {
+  const standings = await standingsOf(source, failures);
+  const went = standings.filter(({ majority }) => majority);
+  // Where some go on with a majority, nobody knows how old the data of the others are.
+  for (const { member, majority } of went.length > 0 ? went : standings) {
     requireGoingOn();
     onDetail?.(`snapshot of etcd on ${member.name}`);
     try {
@@ -80,14 +83,30 @@ async function snapshotOf(
   requireGoingOn();
   throw new Failure(
     "COMMAND_FAILED",
-    `No member of etcd gives a snapshot:\n${failures.map((one) => `  ${one}`).join("\n")}`,
+    `No member of etcd${went.length > 0 ? " that goes on with a majority" : ""} gives a snapshot:\n${failures.map((one) => `  ${one}`).join("\n")}`,
     "`npx stackadm status` shows the machines. Bring one of them up and run the same command again.",
   );
 }
 
+/** Machines that are made anew in the same way, and the static pods that each has. */
+interface Kind {
+  readonly machines: readonly MachineOutput[];
+  readonly pods: readonly StaticPod[];
+}
+
+function kindsOf(outputs: ClusterOutputs): Kind[] {
+  const machines = controlPlanesOf(outputs);
+  return hasOwnEtcd(outputs)
+    ? [
+        { machines, pods: ["kube-apiserver"] },
+        { machines: etcdOf(outputs), pods: ["etcd"] },
+      ]
+    : [{ machines, pods: ["etcd", "kube-apiserver"] }];
+}
+
 /** Of the first of its kind that gives them: any number joins one. */
 async function archiveOf(
-  kind: readonly MachineOutput[],
+  { machines: kind, pods }: Kind,
   { machines, onDetail, requireGoingOn }: BackupSource,
   backup: NewBackup,
 ): Promise<BackupDescription["archives"][number]> {
@@ -97,7 +116,7 @@ async function archiveOf(
     onDetail?.(`files of ${machine.name}`);
     try {
       const kept = await backup.write(`${machine.name}.tgz`, (output) =>
-        machines.do(machine, keeping("archive"), { output }),
+        machines.do(machine, keeping("archive", ...pods), { output }),
       );
       return { ...kept, machine: machine.name };
     } catch (error) {
@@ -128,8 +147,8 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
   const backup = new NewBackup(to);
   try {
     const snapshot = await snapshotOf(source, backup);
-    const archives = [await archiveOf(controlPlanesOf(outputs), source, backup)];
-    if (hasOwnEtcd(outputs)) archives.push(await archiveOf(etcdOf(outputs), source, backup));
+    const archives: BackupDescription["archives"] = [];
+    for (const kind of kindsOf(outputs)) archives.push(await archiveOf(kind, source, backup));
     const kubernetesVersion = versionIn(state);
     return backup.end({
       ...{ takenAt, stack, cluster: outputs.clusterName },

@@ -2,11 +2,13 @@
 # Prints what is to be kept of a machine, and leaves nothing on it.
 # standing: {"majority", "index"}: whether etcd here goes on with a majority of its members, and how far it has come.
 # snapshot: of etcd, as etcdctl saves it: its last 32 bytes are the SHA-256 of all before. A member can give one without a majority, too.
-# archive: the files of a control plane or of a machine of etcd's own, as tar.gz.
+# archive POD...: the files of a machine that has these static pods, etcd or kube-apiserver, as tar.gz.
 set -euo pipefail
 umask 077
 readonly pki=/etc/kubernetes/pki/etcd data=/var/lib/etcd volatile=/run/stackadm
-readonly file=$data/stackadm-snapshot.db
+readonly kubernetes=/etc/kubernetes state=/var/lib/stackadm
+# Of this run: the etcdctl of one that was killed may still write.
+readonly file=$data/stackadm-snapshot-$$.db
 
 die() {
   printf 'reason: %s\n' "$*" >&2
@@ -45,29 +47,42 @@ snapshot() {
   exec 9>"$volatile/snapshot"
   flock -n 9 || die "another snapshot is being taken on $(hostname)"
   # What one left that was killed.
-  rm -f "$file" "$file.part"
-  # A disk that is full would end etcd.
-  size=$(du -sb "$data/member/snap" | cut -f 1)
-  free=$(df --output=avail -B1 "$data" | tail -n 1)
+  rm -f "$data"/stackadm-snapshot*
+  # A disk that is full would end etcd, which takes away files while they are counted.
+  size=$(du -sb "$data/member/snap" 2>/dev/null | cut -f 1) || :
+  free=$(df --output=avail -B1 "$data" | tail -n 1) || :
+  [[ -n $size && -n $free ]] || die "how large etcd's data on $(hostname) are, and what is free beside them, is not known"
   ((free > size + size / 2)) || die "$data on $(hostname) has $((free / 1048576)) MiB left, too little for a snapshot beside the data"
   trap 'rm -f "$file" "$file.part"' EXIT
   etcdctl 3600 snapshot save "$file" >&2 || die "etcd on $(hostname) gives no snapshot"
   cat "$file"
 }
 
+# What lets a machine that is made anew take this one's place. No step of an `up` works meanwhile.
 archive() {
   local one present=() code=0
-  for one in /etc/kubernetes /etc/hosts /var/lib/stackadm /var/lib/kubelet/{config.yaml,kubeadm-flags.env,pki}; do
+  mkdir -p "$volatile"
+  exec 9>"$volatile/lock"
+  flock -w 300 9 || die "another step is still running on $(hostname)"
+  compgen -G "$state/*.done" >/dev/null || die "$(hostname) has no place in the cluster yet"
+  for one in "$@"; do
+    require "$kubernetes/manifests/$one.yaml"
+    case $one in
+      etcd) require "$pki/ca.key" ;;
+      *) require "$kubernetes/pki/ca.key" ;;
+    esac
+  done
+  for one in "$kubernetes" /etc/hosts "$state" /var/lib/kubelet/{config.yaml,kubeadm-flags.env,pki}; do
     [[ ! -e $one ]] || present+=("$one")
   done
-  [[ -d /etc/kubernetes/pki ]] || die "$(hostname) has no authority: it is no control plane, and no member of etcd"
   # kubeadm keeps a copy of etcd's data in its directory while it upgrades. 1: a file changed while it was read.
-  tar -czf - --exclude=/etc/kubernetes/tmp --exclude=/var/lib/stackadm/server --exclude='/var/lib/stackadm/restore*' \
-    "${present[@]}" || code=$?
+  tar -czf - --exclude="$kubernetes/tmp" --exclude="$state/server" --exclude="$state/restore*" "${present[@]}" || code=$?
   ((code <= 1)) || die "the files of $(hostname) cannot be read"
 }
 
+require() { [[ -s $1 ]] || die "$(hostname) lacks $1: nobody could take its place"; }
+
 case ${1:-} in
-  standing | snapshot | archive) "$1" ;;
+  standing | snapshot | archive) "$@" ;;
   *) exit 64 ;;
 esac

@@ -97,6 +97,32 @@ describe("a backup", () => {
     assert.deepEqual([rest.machine, rest.majority], ["dev-control-plane-1", false]);
   });
 
+  it("takes no data of a member without a majority where another one has it, and says why that one gives none", async () => {
+    machines.on("dev-control-plane-0 standing", '{"majority": false, "index": 20}');
+    machines.on("dev-control-plane-1 standing", unreachable);
+    machines.on("dev-control-plane-2 snapshot", new Failure("COMMAND_FAILED", "no room."));
+    await assert.rejects(take(), (error: Error) => {
+      assert.match(
+        error.message,
+        /^No member of etcd that goes on with a majority gives a snapshot:\n/,
+      );
+      return error.message.includes("no room.") && error.message.includes(unreachable.message);
+    });
+    assert.deepEqual(taken(), ["snapshot dev-control-plane-2"]);
+  });
+
+  it("asks for the files of a machine that has what its kind has", async () => {
+    const words = async (outputs: ClusterOutputs, to: string): Promise<string[]> => {
+      machines.asked.length = 0;
+      await take(outputs, scratch.in(to));
+      return machines.asked.flatMap(({ words: [word, ...pods] }) =>
+        word === "archive" ? [pods.join(" ")] : [],
+      );
+    };
+    assert.deepEqual(await words(outputsOf(3), "stacked"), ["etcd kube-apiserver"]);
+    assert.deepEqual(await words(outputsOf(3, 3), "own"), ["kube-apiserver", "etcd"]);
+  });
+
   it("has the files of another control plane where the first does not answer", async () => {
     for (const word of ["standing", "archive"])
       machines.on(`dev-control-plane-0 ${word}`, unreachable);
@@ -123,7 +149,10 @@ describe("a backup", () => {
     machines.on("snapshot", unreachable);
     machines.on("dev-control-plane-1 snapshot", "nothing of etcd's");
     await assert.rejects(take(), (error: Error) => {
-      assert.match(error.message, /No member of etcd gives a snapshot:\n {2}it cannot be reached/);
+      assert.match(
+        error.message,
+        /No member of etcd that goes on with a majority gives a snapshot:\n {2}it cannot be reached/,
+      );
       return /dev-control-plane-1: its snapshot did not come whole/.test(error.message);
     });
     assert.deepEqual(readdirSync(scratch.path), []);
