@@ -153,11 +153,12 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
       const { onDetail, onNote } = options;
       // Nobody else's `up` works on the machines meanwhile.
       await held(run, async (signal) => {
-        const now = await planNow(cluster, shown.backup);
+        // As the files are now, too.
+        const now = await planNow(cluster, await readBackup(shown.backup.directory));
         if (gistOf(now.plan) !== gistOf(shown))
           throw new ClusterError(
             "NOT_READY",
-            "The machines are not as they were when it was said what would be done. Nothing was changed.",
+            "The machines or the backup are not as they were when it was said what would be done. Nothing was changed.",
             "Run the same command again.",
           );
         const requireGoingOn = (): void => {

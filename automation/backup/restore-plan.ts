@@ -6,7 +6,7 @@ import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./groups.js";
 
 /** What a machine says of itself (scripts/restore.sh, `look`). */
 export const lookedSchema = z.object({
-  /** Whether the programs are there that bring something back. */
+  /** Whether it is ready for Kubernetes, its volumes are in place and the programs are there that bring something back. */
   prepared: z.boolean(),
   /** Whether it has the keys of its place in the cluster: one that was made anew has not. */
   place: z.boolean(),
@@ -16,8 +16,12 @@ export const lookedSchema = z.object({
   etcd: z.boolean(),
   /** The same of an API server. */
   apiServer: z.boolean(),
-  /** URLs of the members that its etcd knows; none where it does not answer. */
-  peers: z.array(z.string()),
+  /** Whether its etcd goes on with a majority. */
+  majority: z.boolean(),
+  /** Digest of the archive from which it has its place, until the cluster is back; else empty. */
+  unpacked: z.string(),
+  /** URLs of the members that its etcd knows; none where that does not run, null where it runs and does not say. */
+  peers: z.array(z.string()).nullable(),
 });
 
 /** Why a machine says nothing. */
@@ -30,12 +34,19 @@ export interface Silent {
 /** How a machine was found: what it says, that its server is gone, or why it says nothing. */
 export type Seen = z.infer<typeof lookedSchema> | "gone" | Silent;
 
+/** A machine that gets the place of its former server, and the archive for that. */
+interface Unpack {
+  readonly machine: MachineOutput;
+  readonly file: string;
+  readonly sha256: string;
+}
+
 /** What brings a cluster back. */
 export interface RestorePlan {
   readonly backup: Backup;
   /** Machines made anew that become what their former servers were, and the archives for that. */
-  readonly unpack: readonly { readonly machine: MachineOutput; readonly file: string }[];
-  /** Those that have etcd's data from then on. */
+  readonly unpack: readonly Unpack[];
+  /** Those that have etcd's data from then on. None where etcd goes on: then only API servers are brought back. */
   readonly members: readonly MachineOutput[];
   readonly apiServers: readonly MachineOutput[];
   /** Those that have no place in the cluster any more: `up --refresh` lets them in anew. */
@@ -75,8 +86,13 @@ function strangeProblems({ outputs, seen }: Found): string[] {
   return [...seen].flatMap(([name, one]) => {
     const machine = said(one);
     if (!machine) return [];
-    const strange = machine.peers.filter((peer) => !known.has(peer));
+    const strange = (machine.peers ?? []).filter((peer) => !known.has(peer));
     return [
+      ...(machine.peers === null
+        ? [
+            `etcd on ${name} runs, but does not say which members it knows: run this again in a minute; if it says nothing then either, move /etc/kubernetes/manifests/etcd.yaml there to /var/lib/stackadm/restore/, which stops it.`,
+          ]
+        : []),
       ...(machine.live && !machine.place
         ? [
             `${name} is half-way into the cluster: bring \`npx stackadm up\` to its end, or delete its server.`,
@@ -120,11 +136,24 @@ interface Choice {
 /** Those of a group that go on; where none has its place, one that gets it from the archive. */
 function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choice {
   const of = (one: MachineOutput): Said | undefined => said(seen.get(one.name));
-  const placed = machines.filter((one) => of(one)?.place);
+  const nobody = (problem: string): Choice => ({ machines: [], unpack: [], problems: [problem] });
+  const archive = backup.archives.find(({ machine }) =>
+    machines.some(({ name }) => name === machine),
+  );
+  /** It has what another backup brought to it, which did not come to its end. */
+  const isOther = (one: MachineOutput): boolean =>
+    !["", archive?.sha256, undefined].includes(of(one)?.unpacked);
+  const placed = machines.filter((one) => of(one)?.place && !isOther(one));
   const broken = placed.filter((one) => {
     const says = of(one);
     return says !== undefined && !whole(says);
   });
+  const machine = machines.find(({ name }) => name === archive?.machine);
+  const other = machines.find((one) => isOther(one) && (placed.length > 0 || one !== machine));
+  if (other)
+    return nobody(
+      `${other.name} has the files of another backup, which was not brought back to its end: name that one, or delete the server.`,
+    );
   if (placed.length > 0)
     return {
       ...{ machines: placed, unpack: [] },
@@ -133,24 +162,28 @@ function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choi
           `${name} was ${what}, but the manifest of that is not in /etc/kubernetes/manifests: put it back.`,
       ),
     };
-  const archive = backup.archives.find(({ machine }) =>
-    machines.some(({ name }) => name === machine),
-  );
-  const machine = machines.find(({ name }) => name === archive?.machine);
   const names = machines.map(({ name }) => name).join(", ");
   if (!archive || !machine)
-    return {
-      ...{ machines: [], unpack: [] },
-      problems: [`No machine is ${what} any more, and the backup has no archive of ${names}.`],
-    };
+    return nobody(`No machine is ${what} any more, and the backup has no archive of ${names}.`);
   if (of(machine)?.prepared !== true)
-    return {
-      ...{ machines: [], unpack: [] },
-      problems: [
-        `No machine is ${what} any more: run \`npx stackadm up --refresh\`, which makes ${machine.name} anew and ends with an error. Then run this again.`,
-      ],
-    };
-  return { machines: [machine], unpack: [{ machine, file: archive.file }], problems: [] };
+    return nobody(
+      `No machine is ${what} any more: run \`npx stackadm up --refresh\`, which makes ${machine.name} anew and ends with an error. Then run this again.`,
+    );
+  const { file, sha256 } = archive;
+  return { machines: [machine], unpack: [{ machine, file, sha256 }], problems: [] };
+}
+
+/** Whether a majority of etcd's own machines goes on, and API servers alone are brought back: nobody wants older data then. */
+function goesOn({ seen }: Found, members: Choice, serving: Choice): boolean {
+  const of = ({ name }: MachineOutput): Said | undefined => said(seen.get(name));
+  const anew = new Set(serving.unpack.map(({ machine }) => machine));
+  return (
+    members !== serving &&
+    members.unpack.length === 0 &&
+    members.machines.some((one) => of(one)?.majority) &&
+    // Those, too, to which a run that did not come to its end gave their place.
+    serving.machines.every((one) => anew.has(one) || of(one)?.unpacked !== "")
+  );
 }
 
 /** Decides from what was found. Throws one failure with all that is in the way. Pure. */
@@ -172,7 +205,7 @@ export function planRestore(found: Found): RestorePlan {
   return {
     backup,
     unpack: [...new Set([...members.unpack, ...serving.unpack])],
-    members: members.machines,
+    members: goesOn(found, members, serving) ? [] : members.machines,
     apiServers: serving.machines,
     without: [...all].filter((one) => !kept.has(one)),
   };
@@ -211,8 +244,9 @@ export function requireSameCluster(backup: BackupDescription, held: Held): void 
 }
 
 /** What of a plan decides what is done, to be compared. */
-export const gistOf = ({ unpack, members, apiServers, without }: RestorePlan): string =>
+export const gistOf = ({ backup, unpack, members, apiServers, without }: RestorePlan): string =>
   JSON.stringify([
-    unpack.map(({ machine, file }) => `${machine.name} ${file}`),
+    backup.snapshot.sha256,
+    unpack.map(({ machine, sha256 }) => `${machine.name} ${sha256}`),
     ...[members, apiServers, without].map((all) => all.map(({ name }) => name)),
   ]);

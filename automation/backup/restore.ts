@@ -86,7 +86,19 @@ const stoppedCluster = (error: unknown): Failure =>
   );
 
 const unsettled =
-  "A restore within a day would not keep the data of before: delete /var/lib/etcd/member/stackadm-restored on every member.";
+  "Another restore would take this one for half done: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
+
+/** It is told otherwise that nothing was changed. */
+function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
+  const { code, hint } = error instanceof Failure ? error : new Failure("COMMAND_FAILED", "");
+  const why = code === "CANCELLED" ? "Stopped on request." : sentenceOf(error);
+  const names = unpack.map(({ machine }) => machine.name).join(", ");
+  return new Failure(
+    code,
+    `${why}\n${names}: in part or whole what the former server was, and etcd's data are not there yet. Nothing else was changed.`,
+    hint,
+  );
+}
 
 const noted = (text: string): string[] =>
   text.split("\n").flatMap((line) => (line.startsWith("note: ") ? [line.slice(6)] : []));
@@ -113,9 +125,13 @@ async function getReady(
   token: string,
 ): Promise<void> {
   requireGoingOn();
-  for (const { machine, file } of plan.unpack) {
+  for (const { machine, file, sha256 } of plan.unpack) {
     onDetail?.(`${machine.name}: the files of its former server`);
-    await machines.ask(machine, restoring("unpack"), read(plan, file));
+    await machines.ask(machine, restoring("unpack", sha256), read(plan, file));
+  }
+  if (plan.members.length === 0) {
+    requireGoingOn();
+    return;
   }
   onDetail?.("the data of the snapshot, beside those of etcd");
   const members = plan.members.map((one) => `${one.name}=${peerUrlOf(one)}`).join(",");
@@ -179,7 +195,9 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   const { onDetail, onNote } = listener;
   // Members that know another one do not talk with these, should one come back.
   const token = randomUUID();
-  await getReady(target, listener, token);
+  await getReady(target, listener, token).catch((error: unknown) => {
+    throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
+  });
   const step = (
     text: string,
     which: readonly MachineOutput[],
@@ -192,8 +210,10 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   let said: readonly string[];
   try {
     await step("etcd and the API servers stop", everywhere, "stop");
-    await step("the data take their place", members, "swap", token);
-    await step("etcd starts", members, "start-etcd");
+    if (members.length > 0) {
+      await step("the data take their place", members, "swap", token);
+      await step("etcd starts", members, "start-etcd");
+    }
     said = await step("the API servers start", apiServers, "start-api");
   } catch (error) {
     throw stoppedCluster(error);

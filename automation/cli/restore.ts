@@ -37,8 +37,10 @@ export function restore(session: Session, { from, yes, ...options }: Options): P
         },
       }),
     );
+    const data =
+      members.length > 0 ? `what was there at ${backup.takenAt}` : "the data that etcd has now";
     session.print(
-      `The Kubernetes API answers with what was there at ${backup.takenAt}. Run \`npx stackadm up --refresh --stack ${stack}\`: it makes again what the settings say.`,
+      `The Kubernetes API answers with ${data}. Run \`npx stackadm up --refresh --stack ${stack}\`: it makes again what the settings say.`,
     );
     session.emit({
       ...{ type: "result", ok: true, stack, cluster: backup.cluster, takenAt: backup.takenAt },

@@ -18,15 +18,18 @@ export function restoreText(
   now: number,
 ): string {
   const others = apiServers.filter((one) => !members.includes(one));
+  const goesBack = members.length > 0;
   return [
-    `etcd of cluster '${backup.cluster}' goes back to ${backup.takenAt}, ${ago(backup.takenAt, now)} ago: what came into Kubernetes since is lost.`,
-    ...(backup.snapshot.majority
+    goesBack
+      ? `etcd of cluster '${backup.cluster}' goes back to ${backup.takenAt}, ${ago(backup.takenAt, now)} ago: what came into Kubernetes since is lost.`
+      : `etcd of cluster '${backup.cluster}' goes on with the data that it has: only API servers are brought back.`,
+    ...(backup.snapshot.majority || !goesBack
       ? []
       : [
           `The data are of ${backup.snapshot.machine} when etcd had no majority: what other members had besides is not in them.`,
         ]),
     ...unpack.map(({ machine }) => `${machine.name} becomes what its former server was.`),
-    `etcd's members will be: ${names(members)}.`,
+    ...(goesBack ? [`etcd's members will be: ${names(members)}.`] : []),
     ...(others.length > 0 ? [`API servers that start again: ${names(others)}.`] : []),
     ...(without.length > 0
       ? [`Without a place in the cluster: ${names(without)}. \`up --refresh\` lets them in anew.`]

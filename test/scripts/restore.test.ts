@@ -6,6 +6,7 @@ import {
   apiManifest,
   commands,
   etcdManifest,
+  guard,
   manifests,
   reasonIn as reason,
   restoredMachine,
@@ -34,18 +35,35 @@ describe("restore.sh", () => {
   const look = (): unknown => JSON.parse(well("look").stdout);
 
   describe("look", () => {
-    const controlPlane = { prepared: true, place: true, etcd: true, apiServer: true };
+    const controlPlane = {
+      ...{ prepared: true, place: true, etcd: true, apiServer: true },
+      ...{ majority: true, unpacked: "" },
+    };
     it("knows a control plane, and whom its etcd knows; also when it is stopped half-way", () => {
       const peers = ["https://10.0.0.10:2380", "https://10.0.0.11:2380"];
       assert.deepEqual(look(), { ...controlPlane, live: true, peers });
       well("stop");
-      assert.deepEqual(look(), { ...controlPlane, live: false, peers: [] });
+      assert.deepEqual(look(), { ...controlPlane, live: false, majority: false, peers: [] });
+    });
+
+    it("does not take an etcd that runs and says nothing for one that knows nobody", () => {
+      const silent = machine.bodyOf("crictl").replace('*"member list"*)', "*list*) exit 1 ;; *x*)");
+      machine.stub("crictl", silent);
+      assert.deepEqual(look(), { ...controlPlane, live: true, peers: null });
+      machine.stub("crictl", "exit 1");
+      assert.deepEqual(look(), { ...controlPlane, live: true, majority: false, peers: null });
     });
 
     it("knows a machine that was made anew, and one that is not prepared", () => {
       machine.close();
       machine = new Sandbox(commands);
-      const empty = { place: false, live: false, etcd: false, apiServer: false, peers: [] };
+      const empty = {
+        ...{ place: false, live: false, etcd: false, apiServer: false, majority: false },
+        ...{ unpacked: "", peers: [] },
+      };
+      // Programs that are there make no machine ready.
+      assert.deepEqual(look(), { prepared: false, ...empty });
+      machine.put(guard);
       assert.deepEqual(look(), { prepared: true, ...empty });
       machine.close();
       machine = new Sandbox({ hostname: ":" });

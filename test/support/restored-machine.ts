@@ -16,6 +16,8 @@ export const apiManifest = `
     - --advertise-address=10.0.0.10
 `;
 export const manifests = "etc/kubernetes/manifests";
+/** What a machine has that was prepared. */
+export const guard = "etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf";
 
 /** The commands of such a machine. A container runs as long as kubelet has its manifest. */
 export const commands = {
@@ -60,6 +62,7 @@ export function restoredMachine(): Sandbox {
   machine.put("etc/kubernetes/pki/etcd/ca.key");
   machine.put("var/lib/stackadm/init.done");
   machine.put("var/lib/etcd/member/db", "OLD");
+  machine.put(guard);
   for (const name of ["known", "own"]) machine.put(name, "openstack:///0a");
   machine.put("taints", "node-role.kubernetes.io/control-plane");
   machine.put(

@@ -53,6 +53,7 @@ const harmless = [
     "rm",
     "sed",
     "sh",
+    "sha256sum",
     "sleep",
     "sort",
     "tail",

@@ -1,9 +1,10 @@
 #!/bin/bash
 # Brings etcd back from a snapshot, in steps that the operator's machine calls on all members and control planes at once.
-# look: prints {"prepared", "place", "live", "etcd", "apiServer", "peers"}: whether the machine has the programs that this needs, the keys
-#   of its place in the cluster, a manifest of etcd or the API server with kubelet, a manifest of each anywhere; and the peers that its
-#   etcd knows.
-# unpack: on a machine that was made anew, the archive of its former server (standard input). Its etcd and API server do not start.
+# look: prints {"prepared", "place", "live", "etcd", "apiServer", "majority", "unpacked", "peers"}: whether the machine was prepared for
+#   Kubernetes, has the keys of its place in the cluster, a manifest of etcd or the API server with kubelet, a manifest of each anywhere;
+#   whether its etcd goes on with a majority; the digest of the archive that gave it its place, until the cluster is back; and the peers
+#   that its etcd knows, null where it does not say.
+# unpack DIGEST: on a machine that was made anew, the archive of its former server (standard input). Its etcd and API server do not start.
 # load TOKEN MEMBERS BYTES REVISION: makes the data of the snapshot (standard input) ready beside those of etcd, which goes on; their
 #   revisions go on behind REVISION. TOKEN is the run's.
 # tidy: takes away what is ready, where it is not to be used.
@@ -19,6 +20,10 @@ readonly kubernetes=/etc/kubernetes data=/var/lib/etcd state=/var/lib/stackadm v
 readonly manifests=$kubernetes/manifests aside=$state/restore pki=$kubernetes/pki/etcd
 readonly next=$data/stackadm-next former=$data/stackadm-former made=member/stackadm-restored
 readonly unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env
+# From which archive the machine has its place, until the cluster is back. No archive has it.
+readonly origin=$state/restore-digest
+# Of what this needs, the last that prepare makes (components/machine/scripts/prepare.sh), after volumes and programs.
+readonly guard=/etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf
 
 die() {
   printf 'reason: %s\n' "$*" >&2
@@ -63,30 +68,44 @@ etcdctl() {
 }
 
 look() {
-  local prepared=true place=false live=false etcd=false api=false peers='' one
+  local prepared=true place=false live=false etcd=false api=false majority=false digest='' peers='[]' one
   for one in crictl ctr kubelet; do command -v "$one" >/dev/null || prepared=false; done
+  [[ -e $guard ]] || prepared=false
   if [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]] && [[ -e $pki/ca.key || -e $kubernetes/pki/ca.key ]]; then place=true; fi
   if [[ -e $manifests/etcd.yaml || -e $manifests/kube-apiserver.yaml ]]; then live=true; fi
-  if has etcd; then etcd=true; fi
-  if has kube-apiserver; then api=true; fi
-  # As this member knows it, also without a majority.
-  if [[ $prepared == true && $etcd == true ]]; then
-    peers=$(etcdctl member list --consistency=s | awk -F', ' '{ printf "%s\"%s\"", sep, $4; sep = ", " }') || peers=''
+  [[ ! -e $origin ]] || digest=$(<"$origin")
+  if has etcd; then
+    etcd=true
+    poll 30 ask_peers || peers=null
+    if etcd_answers; then majority=true; fi
   fi
-  printf '{"prepared": %s, "place": %s, "live": %s, "etcd": %s, "apiServer": %s, "peers": [%s]}\n' \
-    "$prepared" "$place" "$live" "$etcd" "$api" "$peers"
+  if has kube-apiserver; then api=true; fi
+  printf '{"prepared": %s, "place": %s, "live": %s, "etcd": %s, "apiServer": %s, "majority": %s, "unpacked": "%s", "peers": %s}\n' \
+    "$prepared" "$place" "$live" "$etcd" "$api" "$majority" "$digest" "$peers"
+}
+
+# Sets `peers` to those that this member knows, also without a majority. One that does not run knows nobody.
+ask_peers() {
+  local containers said
+  containers=$(running etcd) || return 1
+  [[ -n $containers ]] || return 0
+  said=$(etcdctl member list --consistency=s) && [[ -n $said ]] || return 1
+  peers=[$(awk -F', ' '{ printf "%s\"%s\"", sep, $4; sep = ", " }' <<<"$said")]
 }
 
 # By what says that it has its place, the machine is known: that comes last, so that what was broken off is done again.
 unpack() {
-  local file=$state/restore-archive.tgz server one
+  local digest=$1 file=$state/restore-archive.tgz server one
   mkdir -p "$state" "$data"
   cat >"$file"
+  [[ $(sha256sum <"$file") == "$digest "* ]] || die "the archive did not come to $(hostname) as it is in the backup"
   rm -rf "$unpacked"
   mkdir -p "$unpacked"
   tar -xpzf "$file" -C "$unpacked" || die "the archive cannot be unpacked on $(hostname)"
   rm -f "$file"
   systemctl stop kubelet
+  # What another archive brought here, whose restore did not come to its end.
+  rm -rf "$state"/{init,join,etcd}.done "$kubernetes/pki" "$manifests"/{etcd,kube-apiserver}.yaml
   # An etcd without data would begin a cluster of its own.
   mkdir -p "$aside"
   for one in etcd kube-apiserver; do
@@ -106,6 +125,7 @@ unpack() {
   cp -a "$unpacked/etc/kubernetes/." "$kubernetes/"
   cp -a "$unpacked/var/lib/stackadm/." "$state/"
   if [[ -d $unpacked/var/lib/kubelet ]]; then cp -a "$unpacked/var/lib/kubelet/." "${flags%/*}/"; fi
+  printf '%s' "$digest" >"$origin"
   sync
   cp -a "$unpacked/done/." "$state/"
   rm -rf "$unpacked"
@@ -213,7 +233,7 @@ is_unfinished() {
   ((at + 86400 > $(date +%s)))
 }
 
-settle() { rm -f "$data/$made"; }
+settle() { rm -f "$data/$made" "$origin"; }
 
 put_back() {
   mkdir -p "$manifests"
@@ -237,6 +257,8 @@ start_api() {
   systemctl start kubelet
   poll 240 api_answers || die "the API server of $(hostname) does not answer; its log says why: crictl logs"
   rmdir "$aside" 2>/dev/null || :
+  # From here on somebody may use it.
+  rm -f "$origin"
   # They have read newer objects than there are.
   for container in $(running 'kube-(controller-manager|scheduler)'); do
     timeout 60 crictl stop "$container" >&2 || :
@@ -260,8 +282,8 @@ locked() {
 
 case ${1:-} in
   look | nodes) "$1" ;;
-  unpack | tidy | stop | settle) locked "$1" ;;
-  swap) locked swap "$2" ;;
+  tidy | stop | settle) locked "$1" ;;
+  unpack | swap) locked "$1" "$2" ;;
   load) locked load "$2" "$3" "$4" "$5" ;;
   start-etcd) locked start_etcd ;;
   start-api) locked start_api ;;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Backup } from "../../../../automation/backup/backup-files.js";
 import {
+  gistOf,
   planRestore,
   requireSameCluster,
   type Held,
@@ -15,14 +16,15 @@ const backup: Backup = {
   ...{ cluster: "dev", identities: ["0123456789ab"], kubernetesVersion: "1.35.4" },
   snapshot: { file: "snapshot.db", machine: "dev-control-plane-0", majority: true, ...file },
   archives: [
-    { machine: "dev-control-plane-0", file: "dev-control-plane-0.tgz", ...file },
-    { machine: "dev-etcd-0", file: "dev-etcd-0.tgz", ...file },
+    { machine: "dev-control-plane-0", file: "dev-control-plane-0.tgz", ...file, sha256: "cafe" },
+    { machine: "dev-etcd-0", file: "dev-etcd-0.tgz", ...file, sha256: "beef" },
   ],
   state: { file: "state.json", ...file },
 };
 
 const controlPlane = {
   ...{ prepared: true, place: true, live: true, etcd: true, apiServer: true },
+  ...{ majority: false, unpacked: "" },
   peers: ["https://10.0.0.10:2380"],
 };
 const serving = { ...controlPlane, etcd: false, peers: [] };
@@ -92,6 +94,32 @@ describe("a plan that brings a cluster back", () => {
     });
   });
 
+  it("unpacks anew where another backup was brought back, but not to its end", () => {
+    const from = (unpacked: string): Seen => ({ ...controlPlane, unpacked });
+    assert.equal(plan([from("cafe")]).unpack, "");
+    assert.equal(plan([from("0000")]).unpack, "cp-0: dev-control-plane-0.tgz");
+    // The backup has the files of another machine.
+    refused(
+      () => plan([anew, from("0000")]),
+      /dev-control-plane-1 has the files of another backup, .*: name that one, or delete the server/,
+    );
+    refused(() => plan([from("0000"), controlPlane]), /dev-control-plane-0 has the files of/);
+  });
+
+  it("leaves the data as they are where etcd goes on and all control planes are gone", () => {
+    const going = { ...member, majority: true };
+    const only = { members: "", apiServers: "cp-0", without: "cp-1", unpack: "" };
+    const archive = "cp-0: dev-control-plane-0.tgz";
+    assert.deepEqual(plan([anew, anew], [going, going, going]), { ...only, unpack: archive });
+    // It goes on where a run before came to no end.
+    const begun = { ...serving, live: false, unpacked: "cafe" };
+    assert.deepEqual(plan([begun, anew], [going, going, going]), only);
+    // A member that is gone is let in anew; without a majority the data are brought back.
+    assert.equal(plan([anew], [going, going, "gone"]).members, "");
+    assert.equal(plan([anew], [member, "gone", "gone"]).members, "etcd-0");
+    assert.equal(plan([anew, serving], [going, going, going]).members, "etcd-0 etcd-1 etcd-2");
+  });
+
   it("wants it made anew first where it is gone, or not prepared", () => {
     for (const one of ["gone", bare] as const)
       refused(
@@ -124,6 +152,25 @@ describe("a plan that brings a cluster back", () => {
       /etcd on dev-control-plane-0 knows a member at https:\/\/10\.0\.0\.11:2380, and the stack's/,
     );
     plan([{ ...controlPlane, peers }, controlPlane]);
+  });
+
+  it("goes on with no etcd that runs and does not say whom it knows", () => {
+    refused(
+      () => plan([{ ...controlPlane, peers: null }]),
+      /etcd on dev-control-plane-0 runs, but does not say which members it knows/,
+    );
+  });
+
+  it("is another one with other files", () => {
+    const { machine } = backup.snapshot;
+    const of = (snapshot: string, archive: string): string => {
+      const archives = backup.archives.map((one) => ({ ...one, sha256: archive }));
+      const kept = { ...backup.snapshot, machine, sha256: snapshot };
+      const found = { backup: { ...backup, archives, snapshot: kept }, outputs: outputsOf(1) };
+      return gistOf(planRestore({ ...found, seen: new Map([["dev-control-plane-0", anew]]) }));
+    };
+    assert.equal(of("a", "b"), of("a", "b"));
+    assert.equal(new Set([of("a", "b"), of("c", "b"), of("a", "c")]).size, 3);
   });
 
   it("wants back the manifest that somebody put away", () => {

@@ -100,10 +100,42 @@ describe("a cluster that is brought back", () => {
     const all = plan();
     const [machine] = all.members;
     assert.ok(machine);
-    await goes({ ...all, unpack: [{ machine, file: "archive.tgz" }] });
+    const unpacking = { ...all, unpack: [{ machine, file: "archive.tgz", sha256: "cafe" }] };
+    await goes(unpacking);
     assert.deepEqual(machines.asked[0], {
-      ...{ machine: "dev-control-plane-0", words: ["unpack"], input: "FILES" },
+      ...{ machine: "dev-control-plane-0", words: ["unpack", "cafe"], input: "FILES" },
     });
+    // Whatever ends it then, it was not nothing.
+    const changed = /dev-control-plane-0: in part or whole what the former server was/;
+    machines.on("dev-control-plane-1 load", new Failure("COMMAND_FAILED", "no room."));
+    await assert.rejects(goes(unpacking), (error: Error) => {
+      assert.match(error.message, changed);
+      return error.message.startsWith("no room.\n");
+    });
+    let asked = 0;
+    const stopped = goes(unpacking, () => {
+      asked += 1;
+      if (asked === 2) throw new Failure("CANCELLED", "Stopped before anything was changed.");
+    });
+    machines.on("dev-control-plane-1 load", "");
+    await assert.rejects(stopped, (error) => {
+      assert.ok(error instanceof Failure);
+      assert.equal(error.code, "CANCELLED");
+      assert.match(error.sentence, changed);
+      return !error.sentence.includes("before anything");
+    });
+  });
+
+  it("leaves etcd alone where it goes on, and brings only API servers back", async () => {
+    const [machine] = plan().apiServers;
+    assert.ok(machine);
+    const unpack = [{ machine, file: "archive.tgz", sha256: "cafe" }];
+    await goes(plan({ unpack, members: [], apiServers: [machine] }));
+    assert.deepEqual(machines.order.slice(0, 5), [
+      ...["unpack", "stop", "start-api", "settle", "nodes"].map(
+        (word) => `${word} dev-control-plane-0`,
+      ),
+    ]);
   });
 
   it("stops nothing when the data cannot be made ready on one of them, and names all that fails", async () => {
@@ -173,7 +205,7 @@ describe("a cluster that is brought back", () => {
     await goes();
     assert.deepEqual(notes, [
       "! the node is another",
-      `! A restore within a day would not keep the data of before: delete /var/lib/etcd/member/stackadm-restored on every member. (${unreachable.message})`,
+      `! Another restore would take this one for half done: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine. (${unreachable.message})`,
       `! Whether all workers are nodes is not known: ${unreachable.message}`,
     ]);
   });
@@ -184,6 +216,7 @@ describe("a cluster that is brought back", () => {
     }));
     const said = {
       ...{ prepared: true, place: true, live: true, etcd: true, apiServer: true },
+      ...{ majority: true, unpacked: "" },
       peers: ["https://10.0.0.10:2380"],
     };
     machines.on("look", JSON.stringify(said));

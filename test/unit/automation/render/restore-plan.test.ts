@@ -32,7 +32,11 @@ describe("what a restore would do", () => {
         at("2026-11-25T19:59:00Z", {}, false),
         at("2026-11-18T20:00:00Z", {
           ...{ members: [first], apiServers: [first], without: others },
-          unpack: [{ machine: first, file: "dev-control-plane-0.tgz" }],
+          unpack: [{ machine: first, file: "dev-control-plane-0.tgz", sha256: "" }],
+        }),
+        at("2026-11-25T19:15:00Z", {
+          ...{ members: [], apiServers: [first], without: others },
+          unpack: [{ machine: first, file: "dev-control-plane-0.tgz", sha256: "" }],
         }),
       ].join("\n\n") + "\n",
     );
