@@ -6,10 +6,10 @@ import { Run } from "../cluster/run.js";
 import { identitiesOf, readOutputs, type StateExport } from "../cluster/state.js";
 import { withoutSecrets } from "../cluster/redact.js";
 import { unlessStopped } from "../cluster/stop.js";
-import { rememberUnfinished } from "../cluster/unfinished.js";
 import { beginWithOurs } from "../cluster/which-cluster.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/outputs.js";
 import { readBackup, type Backup } from "./backup-files.js";
+import { heldToItsEnd, rememberControlPlanes } from "./held.js";
 import { ClusterMachines } from "./machines.js";
 import { lookAtMachines, restore, type RestoreTarget } from "./restore.js";
 import { gistOf, planRestore, requireSameCluster, type RestorePlan } from "./restore-plan.js";
@@ -100,34 +100,6 @@ async function planNow(
   return { plan: planRestore({ backup, outputs, seen }), servers };
 }
 
-/** The work's own end, whatever becomes of the engine that holds the stack meanwhile. */
-async function held(run: Run, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  let ended: { readonly error?: unknown } | undefined;
-  try {
-    await run.hold(async (signal) => {
-      try {
-        await work(signal);
-        ended = {};
-      } catch (error) {
-        ended = { error };
-        throw error;
-      }
-    });
-  } catch (error) {
-    if (ended === undefined) throw error;
-    if ("error" in ended) throw ended.error;
-  }
-}
-
-/** What control planes do with the cluster, again with the next `up`: what they remember is newer than the cluster. */
-async function rememberControlPlanes({ run, state }: Cluster): Promise<void> {
-  const scripts = (state.deployment.resources ?? []).filter(
-    ({ urn, inputs }) =>
-      urn.includes("stackadm:kubeadm:ControlPlane$") && typeof inputs?.["create"] === "string",
-  );
-  await rememberUnfinished(run.access, new Set(scripts.map(({ urn }) => urn)));
-}
-
 export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
   backup: (stack, options) =>
     withCluster(service, stack, options, ({ run, ...source }) => {
@@ -152,7 +124,7 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
       const { run, outputs, machines } = cluster;
       const { onDetail, onNote } = options;
       // Nobody else's `up` works on the machines meanwhile.
-      await held(run, async (signal) => {
+      await heldToItsEnd(cluster, async (signal) => {
         // As the files are now, too.
         const now = await planNow(cluster, await readBackup(shown.backup.directory));
         if (gistOf(now.plan) !== gistOf(shown))

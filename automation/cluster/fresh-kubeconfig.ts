@@ -40,5 +40,6 @@ export function tellOld(run: Run, state: StateExport | undefined): ReadonlySet<s
 }
 
 /** Has the next run of the engine fetch it then. */
-export const fetchKubeconfig = (run: Run, state: StateExport | undefined): Promise<void> =>
-  rememberUnfinished(run.access, tellOld(run, state));
+export async function fetchKubeconfig(run: Run, state: StateExport | undefined): Promise<void> {
+  await rememberUnfinished(run.access, tellOld(run, state));
+}

@@ -16,6 +16,7 @@ import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
 import type { OperationName, OperationRequest } from "./protocol.js";
 import { clusterSpecOf, type SpecSources } from "./spec.js";
 import { readState, type StateAccess } from "./state.js";
+import { endBy } from "./stop.js";
 import { UndecidedCreates } from "./undecided.js";
 import { rememberUnfinished, Unfinished } from "./unfinished.js";
 import {
@@ -128,8 +129,7 @@ export class Run {
 
   /** Nothing begins after a stop was asked for. */
   requireNotStopped(stop = this.options.signal): void {
-    if (stop?.aborted === true)
-      throw new ClusterError("CANCELLED", "Stopped on request before anything was changed.");
+    if (stop?.aborted === true) throw endBy(stop);
   }
 
   /**

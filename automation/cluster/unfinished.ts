@@ -86,16 +86,19 @@ export class Unfinished {
   }
 }
 
-/** Remembers the scripts that an engine which has ended left unfinished. */
+/**
+ * Remembers the scripts that an engine which has ended left unfinished. Answers whether the state could say it: an import would forget
+ * what is pending, which says what is half made, and the next run repairs that first.
+ */
 export async function rememberUnfinished(
   access: StateAccess,
   urns: ReadonlySet<string>,
-): Promise<void> {
-  if (![...urns].some((urn) => urn.includes(`$${script}::`))) return;
-  await changeState(access, (now) =>
-    // An import would forget what is pending, which says what is half made; the next run repairs that first.
-    !now || (now.deployment.pending_operations ?? []).length > 0
-      ? undefined
-      : withUnfinished(now, urns),
-  );
+): Promise<boolean> {
+  if (![...urns].some((urn) => urn.includes(`$${script}::`))) return true;
+  let said = true;
+  await changeState(access, (now) => {
+    said = now !== undefined && (now.deployment.pending_operations ?? []).length === 0;
+    return now && said ? withUnfinished(now, urns) : undefined;
+  });
+  return said;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { unlessStopped } from "../../../../automation/cluster/stop.js";
+import { endBy, unlessStopped } from "../../../../automation/cluster/stop.js";
 import { Failure } from "../../../../base/failure.js";
 import { failureCodes } from "../../../../base/failures.js";
 
@@ -27,5 +27,13 @@ describe("an error of a request", () => {
       const error = new Failure(code, "x");
       assert.equal(unlessStopped(error, stopped), error);
     }
+  });
+});
+
+describe("work that is to end", () => {
+  it("ends by the stop that was asked for, or by what the signal says itself", () => {
+    assert.equal(endBy(AbortSignal.abort()).code, "CANCELLED");
+    const lost = new Failure("STACK_LOCKED", "the lock is lost");
+    assert.equal(endBy(AbortSignal.any([AbortSignal.abort(lost)])), lost);
   });
 });

@@ -52,7 +52,7 @@ describe("a script that did not come to its end", () => {
     });
     const imports = (): number =>
       engine.calls().filter((call) => call.startsWith("stack import")).length;
-    const remember = (...urns: string[]): Promise<void> =>
+    const remember = (...urns: string[]): Promise<boolean> =>
       rememberUnfinished(engine.access(), new Set(urns));
 
     it("is remembered; where there is none, the state is not even read", async () => {
@@ -60,14 +60,14 @@ describe("a script that did not come to its end", () => {
       await remember();
       await remember(server.urn);
       assert.deepEqual(engine.calls(), []);
-      await remember(script("init").urn);
+      assert.ok(await remember(script("init").urn));
       assert.equal(imports(), 1);
     });
 
-    it("leaves a state alone in which something is half made: an import would forget it", async () => {
+    it("leaves a state alone in which something is half made, since an import would forget it, and says so", async () => {
       const pending = { type: "creating", resource: server };
       engine.state({ resources: [script("init")], pending_operations: [pending] });
-      await remember(script("init").urn);
+      assert.equal(await remember(script("init").urn), false);
       assert.equal(imports(), 0);
     });
   });
