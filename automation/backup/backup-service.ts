@@ -122,7 +122,7 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
   restore: (stack, shown, options = {}) =>
     withCluster(service, stack, options, async (cluster) => {
       const { run, outputs, machines } = cluster;
-      const { onDetail, onNote } = options;
+      const { onDetail, onNote, killSignal } = options;
       // Nobody else's `up` works on the machines meanwhile.
       await heldToItsEnd(cluster, async (signal) => {
         // As the files are now, too.
@@ -136,7 +136,10 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
         const requireGoingOn = (): void => {
           run.requireNotStopped(signal);
         };
-        await restore({ ...now, outputs, machines }, { onDetail, onNote, requireGoingOn });
+        await restore(
+          { ...now, outputs, machines },
+          { onDetail, onNote, requireGoingOn, killSignal },
+        );
       });
       await rememberControlPlanes(cluster);
     }),

@@ -39,14 +39,16 @@ export const restoring = (...words: readonly string[]): Task => ({ script: resto
 const commandOf = ({ script, words }: Task): string =>
   ["sudo -n bash -c", quote(script), "stackadm", ...words.map(quote)].join(" ");
 
-/** What a script gave as its reason, else the last that it said. */
+/** What a script gave as its reason, and what a tool said last before that; else the last that was said at all. */
 function reasonIn(said: string): string {
-  const lines = said.split("\n").filter(Boolean);
-  const reason = lines.findLast((line) => line.startsWith("reason: "));
-  return (reason?.slice("reason: ".length) ?? lines.at(-1) ?? "it said nothing").replace(
-    /\.?$/,
-    ".",
-  );
+  const lines = said
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const at = lines.findLastIndex((line) => line.startsWith("reason: "));
+  const tool = lines.slice(0, Math.max(at, 0)).findLast((line) => !line.startsWith("reason: "));
+  const reason = lines[at]?.slice("reason: ".length) ?? lines.at(-1) ?? "it said nothing";
+  return `${reason.replace(/\.?$/, ".")}${tool === undefined ? "" : ` Before that it was said: ${tool.slice(0, 300)}`}`;
 }
 
 /** The machines of one cluster, by the way that its outputs say. Each is logged in to once. */
@@ -74,11 +76,14 @@ export class ClusterMachines {
       );
     const { code, said } = await this.sessions.execute(target, commandOf(task), streams);
     if (code === 0) return;
+    if (code === undefined)
+      throw new Failure(
+        "SSH_UNREACHABLE",
+        `The connection to ${machine.name} ended before its work did.`,
+      );
     throw new Failure(
       "COMMAND_FAILED",
-      code === undefined
-        ? `The connection to ${machine.name} ended before its work did.`
-        : `${machine.name}: ${reasonIn(said)}`,
+      `${machine.name}: ${reasonIn(said)}`,
       "Mend that and run the same command again.",
     );
   }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { setTimeout as after } from "node:timers/promises";
 import type { CloudObject } from "../../cloud/inventory.js";
 import { Failure } from "../../base/failure.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/outputs.js";
@@ -67,6 +68,32 @@ export interface RestoreListener {
   readonly onNote?: ((text: string) => void) | undefined;
   /** Asked until the cluster is stopped: from then on it is brought to its end. */
   readonly requireGoingOn: () => void;
+  /** Ends everything at once. */
+  readonly killSignal?: AbortSignal | undefined;
+  /** Waits so many milliseconds; tests put their own in. */
+  readonly pause?: (milliseconds: number) => Promise<unknown>;
+}
+
+/** A machine is asked so often at most once the cluster is stopped, and so many milliseconds apart. */
+const persistence = { tries: 3, pause: 5_000 };
+
+/** Not what a script says of itself: the connection ended, or did not come about. */
+const isLost = (error: unknown): boolean =>
+  !(error instanceof Failure) || ["SSH_UNREACHABLE", "FAILED"].includes(error.code);
+
+/** A step that can be done twice goes on over a connection that was lost; what went on there is waited for. */
+async function persistently(
+  work: () => Promise<string>,
+  { killSignal, pause = after }: RestoreListener,
+): Promise<string> {
+  for (let times = 1; ; times += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (times >= persistence.tries || !isLost(error) || killSignal?.aborted === true) throw error;
+    }
+    await pause(persistence.pause);
+  }
 }
 
 /** What is brought back, and where. */
@@ -204,7 +231,9 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
     ...words: readonly string[]
   ): Promise<readonly string[]> => {
     onDetail?.(text);
-    return onAll(which, (one) => machines.ask(one, restoring(...words)));
+    return onAll(which, (one) =>
+      persistently(() => machines.ask(one, restoring(...words)), listener),
+    );
   };
   const everywhere = [...new Set([...members, ...apiServers])];
   let said: readonly string[];

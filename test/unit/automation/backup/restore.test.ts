@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { ClusterMachines, keepScript, keeping } from "../../../../automation/backup/machines.js";
 import { lookAtMachines, restore } from "../../../../automation/backup/restore.js";
 import type { RestorePlan } from "../../../../automation/backup/restore-plan.js";
 import { Failure } from "../../../../base/failure.js";
@@ -12,6 +11,8 @@ describe("a cluster that is brought back", () => {
   beforeEach(() => {
     scratch = new Scratch();
     machines = new FakeMachines();
+    kill = new AbortController();
+    meanwhile = () => undefined;
     machines.on("nodes", "dev-general-0 openstack:///id-of-dev-general-0\n");
     writeFileSync(scratch.in("snapshot.db"), "DATA");
     writeFileSync(scratch.in("archive.tgz"), "FILES");
@@ -35,6 +36,14 @@ describe("a cluster that is brought back", () => {
     };
   };
   let notes: string[];
+  let kill: AbortController;
+  /** Happens between the tries. */
+  let meanwhile: () => void;
+  const pause = async (milliseconds: number): Promise<void> => {
+    assert.equal(milliseconds, 5_000);
+    meanwhile();
+    return Promise.resolve();
+  };
   const servers = outputsOf(2, 2).nodes.map(({ name, serverId: id }) => ({
     ...{ id, name, status: "ACTIVE" },
   }));
@@ -42,7 +51,7 @@ describe("a cluster that is brought back", () => {
     notes = [];
     const onNote = (text: string): void => void notes.push(text);
     const target = { plan: of, outputs: outputsOf(2, 2), machines, servers };
-    return restore(target, { requireGoingOn, onNote });
+    return restore(target, { requireGoingOn, onNote, pause, killSignal: kill.signal });
   };
   const words = (): string[] => [...new Set(machines.order.map((one) => one.split(" ")[0] ?? ""))];
 
@@ -159,6 +168,33 @@ describe("a cluster that is brought back", () => {
     });
   });
 
+  it("asks again over a connection that was lost once the cluster is stopped, three times at most", async () => {
+    const times = (word: string): number =>
+      machines.order.filter((one) => one === `${word} dev-control-plane-1`).length;
+    for (const word of ["stop", "swap", "start-etcd", "start-api"]) {
+      machines.on(`dev-control-plane-1 ${word}`, unreachable);
+      meanwhile = () => {
+        machines.on(`dev-control-plane-1 ${word}`, "");
+      };
+      machines.asked.length = 0;
+      await goes();
+      assert.equal(times(word), 2, word);
+    }
+    machines.on("dev-control-plane-1 swap", new Error("Not connected"));
+    meanwhile = () => undefined;
+    machines.asked.length = 0;
+    await assert.rejects(goes(), /Not connected/);
+    assert.equal(times("swap"), 3);
+    // Not where the script says itself what is wrong, nor against somebody who has no time.
+    machines.asked.length = 0;
+    machines.on("dev-control-plane-1 swap", new Failure("COMMAND_FAILED", "no data"));
+    await assert.rejects(goes(), /no data/);
+    machines.on("dev-control-plane-1 swap", unreachable);
+    kill.abort();
+    await assert.rejects(goes(), /timed out/);
+    assert.equal(times("swap"), 2);
+  });
+
   it("ends on request as long as etcd goes on, and not later", async () => {
     let stops = 0;
     await goes(plan(), () => {
@@ -236,59 +272,5 @@ describe("a cluster that is brought back", () => {
         ["dev-control-plane-2", "gone"],
       ],
     );
-  });
-});
-
-describe("a machine that is asked", () => {
-  const [machine] = outputsOf(1).nodes;
-  assert.ok(machine);
-  const hostKeys = [`${machine.address} ssh-ed25519 AAAA`];
-  const commands: string[] = [];
-  const at = (
-    ended: { readonly code: number | undefined; readonly said: string },
-    keys = hostKeys,
-  ) =>
-    new ClusterMachines(
-      { ...outputsOf(1), nodes: [{ ...machine, sshHost: machine.address }], hostKeys: keys },
-      { user: "debian", agentSocket: "" },
-      {
-        execute: async (target, command, { output }) => {
-          commands.push(`${target.user}@${target.host}: ${command}`);
-          output.end("SAID");
-          return Promise.resolve(ended);
-        },
-        close: () => undefined,
-      },
-    );
-  const placed = { ...machine, sshHost: machine.address };
-
-  it("gets the script as one word, as root", async () => {
-    const answer = await at({ code: 0, said: "" }).ask(placed, keeping("snapshot"));
-    assert.equal(answer, "SAID");
-    const [command = ""] = commands;
-    assert.ok(command.startsWith("debian@10.0.0.10: sudo -n bash -c '#!/bin/bash"));
-    assert.ok(command.endsWith("' stackadm 'snapshot'"));
-    assert.ok(command.length > keepScript.length);
-  });
-
-  it("says its reason, else the last that it said, and when nobody knows how it ended", async () => {
-    const said = (code: number | undefined, text: string): Promise<string> =>
-      at({ code, said: text }).ask(placed, keeping("archive"));
-    await assert.rejects(
-      said(1, "much\nreason: no room\nmore\n"),
-      /^Failure: dev-control-plane-0: no room\.$/,
-    );
-    await assert.rejects(said(127, "bash: not found\n"), /dev-control-plane-0: bash: not found\.$/);
-    await assert.rejects(said(1, ""), /it said nothing\.$/);
-    await assert.rejects(said(undefined, ""), /The connection to dev-control-plane-0 ended before/);
-  });
-
-  it("is not asked without a host key that is known", async () => {
-    commands.length = 0;
-    await assert.rejects(at({ code: 0, said: "" }, []).ask(placed, keeping("archive")), (error) => {
-      assert.ok(error instanceof Failure);
-      return error.code === "SSH_UNREACHABLE";
-    });
-    assert.deepEqual(commands, []);
   });
 });
