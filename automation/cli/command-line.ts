@@ -31,10 +31,11 @@ function misuse({ code, message }: CommanderError): Failure {
 }
 
 async function parse(program: Command, args: readonly string[]): Promise<void> {
-  // A reader that has seen enough (`| head`) stops no operation.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-  });
+  // A reader that has seen enough (`| head`) stops no operation, nor does a terminal that was closed.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+    });
   for (const command of [
     program,
     ...program.commands,

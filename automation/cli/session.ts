@@ -13,7 +13,7 @@ export interface Session {
   readonly json: boolean;
   readonly progress: Progress;
   readonly redactor: Redactor;
-  /** Aborted by the first Ctrl-C (or SIGTERM): stop in good order. */
+  /** Aborted by the first Ctrl-C (or SIGTERM, or SIGHUP): stop in good order. */
   readonly signal: AbortSignal;
   /** Aborted by the second: stop at once. */
   readonly killSignal: AbortSignal;
@@ -45,12 +45,16 @@ function listen(note: (text: string) => void): Stops {
     note("Stopping in good order: running steps end first. Press Ctrl-C again to stop at once.");
     cancel.abort();
   };
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  // A terminal that is closed says it more than once, and means no haste by that.
+  const hangUp = (): void => {
+    if (!cancel.signal.aborted) interrupt();
+  };
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", hangUp);
   return {
     signal: cancel.signal,
     killSignal: kill.signal,
     stop: () => {
-      process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+      process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", hangUp);
     },
   };
 }

@@ -53,7 +53,7 @@ function enter(env: NodeJS.ProcessEnv, cwd: string): () => void {
 
 /** What listens to the process now, so that what a command adds can be taken away again. */
 function listeners(): () => void {
-  const events = ["uncaughtException", "exit", "SIGINT", "SIGTERM", "error"];
+  const events = ["uncaughtException", "exit", "SIGINT", "SIGTERM", "SIGHUP", "error"];
   const all = [process, process.stdout, process.stderr].flatMap((emitter: EventEmitter) =>
     events.map((event) => [emitter, event, emitter.rawListeners(event)] as const),
   );

@@ -260,6 +260,20 @@ describe("`stackadm up` and `stackadm dev`", function () {
     );
   });
 
+  it("stops in good order when its terminal is closed, however often that is said", async () => {
+    const events = [stepEvent("resourcePreEvent", { type: networkType, name: "net" })];
+    operator.engine.runs({ up: { events, then: "wait" } });
+    const running = operator.start(["up"]);
+    await running.says(/> Network/);
+    running.child.stdout?.destroy();
+    running.child.kill("SIGHUP");
+    running.child.kill("SIGHUP");
+    const { code, err } = await running.ended;
+    assert.equal(code, 130);
+    assert.match(err, /^Stopping in good order: running steps end first\./m);
+    assert.doesNotMatch(err, /Stopping at once/);
+  });
+
   it("can be stopped while it looks at a cluster that is not ready yet", async () => {
     cluster.ready = false;
     const running = operator.start(["up"]);
