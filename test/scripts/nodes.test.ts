@@ -70,6 +70,24 @@ describe("nodes.sh", () => {
     assert.match(well("start-api").stdout, /^note: the node dev-control-plane-0 is not what its/);
   });
 
+  it("remembers whether users' pods run here as the data have it", () => {
+    const after = (taints: string): boolean => {
+      machine.put("taints", taints);
+      well("start-api");
+      return machine.file("var/lib/stackadm/schedulable") !== undefined;
+    };
+    const taint = "node-role.kubernetes.io/control-plane";
+    // What it was before says nothing of that.
+    assert.deepEqual(["", taint, `other ${taint}`, "other"].map(after), [true, false, false, true]);
+  });
+
+  it("leaves that as it is where nobody says it", () => {
+    machine.put("var/lib/stackadm/schedulable");
+    machine.stub("kubectl", machine.bodyOf("kubectl").replace("cat $root/taints", "exit 1"));
+    assert.match(well("start-api").stdout, /^note: whether pods of users may run on dev-control/m);
+    assert.equal(machine.file("var/lib/stackadm/schedulable"), "");
+  });
+
   it("tells which nodes there are, and lets one go", () => {
     assert.match(well("nodes").calls.join(), /get nodes -o jsonpath/);
     assert.match(well("forget-node", "dev-general-0").calls.join(), /delete node dev-general-0/);

@@ -205,14 +205,16 @@ describe("restore.sh", () => {
   });
 
   it("remembers less than the cluster may have lost, so that the next up looks", () => {
-    for (const name of ["kept-version", "kept-kubelet", "kept-patches", "schedulable"])
+    for (const name of ["kept-version", "kept-kubelet", "kept-patches"])
       machine.put(`var/lib/stackadm/${name}`, "as it is");
     well("start-api");
     const kept = (name: string) => machine.file(`var/lib/stackadm/${name}`);
-    assert.deepEqual(
-      ["kept-version", "kept-kubelet", "kept-patches", "kept-proxy", "schedulable"].map(kept),
-      [undefined, "not finished", "as it is", undefined, undefined],
-    );
+    assert.deepEqual(["kept-version", "kept-kubelet", "kept-patches", "kept-proxy"].map(kept), [
+      undefined,
+      "not finished",
+      "as it is",
+      undefined,
+    ]);
   });
 
   it("knows no other word", () => {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # What restore.sh does by way of the API server of its machine, once that answers.
 
-readonly admin=/etc/kubernetes/admin.conf
+readonly admin=/etc/kubernetes/admin.conf role=node-role.kubernetes.io/control-plane
 
 kubectl_here() {
   timeout 20 kubectl --kubeconfig "$admin" --server "https://$(flag kube-apiserver advertise-address):6443" "$@"
@@ -15,7 +15,7 @@ node() { kubectl_here get node "$1" --ignore-not-found -o "jsonpath={$2}"; }
 # The node of a former server cannot become that of this one: it registers anew, and is marked as kubeadm had marked it. So is one that
 # came after the backup.
 renew_node() {
-  local name own known tainted='' role=node-role.kubernetes.io/control-plane
+  local name own known tainted=''
   name=$(hostname)
   own=$(sed -n 's#.*--provider-id=\(openstack:///[0-9a-f-]*\).*#\1#p' "$flags")
   known=$(node "$name" .spec.providerID) || return 1
@@ -33,6 +33,14 @@ renew_node() {
     poll 60 kubectl_here label node "$name" --overwrite node.kubernetes.io/exclude-from-external-load-balancers= >&2 || return 1
   fi
   poll 60 kubectl_here label node "$name" --overwrite "$role=" >&2
+}
+
+# Whether users' pods run here, as the data have it: `take_pods` (components/kubeadm/scripts/control-plane.sh) gives the taint back only
+# where it took it.
+know_schedulable() {
+  local taints
+  taints=$(node "$(hostname)" '.spec.taints[*].key') || return 1
+  if [[ $taints == *"$role"* ]]; then rm -f "$state/schedulable"; else touch "$state/schedulable"; fi
 }
 
 is_node() { [[ $(node "$1" .spec.providerID) == "$2" ]]; }

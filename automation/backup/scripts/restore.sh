@@ -266,7 +266,8 @@ start_api() {
   systemctl restart kubelet
   renew_node || note "the node $(hostname) is not what its machine is yet; when webhooks answer, delete it, and restart kubelet there"
   # What this machine remembers of the cluster is newer than the cluster: the next `up` looks at each of it.
-  rm -f "$state"/kept-version "$state"/kept-upgraded "$state"/schedulable
+  rm -f "$state"/kept-version "$state"/kept-upgraded
+  poll 60 know_schedulable || note "whether pods of users may run on $(hostname) is not known; controlPlane.schedulable may have to be changed twice"
   for one in configuration kubelet proxy; do
     if [[ -e $state/kept-$one ]]; then printf 'not finished' >"$state/kept-$one"; fi
   done
