@@ -29,9 +29,14 @@ export function restore(session: Session, { from, yes, ...options }: Options): P
         words: [backup.cluster],
         ...{ what: "the cluster's name", purpose: "it is to be brought back" },
       });
+    const notes: string[] = [];
     await withStep(session.progress, `Bring back the cluster of '${stack}'`, 90, (step) =>
       service.restore(stack, plan, {
         ...run,
+        onNote: (text) => {
+          notes.push(text);
+          run.onNote?.(text);
+        },
         onDetail: (text) => {
           step.update(text);
         },
@@ -47,6 +52,7 @@ export function restore(session: Session, { from, yes, ...options }: Options): P
       members: members.map(({ name }) => name),
       unpacked: unpack.map(({ machine }) => machine.name),
       without: without.map(({ name }) => name),
+      notes,
     });
     return 0;
   });
