@@ -4,6 +4,7 @@ import {
   createWriteStream,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,7 +14,7 @@ import {
 import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { Writable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { Failure } from "../../base/failure.js";
@@ -58,6 +59,30 @@ export interface Backup extends BackupDescription {
   readonly directory: string;
 }
 
+/** What a name ends with that is not a backup yet. */
+const growing = /\.[0-9a-f]{8}\.part$/;
+const day = 24 * 60 * 60_000;
+
+/** What runs left beside a backup that were killed, at a time in milliseconds since 1970: what one is at work on is younger. */
+export function brokenOffBeside(to: string, now: number): string[] {
+  const place = dirname(resolve(to));
+  if (!existsSync(place)) return [];
+  return readdirSync(place)
+    .filter((name) => growing.test(name))
+    .map((name) => join(place, name))
+    .filter((path) => now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now) > day);
+}
+
+/** What was written into a file, or of names into a directory, is on the disk. */
+async function settled(path: string): Promise<void> {
+  const handle = await open(path);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 /** A directory that becomes a backup. */
 export class NewBackup {
   readonly directory: string;
@@ -89,17 +114,19 @@ export class NewBackup {
     } finally {
       into.destroy();
     }
+    await settled(path);
     return { file, ...(await measured(path)) };
   }
 
-  end(description: Omit<BackupDescription, "format">): Backup {
+  /** Whoever sees the directory by its name has all of it, also after the power went. */
+  async end(description: Omit<BackupDescription, "format">): Promise<Backup> {
     const whole = { format: 1, ...description } as const;
-    writeFileSync(
-      join(this.#growing, descriptionFile),
-      `${JSON.stringify(whole, undefined, 2)}\n`,
-      { mode: 0o600 },
-    );
+    await this.write(descriptionFile, async (into) => {
+      await pipeline(Readable.from([`${JSON.stringify(whole, undefined, 2)}\n`]), into);
+    });
+    await settled(this.#growing);
     renameSync(this.#growing, this.directory);
+    await settled(dirname(this.directory));
     return { ...whole, directory: this.directory };
   }
 

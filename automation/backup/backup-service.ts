@@ -8,7 +8,7 @@ import { withoutSecrets } from "../cluster/redact.js";
 import { unlessStopped } from "../cluster/stop.js";
 import { beginWithOurs } from "../cluster/which-cluster.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/outputs.js";
-import { readBackup, type Backup } from "./backup-files.js";
+import { brokenOffBeside, readBackup, type Backup } from "./backup-files.js";
 import { heldToItsEnd, rememberControlPlanes } from "./held.js";
 import { ClusterMachines } from "./machines.js";
 import { lookAtMachines, restore, type RestoreTarget } from "./restore.js";
@@ -38,7 +38,8 @@ export interface RestorePlanOptions extends BackupRunOptions {
 export interface BackupService {
   /**
    * Takes etcd's data, the files of a control plane and the stack's state into a directory, which then holds the keys of the cluster.
-   * Nothing is changed. Also where etcd has lost its majority.
+   * Nothing is changed. Also where etcd has lost its majority. Where no machine gives its files, etcd's data and the state are kept there
+   * and it throws COMMAND_FAILED.
    */
   backup(stack: string, options: BackupOptions): Promise<Backup>;
   /** Says what would bring the cluster back, as its machines are now. Nothing is changed. Throws NOT_READY with all that is in the way. */
@@ -111,7 +112,11 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
         run.requireNotStopped();
       };
       requireGoingOn();
-      const { onDetail } = options;
+      const { onDetail, onNote } = options;
+      for (const one of brokenOffBeside(options.to, Date.now()))
+        onNote?.(
+          `! ${one} is what a backup left that was broken off. It may have keys of the cluster: delete it.`,
+        );
       return takeBackup({ stack, ...source, onDetail, requireGoingOn }, options.to);
     }),
   restorePlan: (stack, options) =>

@@ -104,12 +104,12 @@ function kindsOf(outputs: ClusterOutputs): Kind[] {
     : [{ machines, pods: ["etcd", "kube-apiserver"] }];
 }
 
-/** Of the first of its kind that gives them: any number joins one. */
+/** Of the first of its kind that gives them: any number joins one. Answers with the failure where none does. */
 async function archiveOf(
   { machines: kind, pods }: Kind,
   { machines, onDetail, requireGoingOn }: BackupSource,
   backup: NewBackup,
-): Promise<BackupDescription["archives"][number]> {
+): Promise<BackupDescription["archives"][number] | Failure> {
   const failures: string[] = [];
   for (const machine of kind) {
     requireGoingOn();
@@ -125,10 +125,9 @@ async function archiveOf(
     }
   }
   requireGoingOn();
-  throw new Failure(
+  return new Failure(
     "COMMAND_FAILED",
-    `No machine gives the files of its place:\n${failures.map((one) => `  ${one}`).join("\n")}`,
-    "`npx stackadm status` shows the machines. Bring one of them up and run the same command again.",
+    `No machine gives the files of one with ${pods.join(" and ")}:\n${failures.map((one) => `  ${one}`).join("\n")}`,
   );
 }
 
@@ -140,27 +139,46 @@ export const versionIn = ({ deployment }: StateExport): string | undefined => {
   return typeof version === "string" ? version : undefined;
 };
 
-/** Takes a backup. Nothing is changed but in the directory, of which nothing is left when it fails. */
+/** A snapshot alone is better than none: it brings back the data of machines that have their place. */
+const withoutArchives = (directory: string, failures: readonly Failure[]): Failure =>
+  new Failure(
+    "COMMAND_FAILED",
+    `${directory} has etcd's data and the state, but not all that brings machines back that are gone:\n${failures.map(({ sentence }) => sentence).join("\n")}`,
+    "`npx stackadm status` shows the machines. Bring one of them up and take another backup; until then keep an earlier one, too.",
+  );
+
+/**
+ * Takes a backup. Nothing is changed but in the directory, of which nothing is left when it fails; but where etcd's data came and no machine
+ * gives its files, they are kept, and what is missing is the failure.
+ */
 export async function takeBackup(source: BackupSource, to: string): Promise<Backup> {
   const { stack, state, outputs } = source;
   const takenAt = new Date().toISOString();
   const backup = new NewBackup(to);
+  const missing: Failure[] = [];
+  let made: Backup;
   try {
     const snapshot = await snapshotOf(source, backup);
     const archives: BackupDescription["archives"] = [];
-    for (const kind of kindsOf(outputs)) archives.push(await archiveOf(kind, source, backup));
+    for (const kind of kindsOf(outputs)) {
+      const archive = await archiveOf(kind, source, backup);
+      if (archive instanceof Failure) missing.push(archive);
+      else archives.push(archive);
+    }
     const kubernetesVersion = versionIn(state);
-    return backup.end({
+    const kept = await backup.write("state.json", (into) =>
+      pipeline(Readable.from([JSON.stringify(state)]), into),
+    );
+    made = await backup.end({
       ...{ takenAt, stack, cluster: outputs.clusterName },
       identities: [...identitiesOf(state)],
       ...(kubernetesVersion !== undefined && { kubernetesVersion }),
-      ...{ snapshot, archives },
-      state: await backup.write("state.json", (into) =>
-        pipeline(Readable.from([JSON.stringify(state)]), into),
-      ),
+      ...{ snapshot, archives, state: kept },
     });
   } catch (error) {
     backup.drop();
     throw error;
   }
+  if (missing.length > 0) throw withoutArchives(made.directory, missing);
+  return made;
 }

@@ -2,14 +2,20 @@ import assert from "node:assert/strict";
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { readBackup, isWholeSnapshot } from "../../../../automation/backup/backup-files.js";
+import {
+  brokenOffBeside,
+  isWholeSnapshot,
+  readBackup,
+} from "../../../../automation/backup/backup-files.js";
 import { takeBackup, type BackupSource } from "../../../../automation/backup/take-backup.js";
 import type { ClusterOutputs } from "../../../../automation/verify/outputs.js";
 import { Failure } from "../../../../base/failure.js";
@@ -158,10 +164,28 @@ describe("a backup", () => {
     assert.deepEqual(readdirSync(scratch.path), []);
   });
 
-  it("leaves nothing when a machine's files cannot be had", async () => {
-    machines.on("archive", unreachable);
-    await assert.rejects(take(), /cannot be reached/);
-    assert.deepEqual(readdirSync(scratch.path), []);
+  it("keeps etcd's data and the state where no machine gives its files, and fails all the same", async () => {
+    for (const at of [0, 1, 2]) machines.on(`dev-control-plane-${at} archive`, unreachable);
+    await assert.rejects(take(outputsOf(3, 3)), (error: Error) => {
+      assert.match(error.message, /one has etcd's data and the state, but not all that brings/);
+      return error.message.includes("\nNo machine gives the files of one with kube-apiserver:\n");
+    });
+    const { snapshot: kept, archives } = await readBackup(scratch.in("one"));
+    assert.equal(kept.machine, "dev-etcd-0");
+    assert.deepEqual(
+      archives.map(({ machine }) => machine),
+      ["dev-etcd-0"],
+    );
+    assert.deepEqual(readdirSync(scratch.path), ["one"]);
+  });
+
+  it("knows what runs left that were killed, and not what one is at work on", () => {
+    const [old, now] = ["prod-1.0123abcd.part", "prod-2.0123abcd.part"];
+    for (const name of [old, now, "prod-0"]) mkdirSync(scratch.in(name));
+    const at = new Date(Date.now() - 2 * 24 * 60 * 60_000);
+    for (const name of [old, "prod-0"]) utimesSync(scratch.in(name), at, at);
+    assert.deepEqual(brokenOffBeside(scratch.in("prod-3"), Date.now()), [scratch.in(old)]);
+    assert.deepEqual(brokenOffBeside(scratch.in("no/where"), Date.now()), []);
   });
 
   it("takes no place that is taken", async () => {
