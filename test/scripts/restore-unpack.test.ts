@@ -68,8 +68,8 @@ describe("restore.sh on a machine that was made anew", () => {
     machine.put(`${manifests}/etcd.yaml`, "STARTED");
     machine.put("full");
     assert.notEqual(does("unpack", digest).code, 0);
-    const { place, live } = look();
-    assert.deepEqual({ place, live }, { place: false, live: false });
+    const { place, live, unpacked } = look();
+    assert.deepEqual({ place, live, unpacked }, { place: false, live: false, unpacked: "" });
     rmSync(join(machine.root, "full"));
     well("unpack", digest);
     assert.ok(!has("etc/kubernetes/pki/of-the-other.key") && !has(`${manifests}/etcd.yaml`));

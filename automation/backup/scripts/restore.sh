@@ -105,7 +105,7 @@ unpack() {
   rm -f "$file"
   systemctl stop kubelet
   # What another archive brought here, whose restore did not come to its end.
-  rm -rf "$state"/{init,join,etcd}.done "$kubernetes/pki" "$manifests"/{etcd,kube-apiserver}.yaml
+  rm -rf "$origin" "$state"/{init,join,etcd}.done "$kubernetes/pki" "$manifests"/{etcd,kube-apiserver}.yaml
   # An etcd without data would begin a cluster of its own.
   mkdir -p "$aside"
   for one in etcd kube-apiserver; do
