@@ -8,11 +8,8 @@ async function program(): Promise<Record<string, unknown>> {
   await requireSameCluster(spec.name, settingsFile());
   const who = operator();
   const asking = lookUpCloud(wantedOf(spec), {}, who);
-  const [cloud] = await Promise.all([
-    asking,
-    requireServiceUser(spec, asking, who, settingsFile()),
-  ]);
-  const cluster = new Cluster(spec.name, { ...spec, cloud, operator: who });
+  await requireServiceUser(spec, asking, who, settingsFile());
+  const cluster = new Cluster(spec.name, { ...spec, cloud: await asking, operator: who });
   return {
     kubeconfig: cluster.kubeconfig,
     apiEndpoint: cluster.apiEndpoint,
