@@ -29,7 +29,7 @@ export const requestSchema = z.object({
   refresh: z.boolean().optional(),
   /** URNs of what a refresh or a preview passes over. */
   exclude: z.array(z.string()).optional(),
-  /** URNs of what alone a destroy takes away, with all that depends on it; the stack stays. Absent: everything. */
+  /** URNs of what alone a refresh reads, or a destroy takes away with all that depends on it; the stack stays. Absent: everything. */
   target: z.array(z.string()).optional(),
   parallel: z.number().optional(),
   expectNoChanges: z.boolean().optional(),

@@ -32,6 +32,8 @@ const resourceSchema = z.looseObject({
   pendingReplacement: z.boolean().optional(),
   /** It was replaced, and is still to be deleted. */
   delete: z.boolean().optional(),
+  /** Why it is not whole, although it was made. */
+  initErrors: z.array(z.string()).optional(),
   created: z.string().optional(),
   modified: z.string().optional(),
 });

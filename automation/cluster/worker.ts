@@ -163,7 +163,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
       await stack.preview({ ...options, refresh: request.refresh, exclude: request.exclude });
       return { type: "done" };
     case "refresh":
-      await stack.refresh({ ...options, exclude: request.exclude });
+      await stack.refresh({ ...options, exclude: request.exclude, target: request.target });
       return { type: "done" };
     case "destroy":
       await stack.destroy({

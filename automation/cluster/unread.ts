@@ -1,0 +1,29 @@
+import { whatOf } from "./recovery-steps.js";
+import type { Run } from "./run.js";
+import { readState, type StateExport } from "./state.js";
+
+/*
+ * What OpenStack's provider has made and could not read afterwards stands in the state with that error. The engine would change it with
+ * the next run, to make it whole, and of many kinds OpenStack's provider can change nothing: no run would ever come to its end. It only
+ * has to be read. What is in Kubernetes has such errors, too, while it does not become ready; that waits again where it is changed.
+ */
+
+/** URNs of what is to be read before the engine works on it. Pure. */
+export const unreadIn = ({ deployment }: StateExport): string[] =>
+  (deployment.resources ?? []).flatMap(({ urn, type, initErrors = [] }) =>
+    type.startsWith("openstack:") && initErrors.length > 0 ? [urn] : [],
+  );
+
+/** Reads it into the state. Answers the state after it, and whether it is another: what is gone is not in it any more. */
+export async function readUnread(
+  run: Run,
+  state: StateExport | undefined,
+): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
+  const target = state ? unreadIn(state) : [];
+  if (target.length === 0) return { state, mended: false };
+  run.stage("repair");
+  const what = target.map(whatOf).join(", ");
+  run.note(`An earlier run made what could not be read afterwards; it is read first: ${what}.`);
+  await run.engine("refresh", { exists: true, target });
+  return { state: await readState(run.access), mended: true };
+}

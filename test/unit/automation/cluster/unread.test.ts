@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { unreadIn } from "../../../../automation/cluster/unread.js";
+import { urnOf } from "../../../support/engine.js";
+
+describe("what could not be read after it was made", () => {
+  const one = (type: string, initErrors?: string[]) => ({
+    ...{ urn: urnOf(type, "one"), type, custom: true },
+    ...(initErrors && { initErrors }),
+  });
+  const rule = "openstack:networking/secGroupRule:SecGroupRule";
+  const deployment = "kubernetes:apps/v1:Deployment";
+
+  it("is what OpenStack's provider says so of; what does not become ready waits again where it is changed", () => {
+    const errors = ["Error retrieving it"];
+    for (const [resource, found] of [
+      [one(rule, errors), [urnOf(rule, "one")]],
+      [one(rule, []), []],
+      [one(rule), []],
+      [one(deployment, errors), []],
+    ] as const)
+      assert.deepEqual(
+        unreadIn({ version: 3, deployment: { resources: [{ ...resource }] } }),
+        found,
+      );
+    assert.deepEqual(unreadIn({ version: 3, deployment: {} }), []);
+  });
+});
