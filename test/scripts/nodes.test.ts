@@ -1,6 +1,5 @@
 import { strict as assert } from "node:assert";
-import { restoreScript } from "../../automation/backup/machines.js";
-import { restoredMachine } from "../support/restored-machine.js";
+import { restoredMachine, stepsOn } from "../support/restored-machine.js";
 import type { Sandbox } from "../support/sandbox.js";
 
 describe("nodes.sh", () => {
@@ -11,12 +10,7 @@ describe("nodes.sh", () => {
   afterEach(() => {
     machine.close();
   });
-  const does = (...words: string[]) => machine.feed("SNAPSHOT", restoreScript, ...words);
-  const well = (...words: string[]) => {
-    const done = does(...words);
-    assert.equal(done.code, 0, done.stderr);
-    return done;
-  };
+  const { well } = stepsOn(() => machine);
 
   it("lets everything forget what it had read, and leaves the node of a server that is the same", () => {
     well("stop");

@@ -1,7 +1,6 @@
 import { strict as assert } from "node:assert";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { restoreScript } from "../../automation/backup/machines.js";
 import {
   apiManifest,
   commands,
@@ -10,6 +9,7 @@ import {
   manifests,
   reasonIn as reason,
   restoredMachine,
+  stepsOn,
   url,
 } from "../support/restored-machine.js";
 import { Sandbox } from "../support/sandbox.js";
@@ -22,12 +22,7 @@ describe("restore.sh", () => {
   afterEach(() => {
     machine.close();
   });
-  const does = (...words: string[]) => machine.feed("SNAPSHOT", restoreScript, ...words);
-  const well = (...words: string[]) => {
-    const done = does(...words);
-    assert.equal(done.code, 0, done.stderr);
-    return done;
-  };
+  const { does, well } = stepsOn(() => machine);
   const revision = 1_800_000_000_000_000;
   const load = (bytes = "8", token = "TOKEN", behind = revision) =>
     does("load", token, `dev-control-plane-0=${url}`, bytes, String(behind));

@@ -1,4 +1,6 @@
 /** A control plane whose etcd is brought back, for tests of restore.sh. */
+import { strict as assert } from "node:assert";
+import { restoreScript } from "../../automation/backup/machines.js";
 import { Sandbox } from "./sandbox.js";
 
 export const url = "https://10.0.0.10:2380";
@@ -74,3 +76,14 @@ export function restoredMachine(): Sandbox {
 
 /** What the script gave as its reason. */
 export const reasonIn = (stderr: string): string => /reason: (.*)/.exec(stderr)?.[1] ?? "";
+
+/** Runs the script's steps on the machine of the test at hand, with a snapshot on standard input; `well` wants them to succeed. */
+export function stepsOn(machine: () => Sandbox) {
+  const does = (...words: string[]) => machine().feed("SNAPSHOT", restoreScript, ...words);
+  const well = (...words: string[]) => {
+    const done = does(...words);
+    assert.equal(done.code, 0, done.stderr);
+    return done;
+  };
+  return { does, well };
+}
