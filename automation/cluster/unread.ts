@@ -6,12 +6,17 @@ import { readState, type StateExport } from "./state.js";
  * What OpenStack's provider has made and could not read afterwards stands in the state with that error. The engine would change it with
  * the next run, to make it whole, and of many kinds OpenStack's provider can change nothing: no run would ever come to its end. It only
  * has to be read. What is in Kubernetes has such errors, too, while it does not become ready; that waits again where it is changed.
+ * And a server with such an error is made anew (see machine.ts): read, it would be kept.
  */
+
+/** Whether it stays, as it was made, in spite of such an error. Pure. */
+const isKept = (type: string): boolean =>
+  type.startsWith("openstack:") && type !== "openstack:compute/instance:Instance";
 
 /** URNs of what is to be read before the engine works on it. Pure. */
 export const unreadIn = ({ deployment }: StateExport): string[] =>
   (deployment.resources ?? []).flatMap(({ urn, type, initErrors = [] }) =>
-    type.startsWith("openstack:") && initErrors.length > 0 ? [urn] : [],
+    isKept(type) && initErrors.length > 0 ? [urn] : [],
   );
 
 /** Reads it into the state. Answers the state after it, and whether it is another: what is gone is not in it any more. */

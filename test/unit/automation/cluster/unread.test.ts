@@ -10,13 +10,16 @@ describe("what could not be read after it was made", () => {
   const rule = "openstack:networking/secGroupRule:SecGroupRule";
   const deployment = "kubernetes:apps/v1:Deployment";
 
-  it("is what OpenStack's provider says so of; what does not become ready waits again where it is changed", () => {
+  const server = "openstack:compute/instance:Instance";
+
+  it("is what OpenStack's provider says so of, but no server, which is replaced; what does not become ready waits again where it is changed", () => {
     const errors = ["Error retrieving it"];
     for (const [resource, found] of [
       [one(rule, errors), [urnOf(rule, "one")]],
       [one(rule, []), []],
       [one(rule), []],
       [one(deployment, errors), []],
+      [one(server, errors), []],
     ] as const)
       assert.deepEqual(
         unreadIn({ version: 3, deployment: { resources: [{ ...resource }] } }),
