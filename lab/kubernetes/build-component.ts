@@ -153,7 +153,8 @@ async function compile(component: Component, part: string, options: CompileOptio
   }
   if (Object.keys(component.programs).length === 0) return;
   let packages = 0;
-  await run("go", goBuildArguments(component, part), {
+  // Whoever uses this machine meanwhile comes first.
+  await run("nice", ["go", ...goBuildArguments(component, part)], {
     cwd: source,
     env: goEnvironment(options, component.cgo === true),
     signal: options.signal,
