@@ -42,7 +42,7 @@ const cloudProviderImages = {
 /** Images whose version does not follow the Kubernetes minor. */
 const imagesEverywhere = {
   csiAttacher: "registry.k8s.io/sig-storage/csi-attacher:v4.12.0",
-  csiProvisioner: "registry.k8s.io/sig-storage/csi-provisioner:v5.1.0",
+  csiProvisioner: "registry.k8s.io/sig-storage/csi-provisioner:v5.3.0",
   csiResizer: "registry.k8s.io/sig-storage/csi-resizer:v1.14.0",
   csiSnapshotter: "registry.k8s.io/sig-storage/csi-snapshotter:v8.6.0",
   snapshotController: "registry.k8s.io/sig-storage/snapshot-controller:v8.6.0",

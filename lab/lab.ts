@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ensureCommands } from "../base/host-packages.js";
 import { withLock } from "../base/lock.js";
 import { withStep, type Progress } from "../base/progress.js";
+import { together } from "../base/together.js";
 import { ensureExtra, type ExtraManifests } from "./kubernetes/build-extra.js";
 import type { ExtraName } from "./kubernetes/extras.js";
 import { ensureGolden, goldenKey } from "./cloud/golden.js";
@@ -70,8 +71,12 @@ async function start(work: Work): Promise<LabFacts> {
   await prepareHost(work);
   try {
     await openStore(paths);
-    const golden = await ensureGolden(work);
-    const site = await ensureSite(work);
+    // The one keeps the network and the disk busy, the other the processors.
+    const [golden, site] = await together(
+      (stop) => ensureGolden({ ...work, signal: stop }),
+      (stop) => ensureSite({ ...work, signal: stop }),
+      signal,
+    );
     signal?.throwIfAborted();
     await startCloud({ ...work, golden });
     writeFacts(settings, paths, golden.secrets);

@@ -16,8 +16,15 @@ import type { Progress, Step } from "../../base/progress.js";
 import { withStep } from "../../base/progress.js";
 import { run } from "../../base/run.js";
 import { UserError } from "../../base/user-error.js";
-import type { Component, CSource, ModuleSource } from "./component.js";
-import { goBuildArguments, newer, renderModuleGoMod, renderProgramGoMod } from "./go-module.js";
+import type { Component, CSource, ModuleSource, ProgramSource } from "./component.js";
+import {
+  goBuildArguments,
+  kubernetesModule,
+  modulesOf,
+  newer,
+  renderModuleGoMod,
+  renderProgramGoMod,
+} from "./go-module.js";
 import type { GoModFile } from "./go-module.js";
 import { heartbeat } from "./heartbeat.js";
 import { minimumGo } from "./versions.js";
@@ -127,21 +134,27 @@ async function compile(component: Component, part: string, options: CompileOptio
       cpSync(join(programs, component.source.directory), source, { recursive: true });
       writeFileSync(
         join(source, "go.mod"),
-        renderProgramGoMod(component.name, component.source.require),
+        renderProgramGoMod(
+          component.name,
+          component.source.require,
+          await sharedModules(component.source, options),
+        ),
       );
       break;
     case "module": {
       const upstream = await moduleDirectory(component.source, component.version, options);
-      const { stdout } = await run("go", ["mod", "edit", "-json", join(upstream, "go.mod")]);
-      const file = JSON.parse(stdout) as GoModFile;
-      writeFileSync(join(source, "go.mod"), renderModuleGoMod(component, component.source, file));
+      const file = await goModOf(upstream);
+      const shared = await sharedModules(component.source, options);
+      const text = renderModuleGoMod(component, component.source, file, shared);
+      writeFileSync(join(source, "go.mod"), text);
       copyOf(component, upstream, part);
       break;
     }
   }
   if (Object.keys(component.programs).length === 0) return;
   let packages = 0;
-  await run("go", goBuildArguments(component, part), {
+  // Whoever uses this machine meanwhile comes first.
+  await run("nice", ["go", ...goBuildArguments(component, part)], {
     cwd: source,
     env: goEnvironment(options, component.cgo === true),
     signal: options.signal,
@@ -152,6 +165,22 @@ async function compile(component: Component, part: string, options: CompileOptio
       else options.step.update(`${++packages} packages compiled, now ${line}`);
     },
   });
+}
+
+const goModOf = async (directory: string): Promise<GoModFile> =>
+  JSON.parse(
+    (await run("go", ["mod", "edit", "-json", join(directory, "go.mod")])).stdout,
+  ) as GoModFile;
+
+/** Module -> version; empty where it shares none. */
+async function sharedModules(
+  { sharedWith }: ModuleSource | ProgramSource,
+  options: CompileOptions,
+): Promise<ReadonlyMap<string, string>> {
+  if (sharedWith === undefined) return new Map();
+  const kubernetes = { kind: "module", module: kubernetesModule } as const;
+  const directory = await moduleDirectory(kubernetes, `v${sharedWith}`, options);
+  return modulesOf(await goModOf(directory), sharedWith);
 }
 
 /** Go keeps modules read-only. */

@@ -4,17 +4,23 @@ export interface ModuleSource {
   readonly module: string;
   /** Version of the module where it is not the component's. */
   readonly moduleVersion?: string;
-  /** Its `replace X => ./staging/...` lines stand for published modules of this version. */
-  readonly stagingVersion?: string;
   /** Replacements that the module itself does not ask for: path -> `path version`. */
   readonly replace?: Readonly<Record<string, string>>;
+  readonly sharedWith?: SharedWith;
 }
+
+/**
+ * The Kubernetes whose versions a component takes of every module that both stand on, such as 1.36.3: what several components stand
+ * on is compiled once. Default: its own versions.
+ */
+type SharedWith = string;
 
 /** A Go program of the lab's own in `programs/<directory>`, over published modules (`path version`). */
 export interface ProgramSource {
   readonly kind: "program";
   readonly directory: string;
   readonly require: readonly string[];
+  readonly sharedWith?: SharedWith;
 }
 
 /** One C file that lies in a Go module. */
@@ -35,6 +41,7 @@ export interface Component {
   readonly programs: Readonly<Record<string, string>>;
   /** Beside the executables: name -> file or folder of the module. */
   readonly copies?: Readonly<Record<string, string>>;
+  /** Beside those that all are built with. */
   readonly tags?: readonly string[];
   /** Linked in with `-X`: variable -> value. */
   readonly link?: Readonly<Record<string, string>>;
@@ -86,6 +93,16 @@ export interface Release {
   readonly images: readonly Image[];
   /** Version of every deb package; packages.ts says what is in them. */
   readonly packageVersions: Readonly<Record<string, string>>;
+}
+
+/** In what it is not what upstream publishes, if in anything. */
+export function differs({ source, deviation }: Component): string | undefined {
+  const shares =
+    source.kind === "module" &&
+    source.sharedWith !== undefined &&
+    source.moduleVersion !== `v${source.sharedWith}`;
+  const shared = shares ? `on the modules of Kubernetes v${source.sharedWith}` : undefined;
+  return [deviation, shared].filter((text) => text !== undefined).join("; ") || undefined;
 }
 
 /** `github.com/coredns/coredns@v1.14.2`, or a word for the lab's own. */

@@ -2,7 +2,7 @@ import { imageTags } from "../../base/images.js";
 import { defaultKubernetesVersion } from "../../base/versions.js";
 import type { Component, Image } from "./component.js";
 import { image, sidecar } from "./images.js";
-import { podNetworkComponents } from "./versions.js";
+import { moduleSource, podNetworkComponents, sidecarModules } from "./versions.js";
 
 /** What the lab can have beside what every cluster needs: built only when somebody asks for it. */
 export interface Extra {
@@ -112,11 +112,11 @@ function snapshots(): Extra {
       {
         name: component,
         version: csiSnapshotter,
-        // Its own tree's client, which Go would otherwise take the newest of.
-        source: {
-          ...{ kind: "module", module },
-          replace: { [`${project}/client/v8`]: `${project}/client/v8 ${csiSnapshotter}` },
-        },
+        source: moduleSource(module, {
+          ...sidecarModules,
+          // Its own tree's client, which Go would otherwise take the newest of.
+          [`${project}/client/v8`]: `${project}/client/v8 ${csiSnapshotter}`,
+        }),
         programs: {
           "csi-snapshotter": `${module}/cmd/csi-snapshotter`,
           "snapshot-controller": `${module}/cmd/snapshot-controller`,
@@ -140,7 +140,7 @@ function metricsServer(): Extra {
   return {
     components: [
       {
-        ...{ name, version, source: { kind: "module", module } },
+        ...{ name, version, source: moduleSource(module) },
         programs: { [name]: `${module}/cmd/${name}` },
         link: { "k8s.io/component-base/version.gitVersion": version },
         expectedSeconds: 60,
@@ -193,7 +193,7 @@ function keystoneAuth(): Extra {
   return {
     components: [
       {
-        ...{ name, version, source: { kind: "module", module } },
+        ...{ name, version, source: moduleSource(module) },
         programs: { [name]: `${module}/cmd/${name}` },
         link: {
           "k8s.io/component-base/version.gitVersion": version,

@@ -3,6 +3,7 @@ import type { Component, ModuleSource } from "./component.js";
 /** What `go mod edit -json` says of a go.mod, as far as it is used here. */
 export interface GoModFile {
   readonly Go?: string;
+  readonly Require?: readonly { readonly Path: string; readonly Version: string }[] | null;
   readonly Replace?: readonly GoReplace[] | null;
 }
 
@@ -13,60 +14,85 @@ export interface GoReplace {
 
 const oldestLanguage = "1.24.0";
 
+/** The module whose versions are shared. */
+export const kubernetesModule = "k8s.io/kubernetes";
+
+/** Module -> version: what a Kubernetes such as 1.36.3 stands on, as its go.mod has it. Its staging folders are published as modules. */
+export function modulesOf(kubernetes: GoModFile, version: string): Map<string, string> {
+  const staging = `v0.${version.split(".").slice(1).join(".")}`;
+  const own = new Set((kubernetes.Replace ?? []).map(({ Old }) => Old.Path));
+  const required = kubernetes.Require ?? [];
+  return new Map(required.map(({ Path, Version }) => [Path, own.has(Path) ? staging : Version]));
+}
+
+/** Module -> version that everything takes which is built, whatever it asks for. */
+type Shared = ReadonlyMap<string, string>;
+
 /**
- * go.mod of a main module that builds another module's programs as that module would. Replacements only count
- * in the main module, so they are repeated here: those that name a published module as they are, `./staging/...`
- * as the published module of `stagingVersion`; any other local path falls back to the version that is required.
+ * go.mod of a main module that builds another module's programs as that module would, but for what is shared. Replacements only count
+ * in the main module, so those that name a published module are repeated here; for any other the version is taken that is required.
  */
 export function renderModuleGoMod(
   component: Component,
   source: ModuleSource,
   upstream: GoModFile,
+  shared: Shared = new Map(),
 ): string {
+  const own = source.replace ?? {};
   const replaces = (upstream.Replace ?? []).flatMap(({ Old, New }): string[] => {
-    const old = [Old.Path, Old.Version].filter(Boolean).join(" ");
-    if (New.Version) return [`replace ${old} => ${New.Path} ${New.Version}`];
-    if (source.stagingVersion && New.Path.startsWith("./staging/")) {
-      return [`replace ${old} => ${Old.Path} ${source.stagingVersion}`];
-    }
-    return [];
+    if (!New.Version || Old.Path in own || shared.has(Old.Path)) return [];
+    return [`${[Old.Path, Old.Version].filter(Boolean).join(" ")} => ${New.Path} ${New.Version}`];
   });
-  const own = Object.entries(source.replace ?? {});
-  const ownPaths = own.map(([path]) => path);
   return renderGoMod({
     name: component.name,
     language: newer(upstream.Go ?? oldestLanguage, oldestLanguage),
     require: [`${source.module} ${source.moduleVersion ?? component.version}`],
-    replace: [
-      ...replaces.filter((line) => !ownPaths.includes(line.split(" ")[1] ?? "")),
-      ...own.map(([path, target]) => `replace ${path} => ${target}`),
-    ],
+    replace: [...replaces, ...Object.entries(own).map(([path, target]) => `${path} => ${target}`)],
+    shared: new Map([...shared].filter(([path]) => !(path in own))),
   });
 }
 
 /** go.mod of one of the lab's own programs. */
-export function renderProgramGoMod(name: string, require: readonly string[]): string {
-  return renderGoMod({ name, language: "1.26.0", require, replace: [] });
-}
+export const renderProgramGoMod = (
+  name: string,
+  require: readonly string[],
+  shared: Shared = new Map(),
+): string => renderGoMod({ name, language: "1.26.0", require, replace: [], shared });
 
 interface GoModParts {
   readonly name: string;
   readonly language: string;
   readonly require: readonly string[];
   readonly replace: readonly string[];
+  readonly shared: Shared;
 }
 
+/**
+ * Go knows a compiled package by its module's version, and that is the one that is selected, not the one that replaces it. So of what is
+ * shared one that is later than all is required, and replaced.
+ */
 function renderGoMod(parts: GoModParts): string {
+  const shared = [...parts.shared].map(([path, version]) => ({
+    require: `${path} ${latest(path, version)}`,
+    replace: `${path} => ${path} ${version}`,
+  }));
   return [
     `module stackadm.test/${parts.name}`,
     "",
     `go ${parts.language}`,
     "",
-    ...parts.require.map((line) => `require ${line}`),
+    ...[...parts.require, ...shared.map(({ require }) => require)].map((one) => `require ${one}`),
     "",
-    ...parts.replace,
+    ...[...parts.replace, ...shared.map(({ replace }) => replace)].map((one) => `replace ${one}`),
     "",
   ].join("\n");
+}
+
+/** A version later than all that anybody requires, of the same major; that stands in the path, or is no more than 1, or goes beyond. */
+function latest(path: string, version: string): string {
+  const inPath = /^gopkg\.in\/.*\.v(\d+)$/.exec(path) ?? /\/v(\d+)$/.exec(path);
+  const beyond = /^v(\d+)\..*\+incompatible$/.exec(version);
+  return `v${(inPath ?? beyond)?.[1] ?? "1"}.999.0${beyond ? "+incompatible" : ""}`;
 }
 
 /** The later of two Go language versions, compared number by number. */
@@ -85,6 +111,9 @@ export function executableName(mainPackage: string): string {
   return mainPackage.split("/").at(-1) ?? "";
 }
 
+/** What Kubernetes is built with; so is all else, because other files of a package may be another package. */
+const tags = ["selinux", "notest", "grpcnotrace"];
+
 /**
  * Arguments of `go build` for every program of a component, into the folder `output`. Several at once share one
  * run, and then have the names that Go gives them (versions.test.ts holds the table to it).
@@ -95,7 +124,7 @@ export function goBuildArguments(component: Component, output: string): string[]
   const names = Object.keys(component.programs);
   return [
     ...["build", "-p", "2", "-v", "-trimpath", "-ldflags", ldflags.join(" ")],
-    ...(component.tags ? ["-tags", component.tags.join(",")] : []),
+    ...["-tags", [...tags, ...(component.tags ?? [])].join(",")],
     ...["-o", names.length === 1 ? `${output}/${names.join("")}` : `${output}/`],
     ...Object.values(component.programs),
   ];

@@ -1,5 +1,5 @@
 import type { BuiltComponent } from "./build-component.js";
-import { madeFrom, type Image } from "./component.js";
+import { differs, madeFrom, type Image } from "./component.js";
 import { digestOf } from "./digest.js";
 
 /** A stored blob. */
@@ -73,15 +73,15 @@ export function imageLabels(
   const components = [
     ...new Set(Object.values(image.files).map((name) => name.split("/")[0] ?? "")),
   ].flatMap((name) => built.get(name)?.component ?? []);
-  const deviations = [...components.map(({ deviation }) => deviation), image.deviation];
-  const differs = deviations.filter((text) => text !== undefined).join("; ");
+  const deviations = new Set([...components.map(differs), image.deviation]);
+  const all = [...deviations].filter((text) => text !== undefined).join("; ");
   return {
     "org.opencontainers.image.vendor": "stackadm lab",
     "org.opencontainers.image.title": image.upstream,
     "org.opencontainers.image.description":
       "Built by the stackadm lab from upstream's sources; not upstream's own image.",
     "stackadm.lab/made-from": components.map(madeFrom).join(", "),
-    ...(differs && { "stackadm.lab/differs": differs }),
+    ...(all && { "stackadm.lab/differs": all }),
   };
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { writeWhole } from "../../base/files.js";
 import type { BuiltComponent } from "./build-component.js";
 import { componentKey } from "./build-component.js";
-import { madeFrom, type Release } from "./component.js";
+import { differs, madeFrom, type Release } from "./component.js";
 import { digestOf } from "./digest.js";
 import { debianLayerPackages } from "./layers.js";
 import { debPackages } from "./packages.js";
@@ -59,12 +59,11 @@ export function siteKey(release: Release): string {
 export function siteComponents(
   built: ReadonlyMap<string, BuiltComponent>,
 ): SiteManifest["components"] {
-  return [...built.values()].map(({ component }) => ({
-    name: component.name,
-    version: component.version,
-    madeFrom: madeFrom(component),
-    ...(component.deviation !== undefined && { differs: component.deviation }),
-  }));
+  return [...built.values()].map(({ component }) => {
+    const { name, version } = component;
+    const said = differs(component);
+    return { name, version, madeFrom: madeFrom(component), ...(said && { differs: said }) };
+  });
 }
 
 const fileOf = (site: string, version: string) => join(site, `site-v${version}.json`);

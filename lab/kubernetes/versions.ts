@@ -6,7 +6,8 @@ import {
   minorOf,
   type KubernetesMinor,
 } from "../../base/versions.js";
-import type { Component, ModuleSource, Release } from "./component.js";
+import type { Component, ModuleSource, ProgramSource, Release } from "./component.js";
+import { kubernetesModule } from "./go-module.js";
 import { agnhostBuilt, images } from "./images.js";
 import { inSeries } from "./packages.js";
 
@@ -25,14 +26,6 @@ const containerd = "v2.3.7";
 const criTools = "v1.36.0";
 const cniPlugins = "v1.9.1";
 
-/** What the two CSI helper programs stand on. */
-const csiProgramModules = [
-  "github.com/container-storage-interface/spec v1.12.0",
-  "google.golang.org/grpc v1.79.3",
-];
-
-const kubernetesTags = ["selinux", "notest", "grpcnotrace"];
-
 function kubernetesLink(version: string): Record<string, string> {
   const [major = "", minor = ""] = version.split(".");
   const at = "k8s.io/component-base/version";
@@ -49,12 +42,22 @@ function commands(prefix: string, names: readonly string[]): Record<string, stri
   return Object.fromEntries(names.map((name) => [name, `${prefix}/${name}`]));
 }
 
-/** Of the modules that come out of Kubernetes' tree with that version. */
-const staging = (version: string): string => `v0.${version.split(".").slice(1).join(".")}`;
+const kubernetesSource = (version: string): ModuleSource => ({
+  ...{ kind: "module", module: kubernetesModule, moduleVersion: `v${version}` },
+  sharedWith: version,
+});
 
-function kubernetesSource(version: string): ModuleSource {
-  return { kind: "module", module: "k8s.io/kubernetes", stagingVersion: staging(version) };
-}
+/** A module that takes its part from what was compiled for the default Kubernetes, whichever the one is that it is built beside. */
+export const moduleSource = (name: string, replace?: ModuleSource["replace"]): ModuleSource => ({
+  ...{ kind: "module", module: name, sharedWith: defaultKubernetesVersion },
+  ...(replace && { replace }),
+});
+
+/** One of the lab's own, with what it stands on beside what is shared: `path version`. */
+const program = (directory: string, require: readonly string[] = []): ProgramSource => ({
+  ...{ kind: "program", directory, require },
+  sharedWith: defaultKubernetesVersion,
+});
 
 function nodeComponents(version: string): Component[] {
   const containerdModule = "github.com/containerd/containerd/v2";
@@ -68,13 +71,13 @@ function nodeComponents(version: string): Component[] {
         ...["kubeadm", "kubelet", "kubectl", "kube-apiserver"],
         ...["kube-controller-manager", "kube-scheduler", "kube-proxy"],
       ]),
-      tags: kubernetesTags,
       link: kubernetesLink(version),
       expectedSeconds: 300,
     },
     {
       name: "containerd",
       version: containerd,
+      // It needs later modules than Kubernetes.
       source: { kind: "module", module: containerdModule },
       programs: commands(`${containerdModule}/cmd`, [
         "containerd",
@@ -89,7 +92,7 @@ function nodeComponents(version: string): Component[] {
     {
       name: "cri-tools",
       version: criTools,
-      source: { kind: "module", module: "sigs.k8s.io/cri-tools" },
+      source: moduleSource("sigs.k8s.io/cri-tools"),
       programs: commands("sigs.k8s.io/cri-tools/cmd", ["crictl"]),
       link: { "sigs.k8s.io/cri-tools/pkg/version.Version": criTools },
       expectedSeconds: 40,
@@ -98,7 +101,7 @@ function nodeComponents(version: string): Component[] {
     {
       name: "cni-plugins",
       version: cniPlugins,
-      source: { kind: "module", module: cniModule },
+      source: moduleSource(cniModule),
       programs: {
         ...commands(`${cniModule}/plugins/main`, ["bridge", "loopback", "ptp", "host-device"]),
         ...commands(`${cniModule}/plugins/ipam`, ["host-local", "static"]),
@@ -115,7 +118,7 @@ function controlPlaneComponents(minor: KubernetesMinor): Component[] {
   const etcd = (name: string, part: string): Component => ({
     name,
     version: minor.etcd,
-    source: { kind: "module", module: `go.etcd.io/etcd/${part}/v3` },
+    source: moduleSource(`go.etcd.io/etcd/${part}/v3`),
     programs: { [name]: `go.etcd.io/etcd/${part}/v3` },
     expectedSeconds: part === "server" ? 50 : 5,
   });
@@ -138,7 +141,7 @@ function controlPlaneComponents(minor: KubernetesMinor): Component[] {
     {
       name: "coredns",
       version: minor.coredns,
-      source: { kind: "module", module: "github.com/coredns/coredns" },
+      source: moduleSource("github.com/coredns/coredns"),
       programs: { coredns: "github.com/coredns/coredns" },
       expectedSeconds: 100,
     },
@@ -154,35 +157,27 @@ export function podNetworkComponents(tags: Tags): Component[] {
     {
       name: "kube-router",
       version: tags.kubeRouter,
-      source: {
-        kind: "module",
-        module: router,
-        replace: { "github.com/vishvananda/netlink": "github.com/vishvananda/netlink v1.3.1" },
-      },
+      source: moduleSource(router),
       programs: commands(`${router}/cmd`, ["kube-router"]),
       link: { [`${router}/pkg/version.Version`]: tags.kubeRouter },
       expectedSeconds: 70,
-      deviation:
-        "with vishvananda/netlink v1.3.1, the published version nearest to the one it names",
     },
     {
       name: "flannel",
       version: tags.flannel,
-      source: { kind: "module", module: flannel },
+      source: moduleSource(flannel),
       programs: { flanneld: flannel },
       link: { [`${flannel}/pkg/version.Version`]: tags.flannel },
       cgo: true,
+      // What C has no part in is compiled as for all others.
+      tags: ["netgo", "osusergo"],
       expectedSeconds: 60,
     },
     {
       name: "flannel-cni-plugin",
       // The rest of the tag says for which flannel it is made.
       version: tags.flannelCniPlugin.replace(/-.*$/, ""),
-      source: {
-        kind: "program",
-        directory: "flannel-cni-plugin",
-        require: ["github.com/containernetworking/cni v1.3.0"],
-      },
+      source: program("flannel-cni-plugin", ["github.com/containernetworking/cni v1.3.0"]),
       programs: { flannel: "." },
       expectedSeconds: 5,
       deviation: "the lab's own program: upstream's is not published as a Go module",
@@ -195,22 +190,28 @@ function agnhostComponent({ agnhost: asked }: Pick<Tags, "agnhost">): Component 
   return {
     name: "agnhost",
     version: tag,
-    source: { ...kubernetesSource(kubernetes), moduleVersion: `v${kubernetes}` },
+    source: kubernetesSource(kubernetes),
     programs: { agnhost: "k8s.io/kubernetes/test/images/agnhost" },
-    tags: kubernetesTags,
     expectedSeconds: 60,
     deviation: `agnhost ${tag} of Kubernetes v${kubernetes}, also under the tag ${asked}`,
   };
 }
 
-function cloudComponents({ cloudControllerManager: version, ...tags }: Tags): Component[] {
+/** Versions with which the sidecars work that take Kubernetes' own of all else. */
+export const sidecarModules = {
+  "github.com/kubernetes-csi/csi-lib-utils": "github.com/kubernetes-csi/csi-lib-utils v0.24.0",
+  "sigs.k8s.io/gateway-api": "sigs.k8s.io/gateway-api v1.4.1",
+};
+
+function cloudComponents(kubernetes: string, tags: Tags): Component[] {
+  const version = tags.cloudControllerManager;
   const cloudProvider = "k8s.io/cloud-provider-openstack";
   const csi = "github.com/kubernetes-csi";
-  const sidecar = (name: string, module: string, sidecarVersion: string): Component => ({
+  const sidecar = (name: string, path: string, sidecarVersion: string): Component => ({
     name: `csi-${name}`,
     version: sidecarVersion,
-    source: { kind: "module", module },
-    programs: commands(`${module}/cmd`, [`csi-${name}`]),
+    source: moduleSource(path, sidecarModules),
+    programs: commands(`${path}/cmd`, [`csi-${name}`]),
     link: { "main.version": sidecarVersion },
     expectedSeconds: 50,
   });
@@ -218,7 +219,7 @@ function cloudComponents({ cloudControllerManager: version, ...tags }: Tags): Co
     {
       name: "cloud-provider-openstack",
       version,
-      source: { kind: "module", module: cloudProvider },
+      source: { ...moduleSource(cloudProvider), sharedWith: kubernetes },
       programs: commands(`${cloudProvider}/cmd`, [
         "openstack-cloud-controller-manager",
         "cinder-csi-plugin",
@@ -235,11 +236,7 @@ function cloudComponents({ cloudControllerManager: version, ...tags }: Tags): Co
     {
       name: "csi-node-driver-registrar",
       version: tags.csiNodeDriverRegistrar,
-      source: {
-        kind: "program",
-        directory: "node-driver-registrar",
-        require: [...csiProgramModules, `k8s.io/kubelet ${staging(defaultKubernetesVersion)}`],
-      },
+      source: program("node-driver-registrar"),
       programs: { "csi-node-driver-registrar": "." },
       expectedSeconds: 10,
       deviation: "the lab's own program: upstream's is not published as a Go module",
@@ -247,7 +244,7 @@ function cloudComponents({ cloudControllerManager: version, ...tags }: Tags): Co
     {
       name: "livenessprobe",
       version: tags.livenessProbe,
-      source: { kind: "program", directory: "livenessprobe", require: csiProgramModules },
+      source: program("livenessprobe"),
       programs: { livenessprobe: "." },
       expectedSeconds: 10,
       deviation: "the lab's own program: upstream's is not published as a Go module",
@@ -269,7 +266,7 @@ export function release(version: string): Release {
   const components = [
     ...nodeComponents(version),
     ...controlPlaneComponents(minor),
-    ...cloudComponents(tags),
+    ...cloudComponents(version, tags),
     ...podNetworkComponents(tags),
   ];
   return {

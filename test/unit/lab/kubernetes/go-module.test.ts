@@ -4,6 +4,7 @@ import type { Component, ModuleSource } from "../../../../lab/kubernetes/compone
 import {
   executableName,
   goBuildArguments,
+  modulesOf,
   newer,
   renderModuleGoMod,
   renderProgramGoMod,
@@ -46,12 +47,51 @@ describe("go.mod of a component", () => {
     assert.ok(text.includes("replace a.org/b v1.0.0 => c.org/d v2.0.0\n"));
   });
 
-  it("turns Kubernetes' staging folders into published modules", () => {
-    const kubernetes: ModuleSource = { ...source, stagingVersion: "v0.36.3" };
-    const text = renderModuleGoMod(component, kubernetes, {
-      Replace: [{ Old: { Path: "k8s.io/api" }, New: { Path: "./staging/src/k8s.io/api" } }],
-    });
-    assert.ok(text.includes("replace k8s.io/api => k8s.io/api v0.36.3\n"));
+  it("takes of what is shared one version, under a number that nobody surpasses, whatever the module replaces", () => {
+    const shared = new Map([
+      ["k8s.io/api", "v0.36.3"],
+      ["google.golang.org/grpc", "v1.79.3"],
+      ["github.com/blang/semver/v4", "v4.0.0"],
+      ["gopkg.in/yaml.v3", "v3.0.1"],
+      ["gopkg.in/inf.v0", "v0.9.1"],
+      ["github.com/docker/docker", "v28.0.0+incompatible"],
+    ]);
+    const upstream = {
+      Go: "1.26.0",
+      Replace: [
+        { Old: { Path: "k8s.io/api" }, New: { Path: "k8s.io/api", Version: "v0.30.0" } },
+        {
+          Old: { Path: "k8s.io/api", Version: "v0.1.0" },
+          New: { Path: "a.org/api", Version: "v0.2.0" },
+        },
+      ],
+    };
+    assert.deepEqual(lines(renderModuleGoMod(component, source, upstream, shared)), [
+      "module stackadm.test/tool",
+      "go 1.26.0",
+      "require example.org/tool v1.2.3",
+      "require k8s.io/api v1.999.0",
+      "require google.golang.org/grpc v1.999.0",
+      "require github.com/blang/semver/v4 v4.999.0",
+      "require gopkg.in/yaml.v3 v3.999.0",
+      "require gopkg.in/inf.v0 v0.999.0",
+      "require github.com/docker/docker v28.999.0+incompatible",
+      "replace k8s.io/api => k8s.io/api v0.36.3",
+      "replace google.golang.org/grpc => google.golang.org/grpc v1.79.3",
+      "replace github.com/blang/semver/v4 => github.com/blang/semver/v4 v4.0.0",
+      "replace gopkg.in/yaml.v3 => gopkg.in/yaml.v3 v3.0.1",
+      "replace gopkg.in/inf.v0 => gopkg.in/inf.v0 v0.9.1",
+      "replace github.com/docker/docker => github.com/docker/docker v28.0.0+incompatible",
+    ]);
+  });
+
+  it("keeps its own replacement of what is shared", () => {
+    const own = { ...source, replace: { "k8s.io/api": "k8s.io/api v0.35.0" } };
+    const text = renderModuleGoMod(component, own, {}, new Map([["k8s.io/api", "v0.36.3"]]));
+    assert.deepEqual(
+      lines(text).filter((line) => line.includes("k8s.io/api")),
+      ["replace k8s.io/api => k8s.io/api v0.35.0"],
+    );
   });
 
   it("leaves out other local replacements: the required version is taken", () => {
@@ -104,6 +144,27 @@ describe("go.mod of a component", () => {
   });
 });
 
+describe("what a Kubernetes stands on", () => {
+  it("is what it requires, its own staging folders as they are published", () => {
+    const kubernetes = {
+      Require: [
+        { Path: "google.golang.org/grpc", Version: "v1.79.3" },
+        { Path: "k8s.io/api", Version: "v0.0.0" },
+      ],
+      Replace: ["k8s.io/api", "k8s.io/sample"].map((path) => ({
+        ...{ Old: { Path: path }, New: { Path: `./staging/src/${path}` } },
+      })),
+    };
+    assert.deepEqual(
+      [...modulesOf(kubernetes, "1.36.3")],
+      [
+        ["google.golang.org/grpc", "v1.79.3"],
+        ["k8s.io/api", "v0.36.3"],
+      ],
+    );
+  });
+});
+
 describe("Go versions", () => {
   it("are compared number by number", () => {
     assert.equal(newer("1.9.0", "1.26.0"), "1.26.0");
@@ -132,7 +193,7 @@ describe("go build", () => {
     const text = goBuildArguments(component, "/out").join(" ");
     assert.equal(
       text,
-      "build -p 2 -v -trimpath -ldflags -s -w -o /out/tool example.org/tool/cmd/tool",
+      "build -p 2 -v -trimpath -ldflags -s -w -tags selinux,notest,grpcnotrace -o /out/tool example.org/tool/cmd/tool",
     );
   });
 
@@ -142,7 +203,7 @@ describe("go build", () => {
       "/out",
     );
     assert.equal(args[args.indexOf("-ldflags") + 1], "-s -w -X main.version=v1");
-    assert.equal(args[args.indexOf("-tags") + 1], "one,two");
+    assert.equal(args[args.indexOf("-tags") + 1], "selinux,notest,grpcnotrace,one,two");
   });
 
   it("links C statically", () => {

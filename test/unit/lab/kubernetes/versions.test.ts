@@ -89,7 +89,7 @@ describe("lab/kubernetes versions", () => {
       const names = namesOf(release(version));
       for (const wanted of [
         "sig-storage/csi-attacher:v4.12.0",
-        "sig-storage/csi-provisioner:v5.1.0",
+        "sig-storage/csi-provisioner:v5.3.0",
         "sig-storage/csi-resizer:v1.14.0",
         "sig-storage/csi-node-driver-registrar:v2.15.0",
         "sig-storage/livenessprobe:v2.17.0",
