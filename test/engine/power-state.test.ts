@@ -1,8 +1,18 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "node:path";
-import { fakeProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
+import {
+  createClusterService,
+  type ClusterService,
+} from "../../automation/cluster/cluster-service.js";
+import {
+  emptyProject,
+  fakeProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../support/fake-openstack.js";
 import { FakeNova } from "./support/fake-nova.js";
 import { Project, succeeded } from "./support/project.js";
+import { ServiceProject } from "./support/service-project.js";
 
 const root = resolve(__dirname, "../..");
 const from = (file: string): string => JSON.stringify(join(root, "components", file));
@@ -113,5 +123,62 @@ describe("a server in a power state that nobody can ask for", function () {
     project.environment["WORKED"] = "no";
     succeeded(await project.up());
     assert.equal(nova.made.length, 2);
+  });
+});
+
+/** The same for the command line, in what needs no more than a server. */
+const bareProgram = `
+const pulumi = require(${JSON.stringify(join(root, "node_modules/@pulumi/pulumi"))});
+const openstack = require(${JSON.stringify(join(root, "node_modules/@pulumi/openstack"))});
+module.exports = async () => {
+  const parent = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
+  const server = new openstack.compute.Instance("dev-server", {
+    ...{ name: "dev", imageId: "image", flavorId: "flavor", networks: [{ port: "port" }], metadata: {} },
+  }, { parent, ignoreChanges: ["imageId", "imageName", "flavorId", "metadata", "powerState"] });
+  return { server: server.id };
+};
+`;
+
+describe("a server in a power state that nobody can ask for, by the command line", function () {
+  this.timeout(300_000);
+  const bare = { preflight: false, verify: false } as const;
+  const path = "/compute/servers";
+  let cloud: FakeCloud;
+  let nova: FakeNova;
+  let project: ServiceProject;
+  let service: ClusterService;
+
+  before(async () => {
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
+    nova = new FakeNova(cloud);
+    project = new ServiceProject("power", bareProgram, {
+      ...cloud.environment({ OS_AUTH_URL: `${cloud.authUrl}/v3`, OS_DOMAIN_NAME: "Default" }),
+      OS_CLOUD: undefined,
+    });
+    service = createClusterService(project.service);
+    await service.up("dev", bare);
+    nova.status = "SHELVED";
+  });
+  after(async () => {
+    await cloud.close();
+    project.remove();
+  });
+  const inputs = async (): Promise<object | undefined> =>
+    (await service.state("dev"))?.deployment.resources?.find(({ id }) => id === nova.made[0])
+      ?.inputs;
+
+  it("is in no state that a refresh leaves", async () => {
+    await service.refresh("dev");
+    assert.ok(!("powerState" in ((await inputs()) ?? {})));
+    assert.deepEqual((await service.preview("dev", bare)).plan, []);
+    await service.up("dev", { ...bare, expectNoChanges: true });
+  });
+
+  it("is forgotten by the next `up` where one stopped at it", async () => {
+    await assert.rejects(service.up("dev", { ...bare, refresh: true }), /got shelved/);
+    await service.up("dev", bare);
+    await service.up("dev", { ...bare, expectNoChanges: true });
+    assert.deepEqual(nova.changes(0), [`POST ${path}`]);
   });
 });
