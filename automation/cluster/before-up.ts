@@ -1,5 +1,6 @@
 import { mendBalancers } from "./failed-balancers.js";
 import { requireNoChanges } from "./no-changes.js";
+import { forgetRefused } from "./power-states.js";
 import { repair, type Repaired } from "./repair.js";
 import type { Run } from "./run.js";
 import { readUnread } from "./unread.js";
@@ -17,6 +18,7 @@ export async function settleBeforeUp(run: Run, expectNoChanges = false): Promise
   }
   const repaired = await repair(run, held, { stage: "repair", newest: true });
   const read = await readUnread(run, repaired.state);
-  const balancers = await mendBalancers(run, read.state, { purpose: "up" });
+  const state = await forgetRefused(run.access, read.state);
+  const balancers = await mendBalancers(run, state, { purpose: "up" });
   return { ...repaired, ...balancers, mended: read.mended || balancers.mended };
 }

@@ -32,6 +32,7 @@ import type {
 import { disown, passOver } from "./others-credentials.js";
 import { requireHere } from "./place.js";
 import { countDiffering, planRows } from "./plan-rows.js";
+import { readAll } from "./power-states.js";
 import { beginFit, findingsFor } from "./preflight.js";
 import { lookEarly, prove, whatWasMade } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
@@ -153,8 +154,7 @@ class Service implements ClusterService {
       const state = await beginWithOurs(run);
       tellRepair(run, state);
       const balancers = await tellBalancers(run, state);
-      const passed = await passOver(run, state, true);
-      await run.engine("refresh", { exists: state !== undefined, ...passed });
+      await readAll(run, { exists: state !== undefined, ...(await passOver(run, state, true)) });
       return { changed: countDiffering(events, balancers) };
     });
   }

@@ -3,7 +3,8 @@ import { isUuid, meantBy } from "../../cloud/reference.js";
 import type { CloudScope } from "../../cloud/scope.js";
 import type { Wanted } from "../../cloud/wanted.js";
 import type { CloudFacts } from "../../components/support/catalog.js";
-import { marksOn } from "../../components/support/server-marks.js";
+import { isBetterNotIgnored } from "../../components/support/power-states.js";
+import { marksOn, type ExistingServer } from "../../components/support/server-marks.js";
 
 interface Thing {
   readonly id: string;
@@ -54,7 +55,8 @@ function externalIn(
 
 /**
  * What the program would find by itself (components/support/catalog.ts), of what a survey found. Nothing where that does not say all of it:
- * of what exists and is only named, where a name means several things, and of a marked server, on which the program judges. Pure.
+ * of what exists and is only named, where a name means several things, and of a server that is marked or whose power
+ * state may have to be judged: the program judges. Pure.
  *
  * @param held what is the stack's: servers of another cluster are none of this one's
  */
@@ -68,7 +70,10 @@ export function factsIn(
   const { images, flavors, objects } = survey;
   const listed = objects.filter(({ kind }) => kind === "server");
   const servers = marksOn(listed, { cluster: wanted.cluster ?? "", held });
-  if (Object.values(servers).some(({ failed }) => failed)) return undefined;
+  const statuses = new Map(listed.map(({ id, status }) => [id, status]));
+  const isJudged = ({ id, failed }: ExistingServer): boolean =>
+    failed || isBetterNotIgnored("active", statuses.get(id) ?? "");
+  if (Object.values(servers).some(isJudged)) return undefined;
   const external = externalIn(survey, wanted);
   const imageIds = idsOf(wanted.images, (one) => (isUuid(one) ? one : only(one, images)?.id));
   const flavorIds = idsOf(wanted.flavors, (one) => only(one, flavors)?.id);

@@ -237,8 +237,8 @@ export class Machine extends Component {
         replacementTrigger: args.generation,
         ignoreChanges: [
           ...["imageId", "imageName", "keyPair", "flavorId", "availabilityZone"],
-          ...["blockDevices", "metadata", "powerState", "schedulerHints", "tags"],
-          ...(replaces === undefined ? ["userData"] : []),
+          ...["blockDevices", "metadata", ...(failed.refusesPower(machine) ? [] : ["powerState"])],
+          ...["schedulerHints", "tags", ...(replaces === undefined ? ["userData"] : [])],
         ],
         customTimeouts: { create: "30m" },
         hooks: { onError: [failed.explain(machine)] },

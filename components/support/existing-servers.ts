@@ -5,12 +5,14 @@ import { whoAnswers, type SshRoute } from "../../cloud/ssh.js";
 import { wayIn, wayMark, wayText } from "./noted-way.js";
 import type { Operator } from "./operator.js";
 import { heldIn, ownState, type Recorded } from "./own-state.js";
+import { isBetterNotIgnored } from "./power-states.js";
 import {
   addressesOf,
   listServers,
   marksOn,
   neverAnsweredMark,
   type ExistingServers,
+  type ListedServer,
   type OwnCluster,
 } from "./server-marks.js";
 
@@ -28,7 +30,8 @@ export async function findServers(
     if (client.projectId !== projectId) return undefined;
     const [listed, state] = await Promise.all([listServers(client, cluster), ownState()]);
     const own = { cluster, held: state && heldIn(state) };
-    return await judged(client, marksOn(listed, own), { own, state, operator });
+    const servers = await judged(client, marksOn(listed, own), { own, state, operator });
+    return withPower(servers, listed, state);
   } catch {
     return undefined;
   }
@@ -101,7 +104,7 @@ type History = "not ours" | "part of the cluster" | "new";
 
 /** What the state says of a server: scripts of a machine are named after it, and were given their server's ID. */
 export function historyOf(serverId: string, state: readonly Recorded[]): History {
-  const server = state.find(({ type, outputs }) => isServer(type) && outputs["id"] === serverId);
+  const server = recordOf(serverId, state);
   if (!server) return "not ours";
   const machine = server.name.replace(/server$/, "");
   const worked = state.some(({ name, type, outputs }) => {
@@ -113,7 +116,30 @@ export function historyOf(serverId: string, state: readonly Recorded[]): History
   return worked ? "part of the cluster" : "new";
 }
 
-const isServer = (type: string): boolean => type === "openstack:compute/instance:Instance";
+const recordOf = (id: string, state: readonly Recorded[]): Recorded | undefined =>
+  state.find(
+    ({ type, outputs }) => type === "openstack:compute/instance:Instance" && outputs["id"] === id,
+  );
+
+/** Says of which servers the power state is not ignored. Pure. */
+function withPower(
+  servers: ExistingServers,
+  listed: readonly ListedServer[],
+  state: readonly Recorded[] = [],
+): ExistingServers {
+  const refused = new Set(
+    listed.flatMap(({ id, status }) => {
+      const recorded = recordOf(id, state)?.outputs["powerState"];
+      return typeof recorded === "string" && isBetterNotIgnored(recorded, status) ? [id] : [];
+    }),
+  );
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      refused.has(server.id) ? { ...server, powerRefused: true } : server,
+    ]),
+  );
+}
 
 /** The server on which a script ran, in what it was given. */
 export const serverOfScript = (stdin: unknown): string | undefined =>

@@ -63,6 +63,11 @@ export class FailedMachines {
     return server?.failed === true ? server.id : undefined;
   }
 
+  /** Whether OpenStack's provider would refuse the power state of the machine's server if it was ignored. */
+  refusesPower(machine: string): boolean {
+    return this.servers?.[machine]?.powerRefused === true;
+  }
+
   /** When the server cannot be made: says why, which Nova knows and the provider does not pass on. */
   explain(machine: string): pulumi.ErrorHook {
     return errorHook(`explain-${machine}`, async ({ errors }) => {

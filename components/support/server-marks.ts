@@ -19,6 +19,8 @@ export interface ExistingServer {
   readonly generation: string;
   /** Whether it is to be replaced, because no script ever came to its end on it. */
   readonly failed: boolean;
+  /** Whether its power state is not ignored, because OpenStack's provider would refuse it (see power-states.ts). @default it is ignored */
+  readonly powerRefused?: boolean;
 }
 
 /** The servers of a cluster that exist, by name. */

@@ -5,6 +5,7 @@ import { ApplicationCredential } from "../../components/identity/application-cre
 import { Component } from "../../components/support/component.js";
 import { ArgumentError, ConfigError } from "../../components/support/errors.js";
 import { FailedMachines } from "../../components/support/failed-machines.js";
+import type { ExistingServer } from "../../components/support/server-marks.js";
 import { operatorOf } from "../../components/support/operator.js";
 import {
   dialBudget,
@@ -236,7 +237,7 @@ describe("the application credential", () => {
 });
 
 describe("a machine that never answered", () => {
-  const server = async (failed: string): Promise<Row> => {
+  const server = async (failed: string, marks: Partial<ExistingServer> = {}): Promise<Row> => {
     const rows = await graph(
       () =>
         new Machine("m", {
@@ -259,7 +260,7 @@ describe("a machine that never answered", () => {
           login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },
           seed: pulumi.secret(canarySeed),
           failed: new FailedMachines(operatorOf({}), {
-            [failed]: { id: "5ee5a1c4", generation: "0", failed: true },
+            [failed]: { id: "5ee5a1c4", generation: "0", failed: true, ...marks },
           }),
         }),
       cloudAnswers,
@@ -280,6 +281,16 @@ describe("a machine that never answered", () => {
     const row = await server("dev-general-1");
     assert.ok(row.ignoreChanges.includes("userData"));
     assert.doesNotMatch(userData(row), /replaces/);
+  });
+
+  it("has its server's power state ignored, unless the provider would refuse it", async () => {
+    for (const [machine, marks, ignores] of [
+      ["dev-general-0", {}, true],
+      ["dev-general-0", { powerRefused: true, failed: false }, false],
+    ] as const) {
+      const { ignoreChanges } = await server(machine, marks);
+      assert.equal(ignoreChanges.includes("powerState"), ignores);
+    }
   });
 
   it("is looked at when it cannot be made", async () => {

@@ -31,8 +31,12 @@ describe("what a survey of the cloud knows for the program", () => {
     const held = { owned: new Set<string>(), identities: new Set(identities) };
     return factsIn(await survey(client, needsOf(spec)), wantedOf(spec), client.scope, held);
   };
-  const server = (name: string, metadata: Readonly<Record<string, string>>): void => {
-    const servers = [{ id: "s", name, status: "ACTIVE", metadata }];
+  const server = (
+    name: string,
+    metadata: Readonly<Record<string, string>>,
+    status = "ACTIVE",
+  ): void => {
+    const servers = [{ id: "s", name, status, metadata }];
     cloud.on("GET /compute/servers/detail", { body: { servers } });
   };
 
@@ -76,6 +80,17 @@ describe("what a survey of the cloud knows for the program", () => {
   it("is nothing while a server is marked, because the program judges that", async () => {
     server("dev-general-0", { "stackadm-cluster": "dev", "stackadm-never-answered": "s" });
     assert.equal(await facts(), undefined);
+  });
+
+  it("is nothing while a server is in a power state on which the program judges, too", async () => {
+    for (const [status, isKnown] of [
+      ["SHUTOFF", true],
+      ["MIGRATING", false],
+      ["ERROR", false],
+    ] as const) {
+      server("dev-general-0", { "stackadm-cluster": "dev" }, status);
+      assert.equal((await facts()) !== undefined, isKnown, status);
+    }
   });
 
   it("knows a server by its identity, and none of another cluster of the same name, marked or not", async () => {

@@ -121,13 +121,16 @@ describe("the servers that exist", () => {
       [`urn:pulumi:dev::stackadm::stackadm:index:Cluster$${type}::${urn}`]: { type, outputs },
     });
     /** The engine's answer to what the state holds; nothing else is asked of it here. */
-    const begin = (stdin: unknown, preview: boolean): Promise<void> =>
+    const begin = (stdin: unknown, preview: boolean, outputs: object = {}): Promise<void> =>
       pulumi.runtime.setMocks(
         {
           newResource: ({ name, inputs }) => ({ id: name, state: inputs as object }),
           call: () => ({
             outputs: {
-              ...held("dev-a-0-server", "openstack:compute/instance:Instance", { id: "a" }),
+              ...held("dev-a-0-server", "openstack:compute/instance:Instance", {
+                id: "a",
+                ...outputs,
+              }),
               ...held("dev-a-0-prepare", "command:remote:Command", { stdin }),
             },
           }),
@@ -161,6 +164,22 @@ describe("the servers that exist", () => {
     it("have failed where scripts ran on other servers only", async () => {
       await begin("SERVER_ID='b'\n", false);
       assert.deepEqual([await failed(), removed()], [true, 0]);
+    });
+
+    it("have their power state ignored, but where the provider would refuse it and leaves them alone", async () => {
+      for (const [recorded, status, refused] of [
+        ["active", "ACTIVE", undefined],
+        ["active", "MIGRATING", true],
+        ["migrating", "ACTIVE", true],
+        ["shutoff", "MIGRATING", undefined],
+        [undefined, "MIGRATING", undefined],
+      ] as const) {
+        await begin("SERVER_ID='a'\n", false, { powerState: recorded });
+        const servers = [{ id: "a", name: "dev-a-0", status, metadata: mark }];
+        cloud.on("GET /compute/servers/detail", { body: { servers } });
+        const found = await findServers("dev", fakeProject, operatorOf(cloud.environment()));
+        assert.equal(found?.["dev-a-0"]?.powerRefused, refused, `${String(recorded)} ${status}`);
+      }
     });
 
     describe("and which may have booted slowly", () => {
