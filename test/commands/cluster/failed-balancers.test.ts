@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { clusterTags } from "../../../cloud/ownership.js";
 import { providerType } from "../../support/claimed.js";
 import { Embedder, fails } from "../../support/embedder.js";
-import { networkType, urnOf } from "../../support/engine.js";
+import { commandType, networkType, stepEvent, urnOf } from "../../support/engine.js";
 import {
   balancerInState,
   besideBalancer as rest,
@@ -288,6 +288,25 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
       assert.match(first ?? "", new RegExp(`--target \\S+${object}::web .*--target-dependents`));
       assert.equal(first?.split("--target ").length, 2, "and nothing else");
       assert.doesNotMatch(last ?? "", /--target/);
+    });
+
+    it("leaves a cluster that the next `up` has work again, where it does not go then", async () => {
+      const inControlPlane = `stackadm:kubeadm:ControlPlane$${commandType}`;
+      const inputs = { create: "c", update: "u" };
+      const urn = urnOf(inControlPlane, "dev-control-plane-0-init");
+      const init = { urn, type: commandType, custom: true, id: "init", inputs };
+      embedder.engine.state({ resources: [...left(), init] });
+      const teardown = { type: inControlPlane, name: "dev-control-plane-teardown", op: "delete" };
+      const events = [
+        stepEvent("resourcePreEvent", teardown),
+        stepEvent("resOutputsEvent", teardown),
+      ];
+      embedder.engine.runs({ destroy: { events } });
+      embedder.cloud.on(`DELETE ${path}/lb`, { status: 403, body: {} });
+      await assert.rejects(embedder.service().destroy("dev", { onNote }));
+      assert.deepEqual(embedder.engine.operations(), ["destroy", "hold"]);
+      const marked = left().find(({ id }) => id === "init");
+      assert.deepEqual(marked?.["inputs"], { ...inputs, update: "did not come to its end" });
     });
 
     it("is told where the API does not answer", async () => {
