@@ -166,6 +166,17 @@ describe("restore.sh", () => {
     assert.equal(machine.file("var/lib/etcd/member-before-later/db"), "LATER");
   });
 
+  it("keeps what was in use since an API server answered with it, also of a run that failed elsewhere then", () => {
+    load("8", "A");
+    for (const words of [["stop"], ["swap", "A"], ["start-etcd"], ["start-api"]]) well(...words);
+    machine.put("var/lib/etcd/member/db", "LATER");
+    load("8", "B");
+    well("stop");
+    machine.stub("date", 'case "$*" in *%s*) /bin/date +%s ;; *) echo later ;; esac');
+    well("swap", "B");
+    assert.equal(machine.file("var/lib/etcd/member-before-later/db"), "LATER");
+  });
+
   it("keeps what a run made days ago that nobody saw end", () => {
     machine.put("var/lib/etcd/member/stackadm-restored", "A 1700000000\n");
     load();
