@@ -151,6 +151,12 @@ describe("a plan that brings a cluster back", () => {
       () => plan([{ ...controlPlane, peers }]),
       /etcd on dev-control-plane-0 knows a member at https:\/\/10\.0\.0\.11:2380, and the stack's/,
     );
+    // Without a majority it never forgets one that is gone: who stops it is heard.
+    refused(
+      () => plan([{ ...controlPlane, peers }]),
+      /delete the server that has that address, and move \/etc\/kubernetes\/manifests\/etcd\.yaml on dev-control-plane-0 to/,
+    );
+    plan([{ ...controlPlane, peers: [] }]);
     plan([{ ...controlPlane, peers }, controlPlane]);
   });
 
