@@ -140,8 +140,16 @@ describe("restore.sh", () => {
     load();
     well("stop");
     machine.put(`${manifests}/etcd.yaml`, etcdManifest);
-    assert.match(reason(does("swap", "TOKEN").stderr), /^etcd on dev-control-plane-0 runs again/);
-    assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
+    const runs = (): void => {
+      const { stderr } = does("swap", "TOKEN");
+      assert.match(reason(stderr), /^etcd on dev-control-plane-0 runs again/);
+      assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
+    };
+    runs();
+    // By hand, without its manifest.
+    well("stop");
+    machine.stub("crictl", "echo e7cd");
+    runs();
   });
 
   /** The data of before that are kept. */

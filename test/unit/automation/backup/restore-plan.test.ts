@@ -200,6 +200,7 @@ describe("a backup to be brought back", () => {
   it("is of the cluster that the stack holds, and of no later Kubernetes", () => {
     check({});
     check({ kubernetesVersion: undefined });
+    check({ kubernetesVersion: "1.35.0" });
     check({ identities: new Set() }, { identities: [] });
   });
 
