@@ -88,7 +88,7 @@ describe("a cluster whose API does not answer while the engine is to read what i
     assert.deepEqual([operations().length, notes], [3, []]);
   });
 
-  it("is passed over alone where another one of the stack answers", async () => {
+  it("is passed over where another one of the stack answers, which is read", async () => {
     const answering = createServer((_, response) => {
       response.writeHead(200).end("{}");
     });
@@ -104,7 +104,7 @@ describe("a cluster whose API does not answer while the engine is to read what i
       engine.state({ resources: [...resources, test, inTest] });
       await embedder.service().refresh("dev", listening());
       const [read = ""] = operations();
-      assert.ok(read.includes(`--exclude ${service}`) && !read.includes(inTest.urn), read);
+      assert.ok(passesOver(read) && !read.includes(inTest.urn), read);
     } finally {
       answering.close();
     }
