@@ -248,8 +248,8 @@ export class Run {
         { onEvent, onFound, onOutput: onNote, signal, killSignal },
         { stop: signal, worker },
       );
-      // What takes away a part of it is no end of a cluster: it may stay after all.
-      if (flags.target) await this.remember(unfinished);
+      // One that took away a part of a cluster is not its end: it may stay after all.
+      await this.remember(unfinished);
       const changed = touched || !same;
       if (changed) noted?.end();
       else noted?.undo();
