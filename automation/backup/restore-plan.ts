@@ -66,7 +66,7 @@ const said = (seen: Seen | undefined): Said | undefined =>
 
 const adviceFor = ({ behind }: Silent): string =>
   behind === undefined
-    ? "Bring it up; or delete its server, and `npx stackadm up --refresh` makes it anew afterwards."
+    ? "Bring it up, and see that it lets you in; only where it is lost for good delete its server, and `npx stackadm up --refresh` makes it anew afterwards."
     : `It is reached through ${behind}, which \`npx stackadm up --refresh\` makes anew before it ends with an error.`;
 
 /** Machines that may come back as they were would go on with what they know. */
