@@ -19,7 +19,10 @@ export const unreadIn = ({ deployment }: StateExport): string[] =>
     isKept(type) && initErrors.length > 0 ? [urn] : [],
   );
 
-/** Reads it into the state. Answers the state after it, and whether it is another: what is gone is not in it any more. */
+/**
+ * Reads it into the state, after all that asks how old that is (lost-servers.ts): this writes it. Answers the state after it, and whether it
+ * is another: what is gone is not in it any more.
+ */
 export async function readUnread(
   run: Run,
   state: StateExport | undefined,
