@@ -3,12 +3,13 @@ import { requireFree } from "../cluster/unlock.js";
 import type { ClusterServiceOptions, RunOptions } from "../cluster/options.js";
 import { ClusterError } from "../cluster/cluster-error.js";
 import { Run } from "../cluster/run.js";
-import { identitiesOf, readOutputs, type StateExport } from "../cluster/state.js";
+import { heldBy, identitiesOf, readOutputs, type StateExport } from "../cluster/state.js";
 import { withoutSecrets } from "../cluster/redact.js";
 import { unlessStopped } from "../cluster/stop.js";
 import { beginWithOurs } from "../cluster/which-cluster.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/outputs.js";
 import { brokenOffBeside, readBackup, type Backup } from "./backup-files.js";
+import { withoutOthers } from "./groups.js";
 import { heldToItsEnd, rememberControlPlanes } from "./held.js";
 import { ClusterMachines } from "./machines.js";
 import { lookAtMachines, restore, type RestoreTarget } from "./restore.js";
@@ -96,7 +97,7 @@ async function planNow(
     identities: identitiesOf(state),
     kubernetesVersion: versionIn(state),
   });
-  const servers = await listObjects(await run.cloud(), "server");
+  const servers = withoutOthers(await listObjects(await run.cloud(), "server"), heldBy(state));
   const seen = await lookAtMachines(outputs, machines, servers);
   return { plan: planRestore({ backup, outputs, seen }), servers };
 }

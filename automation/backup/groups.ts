@@ -1,5 +1,8 @@
 import { rolesOf, type RoleRow } from "../../components/plan/roles.js";
 import { etcdPorts } from "../../base/ports.js";
+import type { CloudObject } from "../../cloud/inventory.js";
+import { isIdentity, ownershipOf } from "../../cloud/ownership.js";
+import type { Held } from "../../cloud/preflight.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/outputs.js";
 
 /** Whether etcd has machines of its own. */
@@ -27,3 +30,16 @@ export const etcdOf = (outputs: ClusterOutputs): MachineOutput[] =>
 /** Where a member of etcd talks with the others. */
 export const peerUrlOf = ({ address }: MachineOutput): string =>
   `https://${address}:${etcdPorts.peers}`;
+
+/**
+ * Without those of other clusters, which may have the same names. What says nothing of whose it is may be ours: of a machine that is taken
+ * for gone nobody would stop what runs on it. Pure.
+ */
+export const withoutOthers = (
+  servers: readonly CloudObject[],
+  { owned, identities }: Pick<Held, "owned" | "identities">,
+): readonly CloudObject[] =>
+  servers.filter((one) => {
+    const identity = ownershipOf(one)?.mark.identity ?? "";
+    return owned.has(one.id) || !isIdentity(identity) || identities.has(identity);
+  });

@@ -66,7 +66,7 @@ const said = (seen: Seen | undefined): Said | undefined =>
 
 const adviceFor = ({ behind }: Silent): string =>
   behind === undefined
-    ? "Bring it up; or delete its server, and `npx stackadm up --refresh` makes it anew afterwards."
+    ? "Bring it up, and see that it lets you in; only where it is lost for good delete its server, and `npx stackadm up --refresh` makes it anew afterwards."
     : `It is reached through ${behind}, which \`npx stackadm up --refresh\` makes anew before it ends with an error.`;
 
 /** Machines that may come back as they were would go on with what they know. */
@@ -80,6 +80,9 @@ function silentProblems({ outputs, seen }: Found): string[] {
   });
 }
 
+const stopping = (name: string): string =>
+  `move /etc/kubernetes/manifests/etcd.yaml on ${name} to /var/lib/stackadm/restore/, which stops its etcd`;
+
 /** Those that are in etcd, or about to be, and that nobody would stop. */
 function strangeProblems({ outputs, seen }: Found): string[] {
   const known = new Set(etcdOf(outputs).map(peerUrlOf));
@@ -90,7 +93,7 @@ function strangeProblems({ outputs, seen }: Found): string[] {
     return [
       ...(machine.peers === null
         ? [
-            `etcd on ${name} runs, but does not say which members it knows: run this again in a minute; if it says nothing then either, move /etc/kubernetes/manifests/etcd.yaml there to /var/lib/stackadm/restore/, which stops it.`,
+            `etcd on ${name} runs, but does not say which members it knows: run this again in a minute; if it says nothing then either, ${stopping(name)}.`,
           ]
         : []),
       ...(machine.live && !machine.place
@@ -100,7 +103,7 @@ function strangeProblems({ outputs, seen }: Found): string[] {
         : []),
       ...(strange.length > 0
         ? [
-            `etcd on ${name} knows a member at ${strange.join(", ")}, and the stack's outputs do not: bring \`npx stackadm up\` to its end, or delete the server that has that address.`,
+            `etcd on ${name} knows a member at ${strange.join(", ")}, and the stack's outputs do not: bring \`npx stackadm up\` to its end; or delete the server that has that address, and ${stopping(name)}: without a majority it goes on to name it.`,
           ]
         : []),
     ];

@@ -225,26 +225,36 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   await getReady(target, listener, token).catch((error: unknown) => {
     throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
   });
+  const ask = (one: MachineOutput, ...words: readonly string[]): Promise<string> =>
+    persistently(() => machines.ask(one, restoring(...words)), listener);
   const step = (
     text: string,
     which: readonly MachineOutput[],
     ...words: readonly string[]
   ): Promise<readonly string[]> => {
     onDetail?.(text);
-    return onAll(which, (one) =>
-      persistently(() => machines.ask(one, restoring(...words)), listener),
-    );
+    return onAll(which, (one) => ask(one, ...words));
   };
   const everywhere = [...new Set([...members, ...apiServers])];
   let said: readonly string[];
+  /** By these somebody may work with the data. */
+  const answering = new Set<MachineOutput>();
   try {
     await step("etcd and the API servers stop", everywhere, "stop");
     if (members.length > 0) {
       await step("the data take their place", members, "swap", token);
       await step("etcd starts", members, "start-etcd");
     }
-    said = await step("the API servers start", apiServers, "start-api");
+    onDetail?.("the API servers start");
+    said = await onAll(apiServers, async (one) => {
+      const text = await ask(one, "start-api");
+      answering.add(one);
+      return text;
+    });
   } catch (error) {
+    // Each machine with an API server knows that itself.
+    const others = answering.size > 0 ? members.filter((one) => !apiServers.includes(one)) : [];
+    await step("the data are in use", others, "settle").catch(() => undefined);
     throw stoppedCluster(error);
   }
   for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);

@@ -54,6 +54,7 @@ import { lookAt } from "./status.js";
 import { unlessStopped } from "./stop.js";
 import { sweepAfter } from "./sweep.js";
 import { holdersOf, requireFree, unlock } from "./unlock.js";
+import { readUnread } from "./unread.js";
 import { beginWith, beginWithOurs } from "./which-cluster.js";
 
 /**
@@ -108,17 +109,16 @@ class Service implements ClusterService {
       if (spec) run.getReady();
       const requireFit = beginFit(run, spec, options);
       const repaired = await settleBeforeUp(run, expectNoChanges);
-      const { state } = repaired;
       const fitting = await requireFit(repaired);
+      const { state, mended } = await readUnread(run, repaired.state);
       // Who asks whether anything is not as it is to be wants it looked at.
-      const known = expectNoChanges === true ? undefined : fitting;
+      const known = expectNoChanges === true || mended ? undefined : fitting;
       if (expectNoChanges !== true) await fetchKubeconfig(run, state);
       run.stage("operation");
-      const exists = state !== undefined;
       const flags = known?.asBefore === true ? {} : (await disown(run, state)).flags;
       const early = state && lookEarly(run, state, options);
       const { changed } = await run
-        .engine("up", { expectNoChanges, exists, known, ...flags })
+        .engine("up", { expectNoChanges, exists: state !== undefined, known, ...flags })
         .catch(async (error: unknown) => {
           await undoUndecided(run);
           throw error;

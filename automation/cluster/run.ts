@@ -248,19 +248,26 @@ export class Run {
         { onEvent, onFound, onOutput: onNote, signal, killSignal },
         { stop: signal, worker },
       );
+      // One that took away a part of a cluster is not its end: it may stay after all.
+      await this.remember(unfinished);
       const changed = touched || !same;
       if (changed) noted?.end();
       else noted?.undo();
       return { changed };
     } catch (error) {
       if (noted) await this.noteFailure(noted, { error, touched });
-      await rememberUnfinished(this.access, unfinished.urns).catch((reason: unknown) => {
-        this.note(
-          `The state does not say which scripts did not come to their end: ${String(reason)}`,
-        );
-      });
+      await this.remember(unfinished);
       throw error;
     }
+  }
+
+  /** Has the next `up` run them again. */
+  private async remember({ urns }: Unfinished): Promise<void> {
+    await rememberUnfinished(this.access, urns).catch((reason: unknown) => {
+      this.note(
+        `The state does not say which scripts did not come to their end: ${String(reason)}`,
+      );
+    });
   }
 
   /** How an `up` that failed is noted: as one that ended only if it left nothing in the making. */

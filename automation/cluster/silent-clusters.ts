@@ -26,10 +26,9 @@ async function silentProviders(run: Run): Promise<string[]> {
       return [one];
     }),
   );
-  const silent = complaints.flat();
+  const silent = new Set(complaints.flat().map(({ provider }) => provider));
   // A program's own providers lead there, too.
-  if (silent.length > 0 && silent.length === clusters.length) return readProviders(run.access);
-  return silent.map(({ provider }) => provider);
+  return silent.size > 0 ? readProviders(run.access, silent) : [];
 }
 
 /** URNs of what the engine passes over when it reads what is really there. */

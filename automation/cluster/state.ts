@@ -289,10 +289,10 @@ export async function readClusters(access: StateAccess): Promise<HeldCluster[]> 
   });
 }
 
-/** URNs of all providers that lead to one of the stack's clusters: those that it made, and the program's own. */
-export async function readProviders(access: StateAccess): Promise<string[]> {
+/** URNs of all providers that lead to the stack's clusters, or to those that have one of these: those that it made, and the program's own. */
+export async function readProviders(access: StateAccess, ones?: Set<string>): Promise<string[]> {
   const all = await readLed(access);
-  const clusters = all.filter(({ urn }) => provided.test(urn));
+  const clusters = all.filter(({ urn }) => provided.test(urn) && (ones?.has(urn) ?? true));
   return all
     .filter((one) => clusters.some((of) => of === one || isSameCluster(of, one)))
     .map(({ urn }) => urn);

@@ -11,9 +11,9 @@ const script = "command:remote:Command";
 /** Stands in the state for the command of a script that did not come to its end, so that the next run finds another one. */
 const mark = { update: "did not come to its end" };
 
-/** A teardown that came to its end; earlier releases called it otherwise. */
+/** A teardown that came to its end, of all or of snapshots only; earlier releases called it otherwise. */
 const teardown =
-  /(\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*)-(?:teardown|farewell)$/;
+  /(\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*?)(?:-snapshots)?-(?:teardown|farewell)$/;
 
 /**
  * The script that undoes what a teardown told the cluster, where the cluster stays after all; undefined where it is another script.

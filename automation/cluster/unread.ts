@@ -1,3 +1,4 @@
+import { forgetRefused } from "./power-states.js";
 import { whatOf } from "./recovery-steps.js";
 import type { Run } from "./run.js";
 import { readState, type StateExport } from "./state.js";
@@ -19,11 +20,15 @@ export const unreadIn = ({ deployment }: StateExport): string[] =>
     isKept(type) && initErrors.length > 0 ? [urn] : [],
   );
 
-/** Reads it into the state. Answers the state after it, and whether it is another: what is gone is not in it any more. */
+/**
+ * Reads it into the state, and has that forget what OpenStack's provider would refuse; after all that asks how old that is
+ * (lost-servers.ts): this writes it. Answers the state after it, and whether anything was read: what is gone is not in it any more.
+ */
 export async function readUnread(
   run: Run,
-  state: StateExport | undefined,
+  held: StateExport | undefined,
 ): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
+  const state = await forgetRefused(run.access, held);
   const target = state ? unreadIn(state) : [];
   if (target.length === 0) return { state, mended: false };
   run.stage("repair");

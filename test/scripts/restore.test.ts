@@ -140,8 +140,16 @@ describe("restore.sh", () => {
     load();
     well("stop");
     machine.put(`${manifests}/etcd.yaml`, etcdManifest);
-    assert.match(reason(does("swap", "TOKEN").stderr), /^etcd on dev-control-plane-0 runs again/);
-    assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
+    const runs = (): void => {
+      const { stderr } = does("swap", "TOKEN");
+      assert.match(reason(stderr), /^etcd on dev-control-plane-0 runs again/);
+      assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
+    };
+    runs();
+    // By hand, without its manifest.
+    well("stop");
+    machine.stub("crictl", "echo e7cd");
+    runs();
   });
 
   /** The data of before that are kept. */
@@ -163,6 +171,17 @@ describe("restore.sh", () => {
     // The names have seconds.
     machine.stub("date", 'case "$*" in *%s*) /bin/date +%s ;; *) echo later ;; esac');
     well("swap", "D");
+    assert.equal(machine.file("var/lib/etcd/member-before-later/db"), "LATER");
+  });
+
+  it("keeps what was in use since an API server answered with it, also of a run that failed elsewhere then", () => {
+    load("8", "A");
+    for (const words of [["stop"], ["swap", "A"], ["start-etcd"], ["start-api"]]) well(...words);
+    machine.put("var/lib/etcd/member/db", "LATER");
+    load("8", "B");
+    well("stop");
+    machine.stub("date", 'case "$*" in *%s*) /bin/date +%s ;; *) echo later ;; esac');
+    well("swap", "B");
     assert.equal(machine.file("var/lib/etcd/member-before-later/db"), "LATER");
   });
 

@@ -257,8 +257,8 @@ start_api() {
   systemctl start kubelet
   poll 240 api_answers || die "the API server of $(hostname) does not answer; its log says why: crictl logs"
   rmdir "$aside" 2>/dev/null || :
-  # From here on somebody may use it.
-  rm -f "$origin"
+  # From here on somebody may use it, and these data.
+  rm -f "$origin" "$data/$made"
   # They have read newer objects than there are.
   for container in $(running 'kube-(controller-manager|scheduler)'); do
     timeout 60 crictl stop "$container" >&2 || :

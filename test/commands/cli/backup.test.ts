@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { NewBackup } from "../../../automation/backup/backup-files.js";
+import { clusterMetadata } from "../../../cloud/ownership.js";
+import { urnOf } from "../../support/engine.js";
 import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import { lastLine, Operator } from "../../support/operator.js";
 import { equip, startFakeCluster, type FakeCluster } from "../../support/ready-cluster.js";
@@ -75,5 +80,28 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     const { code, err } = await operator.run("restore", "--yes", "--from", operator.home);
     assert.equal(code, 2, err);
     assert.match(err, /error: --from: .* is no backup that can be used: it has no backup\.json\./);
+  });
+
+  it("takes no server for the cluster's that another one has under the same name", async () => {
+    const [own, another] = ["0123456789ab", "ba9876543210"];
+    const identity = { urn: urnOf("command:local:Command", "dev-identity"), custom: true, id: "i" };
+    operator.engine.state({
+      resources: [{ ...identity, type: "command:local:Command", outputs: { stdout: own } }],
+    });
+    const servers = nodes.map(({ name }) => ({
+      ...{ id: `theirs-${name}`, name, status: "ACTIVE" },
+      metadata: clusterMetadata({ name: "dev", identity: another }),
+    }));
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+    const backup = new NewBackup(join(operator.home, "one"));
+    const kept = await backup.write("data", (into) => pipeline(Readable.from(["DATA"]), into));
+    const { directory } = await backup.end({
+      ...{ takenAt: "2026-11-25T20:00:00Z", stack: "dev", cluster: "dev", identities: [own] },
+      ...{ snapshot: { ...kept, machine: "", majority: true }, archives: [], state: kept },
+    });
+    const { code, err } = await operator.run("restore", "--yes", "--from", directory);
+    assert.equal(code, 1, err);
+    assert.match(err, /No machine is a member of etcd any more, and the backup has no archive of/);
+    assert.doesNotMatch(err, /its server is ACTIVE|delete its server/);
   });
 });

@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { clusterTags } from "../../../cloud/ownership.js";
-import { providerType } from "../../support/claimed.js";
 import { Embedder, fails } from "../../support/embedder.js";
 import { networkType, urnOf } from "../../support/engine.js";
 import {
@@ -13,7 +10,6 @@ import {
   made,
   type Recorded,
 } from "../../support/held-balancer.js";
-import { startFakeCluster } from "../../support/ready-cluster.js";
 
 const bare = { verify: false, kubeconfigFile: false } as const;
 const path = "/load-balancer/lbaas/loadbalancers";
@@ -239,62 +235,5 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     embedder.engine.runs({ hold: { state: { resources: rest() } } });
     await embedder.service().up("dev", bare);
     assert.deepEqual([deletions, idsLeft()], [[], rest().map(({ id }) => id)]);
-  });
-
-  describe("through which the cluster's API is reached", () => {
-    let api: Server;
-    /** What it answers. */
-    let code: number;
-    const object = "kubernetes:core/v1:Service";
-    beforeEach(async () => {
-      code = 200;
-      api = createServer((_, response) => {
-        response.writeHead(code).end("{}");
-      });
-      await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
-      const cluster = await startFakeCluster();
-      await cluster.close();
-      const address = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
-      const kubeconfig = cluster.kubeconfig.replace(/server: \S+/, `server: ${address}`);
-      const urn = urnOf(providerType, "dev-addons-provider");
-      const provider = {
-        urn,
-        type: "pulumi:providers:kubernetes",
-        id: "p",
-        inputs: { kubeconfig },
-      };
-      const ofCluster = { custom: true, provider: `${urn}::p` };
-      const web = { urn: urnOf(object, "web"), type: object, id: "shop/web", ...ofCluster };
-      const leaving = `stackadm:index:Cluster$command:remote:Command`;
-      const goesWith = { deletedWith: urnOf(networkType, "dev-net") };
-      const config = "kubernetes:core/v1:ConfigMap";
-      holding(
-        provider,
-        web,
-        { urn: urnOf(config, "conf"), type: config, id: "conf", ...ofCluster, ...goesWith },
-        {
-          ...{ urn: urnOf(leaving, "dev-worker-0-leave"), type: "command:remote:Command" },
-          ...{ custom: true, id: "leave", inputs: { delete: "sudo -n bash -s" }, ...goesWith },
-        },
-      );
-    });
-    afterEach(() => api.close());
-
-    it("passes on what the cluster gives back, and is deleted after that", async () => {
-      await embedder.service().destroy("dev", { onNote });
-      assert.deepEqual(deletions, [["destroy", "hold"]]);
-      assert.deepEqual(embedder.engine.operations(), ["destroy", "hold", "destroy"]);
-      const [first, last] = embedder.engine.calls().filter((call) => call.startsWith("destroy"));
-      assert.match(first ?? "", new RegExp(`--target \\S+${object}::web .*--target-dependents`));
-      assert.equal(first?.split("--target ").length, 2, "and nothing else");
-      assert.doesNotMatch(last ?? "", /--target/);
-    });
-
-    it("is told where the API does not answer", async () => {
-      code = 401;
-      await fails(embedder.service().destroy("dev", { onNote }), "KUBERNETES_UNREACHABLE");
-      assert.match(notes.join("\n"), /^! The load balancer .* is in ERROR/);
-      assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
-    });
   });
 });

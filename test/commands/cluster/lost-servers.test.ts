@@ -53,7 +53,9 @@ describe("a server that a run which failed left without a record", function () {
 
   it("stays where the state was brought back from before that run", async () => {
     const older = { time: "2026-01-02T09:00:00Z" };
-    embedder.engine.state({ manifest: older, resources: [ofIdentity, ofPort] });
+    // To read what could not be read would write it, and it would be older no more.
+    const unread = { ...ofPort, initErrors: ["500"] };
+    embedder.engine.state({ manifest: older, resources: [ofIdentity, unread] });
     await fails(embedder.service().up("dev", bare), "PREFLIGHT_FAILED");
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });

@@ -18,6 +18,19 @@ describe("a cluster whose API does not answer while the engine is to read what i
   const service = urnOf("kubernetes:core/v1:Service", "web");
   const own = urnOf("kubernetes:core/v1:Namespace", "own");
 
+  /** Of a cluster whose API is there. */
+  const kubeconfigOf = async (server: Server): Promise<string> => {
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const address = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const cluster = await startFakeCluster();
+    await cluster.close();
+    return cluster.kubeconfig.replace(/server: \S+/, `server: ${address}`);
+  };
+  const providerOf = (name: string, kubeconfig: string) => ({
+    urn: urnOf("stackadm:addons:Addons$pulumi:providers:kubernetes", name),
+    ...{ type: "pulumi:providers:kubernetes", id: "p", inputs: { kubeconfig } },
+  });
+
   beforeEach(async () => {
     embedder = await Embedder.start("config: {}\n");
     ({ engine } = embedder);
@@ -25,18 +38,10 @@ describe("a cluster whose API does not answer while the engine is to read what i
     api = createServer((_, response) => {
       response.writeHead(healthy ? 200 : 500).end("etcd failed");
     });
-    await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
-    const address = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
-    const cluster = await startFakeCluster();
-    const kubeconfig = cluster.kubeconfig.replace(/server: \S+/, `server: ${address}`);
-    await cluster.close();
-    const provider = (urn: string) => ({
-      ...{ urn, type: "pulumi:providers:kubernetes", id: "p", inputs: { kubeconfig } },
-    });
-    const ours = provider(
-      urnOf("stackadm:addons:Addons$pulumi:providers:kubernetes", "dev-addons-provider"),
-    );
-    const another = provider(urnOf("pulumi:providers:kubernetes", "own"));
+    const kubeconfig = await kubeconfigOf(api);
+    const ours = providerOf("dev-addons-provider", kubeconfig);
+    const urn = urnOf("pulumi:providers:kubernetes", "own");
+    const another = { ...ours, urn };
     engine.state({
       resources: [
         { urn: urnOf(networkType, "dev-network-network"), type: networkType, id: "net" },
@@ -76,9 +81,32 @@ describe("a cluster whose API does not answer while the engine is to read what i
 
   it("is not asked where nothing is to be read, and read where it answers", async () => {
     await embedder.service().up("dev", { ...bare, ...listening() });
+    await embedder.service().preview("dev", bare);
     healthy = true;
     await embedder.service().up("dev", { ...bare, ...listening(), refresh: true });
     assert.ok(operations().every((call) => !call.includes("--exclude")));
-    assert.deepEqual([operations().length, notes], [2, []]);
+    assert.deepEqual([operations().length, notes], [3, []]);
+  });
+
+  it("is passed over where another one of the stack answers, which is read", async () => {
+    const answering = createServer((_, response) => {
+      response.writeHead(200).end("{}");
+    });
+    try {
+      const test = providerOf("test-addons-provider", await kubeconfigOf(answering));
+      const config = { urn: urnOf("kubernetes:core/v1:ConfigMap", "conf"), id: "c" };
+      const inTest = {
+        ...config,
+        type: "kubernetes:core/v1:ConfigMap",
+        provider: `${test.urn}::p`,
+      };
+      const resources = engine.stateNow()?.deployment["resources"] as object[];
+      engine.state({ resources: [...resources, test, inTest] });
+      await embedder.service().refresh("dev", listening());
+      const [read = ""] = operations();
+      assert.ok(passesOver(read) && !read.includes(inTest.urn), read);
+    } finally {
+      answering.close();
+    }
   });
 });

@@ -168,6 +168,23 @@ describe("a cluster that is brought back", () => {
     });
   });
 
+  it("counts the data of etcd's machines as used where it fails when an API server answers with them", async () => {
+    const { nodes, etcd = [] } = outputsOf(2, 2);
+    const apiServers = nodes.filter(({ role }) => role === "control-plane");
+    const fails = new Failure("COMMAND_FAILED", "does not answer");
+    const settled = async (): Promise<string[]> => {
+      machines.asked.length = 0;
+      await assert.rejects(goes(plan({ members: etcd ?? [], apiServers })), /does not answer/);
+      return machines.order.filter((one) => one.startsWith("settle"));
+    };
+    machines.on("dev-control-plane-1 start-api", fails);
+    assert.deepEqual(await settled(), ["settle dev-etcd-0", "settle dev-etcd-1"]);
+    machines.on("settle", unreachable);
+    assert.equal((await settled()).length, 6, "three times each, and the failure is the first one");
+    machines.on("dev-control-plane-0 start-api", fails);
+    assert.deepEqual(await settled(), []);
+  });
+
   it("asks again over a connection that was lost once the cluster is stopped, three times at most", async () => {
     const times = (word: string): number =>
       machines.order.filter((one) => one === `${word} dev-control-plane-1`).length;

@@ -33,9 +33,10 @@ describe("a script that did not come to its end", () => {
 
   it("is the first control plane's, where the teardown of its cluster did", () => {
     const inControlPlane = `stackadm:kubeadm:ControlPlane$${type}`;
-    for (const name of ["dev-control-plane-teardown", "dev-control-plane-farewell"])
+    // That of the snapshots comes first, and tells the cluster the same.
+    for (const name of ["teardown", "farewell", "snapshots-teardown", "snapshots-farewell"])
       assert.equal(
-        undoing(urnOf(inControlPlane, name)),
+        undoing(urnOf(inControlPlane, `dev-control-plane-${name}`)),
         urnOf(inControlPlane, "dev-control-plane-0-init"),
       );
     assert.equal(undoing(urnOf(inControlPlane, "dev-control-plane-0-init")), undefined);
