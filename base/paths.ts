@@ -19,6 +19,16 @@ export const cacheDirectoryIn = (env: NodeJS.ProcessEnv, ...parts: string[]): st
 export const stateDirectory = (...parts: string[]): string =>
   join(base(process.env, "XDG_STATE_HOME", ".local", "state"), "stackadm", ...parts);
 
+/** Name of the lab where nobody gives it another. */
+export const usualLab = "stackadm-lab";
+
+/** Name of the lab that is meant, and of its cloud: `STACKADM_LAB_NAME` names a second one. */
+export const labName = (env: NodeJS.ProcessEnv = process.env): string =>
+  env["STACKADM_LAB_NAME"] ?? usualLab;
+
+/** Folder of a lab's files below these. */
+export const labFolder = (name: string = labName()): string => (name === usualLab ? "lab" : name);
+
 /** The package's root: where Pulumi.yaml lies, whether sources or compiled files run. */
 export function packageRoot(): string {
   const parent = resolve(__dirname, "..");

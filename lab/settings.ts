@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Address4 } from "ip-address";
 import { UserError } from "../base/user-error.js";
-import { cacheDirectory, stateDirectory } from "../base/paths.js";
+import { cacheDirectory, labFolder, labName, stateDirectory, usualLab } from "../base/paths.js";
 
 /** One of the networks between the host and the cloud. */
 export interface LabNetwork {
@@ -60,13 +60,11 @@ function externalNetwork(cidr: string, setting: string): LabExternalNetwork {
   return { ...found, first: at(50), last: at(250) };
 }
 
-const usualName = "stackadm-lab";
-
 /** Name of the lab; its interfaces are named after it, and the kernel allows them 15 characters. */
-function labName(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "devices"> {
-  const name = env["STACKADM_LAB_NAME"] ?? usualName;
+function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "devices"> {
+  const name = labName(env);
   const usual = { management: "labmgmt", external: "labext", services: "labsvc" };
-  if (name === usualName) return { name, devices: usual };
+  if (name === usualLab) return { name, devices: usual };
   if (!/^[a-z][a-z0-9-]{0,9}$/.test(name)) {
     throw new UserError(
       `STACKADM_LAB_NAME: ${name} must be at most 10 lower case letters, digits and hyphens.`,
@@ -102,7 +100,7 @@ export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
     throw new UserError(`Two of the lab's networks are both ${twice}; give each one of its own.`);
   }
   return {
-    ...labName(env),
+    ...nameAndDevices(env),
     hostname: "labcloud",
     region: "lab",
     management: { ...management, cloud: managementAt(2) },
@@ -147,8 +145,8 @@ export interface LabPaths {
   readonly siteFile: string;
 }
 
-export function labPaths(name: string = usualName): LabPaths {
-  const folder = name === usualName ? "lab" : name;
+export function labPaths(name: string = usualLab): LabPaths {
+  const folder = labFolder(name);
   const cache = cacheDirectory(folder);
   const state = stateDirectory(folder);
   return {

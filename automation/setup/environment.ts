@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Toolchain } from "../../toolchain/toolchain.js";
 import { ClusterError } from "../cluster/cluster-error.js";
-import { stateDirectory } from "../../base/paths.js";
+import { labFolder, labName, stateDirectory } from "../../base/paths.js";
 import { silent, type Progress } from "../../base/progress.js";
 import { UserError } from "../../base/user-error.js";
 import { backendVariable, requireBackend } from "./backend.js";
@@ -21,10 +21,10 @@ export interface LabSettings {
 
 /** Where the lab leaves its facts while it runs. */
 export const labSettings = (): LabSettings => ({
-  cloud: "stackadm-lab",
-  tlsCloud: "stackadm-lab-tls",
-  cloudsFile: stateDirectory("lab", "clouds.yaml"),
-  siteFile: stateDirectory("lab", "site.yaml"),
+  cloud: labName(),
+  tlsCloud: `${labName()}-tls`,
+  cloudsFile: stateDirectory(labFolder(), "clouds.yaml"),
+  siteFile: stateDirectory(labFolder(), "site.yaml"),
 });
 
 export const labRuns = (): boolean => existsSync(labSettings().cloudsFile);
@@ -73,7 +73,7 @@ export function backendUrl(env: NodeJS.ProcessEnv, ofProject?: string): string {
   if (isSet(named)) return requireBackend(named);
   if (isSet(ofProject)) return requireBackend(ofProject, "Pulumi.yaml: backend.url");
   // The stacks of a lab describe machines that end with it: a new lab means new stacks.
-  const directory = usesLab(env) ? stateDirectory("lab", "pulumi") : stateDirectory("pulumi");
+  const directory = stateDirectory(...(usesLab(env) ? [labFolder()] : []), "pulumi");
   makePlace(directory);
   return pathToFileURL(directory).href;
 }

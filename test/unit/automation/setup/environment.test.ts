@@ -33,9 +33,9 @@ describe("the environment of an operation", () => {
     else process.env["XDG_STATE_HOME"] = before;
     rmSync(state, { recursive: true });
   });
-  const startLab = (): void => {
-    mkdirSync(join(state, "stackadm", "lab"), { recursive: true });
-    writeFileSync(join(state, "stackadm", "lab", "clouds.yaml"), "clouds: {}\n");
+  const startLab = (folder = "lab"): void => {
+    mkdirSync(join(state, "stackadm", folder), { recursive: true });
+    writeFileSync(join(state, "stackadm", folder, "clouds.yaml"), "clouds: {}\n");
   };
 
   it("use the cloud that is named, and add nothing to it", () => {
@@ -65,6 +65,24 @@ describe("the environment of an operation", () => {
         OS_CLIENT_CONFIG_FILE: join(state, "stackadm", "lab", "clouds.yaml"),
         STACKADM_SITE: join(state, "stackadm", "lab", "site.yaml"),
       });
+  });
+
+  it("use the lab that STACKADM_LAB_NAME names, by its own name", () => {
+    process.env["STACKADM_LAB_NAME"] = "two";
+    try {
+      startLab();
+      assert.equal(labRuns(), false);
+      startLab("two");
+      assert.deepEqual(cloudEnvironment({}), {
+        OS_CLOUD: "two",
+        OS_CLIENT_CONFIG_FILE: join(state, "stackadm", "two", "clouds.yaml"),
+        STACKADM_SITE: join(state, "stackadm", "two", "site.yaml"),
+      });
+      assert.equal(usesLab({ OS_CLOUD: "two-tls" }), true);
+      assert.equal(backendUrl({}), `file://${join(state, "stackadm", "two", "pulumi")}`);
+    } finally {
+      Reflect.deleteProperty(process.env, "STACKADM_LAB_NAME");
+    }
   });
 
   it("use the lab over TLS when that is named, with all that is the lab's", () => {
