@@ -1,3 +1,4 @@
+import { othersCredentials } from "./others-credentials.js";
 import { forgetRefused } from "./power-states.js";
 import { whatOf } from "./recovery-steps.js";
 import type { Run } from "./run.js";
@@ -20,6 +21,14 @@ export const unreadIn = ({ deployment }: StateExport): string[] =>
     isKept(type) && initErrors.length > 0 ? [urn] : [],
   );
 
+/** Without credentials of others: Keystone shows them to nobody else, so that they would be taken for gone. */
+async function readable(run: Run, state: StateExport): Promise<string[]> {
+  const found = unreadIn(state);
+  if (found.length === 0) return [];
+  const others = new Set((await othersCredentials(run, state)).map(({ urn }) => urn));
+  return found.filter((urn) => !others.has(urn));
+}
+
 /**
  * Reads it into the state, and has that forget what OpenStack's provider would refuse; after all that asks how old that is
  * (lost-servers.ts): this writes it. Answers the state after it, and whether anything was read: what is gone is not in it any more.
@@ -29,7 +38,7 @@ export async function readUnread(
   held: StateExport | undefined,
 ): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
   const state = await forgetRefused(run.access, held);
-  const target = state ? unreadIn(state) : [];
+  const target = state ? await readable(run, state) : [];
   if (target.length === 0) return { state, mended: false };
   run.stage("repair");
   const what = target.map(whatOf).join(", ");

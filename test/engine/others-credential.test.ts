@@ -56,7 +56,7 @@ describe("a cluster's credential that another user made", function () {
   const asks = ({ headers }: SeenRequest, user: string): boolean =>
     headers["x-auth-token"] === tokenOf(user);
   /** Keystone's policy: whatever user the path names, that of the credential counts. */
-  const answer = (credential: Credential): void => {
+  let answer = (credential: Credential): void => {
     for (const user of [fakeUser, second]) {
       const path = `/identity/v3/users/${user}/application_credentials/${credential.id}`;
       const there = (): boolean => made.includes(credential);
@@ -124,6 +124,29 @@ describe("a cluster's credential that another user made", function () {
     await bySecond().up("dev", { ...bare, refresh: true });
     const { outputs } = await service().up("dev", { ...bare, refresh: true });
     assert.deepEqual([users(), outputs["credential"]?.value], [[fakeUser], made[0]?.id]);
+  });
+
+  it("is left to its owner where it could not be read after it was made", async () => {
+    const shows = answer;
+    let readable = false;
+    answer = (credential) => {
+      shows(credential);
+      const path = `GET /identity/v3/users/${fakeUser}/application_credentials/${credential.id}`;
+      cloud.on(path, () =>
+        readable
+          ? { body: { application_credential: shown(credential) } }
+          : { status: 500, body: {} },
+      );
+    };
+    const own = service({ GENERATION: "-1" });
+    await assert.rejects(own.up("dev", bare), /500|Internal Server Error/);
+    readable = true;
+    const both = [fakeUser, fakeUser];
+    assert.deepEqual(users(), both);
+    await assert.rejects(bySecond("-1").up("dev", bare), /doesn't support update/);
+    assert.deepEqual(users(), both);
+    const { outputs } = await own.up("dev", bare);
+    assert.deepEqual([users(), outputs["credential"]?.value], [[fakeUser], `dev-1-of-${fakeUser}`]);
   });
 
   for (const refresh of [false, true])

@@ -110,6 +110,13 @@ describe("an application credential that is supplied for a cluster's controllers
     assert.match(barbican, /^warning .* does not have creator in .* --role creator <name>`/);
   });
 
+  it("is not refused for a role that only the cloud knows", async () => {
+    answers({ roles: ["k8s-controllers"] });
+    assert.deepEqual(await ask(), [
+      `warning credential.id: the application credential 5d6a does not have member, load-balancer_member in project ${fakeProject}: the cluster's controllers cannot do what the cloud allows for it only; ${make}`,
+    ]);
+  });
+
   it("is not judged where the cloud calls its roles otherwise", async () => {
     answers({ roles: ["tenant"] });
     assert.deepEqual(await ask({}, ["tenant"]), []);
