@@ -126,7 +126,7 @@ export interface LabPaths {
   /** Secrets and package versions of every golden cloud, one folder per key. */
   readonly goldens: string;
   readonly lock: string;
-  /** What settings of the host were before the lab raised them; absent when none had to be. */
+  /** Folder of what settings of the host were before the first lab raised them; shared by all labs, and gone with the last. */
   readonly kernelSettings: string;
   /** Folder of those settings. */
   readonly sysctls: string;
@@ -156,7 +156,7 @@ export function labPaths(name: string = usualLab): LabPaths {
     images: join(cache, "images"),
     goldens: join(cache, "golden"),
     lock: join(cache, "lock"),
-    kernelSettings: join(cache, "kernel-settings"),
+    kernelSettings: "/run/stackadm/kernel-settings",
     sysctls: "/proc/sys",
     namespaces: "/run/netns",
     interfaces: "/sys/class/net",

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeWhole } from "../../base/files.js";
 
@@ -27,25 +27,46 @@ async function readSettings(root: string): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(values));
 }
 
-/** Raises what is too low, and remembers in `file` what it was. */
-export async function raiseKernelSettings(file: string, root = "/proc/sys"): Promise<void> {
+/** Where the labs of this host keep what they share: `before`, and an entry of each one's name in `labs` as long as it needs it. */
+export interface SharedSettings {
+  readonly folder: string;
+  /** Which lab it is. */
+  readonly lab: string;
+  /** Default: /proc/sys. */
+  readonly root?: string;
+}
+
+const placesIn = (folder: string) => ({
+  before: join(folder, "before"),
+  labs: join(folder, "labs"),
+});
+
+/** Raises what is too low, and remembers what it was, and who needs it. */
+export async function raiseKernelSettings(shared: SharedSettings): Promise<void> {
+  const { folder, lab, root = "/proc/sys" } = shared;
+  const { before, labs } = placesIn(folder);
+  await mkdir(labs, { recursive: true });
+  await writeFile(join(labs, lab), "");
   const current = await readSettings(root);
   const low = tooLow(current);
   if (low.length === 0) return;
-  const earlier = existsSync(file) ? await readFile(file, "utf8") : "";
+  const earlier = existsSync(before) ? await readFile(before, "utf8") : "";
   const lines = low.map((key) => `${key} ${current[key] ?? 0}\n`);
-  writeWhole(file, earlier + lines.join(""));
+  writeWhole(before, earlier + lines.join(""));
   for (const key of low) await writeFile(join(root, key), `${neededSettings[key] ?? 0}`);
 }
 
-/** Puts back what `raiseKernelSettings` remembered. */
-export async function restoreKernelSettings(file: string, root = "/proc/sys"): Promise<void> {
-  if (!existsSync(file)) return;
-  const lines = (await readFile(file, "utf8")).split("\n").filter((line) => line !== "");
+/** Puts back what `raiseKernelSettings` remembered; the last lab that needs it does. */
+export async function restoreKernelSettings(shared: SharedSettings): Promise<void> {
+  const { folder, lab, root = "/proc/sys" } = shared;
+  const { before, labs } = placesIn(folder);
+  await rm(join(labs, lab), { force: true });
+  if (existsSync(labs) && (await readdir(labs)).length > 0) return;
+  const text = existsSync(before) ? await readFile(before, "utf8") : "";
   // The oldest line of a setting has what it was before any lab.
-  for (const line of lines.reverse()) {
+  for (const line of text.split("\n").reverse()) {
     const [key = "", value = ""] = line.split(" ");
     if (key in neededSettings) await writeFile(join(root, key), value);
   }
-  await rm(file);
+  await rm(folder, { recursive: true, force: true });
 }

@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { run } from "../../base/run.js";
 import { UserError } from "../../base/user-error.js";
 import type { LabPaths, LabSettings } from "../settings.js";
-import { raiseKernelSettings, restoreKernelSettings } from "./kernel-settings.js";
+import {
+  raiseKernelSettings,
+  restoreKernelSettings,
+  type SharedSettings,
+} from "./kernel-settings.js";
 import {
   collisions,
   deletions,
@@ -57,12 +61,17 @@ export async function checkCollisions(
 
 type KernelPaths = Pick<LabPaths, "kernelSettings" | "sysctls" | "namespaces" | "interfaces">;
 
+const sharedBy = (
+  { name: lab }: LabSettings,
+  { kernelSettings: folder, sysctls: root }: KernelPaths,
+): SharedSettings => ({ folder, lab, root });
+
 /**
- * Makes namespace, veth pairs and packet filter rules. The file `kernelSettings` remembers for `tearDownNetwork` which
+ * Makes namespace, veth pairs and packet filter rules. The folder `kernelSettings` remembers for `tearDownNetwork` which
  * settings of the host had to be raised.
  */
 export async function setUpNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
-  await raiseKernelSettings(paths.kernelSettings, paths.sysctls);
+  await raiseKernelSettings(sharedBy(settings, paths));
   for (const [command, ...args] of [...linkCommands(settings), ...filterCommands(settings)]) {
     await run(command, args);
   }
@@ -110,7 +119,7 @@ export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths)
   await removeNamespace(settings.name, paths);
   await unmountNamespaceFolder(paths.namespaces);
   for (const [command, ...args] of await ruleDeletions(settings.name)) await run(command, args);
-  await restoreKernelSettings(paths.kernelSettings, paths.sysctls);
+  await restoreKernelSettings(sharedBy(settings, paths));
 }
 
 /** What of the lab's network is there, for `lab status` and for the proof that `lab down` left nothing. */

@@ -11,10 +11,11 @@ import {
 
 describe("lab/host/kernel-settings", () => {
   let root: string;
-  let file: string;
+  let folder: string;
+  const by = (lab = "one") => ({ folder, lab, root });
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "stackadm-sysctl-"));
-    file = join(root, "remembered", "kernel-settings");
+    folder = join(root, "remembered", "kernel-settings");
   });
   afterEach(() => {
     rmSync(root, { recursive: true });
@@ -45,37 +46,49 @@ describe("lab/host/kernel-settings", () => {
 
   it("raises a fresh Debian's settings and puts them back", async () => {
     host(debian);
-    await raiseKernelSettings(file, root);
+    await raiseKernelSettings(by());
     assert.deepEqual(now(), neededSettings);
-    await restoreKernelSettings(file, root);
+    await restoreKernelSettings(by());
     assert.deepEqual(now(), debian);
-    assert.equal(existsSync(file), false);
+    assert.equal(existsSync(folder), false);
   });
+
+  for (const first of ["one", "two"])
+    it(`puts them back for the last of two labs, which is not ${first}`, async () => {
+      host(debian);
+      const last = first === "one" ? "two" : "one";
+      await raiseKernelSettings(by("one"));
+      await raiseKernelSettings(by("two"));
+      await restoreKernelSettings(by(first));
+      assert.deepEqual(now(), neededSettings);
+      await restoreKernelSettings(by(last));
+      assert.deepEqual(now(), debian);
+      assert.equal(existsSync(folder), false);
+    });
 
   it("leaves alone what is high enough, and then has nothing to put back", async () => {
     const high = { ...neededSettings, "fs/inotify/max_user_instances": 1_000_000 };
     host(high);
-    await raiseKernelSettings(file, root);
+    await raiseKernelSettings(by());
     assert.deepEqual(now(), high);
-    assert.equal(existsSync(file), false);
-    await restoreKernelSettings(file, root);
+    await restoreKernelSettings(by());
     assert.deepEqual(now(), high);
   });
 
   it("puts back what was there before the first of two raises: an earlier lab may have been killed", async () => {
     host(debian);
-    await raiseKernelSettings(file, root);
+    await raiseKernelSettings(by());
     host({ "fs/inotify/max_user_instances": 256 });
-    await raiseKernelSettings(file, root);
-    await restoreKernelSettings(file, root);
+    await raiseKernelSettings(by());
+    await restoreKernelSettings(by());
     assert.deepEqual(now(), debian);
   });
 
   it("writes nothing but the settings it knows, whatever stands in the file", async () => {
     host(neededSettings);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, "../../etc/passwd 0\nkernel/panic 1\n");
-    await restoreKernelSettings(file, root);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "before"), "../../etc/passwd 0\nkernel/panic 1\n");
+    await restoreKernelSettings(by());
     assert.deepEqual(now(), neededSettings);
     assert.equal(existsSync(join(root, "kernel/panic")), false);
   });
