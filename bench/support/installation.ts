@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -14,6 +15,7 @@ import { join } from "node:path";
 import { run } from "../../base/run.js";
 import { toYaml } from "../../base/yaml.js";
 import { recordedState } from "../../test/support/record-state.js";
+import type { FakeCloud } from "../../test/support/fake-openstack.js";
 import type { Living } from "./cluster.js";
 import { watchProcesses, type Seen } from "./process-watch.js";
 
@@ -29,7 +31,13 @@ export interface Ran {
   readonly processes: readonly Seen[];
 }
 
-/** A checkout as it would be installed on somebody's machine, with a home and a state of its own that holds the cluster. */
+/** The cloud that an installation is to use, and what its stack's settings say. */
+export interface Place {
+  readonly cloud: Pick<FakeCloud, "environment" | "authUrl">;
+  readonly args: Living["args"];
+}
+
+/** A checkout as it would be installed on somebody's machine, with a home and a state of its own. */
 export class Installation {
   private readonly home = mkdtempSync(join(tmpdir(), "stackadm-bench-"));
   private readonly place = join(this.home, "package");
@@ -37,18 +45,20 @@ export class Installation {
 
   private constructor(
     readonly checkout: string,
-    private readonly living: Living,
+    place: Place,
+    /** Milliseconds between two looks at the processes. */
+    private readonly interval?: number,
   ) {
     mkdirSync(this.place);
     for (const part of parts)
       cpSync(join(checkout, part), join(this.place, part), { recursive: true });
     symlinkSync(join(checkout, "node_modules"), join(this.place, "node_modules"));
-    const config = { "stackadm:cluster": living.args };
+    const config = { "stackadm:cluster": place.args };
     writeFileSync(join(this.place, "Pulumi.dev.yaml"), toYaml({ config }));
     this.env = {
       ...process.env,
-      ...living.cloud.environment(),
-      OS_AUTH_URL: `${living.cloud.authUrl}/v3`,
+      ...place.cloud.environment(),
+      OS_AUTH_URL: `${place.cloud.authUrl}/v3`,
       HOME: this.home,
       XDG_STATE_HOME: join(this.home, "state"),
       // The toolchain that was made already.
@@ -59,12 +69,18 @@ export class Installation {
     };
   }
 
-  static async of(checkout: string, living: Living): Promise<Installation> {
+  /** One that has no cluster yet. */
+  static async empty(checkout: string, place: Place, interval?: number): Promise<Installation> {
     // Compiles what is not compiled.
     await run(process.execPath, [join(checkout, "automation/cli/stackadm.mjs"), "--version"]);
-    const made = new Installation(checkout, living);
+    return new Installation(checkout, place, interval);
+  }
+
+  /** One whose state holds the cluster. */
+  static async of(checkout: string, living: Living): Promise<Installation> {
+    const made = await Installation.empty(checkout, living);
     try {
-      await made.hold();
+      await made.hold(living);
       // The outputs are in the state from now on, and every file has been read once.
       await made.stackadm("up");
     } catch (error) {
@@ -91,7 +107,7 @@ export class Installation {
     const ended = new Promise<number | null>((done, failed) => {
       child.once("error", failed).once("close", done);
     });
-    const processes = await watchProcesses(mark, ended);
+    const processes = await watchProcesses(mark, ended, this.interval);
     const wall = Math.round(performance.now() - since);
     if ((await ended) !== 0) throw new Error(`stackadm ${args.join(" ")} failed:\n${output}`);
     return { wall, output, processes };
@@ -103,17 +119,25 @@ export class Installation {
     for (const stack of readdirSync(work)) rmSync(join(work, stack, "fitted"), { force: true });
   }
 
+  /** Bytes of the stack's state. */
+  stateSize(): number {
+    const stacks = join(this.home, "state", "stackadm", "pulumi", ".pulumi", "stacks");
+    const files = readdirSync(stacks, { recursive: true, encoding: "utf8" });
+    const [file = ""] = files.filter((name) => name.endsWith("dev.json"));
+    return statSync(join(stacks, file)).size;
+  }
+
   remove(): void {
     rmSync(this.home, { recursive: true, force: true });
   }
 
   /** Has the stack hold the cluster as if it had been made. */
-  private async hold(): Promise<void> {
+  private async hold(living: Living): Promise<void> {
     // Makes the stack, the key of the logins and what secrets are kept with.
     await this.stackadm("preview");
     const kept = join(this.home, "state", "stackadm");
     const publicKey = readFileSync(join(kept, "ssh", "id_ed25519.pub"), "utf8").trim();
-    const { facts: cloud, answers, args } = this.living;
+    const { facts: cloud, answers, args } = living;
     const cluster = { args: { ...args, ssh: { publicKey } }, cloud };
     const state = await recordedState(cluster, { answers, scripts: true });
     // The tests' cloud is elsewhere than this one.

@@ -9,10 +9,12 @@ export interface Seen {
   readonly to: number;
   /** CPU time of its own, in milliseconds. */
   readonly cpu: number;
+  /** The most memory that it had at once, in kB. */
+  readonly peak: number;
 }
 
 /** Milliseconds between two looks. */
-const interval = 15;
+const often = 15;
 /** Milliseconds in a unit of CPU time: 100 of them a second on every Linux. */
 const tick = 10;
 
@@ -37,8 +39,19 @@ function cpuOf(pid: string): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tick;
 }
 
-/** Which processes with this mark in their environment there are, until the promise is kept. */
-export async function watchProcesses(mark: string, ended: Promise<unknown>): Promise<Seen[]> {
+const peakOf = (pid: string): number =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+
+/**
+ * Which processes with this mark in their environment there are, until the promise is kept.
+ *
+ * @param interval milliseconds between two looks: of what is shorter, and of the end of each process, nothing is seen
+ */
+export async function watchProcesses(
+  mark: string,
+  ended: Promise<unknown>,
+  interval = often,
+): Promise<Seen[]> {
   const since = performance.now();
   const seen = new Map<string, Seen>();
   const foreign = new Map<string, string>();
@@ -58,8 +71,10 @@ export async function watchProcesses(mark: string, ended: Promise<unknown>): Pro
         continue;
       }
       const now = Math.round(performance.now() - since);
-      const cpu = Math.max(cpuOf(pid), known?.cpu ?? 0);
-      seen.set(pid, { what, from: known?.from ?? now, to: now, cpu });
+      const { from, ...before } = known ?? { from: now, cpu: 0, peak: 0 };
+      const cpu = Math.max(cpuOf(pid), before.cpu);
+      const peak = Math.max(peakOf(pid), before.peak);
+      seen.set(pid, { what, from, to: now, cpu, peak });
     }
     await pause(interval);
   }

@@ -57,6 +57,8 @@ export interface FakeOptions {
   readonly restricted?: boolean;
   /** Key and certificate of a cloud behind TLS. */
   readonly tls?: ServerOptions;
+  /** Answers what no route does. Default: nobody. */
+  readonly otherwise?: (request: SeenRequest) => FakeAnswer | undefined;
 }
 
 /** With what a user works who has signed in. */
@@ -108,23 +110,22 @@ const listen = async (server: Server): Promise<number> => {
 export async function startFakeCloud(options: FakeOptions = {}): Promise<FakeCloud> {
   const routes = new Map<string, Answer>();
   const seen: SeenRequest[] = [];
+  const answerTo = (entry: SeenRequest): FakeAnswer => {
+    const { method, path } = entry;
+    const route =
+      routes.get(`${method} ${path}`) ?? routes.get(`${method} ${path.split("?")[0] ?? ""}`);
+    const answer =
+      typeof route === "function" ? route(entry) : (route ?? options.otherwise?.(entry));
+    const message = `nothing at ${method} ${path}`;
+    return answer ?? { status: 404, body: { error: { message } } };
+  };
   const answerAll: RequestListener = (request, response) => {
     void (async () => {
       const path = (request.url ?? "/").replace("/v9", "");
       const method = request.method ?? "GET";
       const entry = { method, path, headers: request.headers, body: await bodyOf(request) };
       seen.push(entry);
-      const route =
-        routes.get(`${method} ${path}`) ?? routes.get(`${method} ${path.split("?")[0] ?? ""}`);
-      const answer = typeof route === "function" ? route(entry) : route;
-      const {
-        status = 200,
-        body,
-        headers = {},
-      } = answer ?? {
-        status: 404,
-        body: { error: { message: `nothing at ${method} ${path}` } },
-      };
+      const { status = 200, body, headers = {} } = answerTo(entry);
       if (status === "reset") {
         request.socket.resetAndDestroy();
         return;
@@ -140,6 +141,10 @@ export async function startFakeCloud(options: FakeOptions = {}): Promise<FakeClo
   routes.set("POST /identity/v3/auth/tokens", ({ body }) =>
     token(origin, options, userIn(body, options)),
   );
+  routes.set("GET /identity/v3/auth/tokens", () => ({
+    ...token(origin, options, fakeUser),
+    status: 200,
+  }));
   return {
     authUrl: `${origin}/identity`,
     seen,

@@ -3,6 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../../../../../base/run.js";
 
+/** How a fake API server is served. */
+export interface FakeApiOptions {
+  /** Key and certificate. Default: of 127.0.0.1. */
+  readonly pair?: { readonly key: string; readonly cert: string };
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** Default: any free port. */
+  readonly port?: number;
+  /** Whether it answers those without its token, too. Default: no. */
+  readonly anybody?: boolean;
+}
+
 let pair: Promise<{ key: string; cert: string }> | undefined;
 
 /** A key and a certificate for 127.0.0.1, made once per process. Needs the command `openssl`. */

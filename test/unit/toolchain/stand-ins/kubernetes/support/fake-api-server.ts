@@ -15,7 +15,7 @@ import type { Answer } from "./statuses.js";
 import { encodeSecret, jsonPatched, managed, mergeApply, validate } from "./writes.js";
 import { builtIns, react } from "./controllers.js";
 import type { Served } from "./controllers.js";
-import { kubeconfigFor, selfSigned } from "./certificate.js";
+import { kubeconfigFor, selfSigned, type FakeApiOptions } from "./certificate.js";
 import type { Json, JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 
 /** One request as the server saw it. */
@@ -51,16 +51,18 @@ export class FakeApiServer {
   private constructor(
     private readonly server: Server,
     private readonly certificate: string,
+    private readonly anybody: boolean,
   ) {}
 
-  static async start(): Promise<FakeApiServer> {
-    const pair = await selfSigned();
+  static async start(options: FakeApiOptions = {}): Promise<FakeApiServer> {
+    const { host = "127.0.0.1", port = 0, anybody = false } = options;
+    const pair = options.pair ?? (await selfSigned());
     const server = createServer(pair);
-    const fake = new FakeApiServer(server, pair.cert);
+    const fake = new FakeApiServer(server, pair.cert, anybody);
     server.on("request", (request, response) => {
       fake.answer(request, response);
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    await new Promise<void>((resolve) => server.listen(port, host, resolve));
     for (const name of ["default", "kube-system"]) {
       fake.put({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
     }
@@ -155,7 +157,7 @@ export class FakeApiServer {
     const method = request.method ?? "GET";
     const type = request.headers["content-type"] ?? "";
     this.requests.push({ method, path: url.pathname, query: url.searchParams, type });
-    if (request.headers.authorization !== `Bearer ${this.token}`) {
+    if (!this.anybody && request.headers.authorization !== `Bearer ${this.token}`) {
       return statusOf(401, "Unauthorized", "Unauthorized");
     }
     if (url.pathname === "/version") return { code: 200, body: { major: "1", minor: "36" } };

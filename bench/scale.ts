@@ -1,0 +1,115 @@
+/*
+ * How an `up` grows with its machines: the installed command line, the real engine with its plugins, against a cloud, machines and a
+ * cluster that are fake (support/scale/): `up`, an `up` with nothing to do, and one `preview` of 3 + 100 from nothing. Not a test.
+ *
+ *   npx tsx bench/scale.ts [--counts 50,100,200,500] [--control-planes 3] [--record]
+ *
+ * Of what is given for each machine, the ratio to the first count is the ratio to linear growth. Last comes a line of JSON for each;
+ * `--record` keeps them in bench/records.jsonl.
+ */
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Installation, type Ran } from "./support/installation.js";
+import { report } from "./support/records.js";
+import { scaleFigures } from "./support/scale/figures.js";
+import { Site } from "./support/scale/process.js";
+import type { Figures } from "./support/statistics.js";
+
+/** Of the preview from nothing. */
+const previewed = 100;
+/** Milliseconds between two looks at the processes, which are many and long. */
+const interval = 200;
+
+const say = (line: string): void => {
+  process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+};
+
+const settings = (controlPlanes: number, workers: number) => ({
+  ...{ name: "dev", image: "debian-12", externalNetwork: "public" },
+  allowedCidrs: ["203.0.113.0/24"],
+  network: { nodes: "10.0.0.0/16", pods: "10.128.0.0/10" },
+  controlPlane: { flavor: "k8s-control-plane", count: controlPlanes },
+  endpoint: { kind: "load-balancer" as const },
+  workers: { general: { flavor: "k8s-worker", count: workers } },
+});
+
+interface Measured {
+  readonly workers: number;
+  readonly run: (command: string) => Promise<Figures>;
+  readonly stateSize: () => number;
+}
+
+/** Gives an installation without a cluster, against fakes of its own. */
+async function within<T>(
+  controlPlanes: number,
+  workers: number,
+  work: (measured: Measured) => Promise<T>,
+): Promise<T> {
+  const site = await Site.start();
+  const cloud = { environment: () => site.environment, authUrl: site.authUrl };
+  const args = settings(controlPlanes, workers);
+  const place = await Installation.empty(join(__dirname, ".."), { cloud, args }, interval);
+  const run = async (command: string): Promise<Figures> => {
+    const before = await site.usage();
+    const ran: Ran = await place.stackadm(command);
+    const after = await site.usage();
+    const figures = {
+      ...scaleFigures(ran, controlPlanes + workers),
+      "calls to the cloud": after.calls - before.calls,
+      "changes among them": after.changes - before.changes,
+      "scripts on machines": after.scripts - before.scripts,
+      "CPU of what is fake, s": (after.cpu - before.cpu) / 1000,
+    };
+    say(`${command} of ${String(controlPlanes)} + ${String(workers)}: ${JSON.stringify(figures)}`);
+    return figures;
+  };
+  try {
+    return await work({ workers, run, stateSize: () => place.stateSize() });
+  } finally {
+    place.remove();
+    await site.stop();
+  }
+}
+
+async function measure(
+  controlPlanes: number,
+  counts: readonly number[],
+  keep: boolean,
+): Promise<void> {
+  const [ups, idle] = [[], []] as { name: string; runs: Figures[] }[][];
+  for (const workers of counts)
+    await within(controlPlanes, workers, async ({ run, stateSize }) => {
+      const up = await run("up");
+      const state = { "state a machine, kB": stateSize() / 1000 / (controlPlanes + workers) };
+      ups?.push({ name: String(workers), runs: [{ ...up, ...state }] });
+      const again = await run("up");
+      if (again["changes among them"] !== 0 || again["scripts on machines"] !== 0)
+        throw new Error("The second up had something to do.");
+      idle?.push({ name: String(workers), runs: [again] });
+    });
+  const preview = await within(controlPlanes, previewed, ({ run }) => run("preview"));
+  const all = {
+    "scale up": ups ?? [],
+    "scale nothing to do": idle ?? [],
+    "scale preview from nothing": [{ name: String(previewed), runs: [preview] }],
+  };
+  for (const [bench, columns] of Object.entries(all))
+    await report({ bench, options: { controlPlanes }, columns }, keep);
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      counts: { type: "string", default: "50,100,200,500" },
+      "control-planes": { type: "string", default: "3" },
+      record: { type: "boolean", default: false },
+    },
+  });
+  const counts = values.counts.split(",").map(Number);
+  await measure(Number(values["control-planes"]), counts, values.record);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});

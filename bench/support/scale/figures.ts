@@ -1,0 +1,42 @@
+import type { Ran } from "../installation.js";
+import type { Figures } from "../statistics.js";
+
+/** Whose CPU time is told, by what is in their command line. */
+const parts = {
+  engine: /pulumi (up|preview) /,
+  program: /cluster\/worker/,
+  "command line": /cli\/(stackadm|start)/,
+  "OpenStack plugin": /pulumi-resource-openstack/,
+  "command plugin": /command\/main\.js|pulumi-resource-command/,
+  "Kubernetes plugin": /kubernetes\/main\.js|pulumi-resource-kubernetes/,
+} as const;
+type Part = keyof typeof parts;
+
+const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+
+/** What a run took, in milliseconds and kB: in all, and for each machine, where the ratio to the first column is the ratio to linear. */
+export function scaleFigures({ wall, processes }: Ran, machines: number): Figures {
+  const of = (part: Part) => processes.filter(({ what }) => parts[part].test(what));
+  const cpu = (part: Part): number => sum(of(part).map((one) => one.cpu));
+  const peak = (part: Part): number => Math.max(0, ...of(part).map((one) => one.peak));
+  const names = Object.keys(parts) as Part[];
+  const core = cpu("engine") + cpu("program");
+  const [, atOnce] = /--parallel (\d+)/.exec(of("engine")[0]?.what ?? "") ?? [];
+  return {
+    "resources at once": Number(atOnce ?? NaN),
+    "wall, s": wall / 1000,
+    "CPU of all, s": sum(processes.map((one) => one.cpu)) / 1000,
+    ...Object.fromEntries(names.map((part) => [`CPU of ${part}, s`, cpu(part) / 1000])),
+    "memory of program, MB": peak("program") / 1024,
+    "memory of command line, MB": peak("command line") / 1024,
+    "memory of engine, MB": peak("engine") / 1024,
+    "memory of OpenStack plugin, MB": peak("OpenStack plugin") / 1024,
+    "memory of command plugin, MB": peak("command plugin") / 1024,
+    "wall a machine, ms": wall / machines,
+    "CPU of all a machine, ms": sum(processes.map((one) => one.cpu)) / machines,
+    "CPU of engine and program a machine, ms": core / machines,
+    ...Object.fromEntries(
+      names.map((part) => [`CPU of ${part} a machine, ms`, cpu(part) / machines]),
+    ),
+  };
+}
