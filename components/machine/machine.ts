@@ -203,13 +203,13 @@ export class Machine extends Component {
       openstack.compute.Instance,
       "server",
       {
-        name: machine,
+        // Said, though it is the default: as one that is ignored it is none for the next run, which would write all the state per server.
+        ...{ name: machine, configDrive: true, powerState: "active" },
         ...(!boots && { imageId }),
         ...(volumes.length > 0 && { blockDevices: blockDevices(imageId, volumes) }),
         flavorId: knownAfter(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
         // The first one is where the default route leads.
         networks: [port, ...(adminPort ? [adminPort] : [])].map(({ id }) => ({ port: id })),
-        configDrive: true,
         ...(plan.zone !== undefined && { availabilityZone: plan.zone }),
         schedulerHints: hintsOf(args),
         ...(plan.tags.length > 0 && { tags: [...plan.tags] }),

@@ -114,6 +114,8 @@ describe("the graph", () => {
           ...["metadata", "powerState", "schedulerHints", "tags", "userData"],
         ]);
         assert.equal(row.inputs["configDrive"], true);
+        // Not by default: it is ignored, and would be no default of the next run.
+        assert.equal(row.inputs["powerState"], "active");
       }
     });
 

@@ -26,7 +26,9 @@ const items = (inputs: Fields, key: string): readonly Fields[] =>
   Array.isArray(inputs[key]) ? (inputs[key] as Fields[]) : [];
 
 /** Inputs that say nothing to an API: the pool is the external network that `valueSpecs` name, no groups are none that are listed. */
-const implied: readonly string[] = ["pool", "noSecurityGroups", "forceDestroy", "tags"];
+const implied: readonly string[] = [
+  ...["pool", "noSecurityGroups", "forceDestroy", "tags", "powerState"],
+];
 
 /** Refuses inputs that nobody read, so that what is made here is what the program makes. */
 function requireAllRead<T>(type: string, inputs: Fields, make: (inputs: Fields) => T): T {
