@@ -26,8 +26,8 @@ function machine({ make }: ReturnType<typeof project>, name: string) {
   return { port, hostKey, server: make("/compute/servers", "server", asked) };
 }
 
-const addressOf = ({ fixed_ips: [first] }: Fields): string =>
-  (first as { ip_address: string }).ip_address;
+const addressOf = ({ fixed_ips }: Fields): string =>
+  (fixed_ips as readonly { ip_address: string }[])[0]?.ip_address ?? "";
 
 describe("the project that is fake", () => {
   it("knows each machine by the address of its port, with the host key that it was given", () => {
