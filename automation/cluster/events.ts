@@ -126,9 +126,12 @@ function severityOf(severity: string): "info" | "warning" | "error" | undefined 
 
 type Raw = z.infer<typeof eventSchema>;
 
-/** Components are no work of their own: only what is made for them is shown. */
-const isComponent = ({ old, new: next }: z.infer<typeof metadataSchema>): boolean =>
-  (next?.custom ?? old?.custom) !== true;
+/** The engine's own provider: there after a run that asked it for the state, gone after the next one that did not. */
+const ownProvider = "pulumi:providers:pulumi";
+
+/** What is no work: components, since only what is made for them is shown, and what the engine keeps for itself. */
+const isNoWork = ({ urn, old, new: next }: z.infer<typeof metadataSchema>): boolean =>
+  (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === ownProvider;
 
 /** The stack itself, whose outputs are the program's. */
 const stackType = "pulumi:pulumi:Stack";
@@ -157,7 +160,7 @@ function decodeStep(event: Raw): ClusterEvent | undefined {
       at,
       same: isDeepStrictEqual(outputsOf(metadata.old), outputsOf(metadata.new)),
     };
-  if (isComponent(metadata)) return undefined;
+  if (isNoWork(metadata)) return undefined;
   const change = changeOf(metadata);
   if (resOpFailedEvent) return { type: "failed", at, change, inputs: inputsOf(metadata) };
   const unchanged = boring.has(change.operation);

@@ -1,17 +1,17 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Access } from "../machine/access.js";
 import { hostScripts, hostValues } from "../machine/preparation.js";
 import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
 import { ownState } from "../support/own-state.js";
+import { scriptsBeside } from "../support/static-scripts.js";
 import { EntryAddress, through, type EntryAddressArgs } from "./access.js";
 
+const read = scriptsBeside(__dirname);
 const scripts = [
-  readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),
+  read("../support/scripts/common.sh"),
   ...hostScripts,
-  readFileSync(join(__dirname, "scripts/bastion.sh"), "utf8"),
+  read("scripts/bastion.sh"),
 ] as const;
 
 /** A machine that is nothing but the way to the others: the only one that SSH from outside reaches. */

@@ -16,7 +16,7 @@ import { versionValuesOf } from "../machine/version.js";
 import { roleTable } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
-import { etcdMintScript, leaveScripts, memberScripts } from "./member-scripts.js";
+import { leaveScripts, memberPrograms, memberScripts } from "./member-scripts.js";
 
 export interface EtcdArgs extends Omit<MachineGroupArgs, "generationOf"> {
   /** In which order machines are replaced. */
@@ -98,6 +98,7 @@ export class Etcd extends MachineGroup {
     return this.script(member, "member", {
       access,
       scripts: memberScripts,
+      programs: memberPrograms,
       values: {
         ...joinerValues(member, this.members, this.#machines),
         ...versionValuesOf(spec),
@@ -109,7 +110,6 @@ export class Etcd extends MachineGroup {
         ),
         KUBELET_CONFIG: kubeletDocument(kubernetes.kubelet),
         JOIN_SIGNER: pulumi.output(this.#machines.seed).apply(joinSigner),
-        MINT_SCRIPT: etcdMintScript,
         NODE_RANGE: spec.network.nodes,
         KUBELET: prepare.result("kubelet"),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,

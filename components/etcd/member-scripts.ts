@@ -1,10 +1,14 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-
 import { versionScripts, versionValues } from "../machine/version.js";
+import { programsBeside, scriptsBeside } from "../support/static-scripts.js";
 
-const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
+const read = scriptsBeside(__dirname);
 const asking = [read("../support/scripts/common.sh"), read("../machine/scripts/peers.sh")] as const;
+
+/** Installed on etcd's machines by member.sh; lets members in and signs for control planes. */
+export const etcdMintScript = programsBeside(__dirname)("scripts/mint.sh");
+
+/** What etcd's machines have installed, by the variables in which scripts/member.sh and what comes before it read it. */
+export const memberPrograms = { MINT_SCRIPT: etcdMintScript } as const;
 
 export const memberScripts = [
   ...asking,
@@ -18,8 +22,6 @@ export const memberScripts = [
 ] as const;
 export const clientScripts = [...asking, read("scripts/client.sh")] as const;
 export const leaveScripts = [asking[0], read("scripts/leave.sh")] as const;
-/** Installed on etcd's machines by member.sh; lets members in and signs for control planes. */
-export const etcdMintScript = read("scripts/mint.sh");
 
 const askerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "NODE_NAME"] as const;
 /** What scripts/member.sh and what comes before it read. */
@@ -31,7 +33,6 @@ export const memberValues = [
   "KUBEADM_ETCD",
   "KUBELET_CONFIG",
   "JOIN_SIGNER",
-  "MINT_SCRIPT",
   "NODE_RANGE",
   "KUBELET",
   "AFTER_KUBEADM",

@@ -35,16 +35,11 @@ import { NodeGroup } from "./node-group.js";
 import { patchesBlock, patchFiles } from "./patches.js";
 import { nodeMarks } from "./node-marks.js";
 import {
+  controlPlanePrograms,
   controlPlaneScripts,
-  encryptionScript,
   teardownScripts,
-  marksScript,
-  mintScript,
-  renewScript,
   renewalMinute,
-  retireScript,
   scriptsFor,
-  servingScript,
   snapshotsScripts,
   upgradeValuesOf,
 } from "./node-scripts.js";
@@ -166,7 +161,7 @@ export class ControlPlane extends NodeGroup {
     const values: RemoteScriptArgs["values"] = {
       ...joinerValues(member, this.members, machines),
       ...endpoint.scriptValues(member.plan.position, addresses),
-      ...{ ...upgradeValuesOf(spec), RETIRE_SCRIPT: retireScript },
+      ...upgradeValuesOf(spec),
       API_NAME: spec.apiName,
       NODE_NAME: member.plan.name,
       ADDRESS: member.machine.address,
@@ -175,21 +170,16 @@ export class ControlPlane extends NodeGroup {
       CA_CERT_HASH: order?.facts.caCertHash ?? "",
       FROZEN: frozen.lines,
       CERTIFICATE_NAMES: names.apply((list) => list.join("\n")),
-      RENEW_SCRIPT: renewScript,
       RENEWAL_MINUTE: renewalMinute(member.plan.position),
       JOIN_SIGNER: pulumi.output(machines.seed).apply(joinSigner),
-      MINT_SCRIPT: mintScript,
       NODE_RANGE: spec.network.nodes,
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
       NODE_MARKS: nodeMarks(planCluster(spec).groups),
-      MARKS_SCRIPT: marksScript,
       CONFIGURATION: configured.apply(configurationText),
       CONFIGURATION_FILES: configured.apply(configurationFiles),
       ENCRYPTION: configured.apply(encryptionFile),
-      ENCRYPTION_SCRIPT: encryptionScript,
       PATCHES: patchFiles(spec.kubernetes.patches),
       KUBELET_CONFIGURATION: kubeletText(kubeletFields(spec.kubernetes)),
-      SERVING_SCRIPT: servingScript,
       KUBE_PROXY_CONFIGURATION: proxyText(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       KUBELET: prepare.result("kubelet"),
@@ -198,6 +188,7 @@ export class ControlPlane extends NodeGroup {
     };
     const script = this.script(member, step, {
       ...{ access, scripts: scriptsFor(spec, controlPlaneScripts), values },
+      programs: controlPlanePrograms,
       after: order?.leave,
     });
     args.turns.done(member.plan.name, script.id);

@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import { versionScripts, versionValues, versionValuesOf } from "../machine/version.js";
 import { virtualIpValues } from "../endpoint/keepalived-documents.js";
+import { programsBeside, scriptsBeside } from "../support/static-scripts.js";
 
-const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
+const read = scriptsBeside(__dirname);
+const program = programsBeside(__dirname);
 const common = read("../support/scripts/common.sh");
 const joining = [common, read("../machine/scripts/peers.sh"), read("scripts/api-name.sh")];
 
@@ -19,6 +19,38 @@ const kubelet = [
 const takeBack = read("scripts/take-back.sh");
 const draining = read("scripts/drain.sh");
 const upgrading = [...versionScripts, read("scripts/upgrade.sh")];
+
+/** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */
+export const mintScript = program("scripts/mint.sh");
+/** Installed on control planes by upgrade-control-plane.sh; takes pods from nodes while their kubelets change. */
+export const retireScript = [
+  "#!/bin/bash",
+  program("scripts/drain.sh"),
+  program("scripts/retire.sh"),
+].join("\n");
+/** Installed on control planes by keep-marks.sh; gives the nodes their labels and taints. */
+export const marksScript = program("scripts/marks.sh");
+/** Installed on control planes by encryption.sh; encrypts Secrets when all of them can read what is encrypted. */
+export const encryptionScript = program("scripts/encrypt.sh");
+/** Installed on control planes by signed-kubelets.sh; approves the certificates that kubelets serve with. */
+export const servingScript = program("scripts/serving.sh");
+/** Installed on control planes by renewal.sh; signs kubeadm's certificates anew before they end. */
+export const renewScript = [
+  "#!/bin/bash",
+  program("../machine/scripts/converge.sh"),
+  program("scripts/static-pods.sh"),
+  program("scripts/renew.sh"),
+].join("\n");
+
+/** What control planes have installed, by the variables in which scripts/control-plane.sh and what comes before it read it. */
+export const controlPlanePrograms = {
+  MINT_SCRIPT: mintScript,
+  RETIRE_SCRIPT: retireScript,
+  MARKS_SCRIPT: marksScript,
+  ENCRYPTION_SCRIPT: encryptionScript,
+  SERVING_SCRIPT: servingScript,
+  RENEW_SCRIPT: renewScript,
+} as const;
 
 export const controlPlaneScripts = [
   ...joining,
@@ -60,24 +92,6 @@ export const leaveScripts = [common, draining, read("scripts/leave.sh")] as cons
 const releasing = [common, takeBack, read("scripts/release.sh")];
 export const teardownScripts = [...releasing, read("scripts/teardown.sh")] as const;
 export const snapshotsScripts = [...releasing, read("scripts/snapshots.sh")] as const;
-/** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */
-export const mintScript = read("scripts/mint.sh");
-/** Installed on control planes by upgrade-control-plane.sh; takes pods from nodes while their kubelets change. */
-export const retireScript = ["#!/bin/bash", draining, read("scripts/retire.sh")].join("\n");
-/** Installed on control planes by keep-marks.sh; gives the nodes their labels and taints. */
-export const marksScript = read("scripts/marks.sh");
-
-/** Installed on control planes by encryption.sh; encrypts Secrets when all of them can read what is encrypted. */
-export const encryptionScript = read("scripts/encrypt.sh");
-
-/** Installed on control planes by signed-kubelets.sh; approves the certificates that kubelets serve with. */
-export const servingScript = read("scripts/serving.sh");
-
-/** Installed on control planes by renewal.sh; signs kubeadm's certificates anew before they end. */
-export const renewScript = ["#!/bin/bash", converge, staticPods, read("scripts/renew.sh")].join(
-  "\n",
-);
-
 /** When each hour the control plane at this position does that: there are five at most, and no two are to begin together. */
 export const renewalMinute = (position: number): string => String(12 * position).padStart(2, "0");
 
@@ -99,7 +113,6 @@ export const upgradeValuesOf = (
 export const controlPlaneValues = [
   ...joinerValues,
   ...upgradeValues,
-  "RETIRE_SCRIPT",
   "NODE_NAME",
   "ADDRESS",
   "KUBEADM_INIT",
@@ -107,22 +120,17 @@ export const controlPlaneValues = [
   "CA_CERT_HASH",
   "FROZEN",
   "CERTIFICATE_NAMES",
-  "RENEW_SCRIPT",
   "RENEWAL_MINUTE",
   "JOIN_SIGNER",
-  "MINT_SCRIPT",
   "NODE_RANGE",
   "KUBELET",
   "SCHEDULABLE",
   "NODE_MARKS",
-  "MARKS_SCRIPT",
   "CONFIGURATION",
   "CONFIGURATION_FILES",
   "ENCRYPTION",
-  "ENCRYPTION_SCRIPT",
   "PATCHES",
   "KUBELET_CONFIGURATION",
-  "SERVING_SCRIPT",
   "KUBE_PROXY_CONFIGURATION",
   "AFTER_KUBEADM",
   ...virtualIpValues,

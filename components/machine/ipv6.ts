@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type * as pulumi from "@pulumi/pulumi";
 import type { MachinesIpv6 } from "../network/network.js";
+import { scriptsBeside } from "../support/static-scripts.js";
 
 /** Goes on where the preparation of a machine ends, in the same step. */
-export const ipv6Script = readFileSync(join(__dirname, "scripts/ipv6.sh"), "utf8");
+export const ipv6Script = scriptsBeside(__dirname)("scripts/ipv6.sh");
 
 /** What {@link ipv6Script} reads. */
 export const ipv6Values = (

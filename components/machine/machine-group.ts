@@ -10,6 +10,7 @@ import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js
 import { Machine, type MachineSettings } from "./machine.js";
 import { ipv6Script, ipv6Values } from "./ipv6.js";
 import { prepareScripts } from "./preparation.js";
+import { guarded } from "./runtime-values.js";
 
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
@@ -39,7 +40,7 @@ export interface LetGoArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> 
   readonly after?: pulumi.Resource;
 }
 
-interface ScriptArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> {
+interface ScriptArgs extends Pick<RemoteScriptArgs, "scripts" | "programs" | "values"> {
   readonly access: Access;
   /** What has to be in the state first. */
   readonly after?: pulumi.Resource | undefined;
@@ -126,7 +127,7 @@ export abstract class MachineGroup extends Component {
     return this.script(member, "prepare", {
       ...{ access, scripts: [...prepareScripts, ...(ipv6 ? [ipv6Script] : [])] },
       values: {
-        ...{ ...values, ...ipv6, VOLUMES: member.machine.volumes },
+        ...{ ...values, ...guarded(values), ...ipv6, VOLUMES: member.machine.volumes },
         ADMIN_ADDRESS: member.machine.adminAddress ?? "",
         CLOUD_AUTHORITY: this.#cloudAuthority,
       },

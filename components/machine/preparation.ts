@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { imageTable, kubeadmImages, type KubeadmImage } from "../../base/images.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { keyIn } from "../spec/machines.js";
@@ -9,7 +7,10 @@ import { podNetworkTraits } from "../pod-network/kinds.js";
 import { packageSeries } from "../../base/versions.js";
 import { containerdConfig } from "./containerd-documents.js";
 import { registryFiles } from "./registry-documents.js";
+import { scriptsBeside } from "../support/static-scripts.js";
 import { packageScripts, packageValuesOf } from "./version.js";
+
+const read = scriptsBeside(__dirname);
 
 /** What scripts/prepare.sh reads, in the same order. */
 export const prepareValues = [
@@ -47,8 +48,8 @@ export const prepareValues = [
 
 /** What every machine gets, also one that Kubernetes does not run on: who may log in, and security updates. */
 export const hostScripts = [
-  readFileSync(join(__dirname, "scripts/logins.sh"), "utf8"),
-  readFileSync(join(__dirname, "scripts/security-updates.sh"), "utf8"),
+  read("scripts/logins.sh"),
+  read("scripts/security-updates.sh"),
 ] as const;
 
 /** Their values. */
@@ -65,16 +66,16 @@ export const hostValues = ({
 
 /** The script that makes a machine ready for kubeadm. */
 export const prepareScripts = [
-  readFileSync(join(__dirname, "../support/scripts/common.sh"), "utf8"),
+  read("../support/scripts/common.sh"),
   ...packageScripts,
   ...hostScripts,
-  readFileSync(join(__dirname, "scripts/volumes.sh"), "utf8"),
-  readFileSync(join(__dirname, "scripts/disk.sh"), "utf8"),
-  readFileSync(join(__dirname, "scripts/authority.sh"), "utf8"),
-  readFileSync(join(__dirname, "scripts/proxy.sh"), "utf8"),
-  readFileSync(join(__dirname, "scripts/registries.sh"), "utf8"),
-  readFileSync(join(__dirname, "scripts/containerd-package.sh"), "utf8"),
-  readFileSync(join(__dirname, "scripts/prepare.sh"), "utf8"),
+  read("scripts/volumes.sh"),
+  read("scripts/disk.sh"),
+  read("scripts/authority.sh"),
+  read("scripts/proxy.sh"),
+  read("scripts/registries.sh"),
+  read("scripts/containerd-package.sh"),
+  read("scripts/prepare.sh"),
 ] as const;
 
 /** Images that pods on a machine of this role need first: pulled before anything asks for them. */

@@ -29,3 +29,20 @@ function proxyOf(spec: ProxySpec): pulumi.Input<string> {
       .apply(([http, https]) => proxyFiles(spec, { http, https })),
   );
 }
+
+/** Texts of people's own, in which they may have written a password without calling it a secret. */
+const mayHoldPassword: Readonly<Record<string, RegExp>> = {
+  BEFORE_KUBEADM: /./,
+  PACKAGES_URL: /^[a-z]+:\/\/[^/]*@/i,
+};
+
+/** The values of a preparation that are kept as secrets although nobody said so. */
+export const guarded = (
+  values: Readonly<Record<string, pulumi.Input<string>>>,
+): Record<string, pulumi.Output<string>> =>
+  Object.fromEntries(
+    Object.entries(mayHoldPassword).flatMap(([name, pattern]) => {
+      const value = values[name];
+      return typeof value === "string" && pattern.test(value) ? [[name, pulumi.secret(value)]] : [];
+    }),
+  );

@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { minorOf, packageSeries } from "../../base/versions.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { scriptsBeside } from "../support/static-scripts.js";
 
-const read = (path: string): string => readFileSync(join(__dirname, path), "utf8");
+const read = scriptsBeside(__dirname);
 
 /** What knows Kubernetes' packages (scripts/packages.sh). */
 export const packageScripts = [

@@ -37,7 +37,15 @@ export interface RemoteScriptArgs {
   readonly connection: Connection;
   /** Texts of static shell scripts, run one after another by one shell. */
   readonly scripts: readonly string[];
-  /** What the scripts read. Travels by standard input, before them, so that no process list shows it. */
+  /**
+   * Texts of programs that the scripts install, by the variable that holds each. The same on all machines of a role, and no secret:
+   * packed with the scripts. @default none
+   */
+  readonly programs?: Readonly<Record<string, string>>;
+  /**
+   * What the scripts read. Travels by standard input, before them, so that no process list shows it. One secret among it makes all of
+   * it one, scripts and all: the engine keeps each such text and what it became for as long as it runs.
+   */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
   /**
    * `up`: runs when it is made, with the argument `create`, and whenever anything in it changes, with `update`.
@@ -58,9 +66,10 @@ export class RemoteScript extends command.remote.Command {
   constructor(name: string, args: RemoteScriptArgs, opts?: pulumi.CustomResourceOptions) {
     const { proxy, server } = args.connection;
     const path = proxy ? pulumi.interpolate`${server},${proxy.machine}` : server;
+    const script = assignments(args.programs ?? {}) + args.scripts.join("\n");
     const stdin = pulumi
       .all({ ...args.values, SERVER_ID: server, SERVER_PATH: path })
-      .apply((values) => assignments(values) + packed(args.scripts.join("\n")));
+      .apply((values) => assignments(values) + packed(script));
     super(
       name,
       {
@@ -72,7 +81,7 @@ export class RemoteScript extends command.remote.Command {
         ...(args.when === "up"
           ? { create: `${shell} create`, update: `${shell} update` }
           : { delete: shell }),
-        stdin: pulumi.secret(stdin),
+        stdin,
         addPreviousOutputInEnv: false,
         // Standard error carries progress sentences of our own, standard output the result.
         logging: command.types.enums.remote.Logging.Stderr,

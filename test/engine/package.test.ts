@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { packageRoot } from "../../base/paths.js";
 import { run } from "../../base/run.js";
+import { withoutComments } from "../../components/support/static-scripts.js";
 import { plain } from "../support/secrets.js";
 
 const root = packageRoot();
@@ -152,11 +153,9 @@ describe("the package, packed and installed", function () {
     for (const [name, texts] of Object.entries(scripts))
       for (const text of texts) {
         const [folder = "", file = ""] = text.split("/");
-        const script = readFileSync(
-          join(root, "components", folder, "scripts", `${file}.sh`),
-          "utf8",
-        );
-        assert.ok(plain(inputs(name)["stdin"]).includes(script), `${name}: ${text}`);
+        const script = join(root, "components", folder, "scripts", `${file}.sh`);
+        const code = withoutComments(readFileSync(script, "utf8"));
+        assert.ok(plain(inputs(name)["stdin"]).includes(code), `${name}: ${text}`);
       }
     for (const name of ["dev-network-network", "dev-workers-general-0-server"]) inputs(name);
   });

@@ -28,7 +28,6 @@ const asked: Partial<ClusterArgs> = {
 };
 const build = (over: Partial<ClusterArgs> = {}, preview = false): Promise<readonly Row[]> =>
   clusterRows({ ...args, ...over }, { preview });
-const isScript = ({ type }: Row): boolean => type === "command:remote:Command";
 const shape = (rows: readonly Row[]): string[] => rows.map(({ type, name }) => `${type} ${name}`);
 
 describe("graph: registries and a proxy", () => {
@@ -85,8 +84,20 @@ describe("graph: registries and a proxy", () => {
 
   it("show no password outside of secret inputs of scripts", () => {
     for (const row of rows) assert.ok(!clear(row).includes(canary), row.name);
-    for (const { inputs, name } of rows.filter(isScript))
-      assert.ok(isSecret(inputs["stdin"]), name);
+    for (const { inputs, name } of prepares(rows)) assert.ok(isSecret(inputs["stdin"]), name);
+  });
+
+  it("keep what people may have written a password in, where nobody said that it is one", async () => {
+    const all = prepares(usual).map(({ name }) => name);
+    const secret = (some: readonly Row[]): string[] =>
+      prepares(some).flatMap(({ name, inputs }) => (isSecret(inputs["stdin"]) ? name : []));
+    assert.deepEqual(secret(usual), []);
+    const url = "https://me:CANARY@packages.example/";
+    assert.deepEqual(secret(await build({ kubernetes: { packages: { url } } })), all);
+    const steps = { beforeKubeadm: "curl -u me:CANARY https://site.example" };
+    const workers = { general: { ...smallest.workers.general, steps } };
+    const own = all.filter((name) => name.startsWith("dev-workers-general"));
+    assert.deepEqual(secret(await build({ workers })), own);
   });
 
   it("show the same rows in a preview", async () => {

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  controlPlanePrograms,
   controlPlaneValues,
   teardownValues,
   joinValues,
@@ -11,6 +12,7 @@ import {
 import {
   clientValues,
   leaveValues as etcdLeaveValues,
+  memberPrograms,
   memberValues,
 } from "../../components/etcd/member-scripts.js";
 import { isFailureCode } from "../../base/failures.js";
@@ -92,10 +94,14 @@ describe("scripts for machines", () => {
       ].map((name) => `machine/scripts/${name}.sh`),
     ],
     ["ipv6", Object.keys(ipv6Values({ nodes: "", pods: "" })), ["machine/scripts/ipv6.sh"]],
-    ["control-plane", controlPlaneValues, [...joining, ...kubelet, ...upgrade, ...controlPlane]],
+    [
+      "control-plane",
+      [...controlPlaneValues, ...Object.keys(controlPlanePrograms)],
+      [...joining, ...kubelet, ...upgrade, ...controlPlane],
+    ],
     [
       "member",
-      memberValues,
+      [...memberValues, ...Object.keys(memberPrograms)],
       [asking, offer, ...version, "etcd/scripts/upgrade.sh", "etcd/scripts/member.sh"],
     ],
     ["client", clientValues, [asking, "etcd/scripts/client.sh"]],

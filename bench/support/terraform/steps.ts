@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { deriveKey } from "../../../components/identity/host-keys.js";
 import { joinUser } from "../../../components/identity/join-certificate.js";
 import { unpacked } from "../../../components/support/packed-script.js";
+import { withoutComments } from "../../../components/support/static-scripts.js";
 import { packageRoot } from "../../../base/paths.js";
 import type { Fields, Row } from "../../../test/support/graph.js";
 import type { Hop } from "../bare/run.js";
@@ -27,7 +28,9 @@ export interface Bench {
 }
 
 /** The script that all of the program's begin with: what comes before it are values. */
-const first = readFileSync(join(packageRoot(), "components/support/scripts/common.sh"), "utf8");
+const first = withoutComments(
+  readFileSync(join(packageRoot(), "components/support/scripts/common.sh"), "utf8"),
+);
 
 const endMark = "STACKADM_INPUT";
 const local = (file: string): string => `\${path.module}/${file}`;

@@ -24,6 +24,15 @@ export const readyWithPods = <
     ? metadata
     : { ...metadata, annotations: { ...metadata.annotations, "pulumi.com/skipAwait": "true" } };
 
+/**
+ * The annotation of an object that is ready as soon as it has an address. Otherwise the Kubernetes provider waits for the pods behind a
+ * Service, too, and then another 10 s; they have a resource of their own that says when they are ready.
+ * Source: pulumi-kubernetes, provider/pkg/await/service.go and provider/pkg/metadata/overrides.go.
+ */
+export const readyWithAddress = {
+  "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}",
+} as const;
+
 /** An environment variable filled from a field of the pod. */
 export function fromField(name: string, fieldPath: string): EnvVar {
   return { name, valueFrom: { fieldRef: { fieldPath } } };

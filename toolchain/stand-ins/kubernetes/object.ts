@@ -32,6 +32,7 @@ export function parseId(id: string): { namespace: string; name: string } {
 export const annotations = {
   autonamed: "pulumi.com/autonamed",
   skipAwait: "pulumi.com/skipAwait",
+  waitFor: "pulumi.com/waitFor",
   patchForce: "pulumi.com/patchForce",
   fieldManager: "pulumi.com/patchFieldManager",
   timeoutSeconds: "pulumi.com/timeoutSeconds",

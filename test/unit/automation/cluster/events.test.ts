@@ -59,6 +59,19 @@ describe("an engine event", () => {
     ],
     ["that ends nothing", { resOutputsEvent: step("same") }, undefined],
     [
+      "about the engine's own provider",
+      {
+        timestamp: 8,
+        resourcePreEvent: {
+          metadata: {
+            ...{ op: "delete", type: "pulumi:providers:pulumi", old: { custom: true } },
+            urn: "urn:pulumi:dev::stackadm::pulumi:providers:pulumi::default",
+          },
+        },
+      },
+      undefined,
+    ],
+    [
       "about a component",
       { resourcePreEvent: step("create", { new: { custom: false } }) },
       undefined,

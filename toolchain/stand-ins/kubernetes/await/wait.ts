@@ -16,6 +16,7 @@ import {
 } from "./network-storage.js";
 import { podReadiness } from "./pods.js";
 import type { ReadinessOf, Verdict } from "./readiness.js";
+import { askedReadiness } from "./wait-for.js";
 import {
   daemonSetReadiness,
   deploymentReadiness,
@@ -86,13 +87,14 @@ export async function waitUntilReady(
   inputs: JsonObject,
   written: JsonObject,
 ): Promise<JsonObject> {
-  const create = readinessOf(written);
-  if (create === undefined) return written;
-  if (isTrue(inputs, annotations.skipAwait)) {
+  const usual = readinessOf(written);
+  const asked = askedReadiness(written);
+  if (isTrue(inputs, annotations.skipAwait) && (usual ?? asked)) {
     waiting.log.status("info", "Skipping await logic");
     return written;
   }
-  const look = create(waiting);
+  const look = asked ?? usual?.(waiting);
+  if (look === undefined) return written;
   const deadline = Date.now() + timeoutSeconds(waiting.timeout, inputs) * 1000;
   let live = written;
   let problems: readonly string[] = [];
