@@ -55,12 +55,13 @@ describe("addons/manifests/samples", () => {
     assert.equal(spread?.topologyKey, "kubernetes.io/hostname");
   });
 
-  it("asks for an internal load balancer by annotation and for an external one by nothing", () => {
+  it("asks for an internal load balancer by annotation, and to be ready with an address", () => {
+    const ready = { "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}" };
     const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
     const annotations = (reach: "internal" | "external") =>
       unwrapped(webService(reach)).metadata.annotations;
-    assert.deepEqual(annotations("internal"), { [internal]: "true" });
-    assert.equal(annotations("external"), undefined);
+    assert.deepEqual(annotations("internal"), { ...ready, [internal]: "true" });
+    assert.deepEqual(annotations("external"), ready);
     for (const reach of ["internal", "external"] as const) {
       const { spec, metadata } = unwrapped(webService(reach));
       assert.equal(metadata.name, `web-${reach}`);

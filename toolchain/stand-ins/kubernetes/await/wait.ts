@@ -15,7 +15,7 @@ import {
   volumeReadiness,
 } from "./network-storage.js";
 import { podReadiness } from "./pods.js";
-import type { ReadinessOf, Verdict } from "./readiness.js";
+import type { Readiness, ReadinessOf, Verdict } from "./readiness.js";
 import { askedReadiness } from "./wait-for.js";
 import {
   daemonSetReadiness,
@@ -78,6 +78,14 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
   }
 }
 
+/** How a written object is looked at until it is ready; nothing where it is as soon as it exists, or is not to be waited for. */
+function lookFor(waiting: Waiting, inputs: JsonObject, written: JsonObject): Readiness | undefined {
+  const look = askedReadiness(written) ?? readinessOf(written)?.(waiting);
+  if (look === undefined || !isTrue(inputs, annotations.skipAwait)) return look;
+  waiting.log.status("info", "Skipping await logic");
+  return undefined;
+}
+
 /**
  * Waits until a written object is ready and returns it as it is then. Throws a NotReadyError that carries the last
  * seen object when the time is up, the engine cancels, or the object cannot become ready any more.
@@ -87,13 +95,7 @@ export async function waitUntilReady(
   inputs: JsonObject,
   written: JsonObject,
 ): Promise<JsonObject> {
-  const usual = readinessOf(written);
-  const asked = askedReadiness(written);
-  if (isTrue(inputs, annotations.skipAwait) && (usual ?? asked)) {
-    waiting.log.status("info", "Skipping await logic");
-    return written;
-  }
-  const look = asked ?? usual?.(waiting);
+  const look = lookFor(waiting, inputs, written);
   if (look === undefined) return written;
   const deadline = Date.now() + timeoutSeconds(waiting.timeout, inputs) * 1000;
   let live = written;

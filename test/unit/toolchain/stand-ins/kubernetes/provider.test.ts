@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { at, setAt, textAt } from "../../../../../toolchain/stand-ins/kubernetes/json.js";
+import { setAt, textAt } from "../../../../../toolchain/stand-ins/kubernetes/json.js";
 import { FakeApiServer } from "./support/fake-api-server.js";
 import { Harness, initFailureOf } from "./support/harness.js";
 import type { JsonObject } from "../../../../../toolchain/stand-ins/plugin/values.js";
@@ -154,35 +154,6 @@ describe("kubernetes stand-in: life of an object", () => {
     const { id } = await provider.create({ urn: urnOf("core/v1:Pod"), properties: pod });
     assert.equal(id, "default/p");
     assert.ok(provider.messages.includes("info: Skipping await logic"));
-  });
-
-  it("waits for the field that pulumi.com/waitFor names instead of what is usual", async () => {
-    api.idle.add("Service");
-    const annotations = { "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}" };
-    const metadata = { name: "s", namespace: "default", annotations };
-    // Has pods of its own, for which nobody waits.
-    const spec = { type: "LoadBalancer", selector: { app: "web" } };
-    const service = { apiVersion: "v1", kind: "Service", metadata, spec };
-    const created = provider.create({ urn: urnOf("core/v1:Service"), properties: service });
-    while (!provider.messages.includes("info: {.status.loadBalancer.ingress} selected nothing"))
-      await new Promise((next) => setImmediate(next));
-    const ingress = [{ ip: "203.0.113.9" }];
-    const live = structuredClone(api.find("Service", "s", "default") ?? {});
-    api.change(live, { status: { loadBalancer: { ingress } } });
-    const { properties } = await created;
-    assert.deepEqual(at(properties, "status", "loadBalancer", "ingress"), ingress);
-    assert.ok(provider.messages.includes("info: Found {.status.loadBalancer.ingress}"));
-  });
-
-  it("refuses a pulumi.com/waitFor that it does not know", async () => {
-    const annotations = { "pulumi.com/waitFor": "condition=Ready" };
-    const metadata = { name: "p", namespace: "default", annotations };
-    const pod = { apiVersion: "v1", kind: "Pod", metadata };
-    const created = provider.create({ urn: urnOf("core/v1:Pod"), properties: pod });
-    await assert.rejects(
-      created,
-      /does not know "pulumi\.com\/waitFor: condition=Ready", only jsonpath=/,
-    );
   });
 
   it("creates a custom resource as soon as its definition is there", async () => {
