@@ -24,6 +24,12 @@ const parts = [
   ...["automation/cli/stackadm.mjs", "automation/cli/start.mjs"],
 ];
 
+/** This environment without the cloud and the backend that it may name. */
+const elsewhere = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(OS|PULUMI|STACKADM)_/.test(name)),
+  );
+
 export interface Ran {
   /** Milliseconds from the start to the end. */
   readonly wall: number;
@@ -56,7 +62,7 @@ export class Installation {
     const config = { "stackadm:cluster": place.args };
     writeFileSync(join(this.place, "Pulumi.dev.yaml"), toYaml({ config }));
     this.env = {
-      ...process.env,
+      ...elsewhere(),
       ...place.cloud.environment(),
       OS_AUTH_URL: `${place.cloud.authUrl}/v3`,
       HOME: this.home,

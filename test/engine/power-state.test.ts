@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import {
   createClusterService,
   type ClusterService,
 } from "../../automation/cluster/cluster-service.js";
+import { packageRoot } from "../../base/paths.js";
 import {
   emptyProject,
   fakeProject,
@@ -11,45 +12,25 @@ import {
   type FakeCloud,
 } from "../support/fake-openstack.js";
 import { FakeNova } from "./support/fake-nova.js";
+import { importOf, machineProgram } from "./support/machine-program.js";
 import { Project, succeeded } from "./support/project.js";
 import { ServiceProject } from "./support/service-project.js";
 
-const root = resolve(__dirname, "../..");
-const from = (file: string): string => JSON.stringify(join(root, "components", file));
 const machine = "dev-general-0";
-/** A cluster as far as it matters here: a machine, and what the program asks of Nova before. */
-const program = `
-import { ComponentResource } from "@pulumi/pulumi";
-import { Machine } from ${from("machine/machine.ts")};
-import { findServers } from ${from("support/existing-servers.ts")};
-import { FailedMachines } from ${from("support/failed-machines.ts")};
-import { operatorOf } from ${from("support/operator.ts")};
-
-export = async () => {
+/** Asks Nova for its machines before, and may be told that a script came to its end on each. */
+const program = machineProgram({
+  networkId: "network",
+  imports: [
+    importOf("findServers", "support/existing-servers.ts"),
+    importOf("operatorOf", "support/operator.ts"),
+  ].join("\n"),
+  before: `
   const operator = operatorOf(process.env);
   const found = await findServers("dev", ${JSON.stringify(fakeProject)}, operator) ?? {};
-  // That a script came to its end on it.
   const worked = process.env.WORKED === "yes" && { failed: false };
-  const servers = Object.fromEntries(Object.entries(found).map(([name, one]) => [name, { ...one, ...worked }]));
-  const parent = new ComponentResource("stackadm:index:Cluster", "dev");
-  const { serverId } = new Machine("${machine}", {
-    mark: { name: "dev", identity: "0123456789ab" },
-    plan: {
-      ...{ name: "${machine}", role: "worker", pool: "general", position: 0 },
-      ...{ flavor: "f", image: "i", generation: 0 },
-      ...{ tags: [], metadata: {}, schedulerHints: {}, volumes: [], cloudInit: [] },
-    },
-    generation: 0,
-    cloud: { imageIds: { i: "image" }, flavorIds: { f: "flavor" } },
-    ...{ networkId: "network", subnetId: "subnet", securityGroupIds: ["group"] },
-    ...{ routedRanges: [], routesOfCloud: false, portSecurity: true, allowedAddresses: [] },
-    login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },
-    seed: Buffer.alloc(32, "s").toString("base64"),
-    failed: new FailedMachines(operator, servers),
-  }, { parent });
-  return { server: serverId };
-};
-`;
+  const servers = Object.fromEntries(Object.entries(found).map(([name, one]) => [name, { ...one, ...worked }]));`,
+  failed: "new FailedMachines(operator, servers)",
+});
 
 describe("a server in a power state that nobody can ask for", function () {
   this.timeout(300_000);
@@ -128,8 +109,8 @@ describe("a server in a power state that nobody can ask for", function () {
 
 /** The same for the command line, in what needs no more than a server. */
 const bareProgram = `
-const pulumi = require(${JSON.stringify(join(root, "node_modules/@pulumi/pulumi"))});
-const openstack = require(${JSON.stringify(join(root, "node_modules/@pulumi/openstack"))});
+const pulumi = require(${JSON.stringify(join(packageRoot(), "node_modules/@pulumi/pulumi"))});
+const openstack = require(${JSON.stringify(join(packageRoot(), "node_modules/@pulumi/openstack"))});
 module.exports = async () => {
   const parent = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
   const server = new openstack.compute.Instance("dev-server", {

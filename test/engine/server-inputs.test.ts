@@ -1,37 +1,8 @@
 import assert from "node:assert/strict";
-import { join, resolve } from "node:path";
 import { FakeProject } from "../../bench/support/scale/objects.js";
 import { startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
+import { machineProgram } from "./support/machine-program.js";
 import { Project, succeeded } from "./support/project.js";
-
-const root = resolve(__dirname, "../..");
-const from = (file: string): string => JSON.stringify(join(root, "components", file));
-/** A cluster as far as it matters here: a machine. */
-const program = `
-import { ComponentResource } from "@pulumi/pulumi";
-import { Machine } from ${from("machine/machine.ts")};
-import { FailedMachines } from ${from("support/failed-machines.ts")};
-
-export = () => {
-  const parent = new ComponentResource("stackadm:index:Cluster", "dev");
-  const { serverId } = new Machine("dev-general-0", {
-    mark: { name: "dev", identity: "0123456789ab" },
-    plan: {
-      ...{ name: "dev-general-0", role: "worker", pool: "general", position: 0 },
-      ...{ flavor: "f", image: "i", generation: 0 },
-      ...{ tags: [], metadata: {}, schedulerHints: {}, volumes: [], cloudInit: [] },
-    },
-    generation: 0,
-    cloud: { imageIds: { i: "image" }, flavorIds: { f: "flavor" } },
-    ...{ networkId: "e", subnetId: "subnet", securityGroupIds: ["group"] },
-    ...{ routedRanges: [], routesOfCloud: false, portSecurity: true, allowedAddresses: [] },
-    login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },
-    seed: Buffer.alloc(32, "s").toString("base64"),
-    failed: new FailedMachines(undefined, {}),
-  }, { parent });
-  return { server: serverId };
-};
-`;
 
 describe("a server that was made", function () {
   this.timeout(120_000);
@@ -44,7 +15,10 @@ describe("a server that was made", function () {
     cloud = await startFakeCloud({ otherwise: (request) => fake.answer(request) });
     cloud.on("GET /compute/flavors/flavor", { body: { flavor: { id: "flavor", name: "f" } } });
     cloud.on("GET /image/v2/images/image", { body: { id: "image", name: "i" } });
-    project = await Project.create({ program, file: "index.ts" });
+    project = await Project.create({
+      program: machineProgram({ networkId: "e" }),
+      file: "index.ts",
+    });
     const place = { OS_AUTH_URL: `${cloud.authUrl}/v3`, OS_DOMAIN_NAME: "Default" };
     Object.assign(project.environment, cloud.environment(place));
   });

@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { packageRoot } from "../../../base/paths.js";
+
+/** A line that imports names from a file of components/. */
+export const importOf = (names: string, file: string): string =>
+  `import { ${names} } from ${JSON.stringify(join(packageRoot(), "components", file))};`;
+
+/** What surrounds the machine. */
+export interface Around {
+  readonly networkId: string;
+  /** Lines before the program. @default none */
+  readonly imports?: string;
+  /** Lines in it before the machine is made. @default none */
+  readonly before?: string;
+  /** An expression: what is known of machines that failed. @default nothing */
+  readonly failed?: string;
+}
+
+/** A program that makes a cluster as far as it matters to one machine, `dev-general-0`: that machine. Its output is the server's ID. */
+export const machineProgram = ({
+  networkId,
+  imports = "",
+  before = "",
+  failed = "new FailedMachines(undefined, {})",
+}: Around): string => `
+import { ComponentResource } from "@pulumi/pulumi";
+${importOf("Machine", "machine/machine.ts")}
+${importOf("FailedMachines", "support/failed-machines.ts")}
+${imports}
+
+export = async () => {
+  ${before}
+  const parent = new ComponentResource("stackadm:index:Cluster", "dev");
+  const { serverId } = new Machine("dev-general-0", {
+    mark: { name: "dev", identity: "0123456789ab" },
+    plan: {
+      ...{ name: "dev-general-0", role: "worker", pool: "general", position: 0 },
+      ...{ flavor: "f", image: "i", generation: 0 },
+      ...{ tags: [], metadata: {}, schedulerHints: {}, volumes: [], cloudInit: [] },
+    },
+    generation: 0,
+    cloud: { imageIds: { i: "image" }, flavorIds: { f: "flavor" } },
+    ...{ networkId: ${JSON.stringify(networkId)}, subnetId: "subnet", securityGroupIds: ["group"] },
+    ...{ routedRanges: [], routesOfCloud: false, portSecurity: true, allowedAddresses: [] },
+    login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },
+    seed: Buffer.alloc(32, "s").toString("base64"),
+    failed: ${failed},
+  }, { parent });
+  return { server: serverId };
+};
+`;
