@@ -16,7 +16,6 @@ import { importOf, machineProgram } from "./support/machine-program.js";
 import { Project, succeeded } from "./support/project.js";
 import { ServiceProject } from "./support/service-project.js";
 
-const machine = "dev-general-0";
 /** Asks Nova for its machines before, and may be told that a script came to its end on each. */
 const program = machineProgram({
   networkId: "network",
