@@ -145,14 +145,11 @@ export class Addons extends Component {
     const storage = this.#storage(args, common, network !== undefined);
     const balanced = [...controller, ...(args.joins ?? [])];
     this.#served(args, images, network !== undefined);
-    // What goes with the cluster stays until then by itself: nobody has to wait for its pods now for the sake of the end. Then the
-    // teardown is nearer to the beginning than load balancers are, and the engine ends those first, while volumes go, too.
-    const staying = [
-      ...[...controller, ...(network ? [network.daemonSet] : [])],
-      ...[storage.controller, storage.node],
-    ];
+    // What goes with the cluster stays until then by itself: nobody has to wait for its pods now for the sake of the end. But for the
+    // controller's: with it, the teardown is as far from the beginning as load balancers are, and the engine ends both at once.
+    const staying = [...(network ? [network.daemonSet] : []), storage.controller, storage.node];
     const kept = [
-      ...[cloudConfig.secret, ...storage.storageClasses],
+      ...[...controller, cloudConfig.secret, ...storage.storageClasses],
       ...(deletedWith === undefined ? staying : []),
     ];
     const teardown = args.teardown?.({ provider: this.provider, kept });

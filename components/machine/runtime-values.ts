@@ -30,10 +30,17 @@ function proxyOf(spec: ProxySpec): pulumi.Input<string> {
   );
 }
 
-/** Texts of people's own, in which they may have written a password without calling it a secret. */
-const mayHoldPassword: Readonly<Record<string, RegExp>> = {
-  BEFORE_KUBEADM: /./,
-  PACKAGES_URL: /^[a-z]+:\/\/[^/]*@/i,
+/** With a user, or with a word in the path that could be a token: private repositories have addresses like that. */
+const mayOpen = (address: string): boolean =>
+  /^[a-z]+:\/\/[^/]*@/i.test(address) ||
+  address.split(/[/ ]/).some((word) => /^(?=\D*\d)[\w-]{12,}$/.test(word));
+
+/** Texts of people's own, and when they may have written a password in them without calling it a secret. */
+const mayHoldPassword: Readonly<Record<string, (text: string) => boolean>> = {
+  BEFORE_KUBEADM: (text) => text !== "",
+  PACKAGES_URL: mayOpen,
+  CONTAINERD_SOURCE: mayOpen,
+  CONTAINERD_KEY: mayOpen,
 };
 
 /** The values of a preparation that are kept as secrets although nobody said so. */
@@ -41,8 +48,8 @@ export const guarded = (
   values: Readonly<Record<string, pulumi.Input<string>>>,
 ): Record<string, pulumi.Output<string>> =>
   Object.fromEntries(
-    Object.entries(mayHoldPassword).flatMap(([name, pattern]) => {
+    Object.entries(mayHoldPassword).flatMap(([name, may]) => {
       const value = values[name];
-      return typeof value === "string" && pattern.test(value) ? [[name, pulumi.secret(value)]] : [];
+      return typeof value === "string" && may(value) ? [[name, pulumi.secret(value)]] : [];
     }),
   );

@@ -105,14 +105,16 @@ describe("graph: order of the add-ons", () => {
     assert.ok(names.every((name) => claim.includes(name)));
   });
 
-  it("waits for no pods where those go with the cluster", async () => {
+  it("waits neither for the driver's pods nor for the pod network where those go with the cluster", async () => {
     const { names, claim } = await keptBy(() => new Marker("cluster"));
-    assert.deepEqual(names, ["addons-cloud-config-secret", "addons-storage-class-gold"]);
+    assert.deepEqual(names, [
+      "addons-cloud-config-secret",
+      "addons-cloud-controller-daemon-set",
+      "addons-storage-class-gold",
+    ]);
     assert.ok(names.every((name) => claim.includes(name)));
     assert.deepEqual(
-      claim.filter((name) =>
-        /^addons-(network-|cloud-controller-|storage-(controller|node)$)/.test(name),
-      ),
+      claim.filter((name) => /^addons-(network-|storage-(controller|node)$)/.test(name)),
       [],
     );
   });

@@ -92,8 +92,18 @@ describe("graph: registries and a proxy", () => {
     const secret = (some: readonly Row[]): string[] =>
       prepares(some).flatMap(({ name, inputs }) => (isSecret(inputs["stdin"]) ? name : []));
     assert.deepEqual(secret(usual), []);
-    const url = "https://me:CANARY@packages.example/";
-    assert.deepEqual(secret(await build({ kubernetes: { packages: { url } } })), all);
+    const source = "https://packages.example/a/very-long-way/x ./";
+    const key = "https://packages.example/key";
+    const open = { url: "https://packages.example/v{minor}/", containerd: { source, key } };
+    const token = "https://packages.example/priv/0123456789abcdef";
+    for (const [packages, expected] of [
+      [open, []],
+      [{ ...open, url: "https://me:CANARY@packages.example/" }, all],
+      [{ ...open, url: `${token}/` }, all],
+      [{ ...open, containerd: { source: `${token} ./`, key } }, all],
+      [{ ...open, containerd: { source, key: `${token}/key` } }, all],
+    ] as const)
+      assert.deepEqual(secret(await build({ kubernetes: { packages } })), expected);
     const steps = { beforeKubeadm: "curl -u me:CANARY https://site.example" };
     const workers = { general: { ...smallest.workers.general, steps } };
     const own = all.filter((name) => name.startsWith("dev-workers-general"));

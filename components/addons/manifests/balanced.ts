@@ -1,6 +1,5 @@
 /** Services of type LoadBalancer, as a person would write them for cloud-provider-openstack (pure). */
 import { confKey } from "../../spec/cloud-conf.js";
-import { readyWithAddress } from "../../support/manifests/pod.js";
 import type { SampleServices } from "../../spec/sample-services.js";
 
 /** What is said of all such Services of the program's. */
@@ -19,7 +18,6 @@ export function balanced(reach: "external" | "internal", settings: Settings) {
   const inside = settings.internalClass === undefined ? {} : { class: settings.internalClass };
   const written = { ...(reach === "internal" && inside), ...settings.annotations };
   const annotations: Record<string, string> = {
-    ...readyWithAddress,
     ...(reach === "internal" && { [internal]: "true" }),
     ...Object.fromEntries(
       Object.entries(written).map(([key, value]) => [
@@ -29,7 +27,7 @@ export function balanced(reach: "external" | "internal", settings: Settings) {
     ),
   };
   return {
-    metadata: { annotations },
+    metadata: Object.keys(annotations).length > 0 ? { annotations } : {},
     spec: {
       type: "LoadBalancer" as const,
       ...(reach === "external" &&

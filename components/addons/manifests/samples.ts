@@ -1,6 +1,12 @@
 /** Sample workloads that show load balancers and volumes at work (pure). */
 import { balanced, type Balancing } from "./balanced.js";
-import { appLabel, container, fromField, spreadOverNodes } from "../../support/manifests/pod.js";
+import {
+  readyWithAddress,
+  appLabel,
+  container,
+  fromField,
+  spreadOverNodes,
+} from "../../support/manifests/pod.js";
 import { ingressClassName } from "./traefik.js";
 import type { SampleServices } from "../../spec/sample-services.js";
 import type {
@@ -106,10 +112,17 @@ export function webService(
   settings: SampleServices & Balancing = {},
 ): Service {
   const { metadata, spec } = balanced(reach, settings);
+  // With settings of its own the address may be another after a change of them, which the old one would hide.
+  const ready =
+    settings.address === undefined && Object.keys(settings.annotations ?? {}).length === 0;
+  const annotations = { ...(ready && readyWithAddress), ...metadata.annotations };
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: { name: `web-${reach}`, namespace: samplesNamespace, ...metadata },
+    metadata: {
+      ...{ name: `web-${reach}`, namespace: samplesNamespace },
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    },
     spec: {
       ...spec,
       selector: appLabel("web"),

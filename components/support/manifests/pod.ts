@@ -25,7 +25,7 @@ export const readyWithPods = <
     : { ...metadata, annotations: { ...metadata.annotations, "pulumi.com/skipAwait": "true" } };
 
 /**
- * The annotation of an object that is ready as soon as it has an address. Otherwise the Kubernetes provider waits for the pods behind a
+ * The annotation of a Service that is ready as soon as it has an address, any: not for one whose address may change. Otherwise the Kubernetes provider waits for the pods behind a
  * Service, too, and then another 10 s; they have a resource of their own that says when they are ready.
  * Source: pulumi-kubernetes, provider/pkg/await/service.go and provider/pkg/metadata/overrides.go.
  */

@@ -37,6 +37,16 @@ describe("the sample services", () => {
     assert.deepEqual(annotationsOf("internal", settings), { ...internal, ...told });
   });
 
+  it("are ready with any address, unless something is said of them by which it may change", () => {
+    const waits = (settings: Parameters<typeof webService>[1]): boolean =>
+      "pulumi.com/waitFor" in
+      (unwrapped(webService("external", settings)).metadata.annotations ?? {});
+    assert.equal(waits({}), true);
+    assert.equal(waits({ annotations: {}, clients: ["10.0.0.0/8"] }), true);
+    assert.equal(waits({ address: "203.0.113.9" }), false);
+    assert.equal(waits({ annotations: { hostname: "web.example.org" } }), false);
+  });
+
   it("take a floating IP that is given, outside only", () => {
     const settings = { address: "203.0.113.9" };
     const addressOf = (reach: "external" | "internal") =>

@@ -107,7 +107,6 @@ describe("addons/manifests/traefik", () => {
     const of = (awaited: boolean) =>
       unwrapped(traefikService(balanced, awaited)).metadata.annotations;
     const told = {
-      "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}",
       "service.beta.kubernetes.io/openstack-internal-load-balancer": "true",
       "loadbalancer.openstack.org/flavor-id": "small",
     };
