@@ -3,7 +3,7 @@ import { z } from "zod";
 import { unmarked } from "../../base/failure.js";
 import type { FailureCode } from "../../base/failures.js";
 import { phaseOf, type Phase } from "./phases.js";
-import { parseUrn, shortType } from "./urn.js";
+import { ownProvider, parseUrn, shortType } from "./urn.js";
 
 /** What happens to one resource. */
 export interface ResourceChange {
@@ -125,9 +125,6 @@ function severityOf(severity: string): "info" | "warning" | "error" | undefined 
 }
 
 type Raw = z.infer<typeof eventSchema>;
-
-/** The engine's own provider: there after a run that asked it for the state, gone after the next one that did not. */
-const ownProvider = "pulumi:providers:pulumi";
 
 /** What is no work: components, since only what is made for them is shown, and what the engine keeps for itself. */
 const isNoWork = ({ urn, old, new: next }: z.infer<typeof metadataSchema>): boolean =>

@@ -10,6 +10,7 @@ import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import { listServers, marksOn, type ListedServer } from "../../components/support/server-marks.js";
 import { fittedPath } from "./kubeconfig-file.js";
+import { ownProvider } from "./urn.js";
 import type { Run } from "./run.js";
 import { heldBy, ownedIds, type StateExport } from "./state.js";
 
@@ -31,10 +32,11 @@ const releaseOf = (): string =>
     .map((path) => readFileSync(path, "utf8"))
     .join("\n");
 
-/** What it has, and not what is on its way out: there is something to make then. */
+/** What it has, and not what is on its way out: there is something to make then. Nor what the engine has for itself, now and then. */
 function stayingIn(state: StateExport): string[] {
   const stays = (state.deployment.resources ?? []).filter(
-    (one) => one.delete !== true && one.pendingReplacement !== true,
+    ({ type, ...one }) =>
+      one.delete !== true && one.pendingReplacement !== true && type !== ownProvider,
   );
   return [...ownedIds({ ...state, deployment: { ...state.deployment, resources: stays } })].sort();
 }

@@ -23,3 +23,6 @@ export function parseUrn(urn: string): UrnParts {
 
 /** `openstack:networking/network:Network` -> `Network`; for people. */
 export const shortType = (type: string): string => type.split(":").at(-1) ?? type;
+
+/** The engine's own provider: there after a run that asked it for the state, gone after the next one that did not. */
+export const ownProvider = "pulumi:providers:pulumi";
