@@ -5,6 +5,7 @@ import type { ClusterSpec } from "../../components/spec/cluster-spec.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import { filesOf } from "../../components/support/operator.js";
 import { packageRoot } from "../../base/paths.js";
+import { withoutAttributes } from "../setup/backend.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { noteBegin, type Noted } from "./begun.js";
 import { ClusterError } from "./cluster-error.js";
@@ -175,7 +176,8 @@ export class Run {
 
   /** In what the engine's process runs. */
   private process(): Pick<OperationOptions, "env" | "cwd"> {
-    return { env: providerEnvironment(this.service.env), cwd: this.directory };
+    const env = withoutAttributes(providerEnvironment(this.service.env));
+    return { env, cwd: this.directory };
   }
 
   /** One operation in a process of its own, with these settings, whatever another command gives its engine meanwhile. */

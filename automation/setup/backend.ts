@@ -71,3 +71,14 @@ export function requireBackend(backend: string, by = backendVariable): string {
   else if (!namesPlace(backend)) refuse(named, "names no bucket, database or host");
   return backend;
 }
+
+/**
+ * The environment of an engine that changes a state. In a directory the engine keeps a file of attributes beside each file, with a
+ * hash of a state that it writes hundreds of times: nobody reads it, and one that was begun hides the state from everybody.
+ */
+export function withoutAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { [backendVariable]: backend = "" } = env;
+  if (!backend.startsWith("file://") || /[?&]metadata=/.test(backend)) return env;
+  const more = backend.includes("?") ? "&" : "?";
+  return { ...env, [backendVariable]: `${backend}${more}metadata=skip` };
+}

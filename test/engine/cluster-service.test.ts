@@ -106,6 +106,7 @@ describe("the cluster service on a real engine", function () {
     assert.deepEqual(outputs["said"], { value: "done", secret: false });
     assert.deepEqual(outputs["kubeconfig"], { value: "a-secret-kubeconfig", secret: true });
     assert.equal(readFileSync(kubeconfigPath, "utf8"), "a-secret-kubeconfig");
+    assert.ok(!existsSync(`${checkpointFile()}.attrs`), "the state has attributes beside it");
     assert.deepEqual(await clusters.outputs("dev"), {
       said: "done",
       kubeconfig: "a-secret-kubeconfig",
