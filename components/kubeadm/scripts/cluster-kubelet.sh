@@ -2,7 +2,12 @@
 # The configuration that the cluster keeps for all kubelets, tried on this control plane's first.
 # Read by control-plane.sh. Values: KUBELET_CONFIGURATION, a KubeletConfiguration; nothing: kubeadm's own.
 
-readonly plain_kubelet=$'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\ncgroupDriver: systemd\n'
+readonly plain_kubelet='apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+cgroupDriver: systemd
+nodeStatusUpdateFrequency: 2s
+nodeStatusReportFrequency: 5m0s
+'
 readonly former_kubelets=$state/former-kubelet-config.yaml
 
 converge_kubelets() {

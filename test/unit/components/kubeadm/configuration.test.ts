@@ -1,11 +1,16 @@
 import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { parse } from "yaml";
+import { packageRoot } from "../../../../base/paths.js";
+import { toYaml } from "../../../../base/yaml.js";
 import { parseClusterSpec, type ClusterArgs } from "../../../../components/spec/cluster-spec.js";
 import {
   configurationFiles,
   configurationText,
   configuredBlocks,
+  kubeletConfiguration,
   kubeletText,
   proxyText,
 } from "../../../../components/kubeadm/configuration.js";
@@ -48,6 +53,15 @@ describe("Kubernetes' own configuration", () => {
   it("asks kubelet and kube-proxy for nothing where nothing is written, so that nothing runs for it", () => {
     assert.equal(kubeletText(kubeletFields(kubernetes())), "");
     assert.equal(proxyText({}), "");
+  });
+
+  it("tells kubelets the same where nothing is written any more as where nothing ever was", () => {
+    const scripts = join(packageRoot(), "components", "kubeadm", "scripts");
+    const script = readFileSync(join(scripts, "cluster-kubelet.sh"), "utf8");
+    const [, plain] = /^readonly plain_kubelet='([^']*)'$/m.exec(script) ?? [];
+    assert.equal(plain, toYaml(kubeletConfiguration({})));
+    const own = kubeletConfiguration({ nodeStatusUpdateFrequency: "20s" });
+    assert.equal(own["nodeStatusUpdateFrequency"], "20s");
   });
 
   it("has flags as kubeadm lists them, in an order of its own, one for each value", () => {
