@@ -30,10 +30,21 @@ function proxyOf(spec: ProxySpec): pulumi.Input<string> {
   );
 }
 
-/** With a user, or with a word in the path that could be a token: private repositories have addresses like that. */
-const mayOpen = (address: string): boolean =>
-  /^[a-z]+:\/\/[^/]*@/i.test(address) ||
-  address.split(/[/ ]/).some((word) => /^(?=\D*\d)[\w-]{12,}$/.test(word));
+/** Whether an address in it has a user, a query, or a word in its path that could be a token: 12 characters or more, a digit among them. */
+const mayOpen = (text: string): boolean =>
+  (text.match(/https?:\/\/[^\s"]+/gi) ?? []).some((address) => {
+    const [, , host = "", ...words] = address.split("/");
+    return (
+      /[@?#]/.test(host) ||
+      words.some((word) => /[?#]/.test(word) || (word.length >= 12 && /\d/.test(word)))
+    );
+  });
+
+/** The same of files as `registryFiles` writes them; certificates have no addresses. */
+const anyMayOpen = (files: string): boolean =>
+  files
+    .split("\n")
+    .some((line) => mayOpen(Buffer.from(line.split(" ")[1] ?? "", "base64").toString()));
 
 /** Texts of people's own, and when they may have written a password in them without calling it a secret. */
 const mayHoldPassword: Readonly<Record<string, (text: string) => boolean>> = {
@@ -41,6 +52,7 @@ const mayHoldPassword: Readonly<Record<string, (text: string) => boolean>> = {
   PACKAGES_URL: mayOpen,
   CONTAINERD_SOURCE: mayOpen,
   CONTAINERD_KEY: mayOpen,
+  REGISTRIES: anyMayOpen,
 };
 
 /** The values of a preparation that are kept as secrets although nobody said so. */

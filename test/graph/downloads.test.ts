@@ -95,15 +95,25 @@ describe("graph: registries and a proxy", () => {
     const source = "https://packages.example/a/very-long-way/x ./";
     const key = "https://packages.example/key";
     const open = { url: "https://packages.example/v{minor}/", containerd: { source, key } };
-    const token = "https://packages.example/priv/0123456789abcdef";
+    const [site, dotted] = ["https://packages.example", "glpat-0.1.abcdefgh%7E"];
+    const token = `${site}/priv/0123456789abcdef`;
     for (const [packages, expected] of [
       [open, []],
       [{ ...open, url: "https://me:CANARY@packages.example/" }, all],
+      [{ ...open, url: `${site}/?token=short/` }, all],
+      [{ ...open, url: `${site}/${dotted}/` }, all],
       [{ ...open, url: `${token}/` }, all],
       [{ ...open, containerd: { source: `${token} ./`, key } }, all],
       [{ ...open, containerd: { source, key: `${token}/key` } }, all],
     ] as const)
       assert.deepEqual(secret(await build({ kubernetes: { packages } })), expected);
+    for (const [mirror, expected] of [
+      ["https://harbor.example/v2/dockerhub", []],
+      ["https://mirror.example/t/0123456789abcdef/v2", all],
+    ] as const) {
+      const registries = { "docker.io": { mirrors: [mirror] } };
+      assert.deepEqual(secret(await build({ kubernetes: { registries } })), expected);
+    }
     const steps = { beforeKubeadm: "curl -u me:CANARY https://site.example" };
     const workers = { general: { ...smallest.workers.general, steps } };
     const own = all.filter((name) => name.startsWith("dev-workers-general"));
