@@ -146,6 +146,19 @@ export function reaches(rows: readonly Row[], from: string, to: string): boolean
   return from === to || (row?.dependencies ?? []).some((urn) => reaches(rows, urn, to));
 }
 
+/**
+ * What the engine deletes after it.
+ * Source: pulumi, pkg/resource/graph/dependency_graph.go, DependenciesOf.
+ */
+const neededBy = (row: Row): readonly string[] =>
+  [
+    ...row.dependencies,
+    ...Object.values(row.propertyDependencies).flat(),
+    ...[row.parent, row.deletedWith, ...row.replaceWith],
+    // A reference is the URN, two colons and the ID.
+    row.provider.slice(0, Math.max(0, row.provider.lastIndexOf("::"))),
+  ].filter((urn) => urn !== "");
+
 /** How far each is from the beginning, by URN: what is equally far, the engine deletes in one round. */
 export function roundsOf(rows: readonly Row[]): ReadonlyMap<string, number> {
   const byUrn = new Map(rows.map((row) => [row.urn, row]));
@@ -153,7 +166,8 @@ export function roundsOf(rows: readonly Row[]): ReadonlyMap<string, number> {
   const roundOf = (urn: string): number => {
     const known = rounds.get(urn);
     if (known !== undefined) return known;
-    const below = byUrn.get(urn)?.dependencies ?? [];
+    const row = byUrn.get(urn);
+    const below = row ? neededBy(row) : [];
     const round = 1 + Math.max(0, ...below.map(roundOf));
     rounds.set(urn, round);
     return round;

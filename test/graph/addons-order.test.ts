@@ -204,14 +204,30 @@ describe("graph: the end of a cluster's workloads", () => {
     }
   });
 
-  it("end with the teardown beside them: the engine deletes at once what is equally far from the beginning", async () => {
-    const rows = await clusterRows({ ...smallest, samples: true });
-    const rounds = roundsOf(rows);
-    const [teardown, ...services] = [
-      "dev-control-plane-teardown",
-      "dev-addons-samples-web-external",
-      "dev-addons-samples-web-internal",
-    ].map((name) => rounds.get(named(rows, name).urn));
-    assert.deepEqual(services, [teardown, teardown]);
-  });
+  for (const [what, more] of Object.entries({
+    "by themselves": {},
+    "with snapshots": { blockStorage: { snapshots: true } },
+    "with an ingress controller": { ingress: { kind: "service" } },
+    "of three control planes": { controlPlane: { flavor: "medium", count: 3 } },
+  } as const))
+    it(`end with the teardown beside load balancers and after volumes, ${what}: the engine deletes at once what is equally far from the beginning`, async () => {
+      const rows = await clusterRows({ ...smallest, samples: true, ...more });
+      const teardown = named(rows, "dev-control-plane-teardown").urn;
+      const roundIn = (of: readonly Row[], urn: string): number => roundsOf(of).get(urn) ?? NaN;
+      const services = rows.filter(
+        ({ type, deletedWith }) => type === "kubernetes:core/v1:Service" && deletedWith === "",
+      );
+      assert.ok(services.length >= 2);
+      for (const { urn, name } of services)
+        assert.equal(roundIn(rows, urn), roundIn(rows, teardown), name);
+      const claim = named(rows, "dev-addons-samples-claim").urn;
+      assert.ok(roundIn(rows, claim) > roundIn(rows, teardown));
+      // What holds it there; without, load balancers would go before the teardown.
+      const nearer = rows.map((row) =>
+        row.urn === teardown
+          ? { ...row, dependencies: row.dependencies.filter((one) => !/-daemon-set$/.test(one)) }
+          : row,
+      );
+      assert.ok(roundIn(nearer, teardown) < roundIn(rows, teardown));
+    });
 });
