@@ -94,7 +94,7 @@ export class Samples extends Addon {
     const manifest = webService(reach, settings);
     // Owns a load balancer, so it is always deleted and never just goes with the cluster.
     const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, manifest, {
-      // Not after its pods: the cloud makes the load balancer while they start, and it is ready when both are.
+      // Not after its pods: the cloud makes the load balancer while they start.
       dependsOn: after,
       customTimeouts: balancerTimeouts,
     });

@@ -4,6 +4,7 @@ import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
 import { plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
+import { isSecret } from "./addons-example.js";
 
 const args: ClusterArgs = {
   ...smallest,
@@ -54,6 +55,14 @@ describe("the graph with machines of etcd's own", () => {
       input(rows, "dev-control-plane-0-client").match(/ssh-ed25519 AAAA\S+$/gm)?.length,
       3,
     );
+  });
+
+  it("keeps as secrets the standard inputs that carry keys", () => {
+    const scripts = ofType(rows, "command:remote").filter(({ name }) =>
+      /-(member|client|init|join)$/.test(name),
+    );
+    assert.ok(scripts.length >= 8, String(scripts.length));
+    for (const { name, inputs } of scripts) assert.ok(isSecret(inputs["stdin"]), name);
   });
 
   it("tells kubeadm every member's address, and leaves etcd out of a control plane's leave and images", () => {

@@ -46,6 +46,25 @@ describe("what a cluster came up with", () => {
     assert.deepEqual((await remembered({}))?.facts, facts);
   });
 
+  it("is known again whether or not the engine keeps its own provider in the state", () => {
+    const own = { id: "own", custom: true, type: "pulumi:providers:pulumi" };
+    const urn = `urn:pulumi:dev::stackadm::${own.type}::default`;
+    const more = {
+      ...state,
+      deployment: { resources: [{ ...own, urn }] },
+    } as unknown as StateExport;
+    for (const [then, now] of [
+      [state, more],
+      [more, state],
+    ] as const) {
+      rememberFitted(run(), specOf(), then);
+      assert.ok(hasFitted(run(), specOf(), now));
+    }
+    const server = { ...own, type: "openstack:compute/instance:Instance", urn };
+    const other = { ...state, deployment: { resources: [server] } } as unknown as StateExport;
+    assert.ok(!hasFitted(run(), specOf(), other));
+  });
+
   for (const [what, now] of Object.entries({
     "whose identity service moved": { authUrl: "https://new.test/v3" },
     "of another region": { region: "two" },

@@ -26,7 +26,8 @@ describe("kubernetes stand-in: what an object asks to be waited for", () => {
     const spec = { type: "LoadBalancer", selector: { app: "web" } };
     const service = { apiVersion: "v1", kind: "Service", metadata, spec };
     const created = provider.create({ urn: urnOf("core/v1:Service"), properties: service });
-    while (!provider.messages.includes("info: {.status.loadBalancer.ingress} selected nothing"))
+    const waiting = "info: {.status.loadBalancer.ingress} selected nothing";
+    for (let turns = 0; turns < 100_000 && !provider.messages.includes(waiting); turns++)
       await new Promise((next) => setImmediate(next));
     const ingress = [{ ip: "203.0.113.9" }];
     const live = structuredClone(api.find("Service", "s", "default") ?? {});
