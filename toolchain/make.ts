@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { compilerFlags, compilerVariables } from "../base/go.js";
 import type { Progress } from "../base/progress.js";
 import { withStep } from "../base/progress.js";
 import { run } from "../base/run.js";
@@ -71,6 +72,7 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
           "-mod=readonly",
           "-trimpath",
           "-v",
+          ...compilerFlags,
           "-ldflags",
           build.ldflags,
           "-o",
@@ -80,6 +82,7 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
         {
           cwd: join(part, "source"),
           env: {
+            ...compilerVariables,
             ...process.env,
             CGO_ENABLED: "0",
             GOFLAGS: "-modcacherw",

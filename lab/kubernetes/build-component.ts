@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { compilerVariables } from "../../base/go.js";
 import type { Progress, Step } from "../../base/progress.js";
 import { withStep } from "../../base/progress.js";
 import { run } from "../../base/run.js";
@@ -206,6 +207,7 @@ function goEnvironment(
   cgo: boolean,
 ): NodeJS.ProcessEnv {
   return {
+    ...compilerVariables,
     ...process.env,
     CGO_ENABLED: cgo ? "1" : "0",
     GOCACHE: join(goCache, "build"),
