@@ -3,6 +3,7 @@ import { z } from "zod";
 import { clusterNameKey, identityKey } from "../../cloud/ownership.js";
 import { recognised } from "../../base/failure.js";
 import { run } from "../../base/run.js";
+import { withoutAttributes } from "../setup/backend.js";
 import { ClusterError } from "./cluster-error.js";
 import { dropEmptyAttributes } from "./checkpoint-files.js";
 import { noteEngine } from "./engine-notes.js";
@@ -75,11 +76,10 @@ export async function pulumi(
   };
   const { directory: cwd, stack } = workspace;
   const command = [...args, "--non-interactive", "--stack", stack];
-  const ended = await run("pulumi", command, { cwd, env, onStart, ...options }).catch(
-    (error: unknown): never => {
-      throw unreadable(String(error)) ?? error;
-    },
-  );
+  const running = { cwd, env: withoutAttributes(env), onStart, ...options };
+  const ended = await run("pulumi", command, running).catch((error: unknown): never => {
+    throw unreadable(String(error)) ?? error;
+  });
   forget();
   return ended;
 }

@@ -227,6 +227,7 @@ describe("the cluster service on a real engine", function () {
     assert.deepEqual(outputs["said"], { value: "done", secret: false });
     assert.match(notes.join("\n"), /lock of process \d+ .* is removed/);
     assert.match(notes.join("\n"), /interrupted; it is repaired: Command 'slow'/);
+    assert.ok(!existsSync(`${checkpointFile()}.attrs`), "the repaired state has attributes");
   });
 
   it("refuses a second operation of another process, and says who holds the stack", async () => {
