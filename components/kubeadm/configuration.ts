@@ -212,8 +212,8 @@ const proxyKind = {
 
 /**
  * A volume is mounted, and let go, when kubelet has reported the one or the other with its node's status: 4 s and 2 s sooner in the mean
- * than with 10 s. It writes what has changed, and the whole as often as ever, which has to be said as well. CPU time that could be measured it
- * costs none.
+ * than with 10 s. It writes what has changed, and the whole as often as ever, which has to be said as well. Of kubelet's CPU
+ * time at rest it costs none that could be measured.
  * Source: kubernetes, pkg/kubelet/volumemanager/reconciler and pkg/controller/volume/attachdetach/reconciler.
  */
 const reports = { nodeStatusUpdateFrequency: "2s", nodeStatusReportFrequency: "5m0s" };
@@ -221,13 +221,14 @@ const reports = { nodeStatusUpdateFrequency: "2s", nodeStatusReportFrequency: "5
 export const kubeletConfiguration = (own: Fields): Fields => ({
   ...kubeletKind,
   cgroupDriver: "systemd",
-  ...reports,
+  // Whoever says how often alone, says it of both.
+  ...("nodeStatusUpdateFrequency" in own ? {} : reports),
   ...own,
 });
 
 export const proxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
 
-/** Without a field of the user's there is nothing to say: kubeadm's own holds. */
+/** Without a field of the user's there is nothing to say: what init was given holds. */
 const ifAny = (own: Fields, document: Fields): string =>
   Object.keys(own).length === 0 ? "" : toYaml(document);
 

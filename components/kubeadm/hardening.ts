@@ -66,8 +66,9 @@ export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
 });
 
 /**
- * Requests a second of all controllers together. They begin one after another, each with some for a service account of its own: of the
- * usual 20 that takes 5 s, in which no certificate of a machine that joins is signed. Later they wait for each other wherever there is much.
+ * Requests a second of each controller's client. At a start they share one, with which each asks for a service account of its own: with the
+ * usual 20 all of them begin 5 s later, and until then no certificate of a machine that joins is signed. Controllers that have
+ * much to do may ask the API server for five times as much as before.
  */
 const requests: Flags = { "kube-api-qps": 100, "kube-api-burst": 200 };
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # The configuration that the cluster keeps for all kubelets, tried on this control plane's first.
-# Read by control-plane.sh. Values: KUBELET_CONFIGURATION, a KubeletConfiguration; nothing: kubeadm's own.
+# Read by control-plane.sh. Values: KUBELET_CONFIGURATION, a KubeletConfiguration; nothing: the program's own.
 
 readonly plain_kubelet='apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration

@@ -60,8 +60,12 @@ describe("Kubernetes' own configuration", () => {
     const script = readFileSync(join(scripts, "cluster-kubelet.sh"), "utf8");
     const [, plain] = /^readonly plain_kubelet='([^']*)'$/m.exec(script) ?? [];
     assert.equal(plain, toYaml(kubeletConfiguration({})));
+  });
+
+  it("leaves it to whoever says how often kubelets look at themselves how often they report", () => {
     const own = kubeletConfiguration({ nodeStatusUpdateFrequency: "20s" });
     assert.equal(own["nodeStatusUpdateFrequency"], "20s");
+    assert.ok(!("nodeStatusReportFrequency" in own));
   });
 
   it("has flags as kubeadm lists them, in an order of its own, one for each value", () => {
