@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { compilerFlags, compilerVariables } from "../base/go.js";
+import { compilerFlags } from "../base/go.js";
 import type { Progress } from "../base/progress.js";
 import { withStep } from "../base/progress.js";
 import { run } from "../base/run.js";
@@ -82,7 +82,6 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
         {
           cwd: join(part, "source"),
           env: {
-            ...compilerVariables,
             ...process.env,
             CGO_ENABLED: "0",
             GOFLAGS: "-modcacherw",
