@@ -29,6 +29,7 @@ describe("kubernetes stand-in: what an object asks to be waited for", () => {
     const waiting = "info: {.status.loadBalancer.ingress} selected nothing";
     for (let turns = 0; turns < 100_000 && !provider.messages.includes(waiting); turns++)
       await new Promise((next) => setImmediate(next));
+    assert.ok(provider.messages.includes(waiting), provider.messages.join("\n"));
     const ingress = [{ ip: "203.0.113.9" }];
     const live = structuredClone(api.find("Service", "s", "default") ?? {});
     api.change(live, { status: { loadBalancer: { ingress } } });
