@@ -180,9 +180,3 @@ export function annotationsOf(row: Row): Fields {
   const { spec } = row.inputs as { spec: { template: { metadata: { annotations?: Fields } } } };
   return spec.template.metadata.annotations ?? {};
 }
-
-/** A secret reaches the mocks as an object with the signature of a secret. */
-export function isSecret(input: unknown): boolean {
-  const signature = "4dabf18193072939515e22adb298388d";
-  return typeof input === "object" && input !== null && signature in input;
-}

@@ -6,7 +6,6 @@ import { value } from "../support/value.js";
 import {
   annotationsOf,
   canary,
-  isSecret,
   knownCloud,
   named,
   objectsOf,
@@ -17,6 +16,7 @@ import {
   systemNames,
 } from "./addons-example.js";
 import type { Fields } from "../support/graph.js";
+import { isSecret } from "../support/secrets.js";
 
 describe("graph: add-ons", () => {
   it("registers each object once, under names that say what it is", async () => {

@@ -7,8 +7,8 @@ import { clusterRows } from "../support/cluster-rows.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
-import { plain } from "../support/secrets.js";
-import { annotationsOf, isSecret, named } from "./addons-example.js";
+import { isSecret, plain } from "../support/secrets.js";
+import { annotationsOf, named } from "./addons-example.js";
 
 const build = (over: Partial<ClusterComponentArgs> = {}): Promise<readonly Row[]> =>
   clusterRows({ ...smallest, ...over });

@@ -2,9 +2,8 @@ import { strict as assert } from "node:assert";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
+import { isSecret, plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
-import { isSecret } from "./addons-example.js";
 
 const args: ClusterArgs = {
   ...smallest,

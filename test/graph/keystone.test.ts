@@ -3,9 +3,9 @@ import { X509Certificate } from "node:crypto";
 import { type ClusterComponentArgs } from "../../components/cluster.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
+import { isSecret, plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
-import { annotationsOf, isSecret, named, reaches, shape } from "./addons-example.js";
+import { annotationsOf, named, reaches, shape } from "./addons-example.js";
 
 const build = (over: Partial<ClusterComponentArgs> = {}, preview = false) =>
   clusterRows({ ...smallest, ...over }, { preview });

@@ -3,9 +3,9 @@ import * as pulumi from "@pulumi/pulumi";
 import { type ClusterComponentArgs } from "../../components/cluster.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
+import { isSecret, plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
-import { isSecret, named } from "./addons-example.js";
+import { named } from "./addons-example.js";
 
 const build = (podNetwork: ClusterComponentArgs["podNetwork"]): Promise<readonly Row[]> =>
   clusterRows({ ...smallest, podNetwork });
