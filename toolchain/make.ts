@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { compilerFlags } from "../base/go.js";
 import type { Progress } from "../base/progress.js";
 import { withStep } from "../base/progress.js";
 import { run } from "../base/run.js";
@@ -72,7 +71,6 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
           "-mod=readonly",
           "-trimpath",
           "-v",
-          ...compilerFlags,
           "-ldflags",
           build.ldflags,
           "-o",

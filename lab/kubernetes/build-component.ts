@@ -206,8 +206,6 @@ function goEnvironment(
   cgo: boolean,
 ): NodeJS.ProcessEnv {
   return {
-    // A compiler that ends within seconds need not spend them on memory, of which a lab has enough: 4 % of the CPU time.
-    GOGC: "400",
     ...process.env,
     CGO_ENABLED: cgo ? "1" : "0",
     GOCACHE: join(goCache, "build"),

@@ -1,4 +1,3 @@
-import { compilerFlags } from "../../base/go.js";
 import type { Component, ModuleSource } from "./component.js";
 
 /** What `go mod edit -json` says of a go.mod, as far as it is used here. */
@@ -124,7 +123,7 @@ export function goBuildArguments(component: Component, output: string): string[]
   const ldflags = ["-s", "-w", ...(component.cgo ? ["-extldflags=-static"] : []), ...link];
   const names = Object.keys(component.programs);
   return [
-    ...["build", "-p", "2", "-v", "-trimpath", ...compilerFlags, "-ldflags", ldflags.join(" ")],
+    ...["build", "-p", "2", "-v", "-trimpath", "-ldflags", ldflags.join(" ")],
     ...["-tags", [...tags, ...(component.tags ?? [])].join(",")],
     ...["-o", names.length === 1 ? `${output}/${names.join("")}` : `${output}/`],
     ...Object.values(component.programs),
