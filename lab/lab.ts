@@ -118,7 +118,8 @@ export const labAdd = (
 /** Destroys the cloud with everything in it. Leaves nothing on the host but caches. */
 export async function labDown({ progress }: { progress: Progress }): Promise<void> {
   const paths = labPaths(labSettings().name);
-  if (!existsSync(paths.cache) && !existsSync(paths.state)) return;
+  const places = [paths.cache, paths.state, paths.mounted];
+  if (!places.some((place) => existsSync(place))) return;
   await withLock(paths.lock, { purpose: "lab down" }, () =>
     withStep(progress, "Destroy the lab", 8, () => destroy(paths)),
   );

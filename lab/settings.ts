@@ -122,6 +122,8 @@ export interface LabPaths {
   readonly storeFile: string;
   /** Where that file is mounted while the lab is used. */
   readonly store: string;
+  /** Names the store that this lab has mounted on this host: one with another cache folder may have been left. Gone with the mount. */
+  readonly mounted: string;
   readonly images: string;
   /** Secrets and package versions of every golden cloud, one folder per key. */
   readonly goldens: string;
@@ -153,6 +155,7 @@ export function labPaths(name: string = usualLab): LabPaths {
     cache,
     storeFile: join(cache, "store.btrfs"),
     store: join(cache, "store"),
+    mounted: `/run/stackadm/stores/${name}`,
     images: join(cache, "images"),
     goldens: join(cache, "golden"),
     lock: join(cache, "lock"),

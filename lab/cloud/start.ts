@@ -12,6 +12,7 @@ import {
   loopsIn,
   releaseLoops,
   snapshotSubvolume,
+  strayStore,
 } from "../host/store.js";
 import { writeState } from "../state.js";
 import type { LabPaths, LabSettings } from "../settings.js";
@@ -65,22 +66,32 @@ export async function startCloud(start: CloudStart): Promise<void> {
 export async function removeCloud(settings: LabSettings, paths: LabPaths): Promise<void> {
   await removeContainer(settings.name);
   await tearDownNetwork(settings, paths);
-  const root = runningRoot(paths);
-  if (await isMounted(paths.store)) {
-    await releaseLoops(root);
-    await deleteSubvolume(paths, root);
+  for (const store of await stores(paths)) {
+    const root = runningRoot(store);
+    if (await isMounted(store.store)) {
+      await releaseLoops(root);
+      await deleteSubvolume(store, root);
+    }
+    await closeStore(store);
   }
-  await closeStore(paths);
+}
+
+/** The lab's store, after one that it may have left elsewhere. */
+async function stores(paths: LabPaths): Promise<LabPaths[]> {
+  const stray = await strayStore(paths);
+  return stray ? [stray, paths] : [paths];
 }
 
 /** What of the lab is on the host, in words; empty after `lab down`. */
 export async function remains(settings: LabSettings, paths: LabPaths): Promise<string[]> {
-  const loops = await loopsIn(runningRoot(paths));
+  const places = await stores(paths);
+  const loops = (await Promise.all(places.map((place) => loopsIn(runningRoot(place))))).flat();
+  const mounted = await Promise.all(places.map(({ store }) => isMounted(store)));
   return [
     ...(await networkRemains(settings, paths)),
     ...loops.map((name) => `loop device ${name}`),
     ...(await cgroupFolders(settings.name)).map((folder) => `control group ${folder}`),
-    ...((await isMounted(paths.store)) ? [`mount ${paths.store}`] : []),
+    ...places.filter((_, index) => mounted[index]).map(({ store }) => `mount ${store}`),
     ...(existsSync(paths.state) ? [`folder ${paths.state}`] : []),
   ];
 }

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { z } from "zod";
+import { writeWhole } from "../../base/files.js";
 import { run } from "../../base/run.js";
 import type { LabPaths } from "../settings.js";
 import { isInstalled } from "./packages.js";
@@ -28,6 +30,9 @@ export const crashed = (marked: string | undefined, boot: string): boolean =>
 /** Mounts the store, making it first when there is none, and anew when a crash of the host broke it: it only holds caches. */
 export async function openStore(paths: LabPaths): Promise<void> {
   await mkdir(paths.store, { recursive: true, mode: 0o700 });
+  await mkdir(dirname(paths.mounted), { recursive: true });
+  const { store, storeFile } = paths;
+  writeWhole(paths.mounted, JSON.stringify({ store, storeFile }));
   if (await isMounted(paths.store)) return;
   const boot = await readFile(bootFile, "utf8");
   const marked = await readFile(mark(paths), "utf8").catch(() => undefined);
@@ -48,8 +53,19 @@ async function isSound(file: string): Promise<boolean> {
   return code === 0;
 }
 
-/** Brings what the store's file has in the host's memory to the disk. */
+const mountedStore = z.object({ store: z.string(), storeFile: z.string() });
+
+/** Paths of the store that this lab left mounted when it ran with another cache folder; undefined when there is none. */
+export async function strayStore(paths: LabPaths): Promise<LabPaths | undefined> {
+  const text = await readFile(paths.mounted, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const found = mountedStore.parse(JSON.parse(text));
+  return found.store === paths.store ? undefined : { ...paths, ...found };
+}
+
+/** Brings what the store's file has in the host's memory to the disk; nothing to do where somebody deleted the file. */
 export async function flushStore(paths: LabPaths): Promise<void> {
+  if (!existsSync(paths.storeFile)) return;
   const handle = await open(paths.storeFile, "r+");
   await handle.sync();
   await handle.close();
@@ -69,6 +85,7 @@ async function makeStore(file: string): Promise<void> {
 export async function closeStore(paths: LabPaths): Promise<void> {
   const points = await mountPoints(paths.store);
   for (const point of points) await unmount(point);
+  await rm(paths.mounted, { force: true });
   if (points.length === 0) return;
   await flushStore(paths);
   await rm(mark(paths), { force: true });

@@ -58,6 +58,7 @@ export class StubHost {
     this.settings = labSettings();
     this.paths = {
       ...labPaths(this.settings.name),
+      mounted: join(this.root, "mounted"),
       kernelSettings: join(this.root, "kernel-settings"),
       sysctls: join(this.root, "sys"),
       namespaces: join(this.root, "netns"),

@@ -116,6 +116,21 @@ describe("lab/cloud/start and lab/status", () => {
     assert.deepEqual(left, [`folder ${host.paths.state}`]);
   });
 
+  it("takes away what it left in the store of another cache folder, and that store's file stays", async () => {
+    await start();
+    const { store, storeFile } = host.paths;
+    // Only a real mount point is one: /proc stands for a store that is mounted, and umount is a stub.
+    host.put("mounted", JSON.stringify({ store: "/proc", storeFile }));
+    assert.ok((await remains(host.settings, host.paths)).includes("mount /proc"));
+    host.calls();
+    await removeCloud(host.settings, host.paths);
+    assert.deepEqual([...new Set(host.called("umount"))].at(-1), "umount /proc");
+    assert.ok(existsSync(storeFile));
+    assert.equal(host.read("mounted"), undefined);
+    assert.equal((await remains(host.settings, host.paths)).includes("mount /proc"), false);
+    assert.ok(existsSync(store));
+  });
+
   it("may be removed twice", async () => {
     await removeCloud(host.settings, host.paths);
     await removeCloud(host.settings, host.paths);
