@@ -1,6 +1,7 @@
 /*
  * How an `up` grows with its machines: the installed command line, the real engine with its plugins, against a cloud, machines and a
- * cluster that are fake (support/scale/): `up`, an `up` with nothing to do, and one `preview` of 3 + 100 from nothing. Not a test.
+ * cluster that are fake (support/scale/): `up`, an `up` with nothing to do, one with one more worker, and one `preview` of 3 + 100 from
+ * nothing. Not a test.
  *
  *   npx tsx bench/scale.ts [--counts 50,100,200,500] [--control-planes 3] [--record]
  *
@@ -36,6 +37,8 @@ const settings = (controlPlanes: number, workers: number) => ({
 interface Measured {
   readonly workers: number;
   readonly run: (command: string) => Promise<Figures>;
+  /** Gives the cluster another number of workers. */
+  readonly setWorkers: (count: number) => void;
   readonly stateSize: () => number;
 }
 
@@ -64,7 +67,10 @@ async function within<T>(
     return figures;
   };
   try {
-    return await work({ workers, run, stateSize: () => place.stateSize() });
+    const setWorkers = (count: number): void => {
+      place.configure(settings(controlPlanes, count));
+    };
+    return await work({ workers, run, setWorkers, stateSize: () => place.stateSize() });
   } finally {
     place.remove();
     await site.stop();
@@ -76,9 +82,9 @@ async function measure(
   counts: readonly number[],
   keep: boolean,
 ): Promise<void> {
-  const [ups, idle] = [[], []] as { name: string; runs: Figures[] }[][];
+  const [ups, idle, more] = [[], [], []] as { name: string; runs: Figures[] }[][];
   for (const workers of counts)
-    await within(controlPlanes, workers, async ({ run, stateSize }) => {
+    await within(controlPlanes, workers, async ({ run, setWorkers, stateSize }) => {
       const up = await run("up");
       const state = { "state a machine, kB": stateSize() / 1000 / (controlPlanes + workers) };
       ups?.push({ name: String(workers), runs: [{ ...up, ...state }] });
@@ -86,11 +92,14 @@ async function measure(
       if (again["changes among them"] !== 0 || again["scripts on machines"] !== 0)
         throw new Error("The second up had something to do.");
       idle?.push({ name: String(workers), runs: [again] });
+      setWorkers(workers + 1);
+      more?.push({ name: String(workers), runs: [await run("up")] });
     });
   const preview = await within(controlPlanes, previewed, ({ run }) => run("preview"));
   const all = {
     "scale up": ups ?? [],
     "scale nothing to do": idle ?? [],
+    "scale one more worker": more ?? [],
     "scale preview from nothing": [{ name: String(previewed), runs: [preview] }],
   };
   for (const [bench, columns] of Object.entries(all))

@@ -59,8 +59,7 @@ export class Installation {
     for (const part of parts)
       cpSync(join(checkout, part), join(this.place, part), { recursive: true });
     symlinkSync(join(checkout, "node_modules"), join(this.place, "node_modules"));
-    const config = { "stackadm:cluster": place.args };
-    writeFileSync(join(this.place, "Pulumi.dev.yaml"), toYaml({ config }));
+    this.configure(place.args);
     this.env = {
       ...elsewhere(),
       ...place.cloud.environment(),
@@ -94,6 +93,12 @@ export class Installation {
       throw error;
     }
     return made;
+  }
+
+  /** Writes the settings of its stack. */
+  configure(args: Place["args"]): void {
+    const config = { "stackadm:cluster": args };
+    writeFileSync(join(this.place, "Pulumi.dev.yaml"), toYaml({ config }));
   }
 
   /** Runs a command to its end. */
