@@ -1,11 +1,14 @@
 import Module, { createRequire } from "node:module";
 
-/*
- * Loaded before Pulumi's SDK: it loads the TypeScript compiler and npm's resolver of packages, 14 MB of them, for programs that
- * have functions serialized (`pulumi.runtime.serializeFunction`, dynamic providers). Nobody else waits for them.
- */
-
-const late = ["typescript", "@npmcli/arborist"];
+/* Loaded before all packages: what they load for a few of their users only, by the file that requires it. Nobody else waits for it. */
+const late = {
+  // For functions as text (`pulumi.runtime.serializeFunction`, dynamic providers): the TypeScript compiler, npm's resolver of packages.
+  "@pulumi/pulumi/package.json": ["typescript", "@npmcli/arborist", "normalize-package-data"],
+  // Charts, kustomizations and files of manifests.
+  "@pulumi/kubernetes/package.json": ["./helm", "./kustomize", "./yaml"],
+  // What is wrong with a value, in every language but English.
+  "zod/package.json": ["./v4/locales/index.cjs"],
+};
 
 /** An object that is the module from its first use on. */
 function onFirstUse(load: () => object): object {
@@ -53,4 +56,5 @@ export function loadLate(name: string, from: string): void {
   require.cache[file] = stub;
 }
 
-for (const name of late) loadLate(name, require.resolve("@pulumi/pulumi/package.json"));
+for (const [file, names] of Object.entries(late))
+  for (const name of names) loadLate(name, require.resolve(file));

@@ -76,4 +76,28 @@ describe("the SDK behind them", function () {
     });
     assert.deepEqual(JSON.parse(stdout), [false, true, true]);
   });
+
+  const programOfOnesOwn = `
+    require("./automation/cluster/late-modules.ts");
+    const kubernetes = require("@pulumi/kubernetes");
+    const { z } = require("zod");
+    const loaded = (part) => Object.keys(require.cache).some((file) => file.includes(part));
+    const parts = ["/kubernetes/helm/v3/", "/kubernetes/kustomize/v2/", "/kubernetes/yaml/v2/", "/v4/locales/de"];
+    const before = parts.map(loaded);
+    const { helm, kustomize, yaml } = kubernetes;
+    const classes = [helm.v3.Release, helm.v4.Chart, kustomize.Directory, yaml.ConfigFile, yaml.v2.ConfigGroup];
+    const message = z.locales.de().localeError({ code: "too_small", origin: "number", minimum: 5, inclusive: true });
+    console.log(JSON.stringify([before, classes.map((one) => typeof one), message]));
+  `;
+
+  it("loads no charts and no languages, and still has them for who uses them", async () => {
+    const loader = pathToFileURL(require.resolve("tsx")).href;
+    const { stdout } = await run(process.execPath, ["--import", loader, "-e", programOfOnesOwn], {
+      cwd: root,
+    });
+    const [before, classes, message] = JSON.parse(stdout) as [boolean[], string[], string];
+    assert.deepEqual(before, [false, false, false, false]);
+    assert.deepEqual(classes, Array(5).fill("function"));
+    assert.match(message, /5/);
+  });
 });
