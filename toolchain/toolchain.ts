@@ -108,7 +108,11 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
 }
 
 async function engineOf(context: Context): Promise<Piece> {
-  const found = await findEngine(context.where, engineVersion);
+  const found = await findEngine(
+    context.where,
+    engineVersion,
+    join(context.cache, "engine-version.json"),
+  );
   if ("path" in found) {
     return {
       ...found,

@@ -1,4 +1,5 @@
 import type { Command, OptionValues } from "commander";
+import { beginEarly } from "../cluster/worker-process.js";
 import { runCommand, type Session } from "./session.js";
 
 /** What a command does with its options, those of the whole and the words after it; answers the exit code. */
@@ -26,6 +27,20 @@ const command = <Options extends OptionValues>(
       });
     });
 
+/** One whose engine begins to load, too, before anything is known of what it will do. */
+const withEngine =
+  <Options>(load: () => Promise<Work<Options>>): (() => Promise<Work<Options>>) =>
+  async () => {
+    const endUnused = beginEarly();
+    try {
+      const work = await load();
+      return (...given) => work(...given).finally(endUnused);
+    } catch (error) {
+      endUnused();
+      throw error;
+    }
+  };
+
 /** Whether the cloud is read first. */
 const refresh = ["--refresh", "read the real state of the cloud first", false] as const;
 
@@ -48,7 +63,7 @@ function declareChanges(program: Command): void {
     program,
     "up",
     "make or change the cluster of a stack, and look whether it works",
-    async () => (await import("./up.js")).up,
+    withEngine(async () => (await import("./up.js")).up),
   )
     .option(...refresh)
     .option(...expectNoChanges("where anything would change, before it is changed"))
@@ -57,7 +72,7 @@ function declareChanges(program: Command): void {
     program,
     "preview",
     "show what `up` would do; changes nothing",
-    async () => (await import("./preview.js")).preview,
+    withEngine(async () => (await import("./preview.js")).preview),
   )
     .option(...refresh)
     .option(...expectNoChanges("where anything would change"));
@@ -65,7 +80,7 @@ function declareChanges(program: Command): void {
     program,
     "destroy",
     "show what the stack's state holds, take it away when that is meant, and check that nothing is left",
-    async () => (await import("./destroy.js")).destroy,
+    withEngine(async () => (await import("./destroy.js")).destroy),
   )
     .option("--yes", "do not ask: it is meant; needed without a terminal and with --json", false)
     .option(
@@ -77,7 +92,7 @@ function declareChanges(program: Command): void {
     program,
     "refresh",
     "read what is really there into the stack's state; changes nothing in the cloud",
-    async () => (await import("./refresh.js")).refresh,
+    withEngine(async () => (await import("./refresh.js")).refresh),
   ).option(...expectNoChanges("where anything differs from what the state said"));
 }
 

@@ -38,9 +38,12 @@ export async function withStack<T>(
   // With what secure.yaml has.
   addEnvironment(session.redactor, providerEnvironment(environment.env));
   try {
-    const { env, backend } = environment;
+    const { env, backend, toolchain } = environment;
     const { directory: projectDirectory, program } = project;
-    const service = createClusterService({ env, backend, projectDirectory, program });
+    const engineVersion = toolchain.pieces.find(({ name }) => name === "pulumi")?.version;
+    const service = createClusterService({
+      ...{ env, backend, projectDirectory, program, engineVersion },
+    });
     const { name } = project;
     const described = name === undefined || describesCluster({ project: name, settings });
     return await work({ stack, project, described, session, environment, service });

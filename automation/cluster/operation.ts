@@ -1,8 +1,5 @@
-import { fork, type ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import type { ChildProcess } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 import type { z } from "zod";
 import { Failure } from "../../base/failure.js";
 import type { KnownFacts } from "../../components/support/known-facts.js";
@@ -17,11 +14,9 @@ import {
   type Reply,
 } from "./protocol.js";
 import { errorOf, watchScripts, type WatchTimes } from "./watch.js";
+import { startWorker, type WorkerPlace } from "./worker-process.js";
 
-export interface OperationOptions {
-  readonly env: NodeJS.ProcessEnv;
-  /** The current directory of the program. */
-  readonly cwd: string;
+export interface OperationOptions extends WorkerPlace {
   readonly onEvent: (event: ClusterEvent) => void;
   /** The engine holds the stack until `signal`, as it was asked to. */
   readonly onHeld?: () => void;
@@ -40,37 +35,17 @@ export interface OperationOptions {
 /** How long the engine may take to end after it was told to end at once. */
 const graceMilliseconds = 10_000;
 
-/** The worker beside the running files: compiled when they are, else TypeScript with its loader. */
-function workerModule(): { readonly file: string; readonly execArgv: string[] } {
-  const compiled = join(__dirname, "worker.js");
-  if (existsSync(compiled)) return { file: compiled, execArgv: [] };
-  // By path: the worker's current directory is the project's, which need not have the loader.
-  const loader = pathToFileURL(require.resolve("tsx")).href;
-  return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
-}
-
 /** A process for one operation, which loads what that needs, the program if one is named, before anybody knows whether there will be one. */
 export function prepareWorker(
-  program: string | undefined,
-  options: Pick<OperationOptions, "cwd" | "env">,
+  { program, engineVersion }: Omit<z.input<typeof loadSchema>, "type">,
+  place: WorkerPlace,
 ): ChildProcess {
-  const child = startWorker(options);
+  const child = startWorker(place);
   // Whoever sends the request hears of what went wrong.
   child.on("error", () => undefined);
-  child.send({ type: "load", program } satisfies z.input<typeof loadSchema>, () => undefined);
+  const load = { type: "load", program, engineVersion } satisfies z.input<typeof loadSchema>;
+  child.send(load, () => undefined);
   return child;
-}
-
-function startWorker(options: Pick<OperationOptions, "cwd" | "env">): ChildProcess {
-  const { file, execArgv } = workerModule();
-  return fork(file, [], {
-    cwd: options.cwd,
-    env: options.env,
-    execArgv,
-    // A group of its own: the terminal's Ctrl-C must not reach the engine a second time past us.
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
 }
 
 function forwardLines(child: ChildProcess, onLine: (line: string) => void): void {

@@ -21,6 +21,8 @@ export interface ClusterServiceOptions {
   readonly projectDirectory?: string;
   /** Module that exports the program. Default: the package's own. */
   readonly program?: string;
+  /** Of the `pulumi` on the path of `env`, as `pulumi version` says it. Default: it is asked at each operation, 0.2 s. */
+  readonly engineVersion?: string;
 }
 
 /**

@@ -5,11 +5,21 @@ import type { ClusterEvent } from "./events.js";
 /** Operations that run in a child process of their own. */
 export type OperationName = "up" | "preview" | "refresh" | "destroy";
 
+/** What the parent sends to a child that it began before it knew in what environment and directory it is to run. */
+export const placeSchema = z.object({
+  type: z.literal("place"),
+  env: z.record(z.string(), z.string().optional()),
+  cwd: z.string(),
+});
+export type PlaceMessage = z.infer<typeof placeSchema>;
+
 /** What the parent may send before it knows whether there will be an operation: the child loads what it needs for one meanwhile. */
 export const loadSchema = z.object({
   type: z.literal("load"),
   /** Absent: none will be run. */
   program: z.string().optional(),
+  /** Of the `pulumi` on the path. Absent: it is asked. */
+  engineVersion: z.string().optional(),
 });
 
 /** What the parent sends to the child to begin. To hold: the engine has the lock until it is cancelled, and changes nothing. */
@@ -22,6 +32,8 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** The module whose export is the program. */
   program: z.string(),
+  /** Of the `pulumi` on the path. Absent: it is asked. */
+  engineVersion: z.string().optional(),
   /** Whether there was such a stack a moment ago. Absent: the engine is asked. */
   exists: z.boolean().optional(),
   /** What the program need not ask the cloud for. */

@@ -98,8 +98,9 @@ export class Run {
 
   /** Begins what the engine and the questions to the cloud need, while the state is read. Who needs it hears of an error. */
   getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
-    const { program = programModule() } = this.service;
-    this.#worker = prepareWorker(runs ? program : undefined, this.process());
+    const { program = programModule(), engineVersion } = this.service;
+    const load = { program: runs ? program : undefined, engineVersion };
+    this.#worker = prepareWorker(load, this.process());
     this.cloud().catch(() => undefined);
   }
 
@@ -168,10 +169,10 @@ export class Run {
   }
 
   private request(operation: OperationRequest["operation"]): OperationRequest {
-    const { program = programModule() } = this.service;
+    const { program = programModule(), engineVersion } = this.service;
     const { stack, project } = this;
     const { directory: workDirectory } = this.access.workspace;
-    return { type: "start", operation, stack, project, workDirectory, program };
+    return { type: "start", operation, stack, project, workDirectory, program, engineVersion };
   }
 
   /** In what the engine's process runs. */

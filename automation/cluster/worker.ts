@@ -13,14 +13,17 @@ import {
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
 import { isDryRun } from "@pulumi/pulumi/runtime";
+import { parse } from "semver";
 import { foundFacts, giveFacts } from "../../components/support/known-facts.js";
 import { noteEngines } from "./engine-notes.js";
 import { decodeEvent } from "./events.js";
 import {
   loadSchema,
+  placeSchema,
   replySchema,
   requestSchema,
   type OperationRequest,
+  type PlaceMessage,
   type Reply,
 } from "./protocol.js";
 import { quieten } from "./quiet-sdk.js";
@@ -50,9 +53,15 @@ async function loadProgram(path: string): Promise<PulumiFn> {
 /** What the SDK wants for an operation that only needs the state: the engine does not run it. */
 const none: PulumiFn = () => Promise.reject(new Error("This operation runs no program."));
 
-/** The engine that the path leads to, asked for its version once. */
 let command: Promise<PulumiCommand> | undefined;
-const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
+
+/** The engine that the path leads to: of a known version, or asked for it once. */
+const pulumiCommand = (version?: string): Promise<PulumiCommand> =>
+  (command ??= version === undefined ? PulumiCommand.get() : Promise.resolve(ofVersion(version)));
+
+/** The SDK makes one only after it has asked. */
+const ofVersion = (version: string): PulumiCommand =>
+  Reflect.construct(PulumiCommand, ["pulumi", parse(version)]) as PulumiCommand;
 
 type Open = (name: string, workspace: LocalWorkspace) => Promise<Stack>;
 
@@ -115,7 +124,11 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
     if (!signal.aborted) await once(signal, "abort");
     throw new Error("The lock is given back.");
   };
-  const stack = await openStack(request, program, lookingFirst(await pulumiCommand()));
+  const stack = await openStack(
+    request,
+    program,
+    lookingFirst(await pulumiCommand(request.engineVersion)),
+  );
   // What is still asked of an engine that ends.
   process.on("unhandledRejection", () => undefined);
   try {
@@ -138,7 +151,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   // In this order: what is wrong with the program is said without an engine.
   const program = runs ? await loadProgram(request.program) : none;
   giveFacts(request.known);
-  const stack = await openStack(request, program, await pulumiCommand());
+  const stack = await openStack(request, program, await pulumiCommand(request.engineVersion));
   // The SDK notices only what comes while the engine runs: a stop that was asked for earlier would be lost.
   signal.throwIfAborted();
   const options = {
@@ -208,7 +221,21 @@ async function serve(request: OperationRequest): Promise<void> {
   if (process.connected) process.disconnect();
 }
 
-process.once("message", (message) => {
+/** Begun before it was known in what. */
+function moveTo({ env, cwd }: PlaceMessage): void {
+  for (const name of Object.keys(process.env))
+    if (env[name] === undefined) Reflect.deleteProperty(process.env, name);
+  Object.assign(process.env, env);
+  process.chdir(cwd);
+}
+
+function begin(message: unknown): void {
+  const place = placeSchema.safeParse(message);
+  if (place.success) {
+    moveTo(place.data);
+    process.once("message", begin);
+    return;
+  }
   const early = loadSchema.safeParse(message);
   if (!early.success) {
     void serve(requestSchema.parse(message));
@@ -221,7 +248,10 @@ process.once("message", (message) => {
     process.off("disconnect", leave);
     void serve(requestSchema.parse(request));
   });
+  const { program, engineVersion } = early.data;
   // What is wrong with the program is said when it is wanted.
-  if (early.data.program !== undefined) void loadProgram(early.data.program).catch(() => undefined);
-  void pulumiCommand().catch(() => undefined);
-});
+  if (program !== undefined) void loadProgram(program).catch(() => undefined);
+  void pulumiCommand(engineVersion).catch(() => undefined);
+}
+
+process.once("message", begin);

@@ -96,6 +96,7 @@ async function waitForAgent(socket: string, child: ChildProcess): Promise<void> 
  */
 const keeper = `read -r _
 kill "$SSH_AGENT_PID"
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$SSH_AUTH_SOCK" ] && sleep 0.01; done
 for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$SSH_AUTH_SOCK" ] && sleep 0.1; done
 rm -rf "$0"`;
 

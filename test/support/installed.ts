@@ -14,6 +14,7 @@ import type * as Main from "../../automation/cli/main.js";
 import type * as Errors from "../../automation/cluster/cluster-error.js";
 import type * as Service from "../../automation/cluster/cluster-service.js";
 import type * as Operation from "../../automation/cluster/operation.js";
+import type * as WorkerProcess from "../../automation/cluster/worker-process.js";
 
 const root = resolve(__dirname, "..", "..");
 
@@ -75,7 +76,8 @@ export function installed() {
   const load = createRequire(join(installedPackage(), "dist", "automation", "index.js"));
   const errors = load("./cluster/cluster-error.js") as typeof Errors;
   const { prepareWorker, runOperation } = load("./cluster/operation.js") as typeof Operation;
+  const { beginEarly } = load("./cluster/worker-process.js") as typeof WorkerProcess;
   const { createClusterService } = load("./cluster/cluster-service.js") as typeof Service;
   const { main } = load("./cli/main.js") as typeof Main;
-  return { errors, prepareWorker, runOperation, createClusterService, main };
+  return { errors, beginEarly, prepareWorker, runOperation, createClusterService, main };
 }

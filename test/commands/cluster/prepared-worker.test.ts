@@ -7,7 +7,7 @@ import { Engine } from "../../support/engine.js";
 import { appears } from "../../support/appears.js";
 import { installed } from "../../support/installed.js";
 
-const { prepareWorker, runOperation } = installed();
+const { beginEarly, prepareWorker, runOperation } = installed();
 
 describe("a process that is made before its operation is known", function () {
   this.timeout(60_000);
@@ -43,7 +43,7 @@ describe("a process that is made before its operation is known", function () {
 
   it("has loaded the program when the operation begins, and loads it once", async () => {
     const file = noting();
-    const child = prepareWorker(file, options());
+    const child = prepareWorker({ program: file }, options());
     await appears(join(engine.directory, "loaded"));
     assert.deepEqual(engine.operations(), []);
     await runOperation(request(file), options(), child);
@@ -53,7 +53,7 @@ describe("a process that is made before its operation is known", function () {
   });
 
   it("ends when there is no operation", async () => {
-    const child = prepareWorker(noting(), options());
+    const child = prepareWorker({ program: noting() }, options());
     await appears(join(engine.directory, "loaded"));
     const ended = once(child, "exit");
     child.disconnect();
@@ -61,11 +61,49 @@ describe("a process that is made before its operation is known", function () {
     assert.deepEqual(engine.operations(), []);
   });
 
+  it("may have been begun in another environment and directory, and is in its own before it loads the program", async () => {
+    const said = join(engine.directory, "said");
+    const file = program(`
+      const { STRANGER, HOME } = process.env;
+      require("node:fs").writeFileSync(${JSON.stringify(said)}, JSON.stringify([process.pid, process.cwd(), HOME, STRANGER]));
+      module.exports = async () => ({});
+    `);
+    process.env["STRANGER"] = "of the process that began it";
+    const endUnused = beginEarly();
+    Reflect.deleteProperty(process.env, "STRANGER");
+    const child = prepareWorker({ program: file }, options());
+    endUnused();
+    await runOperation(request(file), options(), child);
+    const { directory } = engine;
+    assert.deepEqual(JSON.parse(readFileSync(said, "utf8")), [
+      child.pid,
+      directory,
+      directory,
+      null,
+    ]);
+  });
+
+  it("is ended where there is no operation, and the next one has a process of its own", async () => {
+    const endUnused = beginEarly();
+    endUnused();
+    await runOperation(request(noting()), options());
+    assert.deepEqual(engine.operations(), ["up"]);
+  });
+
+  it("asks the engine for its version only where nobody knows it", async () => {
+    const versions = () => engine.calls().filter((call) => call.startsWith("version")).length;
+    const file = noting();
+    await runOperation({ ...request(file), engineVersion: "v3.250.0" }, options());
+    assert.equal(versions(), 0);
+    await runOperation(request(file), options());
+    assert.equal(versions(), 1);
+  });
+
   it("needs no program for an operation that only needs the state", async () => {
     const file = program("throw new Error('no such thing');");
     engine.state({});
     for (const operation of ["refresh", "destroy"] as const) {
-      const child = prepareWorker(undefined, options());
+      const child = prepareWorker({}, options());
       await runOperation({ ...request(file), operation }, options(), child);
     }
     assert.deepEqual(engine.operations(), ["refresh", "destroy"]);
@@ -88,7 +126,7 @@ describe("a process that is made before its operation is known", function () {
 
   it("says what is wrong with the program when it is wanted", async () => {
     const file = program("throw new Error('no such thing');");
-    const child = prepareWorker(file, options());
+    const child = prepareWorker({ program: file }, options());
     await assert.rejects(runOperation(request(file), options(), child), /no such thing/);
     assert.deepEqual(engine.operations(), []);
   });

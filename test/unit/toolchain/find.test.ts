@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { executable, findEngine, findPlugin, searchPlaces } from "../../../toolchain/find.js";
+import {
+  executable,
+  findEngine as find,
+  findPlugin,
+  searchPlaces,
+} from "../../../toolchain/find.js";
 import { acceptable, pluginVersions } from "../../../toolchain/versions.js";
 
 describe("toolchain/find", () => {
@@ -25,6 +30,9 @@ describe("toolchain/find", () => {
       { PATH: path.join(delimiter), PULUMI_HOME: join(home, "pulumi") },
       join(home, "own"),
     );
+
+  const findEngine = (places: ReturnType<typeof where>, wanted: string) =>
+    find(places, wanted, join(home, "own", "engine-version.json"));
 
   for (const [found, wanted, answer] of [
     ["3.246.0", "3.246.0", true],
@@ -53,6 +61,35 @@ describe("toolchain/find", () => {
       version: "v3.251.0",
       path: file,
     });
+  });
+
+  it("asks a program for its version once, as long as it is the same file", async () => {
+    const asked = join(home, "asked");
+    const body = (version: string) =>
+      `echo >>${asked}; echo v3.${version}; exit\n${"#".repeat(2 ** 20)}`;
+    const look = () => findEngine(where(join(home, "bin")), "3.246.0");
+    const times = () => readFileSync(asked, "utf8").length;
+    const path = script(join(home, "bin"), "pulumi", body("251.0"));
+    mkdirSync(join(home, "own"));
+    for (const _ of [1, 2]) assert.deepEqual(await look(), { version: "v3.251.0", path });
+    assert.equal(times(), 1);
+    rmSync(path);
+    script(join(home, "bin"), "pulumi", body("260.0"));
+    assert.deepEqual(await look(), { version: "v3.260.0", path });
+    assert.equal(times(), 2);
+    writeFileSync(join(home, "own", "engine-version.json"), "half");
+    assert.deepEqual(await look(), { version: "v3.260.0", path });
+  });
+
+  it("asks what may be a script that leads to another each time", async () => {
+    const version = join(home, "version");
+    script(join(home, "bin"), "pulumi", `cat ${version}`);
+    for (const found of ["v3.251.0", "v3.252.0"]) {
+      writeFileSync(version, found);
+      const engine = await findEngine(where(join(home, "bin")), "3.246.0");
+      assert.ok("version" in engine);
+      assert.equal(engine.version, found);
+    }
   });
 
   it("finds an engine in the Pulumi home that is not on PATH", async () => {
