@@ -10,7 +10,7 @@ import { mendBalancers, tellBalancers } from "./failed-balancers.js";
 import { rememberFitted } from "./fitted.js";
 import { fetchKubeconfig, tellOld } from "./fresh-kubeconfig.js";
 import { settleApi } from "./teardown.js";
-import { keepFiles, moveEarlier, removeFiles, writeKubeconfig } from "./kubeconfig-file.js";
+import { moveEarlier, removeFiles, writeKubeconfig } from "./kubeconfig-file.js";
 import type {
   ClusterServiceOptions,
   DestroyOptions,
@@ -34,7 +34,7 @@ import { requireHere } from "./place.js";
 import { countDiffering, planRows } from "./plan-rows.js";
 import { readAll } from "./power-states.js";
 import { beginFit, findingsFor } from "./preflight.js";
-import { lookEarly, prove, whatWasMade } from "./proof.js";
+import { lookEarly, proveMade } from "./proof.js";
 import { requireMeant, requireUnprotected } from "./protection.js";
 import { withoutSecrets } from "./redact.js";
 import { repair, tellRepair, undoUndecided, withRepairs } from "./repair.js";
@@ -124,9 +124,7 @@ class Service implements ClusterService {
           throw error;
         });
       const seen = changed ? undefined : await early;
-      const { after, ...made } = seen ? { ...seen, after: state } : await whatWasMade(run);
-      const kept = await keepFiles(run.access.workspace, made, options);
-      const proved = await prove(run, { ...made, ...kept }, options);
+      const { after, ...proved } = await proveMade(run, seen && { ...seen, after: state }, options);
       rememberFitted(run, spec, after);
       return proved;
     });

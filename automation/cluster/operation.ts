@@ -13,6 +13,7 @@ import {
   type OperationRequest,
   type Reply,
 } from "./protocol.js";
+import type { StackOutputs } from "./state.js";
 import { errorOf, watchScripts, type WatchTimes } from "./watch.js";
 import { startWorker, type WorkerPlace } from "./worker-process.js";
 
@@ -22,6 +23,8 @@ export interface OperationOptions extends WorkerPlace {
   readonly onHeld?: () => void;
   /** What the program found in the cloud. */
   readonly onFound?: (found: KnownFacts) => void;
+  /** The stack's outputs, secret ones in clear. */
+  readonly onOutputs?: (outputs: StackOutputs) => void;
   /** What the program and the engine print beside the events. */
   readonly onOutput?: (line: string) => void;
   /** Aborting cancels in good order: running steps end, then the engine stops. */
@@ -132,11 +135,9 @@ export async function runOperation(
       reply = received;
       return;
     }
-    if (received.type === "found") {
-      options.onFound?.(received.found);
-      return;
-    }
-    if (received.type === "held") options.onHeld?.();
+    if (received.type === "found") options.onFound?.(received.found);
+    else if (received.type === "outputs") options.onOutputs?.(received.outputs);
+    else if (received.type === "held") options.onHeld?.();
     else {
       const { event } = received;
       if (!event) return;

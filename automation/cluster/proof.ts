@@ -4,6 +4,7 @@ import { shortcomings, verifyCluster, type Verification } from "../verify/verify
 import { certificateWarnings } from "./certificate-end.js";
 import { ClusterError } from "./cluster-error.js";
 import { timelineOf } from "./critical-path.js";
+import { keepFiles } from "./kubeconfig-file.js";
 import type { UpOptions, UpResult } from "./options.js";
 import type { Run } from "./run.js";
 import { tellSharedHosts } from "./shared-hosts.js";
@@ -73,25 +74,47 @@ export async function lookEarly(
   }
 }
 
-/** What comes out of a run that changed something, where its time went, and the state after it. */
-export async function whatWasMade({
-  access,
-  spans,
-}: Run): Promise<UpResult & { readonly after: StateExport | undefined }> {
-  const reading = readState(access);
-  const outputs = await readStackOutputs(access, reading);
-  const after = await reading;
+/** The files about a cluster that was made, and where its time went, given the state after it. */
+async function keep(
+  { access, spans }: Run,
+  { outputs }: EarlyLook,
+  after: StateExport | undefined,
+  options: UpOptions,
+): Promise<Omit<UpResult, "outputs" | "verification">> {
   const timeline = timelineOf(spans.all(), after);
-  return { outputs, after, ...(timeline.length > 0 && { timeline }) };
+  const made = { outputs, ...(timeline.length > 0 && { timeline }) };
+  const files = await keepFiles(access.workspace, made, options);
+  return { ...(made.timeline && { timeline }), ...files };
 }
 
-/** Proves that the cluster which was made works. */
-export async function prove(
+/** What was seen before, and the state that it was seen of. */
+type Seen = EarlyLook & { readonly after: StateExport | undefined };
+
+/** Proves that the cluster which was made works, and keeps what is to be known of it; answers the state after it, too. */
+export async function proveMade(
   run: Run,
-  made: UpResult,
+  seen: Seen | undefined,
+  options: UpOptions,
+): Promise<UpResult & Pick<Seen, "after">> {
+  // Read while the cluster is looked at.
+  const reading = seen ? Promise.resolve(seen.after) : readState(run.access);
+  const outputs = seen?.outputs ?? run.made ?? (await readStackOutputs(run.access, reading));
+  const made = { outputs, ...(seen?.verification && { verification: seen.verification }) };
+  const rest = reading.then((after) => keep(run, made, after, options));
+  const proved = await prove(run, made, rest, options);
+  return { ...proved, after: await reading };
+}
+
+/** Looks while the rest of what is told of it is made. */
+async function prove(
+  run: Run,
+  made: EarlyLook,
+  rest: ReturnType<typeof keep>,
   { verify = true, patience }: UpOptions,
 ): Promise<UpResult> {
-  if (!verify) return made;
+  // Awaited in the end, whatever comes of the look.
+  rest.catch(() => undefined);
+  if (!verify) return { ...made, ...(await rest) };
   run.stage("verification");
   const outputs = parseOutputs(valuesOf(made.outputs));
   const looked = async (): Promise<Verification> => {
@@ -104,10 +127,10 @@ export async function prove(
     return found;
   };
   const seen = made.verification?.ok === true ? made.verification : undefined;
-  const verification = seen ?? (await looked());
+  const verification = seen ?? (await looked().finally(() => rest));
   for (const text of certificateWarnings({ ...outputs, ...verification }, run))
     run.note(`! ${text}`);
-  const result = { ...made, verification };
+  const result = { ...made, ...(await rest), verification };
   if (verification.ok) return result;
   throw new VerificationFailed(shortcomings(verification, outputs), result);
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { KnownFacts } from "../../components/support/known-facts.js";
 import type { ClusterEvent } from "./events.js";
+import type { StackOutputs } from "./state.js";
 
 /** Operations that run in a child process of their own. */
 export type OperationName = "up" | "preview" | "refresh" | "destroy";
@@ -34,6 +35,8 @@ export const requestSchema = z.object({
   program: z.string(),
   /** Of the `pulumi` on the path. Absent: it is asked. */
   engineVersion: z.string().optional(),
+  /** Whether an `up` tells what the program returned, which is to hold nothing but values and outputs of them. Absent: no. */
+  tellsOutputs: z.boolean().optional(),
   /** Whether there was such a stack a moment ago. Absent: the engine is asked. */
   exists: z.boolean().optional(),
   /** What the program need not ask the cloud for. */
@@ -59,6 +62,8 @@ export const replySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("held") }),
   /** What the program found in the cloud. */
   z.object({ type: z.literal("found"), found: z.custom<KnownFacts>() }),
+  /** What the program returned: the stack's outputs. */
+  z.object({ type: z.literal("outputs"), outputs: z.custom<StackOutputs>() }),
   z.object({ type: z.literal("done") }),
   z.object({
     type: z.literal("failed"),

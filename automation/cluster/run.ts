@@ -16,7 +16,7 @@ import type { ClusterEvent } from "./events.js";
 import type { ClusterServiceOptions, RunOptions, Stage } from "./options.js";
 import type { OperationName, OperationRequest } from "./protocol.js";
 import { clusterSpecOf, type SpecSources } from "./spec.js";
-import { readState, type StateAccess } from "./state.js";
+import { readState, type StackOutputs, type StateAccess } from "./state.js";
 import { endBy } from "./stop.js";
 import { UndecidedCreates } from "./undecided.js";
 import { rememberUnfinished, Unfinished } from "./unfinished.js";
@@ -37,7 +37,7 @@ const atOnce = 64;
 /** What one run of the engine has besides the options of its request, or instead of them. */
 export type OperationFlags = Pick<
   OperationRequest,
-  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
+  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target" | "tellsOutputs"
 >;
 
 /** One request about one stack: what it works with, and whom it tells. */
@@ -51,6 +51,8 @@ export class Run {
   #worker: ChildProcess | undefined;
   /** What the program found in the cloud. */
   found: KnownFacts | undefined;
+  /** The stack's outputs, where the package's own program has made them. */
+  made: StackOutputs | undefined;
   /** When the request began, in milliseconds since 1970. */
   readonly began = Date.now();
   /** What the engine was making when it failed. */
@@ -228,6 +230,10 @@ export class Run {
     const onFound = (found: KnownFacts): void => {
       this.found = found;
     };
+    const onOutputs = (made: StackOutputs): void => {
+      this.made = made;
+    };
+    const tellsOutputs = this.service.program === undefined;
     const noted = operation === "up" ? noteBegin(this.access.workspace) : undefined;
     const unfinished = new Unfinished(operation);
     // Until the engine says that the outputs are the same, too.
@@ -247,8 +253,8 @@ export class Run {
     };
     try {
       await this.operate(
-        { ...this.request(operation), refresh, parallel, ...flags },
-        { onEvent, onFound, onOutput: onNote, signal, killSignal },
+        { ...this.request(operation), refresh, parallel, tellsOutputs, ...flags },
+        { onEvent, onFound, onOutputs, onOutput: onNote, signal, killSignal },
         { stop: signal, worker },
       );
       // One that took away a part of a cluster is not its end: it may stay after all.

@@ -12,6 +12,7 @@ import {
   StackNotFoundError,
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
+import { isSecret, output, type Output } from "@pulumi/pulumi";
 import { isDryRun } from "@pulumi/pulumi/runtime";
 import { parse } from "semver";
 import { foundFacts, giveFacts } from "../../components/support/known-facts.js";
@@ -27,6 +28,7 @@ import {
   type Reply,
 } from "./protocol.js";
 import { quieten } from "./quiet-sdk.js";
+import type { StackOutputs } from "./state.js";
 
 /*
  * The child process in which one operation runs: the engine, and our program inline. The SDK's handlers for
@@ -144,6 +146,16 @@ function tellFound(): void {
   if (found) send({ type: "found", found });
 }
 
+/** Values and outputs of them as the engine has them. What holds a secret is one as a whole. */
+async function outputsOf(returned: Readonly<Record<string, unknown>>): Promise<StackOutputs> {
+  const told = Object.entries(returned).map(async ([name, given]) => {
+    const made = output(given as object) as Output<unknown>;
+    const value = await new Promise<unknown>((known) => void made.apply(known));
+    return [name, { value, secret: await isSecret(made) }] as const;
+  });
+  return Object.fromEntries(await Promise.all(told));
+}
+
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   if (request.operation === "hold") return hold(request, signal);
   const { operation } = request;
@@ -151,7 +163,9 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   // In this order: what is wrong with the program is said without an engine.
   const program = runs ? await loadProgram(request.program) : none;
   giveFacts(request.known);
-  const stack = await openStack(request, program, await pulumiCommand(request.engineVersion));
+  let returned: Readonly<Record<string, unknown>> | undefined;
+  const noting: PulumiFn = async () => (returned = (await program()) ?? {});
+  const stack = await openStack(request, noting, await pulumiCommand(request.engineVersion));
   // The SDK notices only what comes while the engine runs: a stop that was asked for earlier would be lost.
   signal.throwIfAborted();
   const options = {
@@ -171,6 +185,8 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
         expectNoChanges: request.expectNoChanges,
       });
       tellFound();
+      if (request.tellsOutputs === true && returned)
+        send({ type: "outputs", outputs: await outputsOf(returned) });
       return { type: "done" };
     case "preview":
       await stack.preview({ ...options, refresh: request.refresh, exclude: request.exclude });
