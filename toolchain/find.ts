@@ -60,12 +60,13 @@ const answered = z.object({ file: z.string(), version: z.string() });
 
 /** What an engine says of its version. Asking takes 0.2 s: while the file is the same, it says the same. */
 async function versionOf(path: string, kept: string): Promise<string> {
-  const { size, mtimeMs, ino } = statSync(path);
-  const file = [path, size, mtimeMs, ino].join(" ");
+  const { size, ctimeMs, ino, dev } = statSync(path);
+  const file = [path, size, ctimeMs, ino, dev].join(" ");
   const before = size < program ? undefined : readAnswer(kept);
   if (before?.file === file) return before.version;
-  const version = (await run(path, ["version"], { accept: [0, 1, 255] })).stdout.trim();
-  if (size >= program && version !== "") writeWhole(kept, JSON.stringify({ file, version }));
+  const { code, stdout } = await run(path, ["version"], { accept: [0, 1, 255] });
+  const version = stdout.trim();
+  if (size >= program && code === 0) writeWhole(kept, JSON.stringify({ file, version }));
   return version;
 }
 

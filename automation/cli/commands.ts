@@ -30,15 +30,16 @@ const command = <Options extends OptionValues>(
 /** One whose engine begins to load, too, before anything is known of what it will do. */
 const withEngine =
   <Options>(load: () => Promise<Work<Options>>): (() => Promise<Work<Options>>) =>
-  async () => {
+  () => {
     const endUnused = beginEarly();
-    try {
-      const work = await load();
-      return (...given) => work(...given).finally(endUnused);
-    } catch (error) {
-      endUnused();
-      throw error;
-    }
+    return Promise.resolve(async (...given) => {
+      try {
+        const work = await load();
+        return await work(...given);
+      } finally {
+        endUnused();
+      }
+    });
   };
 
 /** Whether the cloud is read first. */

@@ -38,9 +38,8 @@ export async function withStack<T>(
   // With what secure.yaml has.
   addEnvironment(session.redactor, providerEnvironment(environment.env));
   try {
-    const { env, backend, toolchain } = environment;
+    const { env, backend, engineVersion } = environment;
     const { directory: projectDirectory, program } = project;
-    const engineVersion = toolchain.pieces.find(({ name }) => name === "pulumi")?.version;
     const service = createClusterService({
       ...{ env, backend, projectDirectory, program, engineVersion },
     });

@@ -63,18 +63,24 @@ export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise
   return path;
 }
 
-/** Writes what is kept of a cluster that was made, where that is wanted and its kubeconfig is among the outputs. */
-export async function keepFiles(
+/** Writes the kubeconfig of a cluster that was made, where that is wanted and it is among the outputs. */
+export async function keepKubeconfig(
   whose: Whose,
-  { outputs, timeline }: Pick<UpResult, "outputs" | "timeline">,
+  { outputs }: Pick<UpResult, "outputs">,
   { kubeconfigFile = true }: Pick<UpOptions, "kubeconfigFile">,
-): Promise<Pick<UpResult, "kubeconfigPath" | "timelinePath">> {
+): Promise<Pick<UpResult, "kubeconfigPath">> {
   const text = outputs["kubeconfig"]?.value;
   if (!kubeconfigFile || typeof text !== "string") return {};
-  const kept = { kubeconfigPath: await writeKubeconfig(whose, text) };
-  if (!timeline) return kept;
+  return { kubeconfigPath: await writeKubeconfig(whose, text) };
+}
+
+/** Writes beside it where the time went. */
+export function keepTimeline(
+  whose: Whose,
+  timeline: NonNullable<UpResult["timeline"]>,
+): Pick<UpResult, "timelinePath"> {
   writePrivate(timelinePath(whose), timelinePage(whose.stack, timeline));
-  return { ...kept, timelinePath: timelinePath(whose) };
+  return { timelinePath: timelinePath(whose) };
 }
 
 /** What is remembered of a cluster that came up well: see `fitted.ts`. */

@@ -15,8 +15,11 @@ function onFirstUse(load: () => object): object {
   let loaded: object | undefined;
   const real = (): object => (loaded ??= load());
   return new Proxy(
-    {},
+    // It may be a function.
+    () => undefined,
     {
+      apply: (_, self, given: unknown[]) =>
+        Reflect.apply(real() as () => unknown, self, given) as unknown,
       // The module's importer copies every property of what it takes for no ES module, and so would load it.
       get: (_, key) => {
         if (key === "__esModule" && !loaded) return true;

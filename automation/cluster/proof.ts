@@ -4,7 +4,7 @@ import { shortcomings, verifyCluster, type Verification } from "../verify/verify
 import { certificateWarnings } from "./certificate-end.js";
 import { ClusterError } from "./cluster-error.js";
 import { timelineOf } from "./critical-path.js";
-import { keepFiles } from "./kubeconfig-file.js";
+import { keepKubeconfig, keepTimeline } from "./kubeconfig-file.js";
 import type { UpOptions, UpResult } from "./options.js";
 import type { Run } from "./run.js";
 import { tellSharedHosts } from "./shared-hosts.js";
@@ -74,17 +74,16 @@ export async function lookEarly(
   }
 }
 
-/** The files about a cluster that was made, and where its time went, given the state after it. */
-async function keep(
+/** Where the time of a run went, given the state after it, on a page beside the kubeconfig where that is kept. */
+function tellTimeline(
   { access, spans }: Run,
-  { outputs }: EarlyLook,
   after: StateExport | undefined,
-  options: UpOptions,
-): Promise<Omit<UpResult, "outputs" | "verification">> {
+  { kubeconfigPath }: Pick<UpResult, "kubeconfigPath">,
+): Pick<UpResult, "timeline" | "timelinePath"> {
   const timeline = timelineOf(spans.all(), after);
-  const made = { outputs, ...(timeline.length > 0 && { timeline }) };
-  const files = await keepFiles(access.workspace, made, options);
-  return { ...(made.timeline && { timeline }), ...files };
+  if (timeline.length === 0) return {};
+  if (kubeconfigPath === undefined) return { timeline };
+  return { timeline, ...keepTimeline(access.workspace, timeline) };
 }
 
 /** What was seen before, and the state that it was seen of. */
@@ -96,24 +95,30 @@ export async function proveMade(
   seen: Seen | undefined,
   options: UpOptions,
 ): Promise<UpResult & Pick<Seen, "after">> {
-  // Read while the cluster is looked at.
+  // Read while the cluster is looked at, which is made without it, too.
   const reading = seen ? Promise.resolve(seen.after) : readState(run.access);
+  const known = reading.catch((error: unknown): undefined => {
+    run.note(`The state cannot be read, so this run is not remembered: ${String(error)}`);
+  });
   const outputs = seen?.outputs ?? run.made ?? (await readStackOutputs(run.access, reading));
-  const made = { outputs, ...(seen?.verification && { verification: seen.verification }) };
-  const rest = reading.then((after) => keep(run, made, after, options));
-  const proved = await prove(run, made, rest, options);
-  return { ...proved, after: await reading };
+  const kept = await keepKubeconfig(run.access.workspace, { outputs }, options);
+  const rest = known.then((after) => tellTimeline(run, after, kept));
+  const made = { outputs, ...kept, ...(seen?.verification && { verification: seen.verification }) };
+  try {
+    return { ...(await prove(run, made, rest, options)), after: await known };
+  } finally {
+    // Nothing goes on behind the request.
+    await rest.catch(() => undefined);
+  }
 }
 
 /** Looks while the rest of what is told of it is made. */
 async function prove(
   run: Run,
-  made: EarlyLook,
-  rest: ReturnType<typeof keep>,
+  made: UpResult,
+  rest: Promise<ReturnType<typeof tellTimeline>>,
   { verify = true, patience }: UpOptions,
 ): Promise<UpResult> {
-  // Awaited in the end, whatever comes of the look.
-  rest.catch(() => undefined);
   if (!verify) return { ...made, ...(await rest) };
   run.stage("verification");
   const outputs = parseOutputs(valuesOf(made.outputs));
@@ -127,7 +132,7 @@ async function prove(
     return found;
   };
   const seen = made.verification?.ok === true ? made.verification : undefined;
-  const verification = seen ?? (await looked().finally(() => rest));
+  const verification = seen ?? (await looked());
   for (const text of certificateWarnings({ ...outputs, ...verification }, run))
     run.note(`! ${text}`);
   const result = { ...made, ...(await rest), verification };

@@ -224,7 +224,7 @@ export class Run {
     const worker = (): ChildProcess | undefined => {
       const prepared = this.#worker;
       this.#worker = undefined;
-      return prepared;
+      return prepared?.connected === true ? prepared : undefined;
     };
     this.found = flags.known;
     const onFound = (found: KnownFacts): void => {

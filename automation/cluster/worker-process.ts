@@ -40,10 +40,12 @@ export function beginEarly(): () => void {
   const child = forkWorker({ env: process.env, cwd: process.cwd() });
   // Whoever has an operation then begins another.
   child.on("error", () => undefined);
+  early?.kill("SIGKILL");
   early = child;
   return () => {
-    if (early === child) child.kill("SIGKILL");
+    if (early !== child) return;
     early = undefined;
+    child.kill("SIGKILL");
   };
 }
 
@@ -52,6 +54,7 @@ export function startWorker(place: WorkerPlace): ChildProcess {
   const begun = early;
   early = undefined;
   if (begun?.connected !== true) return forkWorker(place);
-  begun.send({ type: "place", ...place } satisfies PlaceMessage, () => undefined);
+  const { env, cwd } = place;
+  begun.send({ type: "place", env, cwd } satisfies PlaceMessage, () => undefined);
   return begun;
 }

@@ -59,11 +59,14 @@ let command: Promise<PulumiCommand> | undefined;
 
 /** The engine that the path leads to: of a known version, or asked for it once. */
 const pulumiCommand = (version?: string): Promise<PulumiCommand> =>
-  (command ??= version === undefined ? PulumiCommand.get() : Promise.resolve(ofVersion(version)));
+  (command ??= ofVersion(version) ?? PulumiCommand.get());
 
 /** The SDK makes one only after it has asked. */
-const ofVersion = (version: string): PulumiCommand =>
-  Reflect.construct(PulumiCommand, ["pulumi", parse(version)]) as PulumiCommand;
+function ofVersion(text?: string): Promise<PulumiCommand> | undefined {
+  const version = parse(text);
+  if (!version) return undefined;
+  return Promise.resolve(Reflect.construct(PulumiCommand, ["pulumi", version]) as PulumiCommand);
+}
 
 type Open = (name: string, workspace: LocalWorkspace) => Promise<Stack>;
 
@@ -149,11 +152,12 @@ function tellFound(): void {
 /** Values and outputs of them as the engine has them. What holds a secret is one as a whole. */
 async function outputsOf(returned: Readonly<Record<string, unknown>>): Promise<StackOutputs> {
   const told = Object.entries(returned).map(async ([name, given]) => {
-    const made = output(given as object) as Output<unknown>;
-    const value = await new Promise<unknown>((known) => void made.apply(known));
-    return [name, { value, secret: await isSecret(made) }] as const;
+    const made = output(given as object) as Output<unknown> & { promise(): Promise<unknown> };
+    return [name, { value: await made.promise(), secret: await isSecret(made) }] as const;
   });
-  return Object.fromEntries(await Promise.all(told));
+  // What is undefined is no output.
+  const known = (await Promise.all(told)).filter(([, { value }]) => value !== undefined);
+  return Object.fromEntries(known);
 }
 
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
@@ -185,8 +189,11 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
         expectNoChanges: request.expectNoChanges,
       });
       tellFound();
-      if (request.tellsOutputs === true && returned)
-        send({ type: "outputs", outputs: await outputsOf(returned) });
+      if (request.tellsOutputs === true && returned) {
+        // Otherwise they are read.
+        const outputs = await outputsOf(returned).catch(() => undefined);
+        if (outputs) send({ type: "outputs", outputs });
+      }
       return { type: "done" };
     case "preview":
       await stack.preview({ ...options, refresh: request.refresh, exclude: request.exclude });

@@ -118,6 +118,8 @@ export interface OperationEnvironment {
   readonly backend: string;
   readonly onLab: boolean;
   readonly toolchain: Toolchain;
+  /** Of its `pulumi`, as that says it. */
+  readonly engineVersion?: string;
   /** The login key's agent; absent when it was not asked for. */
   readonly agent?: Agent;
   close(): Promise<void>;
@@ -178,6 +180,7 @@ export async function prepareEnvironment(
     backend,
     onLab: usesLab(env),
     toolchain,
+    engineVersion: toolchain.pieces.find(({ name }) => name === "pulumi")?.version,
     agent,
     close: async () => {
       await agent?.close();

@@ -17,7 +17,7 @@ module.exports = async () => {
     nodes: [{ name: stdout, port: 6443, missing: undefined }, { name: pulumi.output(Promise.resolve("later")) }],
     partly: { user: "u", password: hidden, deeper: [{ word: pulumi.secret("w") }] },
     split: stdout.apply((text) => ({ parts: text.split(" "), nothing: undefined })),
-    empty: pulumi.output({}),
+    empty: pulumi.output({}), nothing: undefined, later: pulumi.output(undefined),
   };
 };
 `;

@@ -50,6 +50,14 @@ describe("`stackadm destroy`, before anything is changed", function () {
     untouched();
   });
 
+  it("ends then, with the process that was begun for an operation", async () => {
+    for (const args of [["destroy"], ["preview", "--cwd", "/"]]) {
+      const { code, out, err } = await operator.start(args).ended;
+      assert.equal(code, 2, out + err);
+    }
+    untouched();
+  });
+
   it("shows a person what goes, and does nothing at another answer, or at none", async () => {
     for (const keys of ["yes\n", "dev2\n", "\n", ""]) {
       const { code, out, err } = await operator.type(keys, "destroy");

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import type { OperationRequest } from "../../../automation/cluster/protocol.js";
 import { Engine } from "../../support/engine.js";
 import { appears } from "../../support/appears.js";
 import { installed } from "../../support/installed.js";
+import { until } from "../../engine/support/until.js";
 
 const { beginEarly, prepareWorker, runOperation } = installed();
 
@@ -35,6 +37,12 @@ describe("a process that is made before its operation is known", function () {
     ...{ type: "start", operation: "up", stack: "dev", project: "it", program: file },
     workDirectory: join(engine.directory, "work"),
   });
+  /** Processes that were begun for operations, by number. */
+  const workers = (): number[] => {
+    const words = ["--ppid", String(process.pid), "-o", "pid=,args="];
+    const lines = execFileSync("ps", words, { encoding: "utf8" }).split("\n");
+    return lines.filter((line) => /cluster\/worker\.js/.test(line)).map((line) => parseInt(line));
+  };
   const options = () => ({
     env: { ...engine.environment(), HOME: engine.directory },
     cwd: engine.directory,
@@ -71,8 +79,10 @@ describe("a process that is made before its operation is known", function () {
     process.env["STRANGER"] = "of the process that began it";
     const endUnused = beginEarly();
     Reflect.deleteProperty(process.env, "STRANGER");
+    const begun = workers();
     const child = prepareWorker({ program: file }, options());
     endUnused();
+    assert.deepEqual(begun, [child.pid]);
     await runOperation(request(file), options(), child);
     const { directory } = engine;
     assert.deepEqual(JSON.parse(readFileSync(said, "utf8")), [
@@ -84,8 +94,10 @@ describe("a process that is made before its operation is known", function () {
   });
 
   it("is ended where there is no operation, and the next one has a process of its own", async () => {
-    const endUnused = beginEarly();
-    endUnused();
+    const endings = [beginEarly(), beginEarly()];
+    assert.notDeepEqual(workers(), []);
+    for (const endUnused of endings) endUnused();
+    await until("both ended", () => workers().length === 0, 15);
     await runOperation(request(noting()), options());
     assert.deepEqual(engine.operations(), ["up"]);
   });
@@ -96,7 +108,8 @@ describe("a process that is made before its operation is known", function () {
     await runOperation({ ...request(file), engineVersion: "v3.250.0" }, options());
     assert.equal(versions(), 0);
     await runOperation(request(file), options());
-    assert.equal(versions(), 1);
+    await runOperation({ ...request(file), engineVersion: "of today" }, options());
+    assert.equal(versions(), 2);
   });
 
   it("needs no program for an operation that only needs the state", async () => {

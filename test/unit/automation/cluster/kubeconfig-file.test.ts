@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,7 +14,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TimelineRow } from "../../../../automation/cluster/critical-path.js";
 import {
-  keepFiles,
+  keepKubeconfig,
+  keepTimeline,
   kubeconfigPath,
   moveEarlier,
   removeFiles,
@@ -81,16 +83,14 @@ describe("the file with the administrator's kubeconfig", () => {
     const outputs = { kubeconfig: { value: "secret", secret: true } };
     const row = { name: "vm", type: "t", operation: "create", startedAt: 0, endedAt: 1 };
     const timeline = [{ ...row, critical: true }] as unknown as TimelineRow[];
-    const paths = { kubeconfigPath: kubeconfigPath(stack()), timelinePath: timelinePath(stack()) };
-    assert.deepEqual(await keepFiles(stack(), { outputs, timeline }, {}), paths);
-    assert.match(readFileSync(paths.timelinePath, "utf8"), /up of dev/);
-    assert.equal(mode(paths.timelinePath), 0o600);
-    const { kubeconfigPath: path } = paths;
-    assert.deepEqual(await keepFiles(stack(), { outputs }, {}), { kubeconfigPath: path });
-    assert.deepEqual(
-      await keepFiles(stack(), { outputs, timeline }, { kubeconfigFile: false }),
-      {},
-    );
+    assert.deepEqual(await keepKubeconfig(stack(), { outputs }, { kubeconfigFile: false }), {});
+    assert.ok(!existsSync(kubeconfigPath(stack())));
+    const kept = { kubeconfigPath: kubeconfigPath(stack()) };
+    assert.deepEqual(await keepKubeconfig(stack(), { outputs }, {}), kept);
+    const page = timelinePath(stack());
+    assert.deepEqual(keepTimeline(stack(), timeline), { timelinePath: page });
+    assert.match(readFileSync(page, "utf8"), /up of dev/);
+    assert.equal(mode(page), 0o600);
   });
 
   it("goes with the page of the last up, without a complaint when there is none", async () => {

@@ -48,6 +48,14 @@ describe("modules that are loaded on first use", () => {
     assert.equal((imported["default"] as Record<string, unknown>)["weight"], 7);
   });
 
+  it("may be functions", () => {
+    writeFileSync(here("function.cjs"), "module.exports = (one, other) => one + other;");
+    loadLate("./function.cjs", here("index.cjs"));
+    // eslint-disable-next-line @typescript-eslint/no-require-imports
+    const add = require(here("function.cjs")) as (one: number, other: number) => number;
+    assert.equal(add(3, 4), 7);
+  });
+
   it("need not be there", () => {
     assert.doesNotThrow(() => {
       loadLate("./missing.cjs", here("index.cjs"));
