@@ -30,9 +30,9 @@ const command = <Options extends OptionValues>(
 /** One whose engine begins to load, too, before anything is known of what it will do. */
 const withEngine =
   <Options>(load: () => Promise<Work<Options>>): (() => Promise<Work<Options>>) =>
-  () => {
-    const endUnused = beginEarly();
-    return Promise.resolve(async (...given) => {
+  () =>
+    Promise.resolve(async (...given) => {
+      const endUnused = beginEarly();
       try {
         const work = await load();
         return await work(...given);
@@ -40,7 +40,6 @@ const withEngine =
         endUnused();
       }
     });
-  };
 
 /** Whether the cloud is read first. */
 const refresh = ["--refresh", "read the real state of the cloud first", false] as const;

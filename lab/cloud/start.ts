@@ -85,13 +85,14 @@ async function stores(paths: LabPaths): Promise<LabPaths[]> {
 /** What of the lab is on the host, in words; empty after `lab down`. */
 export async function remains(settings: LabSettings, paths: LabPaths): Promise<string[]> {
   const places = await stores(paths);
-  const loops = (await Promise.all(places.map((place) => loopsIn(runningRoot(place))))).flat();
-  const mounted = await Promise.all(places.map(({ store }) => isMounted(store)));
+  const inStores = places.map(async (place) => [
+    ...(await loopsIn(runningRoot(place))).map((name) => `loop device ${name}`),
+    ...((await isMounted(place.store)) ? [`mount ${place.store}`] : []),
+  ]);
   return [
     ...(await networkRemains(settings, paths)),
-    ...loops.map((name) => `loop device ${name}`),
     ...(await cgroupFolders(settings.name)).map((folder) => `control group ${folder}`),
-    ...places.filter((_, index) => mounted[index]).map(({ store }) => `mount ${store}`),
+    ...(await Promise.all(inStores)).flat(),
     ...(existsSync(paths.state) ? [`folder ${paths.state}`] : []),
   ];
 }
