@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { getMonitor } from "@pulumi/pulumi/runtime";
 import { z } from "zod";
 import { isIdentity } from "../../cloud/ownership.js";
 import type { Held } from "../../cloud/preflight.js";
@@ -20,8 +21,22 @@ export interface Recorded {
 /** The name at the end of a URN. */
 export const nameIn = (urn: string): string => urn.split("::").at(-1) ?? "";
 
-/** What the stack's state holds, as it was before the run; undefined where it cannot be asked. */
-export async function ownState(): Promise<readonly Recorded[] | undefined> {
+/** Of each run, by the connection to its engine: one process may run several programs. */
+const known = new WeakMap<object, Promise<readonly Recorded[] | undefined>>();
+
+/**
+ * What the stack's state holds, as it was when a program asked first, which is before it changed anything; undefined where it cannot
+ * be asked. The engine reads and decrypts all of it for that, so it is asked once in a run.
+ */
+export function ownState(): Promise<readonly Recorded[] | undefined> {
+  const run = getMonitor();
+  if (!run) return Promise.resolve(undefined);
+  const state = known.get(run) ?? readState();
+  known.set(run, state);
+  return state;
+}
+
+async function readState(): Promise<readonly Recorded[] | undefined> {
   try {
     const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
     // What the engine itself looks up for a StackReference; this one is its own stack.

@@ -1,0 +1,26 @@
+import { strict as assert } from "node:assert";
+import { ownState } from "../../components/support/own-state.js";
+import { graph } from "../support/graph.js";
+
+describe("the state of the stack itself", () => {
+  it("is asked for once in a run, and anew in the next one", async () => {
+    let asked = 0;
+    const lookups = {
+      "pulumi:pulumi:readStackResourceOutputs": () => {
+        asked += 1;
+        return { outputs: { [`urn::${String(asked)}`]: { type: "x" } } };
+      },
+    };
+    const seen: (string | undefined)[] = [];
+    const program = async (): Promise<void> => {
+      // At the same time, and one after another.
+      const states = [...(await Promise.all([ownState(), ownState()])), await ownState()];
+      seen.push(...states.map((state) => state?.map(({ name }) => name).join(" ")));
+    };
+    for (const run of [1, 2]) {
+      await graph(program, { lookups });
+      assert.equal(asked, run);
+    }
+    assert.deepEqual(seen, ["1", "1", "1", "2", "2", "2"]);
+  });
+});
