@@ -5,10 +5,10 @@ import { withoutThose } from "./forgetting.js";
 import { clearRecord, recover } from "./recovery.js";
 import { toolsOf } from "./repair.js";
 import type { Run } from "./run.js";
+import { readProviders } from "./held-clusters.js";
 import {
   identitiesOf,
   ownedIds,
-  readProviders,
   readState,
   type StateExport,
   type StateResource,

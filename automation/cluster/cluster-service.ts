@@ -40,11 +40,11 @@ import { withoutSecrets } from "./redact.js";
 import { repair, tellRepair, undoUndecided, withRepairs } from "./repair.js";
 import { Run } from "./run.js";
 import { clearTheWay } from "./lost.js";
+import { readClusters } from "./held-clusters.js";
 import {
   holdsNothing,
   identitiesOf,
   namesIn,
-  readClusters,
   readOutputs,
   readState,
   type Secrets,

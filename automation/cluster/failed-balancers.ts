@@ -12,10 +12,10 @@ import type { PlanRow } from "./plan-rows.js";
 import { clearRecord } from "./recovery.js";
 import { text } from "./recovery-steps.js";
 import type { Run } from "./run.js";
+import { readProviders } from "./held-clusters.js";
 import {
   identitiesOf,
   overtaken,
-  readProviders,
   readState,
   type StateExport,
   type StateResource,

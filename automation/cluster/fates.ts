@@ -5,7 +5,8 @@ import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import { needsApi } from "./abandon.js";
 import type { ClaimedVolume, ServiceFloatingIp, VolumeSnapshot } from "./options.js";
 import type { Run } from "./run.js";
-import { providersOf, readClusters, type StateExport } from "./state.js";
+import { providersOf, readClusters } from "./held-clusters.js";
+import { type StateExport } from "./state.js";
 import { parseUrn } from "./urn.js";
 
 /*

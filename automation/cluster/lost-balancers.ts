@@ -3,7 +3,7 @@ import type { CloudObject } from "../../cloud/inventory.js";
 import { ownershipOf } from "../../cloud/ownership.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import type { Run } from "./run.js";
-import { readClusters } from "./state.js";
+import { readClusters } from "./held-clusters.js";
 
 /*
  * A Service that goes gives its load balancer back. One whose Service is gone without that (its finalizer was taken away, etcd was brought

@@ -3,11 +3,10 @@ import { z } from "zod";
 import { clusterNameKey, identityKey } from "../../cloud/ownership.js";
 import { recognised } from "../../base/failure.js";
 import { run } from "../../base/run.js";
-import { withoutAttributes } from "../setup/backend.js";
+import { backendVariable, withoutAttributes } from "../setup/backend.js";
 import { ClusterError } from "./cluster-error.js";
-import { dropEmptyAttributes } from "./checkpoint-files.js";
+import { dropEmptyAttributes, readCheckpoint } from "./checkpoint-files.js";
 import { noteEngine } from "./engine-notes.js";
-import { isSameCluster } from "./kubeconfig-file.js";
 import { identityIn, idsIn, staysBy } from "./stays.js";
 import type { Workspace } from "./workspace.js";
 
@@ -43,7 +42,8 @@ export type StateResource = z.infer<typeof resourceSchema>;
 const pendingSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
 export type PendingOperation = z.infer<typeof pendingSchema>;
 
-const exportSchema = z.looseObject({
+/** What `pulumi stack export` prints. */
+export const exportSchema = z.looseObject({
   version: z.number(),
   deployment: z.looseObject({
     resources: z.array(resourceSchema).nullish(),
@@ -97,13 +97,15 @@ function unreadable(said: string): ClusterError | undefined {
 
 /** The stack's state with its secrets encrypted; undefined when there is no such stack. */
 export async function readState(access: StateAccess): Promise<StateExport | undefined> {
-  const { workspace, env } = access;
+  const { project, stack } = access.workspace;
+  const place = { backend: access.env[backendVariable] ?? "", project, stack };
+  const kept = readCheckpoint(place);
+  if (kept) return exportSchema.parse(kept);
   const read = () =>
     pulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
-  const mended = () =>
-    dropEmptyAttributes(env["PULUMI_BACKEND_URL"] ?? "", workspace.project, workspace.stack) > 0;
   let { code, stdout, stderr } = await read();
-  if (code !== 0 && /\bEOF\s*$/.test(stderr) && mended()) ({ code, stdout, stderr } = await read());
+  if (code !== 0 && /\bEOF\s*$/.test(stderr) && dropEmptyAttributes(place) > 0)
+    ({ code, stdout, stderr } = await read());
   if (code === 0) return exportSchema.parse(JSON.parse(stdout));
   if (/no stack named/.test(stderr)) return undefined;
   throw (
@@ -238,62 +240,4 @@ export async function readStackOutputs(
       { value, secret: !isDeepStrictEqual(value, stack?.outputs?.[name]) },
     ]),
   );
-}
-
-/** A cluster of the stack that has a provider for its objects. */
-export interface HeldCluster {
-  /** The name of its component. */
-  readonly name: string;
-  /** The provider's URN. */
-  readonly provider: string;
-  readonly kubeconfig: string;
-}
-
-/** The provider that a `Cluster` makes (components/addons/addons.ts); another one leads to somebody else's cluster. */
-const provided =
-  /stackadm:index:Cluster\$stackadm:addons:Addons\$pulumi:providers:kubernetes::(.*)-addons-provider$/;
-
-function kubeconfigIn(value: unknown): string | undefined {
-  const secret = z.looseObject({ plaintext: z.string() }).safeParse(value);
-  // A secret is exported as {plaintext: "<JSON of the value>"}.
-  if (secret.success) return z.string().parse(JSON.parse(secret.data.plaintext));
-  return typeof value === "string" ? value : undefined;
-}
-
-/** URNs of the providers that the stack's clusters made. */
-export const providersOf = ({ deployment }: StateExport): Set<string> =>
-  new Set((deployment.resources ?? []).map(({ urn }) => urn).filter((urn) => provided.test(urn)));
-
-interface Led {
-  readonly urn: string;
-  readonly kubeconfig: string;
-}
-
-/** Every provider for a Kubernetes cluster that says to which one. */
-async function readLed(access: StateAccess): Promise<Led[]> {
-  const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);
-  const { deployment } = exportSchema.parse(JSON.parse(stdout));
-  return (deployment.resources ?? [])
-    .filter(({ type }) => type === "pulumi:providers:kubernetes")
-    .flatMap(({ urn, inputs }) => {
-      const kubeconfig = kubeconfigIn(inputs?.["kubeconfig"]);
-      return kubeconfig === undefined ? [] : [{ urn, kubeconfig }];
-    });
-}
-
-/** The stack's clusters, also before the first `up` came to its end. */
-export async function readClusters(access: StateAccess): Promise<HeldCluster[]> {
-  return (await readLed(access)).flatMap(({ urn, kubeconfig }) => {
-    const name = provided.exec(urn)?.[1];
-    return name === undefined ? [] : [{ name, provider: urn, kubeconfig }];
-  });
-}
-
-/** URNs of all providers that lead to the stack's clusters, or to those that have one of these: those that it made, and the program's own. */
-export async function readProviders(access: StateAccess, ones?: Set<string>): Promise<string[]> {
-  const all = await readLed(access);
-  const clusters = all.filter(({ urn }) => provided.test(urn) && (ones?.has(urn) ?? true));
-  return all
-    .filter((one) => clusters.some((of) => of === one || isSameCluster(of, one)))
-    .map(({ urn }) => urn);
 }

@@ -8,13 +8,8 @@ import { machineOf } from "./events.js";
 import { tellBalancers } from "./failed-balancers.js";
 import type { DestroyOptions } from "./options.js";
 import type { Run } from "./run.js";
-import {
-  providersOf,
-  readClusters,
-  readState,
-  type StateExport,
-  type StateResource,
-} from "./state.js";
+import { providersOf, readClusters } from "./held-clusters.js";
+import { readState, type StateExport, type StateResource } from "./state.js";
 import { complaintOf } from "./usable-api.js";
 
 /*

@@ -151,7 +151,8 @@ describe("the kubernetes stand-in under the real engine", function () {
     child.kill("SIGKILL");
     api.idle.clear();
     // The kill may have met the engine writing; the service reads a state the same way.
-    dropEmptyAttributes(pathToFileURL(directory).href, "stand-in", "test");
+    const backend = pathToFileURL(directory).href;
+    dropEmptyAttributes({ backend, project: "stand-in", stack: "test" });
     const stack = await stackOf({ timeout: "1m", upsert: true });
     await stack.cancel();
     const again = await stack.up();

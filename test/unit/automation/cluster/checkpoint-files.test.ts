@@ -3,13 +3,18 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { dropEmptyAttributes } from "../../../../automation/cluster/checkpoint-files.js";
+import {
+  dropEmptyAttributes,
+  readCheckpoint,
+} from "../../../../automation/cluster/checkpoint-files.js";
 
 describe("the files of a checkpoint", () => {
   let root: string;
   const file = (name: string): string => join(root, ".pulumi", "stacks", "stackadm", name);
-  const drop = (stack = "dev"): number =>
-    dropEmptyAttributes(pathToFileURL(root).href, "stackadm", stack);
+  const placeOf = (stack = "dev") => ({
+    ...{ backend: pathToFileURL(root).href, project: "stackadm", stack },
+  });
+  const drop = (stack?: string): number => dropEmptyAttributes(placeOf(stack));
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "backend-"));
     mkdirSync(join(root, ".pulumi", "stacks", "stackadm"), { recursive: true });
@@ -29,9 +34,54 @@ describe("the files of a checkpoint", () => {
   });
 
   it("are nobody's business where the backend is no directory, or has no such stack", () => {
-    assert.equal(dropEmptyAttributes("s3://states", "stackadm", "dev"), 0);
+    assert.equal(dropEmptyAttributes({ ...placeOf(), backend: "s3://states" }), 0);
     assert.equal(drop("other"), 0);
     rmSync(join(root, ".pulumi"), { recursive: true });
     assert.equal(drop(), 0);
+  });
+
+  describe("that are read without the engine", () => {
+    const resources = [{ urn: "a", type: "b", futureField: [1] }];
+    const whole = { version: 3, checkpoint: { stack: "x", latest: { resources } } };
+    const write = (name: string, content: unknown): void => {
+      writeFileSync(file(name), typeof content === "string" ? content : JSON.stringify(content));
+    };
+
+    it("say what an export would, with what we know nothing of", () => {
+      write("dev.json", whole);
+      write("dev.json.attrs", "{}");
+      write("device.json.gz", "");
+      assert.deepEqual(readCheckpoint(placeOf()), { version: 3, deployment: { resources } });
+      const newer = { version: 4, features: ["hooks"] };
+      write("dev.json", { ...whole, ...newer });
+      assert.deepEqual(readCheckpoint(placeOf()), { ...newer, deployment: { resources } });
+    });
+
+    it("say nothing where the engine has to be asked", () => {
+      const asked = (stack?: string): void => {
+        assert.equal(readCheckpoint(placeOf(stack)), undefined);
+      };
+      asked();
+      for (const wrong of [
+        "",
+        "{",
+        { ...whole, version: 5 },
+        { ...whole, more: 1 },
+        { version: 3 },
+        { version: 3, checkpoint: {} },
+      ]) {
+        write("dev.json", wrong);
+        asked();
+      }
+      write("dev.json", whole);
+      asked("other");
+      assert.equal(readCheckpoint({ ...placeOf(), backend: "s3://states" }), undefined);
+      for (const more of ["dev.json.gz", "dev.json.attrs", "dev.json.bak.attrs"]) {
+        write(more, "");
+        asked();
+        rmSync(file(more));
+      }
+      assert.ok(readCheckpoint(placeOf()));
+    });
   });
 });

@@ -3,7 +3,6 @@ import {
   identitiesOf,
   ownedIds,
   namesIn,
-  readClusters,
   readOutputs,
   readStackOutputs,
   readState,
@@ -180,48 +179,12 @@ describe("what a stack knows of its cluster", () => {
   afterEach(() => {
     engine.remove();
   });
-  const providerType = "pulumi:providers:kubernetes";
-  const provider = (kubeconfig: unknown, cluster = "dev") => ({
-    urn: urnOf(`stackadm:addons:Addons$${providerType}`, `${cluster}-addons-provider`),
-    type: providerType,
-    inputs: { kubeconfig },
-  });
-  const own = (urn: string) => ({ urn, type: providerType, inputs: { kubeconfig: "of another" } });
-  const kubeconfigs = async (): Promise<string[]> =>
-    (await readClusters(engine.access())).map(({ name, kubeconfig }) => `${name}: ${kubeconfig}`);
-
   it("are its outputs, secrets in clear unless they are to be hidden", async () => {
     engine.state({});
     engine.outputs({ a: { value: [1] }, kubeconfig: { value: "k", secret: true } });
     assert.deepEqual(await readOutputs(engine.access()), { a: [1], kubeconfig: "k" });
     const hidden = await readOutputs(engine.access(), "hidden");
     assert.deepEqual(hidden, { a: [1], kubeconfig: "[secret]" });
-  });
-
-  it("is the kubeconfig of its provider, before there are any outputs", async () => {
-    engine.state({
-      resources: [server("vm", "1"), provider({ plaintext: '"the kubeconfig\\n"' })],
-    });
-    assert.deepEqual(await kubeconfigs(), ["dev: the kubeconfig\n"]);
-    engine.state({ resources: [provider("in clear")] });
-    assert.deepEqual(await kubeconfigs(), ["dev: in clear"]);
-  });
-
-  it("is that of each of its clusters, and of no provider of the program's own", async () => {
-    const others = [
-      own(`urn:pulumi:dev::stackadm::${providerType}::dev-addons-provider`),
-      own(urnOf(providerType, "fleet")),
-      own(`urn:pulumi:dev::stackadm::my:index:Fleet$${providerType}::fleet-addons-provider`),
-    ];
-    engine.state({ resources: [...others, provider("one"), provider("two", "test")] });
-    assert.deepEqual(await kubeconfigs(), ["dev: one", "test: two"]);
-  });
-
-  it("is nothing while there is no provider, or one without a kubeconfig", async () => {
-    for (const resources of [undefined, [], [server("vm", "1")], [provider(undefined)]]) {
-      engine.state({ resources });
-      assert.deepEqual(await kubeconfigs(), []);
-    }
   });
 
   it("is the names that its clusters have in the cloud, of one without servers its component's", () => {
