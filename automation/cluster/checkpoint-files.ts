@@ -10,29 +10,45 @@ export interface CheckpointPlace {
   readonly stack: string;
 }
 
-/** The files of a stack's checkpoint in a backend that is a directory; none elsewhere. */
-function filesOf({ backend, project, stack }: CheckpointPlace): string[] {
-  const root = backendDirectory(backend);
-  if (root === undefined) return [];
-  const directory = join(root, ".pulumi", "stacks", project);
-  if (!existsSync(directory)) return [];
-  return readdirSync(directory)
-    .filter((name) => name.startsWith(`${stack}.json`))
-    .map((name) => join(directory, name));
+/** Files of a stack's checkpoint, in a backend that is a directory. */
+interface CheckpointFiles {
+  /** Where the backend has its own. */
+  readonly pulumi: string;
+  readonly all: readonly string[];
 }
 
-/** Attributes that an engine emptied and did not write: it reads no checkpoint beside them. */
-const emptyAmong = (files: readonly string[]): string[] =>
-  files
-    .filter((file) => file.endsWith(".attrs"))
-    .filter((file) => statSync(file, { throwIfNoEntry: false })?.size === 0);
+function filesOf({ backend, project, stack }: CheckpointPlace): CheckpointFiles | undefined {
+  const root = backendDirectory(backend);
+  if (root === undefined) return undefined;
+  const pulumi = join(root, ".pulumi");
+  const directory = join(pulumi, "stacks", project);
+  if (!existsSync(directory)) return undefined;
+  const names = readdirSync(directory).filter((name) => name.startsWith(`${stack}.json`));
+  return { pulumi, all: names.map((name) => join(directory, name)) };
+}
 
-/** The formats of a checkpoint that are read here. */
+/** Attributes that an engine emptied and did not write: it reads nothing beside them. */
+const areEmptied = (file: string): boolean =>
+  file.endsWith(".attrs") && statSync(file, { throwIfNoEntry: false })?.size === 0;
+
+/** The formats of a checkpoint that are read here, with what this program's states use of the newer one. */
 const checkpointSchema = z.strictObject({
   version: z.union([z.literal(3), z.literal(4)]),
-  features: z.array(z.string()).optional(),
+  features: z.array(z.enum(["hooks", "replaceWith"])).optional(),
   checkpoint: z.object({ latest: z.record(z.string(), z.unknown()) }),
 });
+
+/** The one file in which the engine keeps the stack; undefined where there may be another one that counts. */
+function soleFile({ pulumi, all }: CheckpointFiles, stack: string): string | undefined {
+  // Stacks that belong to projects; and no changes beside the checkpoint, which an engine may come to keep.
+  const layout = readFileSync(join(pulumi, "meta.yaml"), "utf8");
+  if (!/^version: 1$/m.test(layout) || existsSync(join(pulumi, "journal"))) return undefined;
+  const ends = (one: string, ending: string): boolean => one.endsWith(`/${stack}.json${ending}`);
+  const counts = all.filter((one) => [".gz", ".zst"].some((ending) => ends(one, ending)));
+  if (counts.length > 0 || all.some((one) => ends(one, ".attrs") && areEmptied(one)))
+    return undefined;
+  return all.find((one) => ends(one, ""));
+}
 
 /**
  * What `pulumi stack export` prints, read from the file in which the engine keeps it: every command begins with that, and it takes no
@@ -42,11 +58,10 @@ const checkpointSchema = z.strictObject({
 export function readCheckpoint(
   place: CheckpointPlace,
 ): { readonly version: number; readonly deployment: Record<string, unknown> } | undefined {
-  const files = filesOf(place);
-  const file = files.find((one) => one.endsWith(`/${place.stack}.json`));
-  const packed = files.some((one) => one.endsWith(`/${place.stack}.json.gz`));
-  if (file === undefined || packed || emptyAmong(files).length > 0) return undefined;
   try {
+    const files = filesOf(place);
+    const file = files && soleFile(files, place.stack);
+    if (file === undefined) return undefined;
     const { checkpoint, ...format } = checkpointSchema.parse(
       JSON.parse(readFileSync(file, "utf8")),
     );
@@ -62,7 +77,7 @@ export function readCheckpoint(
  * checkpoint that is whole and that nobody can read. A checkpoint needs no attributes.
  */
 export function dropEmptyAttributes(place: CheckpointPlace): number {
-  const empty = emptyAmong(filesOf(place));
+  const empty = (filesOf(place)?.all ?? []).filter(areEmptied);
   for (const file of empty) rmSync(file, { force: true });
   return empty.length;
 }

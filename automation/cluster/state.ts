@@ -99,8 +99,8 @@ function unreadable(said: string): ClusterError | undefined {
 export async function readState(access: StateAccess): Promise<StateExport | undefined> {
   const { project, stack } = access.workspace;
   const place = { backend: access.env[backendVariable] ?? "", project, stack };
-  const kept = readCheckpoint(place);
-  if (kept) return exportSchema.parse(kept);
+  const kept = exportSchema.safeParse(readCheckpoint(place));
+  if (kept.success) return kept.data;
   const read = () =>
     pulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
   let { code, stdout, stderr } = await read();

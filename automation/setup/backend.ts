@@ -1,4 +1,5 @@
 import { accessSync, constants, statSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withoutPassword } from "../../base/urls.js";
@@ -25,11 +26,20 @@ function refuse({ backend, by }: Named, why: string, what = `Correct it: ${examp
   throw new UserError(`${by}: '${withoutPassword(backend)}' ${why}.`, what, 2);
 }
 
+/** What the engine takes for ~: the home that this user has on this machine, whatever HOME says. */
+function home(): string {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return homedir();
+  }
+}
+
 /** The directory of a `file://` backend; undefined for any other. */
 export function backendDirectory(backend: string, by = backendVariable): string | undefined {
   if (!backend.startsWith("file://")) return undefined;
   const [plain = ""] = backend.split("?");
-  const url = plain.replace(/^file:\/\/~/, `file://${process.env["HOME"] ?? ""}`);
+  const url = plain.replace(/^file:\/\/~(?=\/|$)/, `file://${home()}`);
   if (!url.startsWith("file:///"))
     return refuse(
       { backend, by },
@@ -38,9 +48,19 @@ export function backendDirectory(backend: string, by = backendVariable): string 
   return resolve(fileURLToPath(url));
 }
 
+/** Arguments that lead the engine to other files in it than these commands look at. */
+const leading = ["prefix", "key"];
+
 /** Is it there, and may we write into it? With `create_dir=true` the engine makes it. */
 function requireDirectory(named: Named, directory: string): void {
   const query = new URLSearchParams(named.backend.split("?")[1]);
+  const [led] = leading.filter((one) => query.has(one));
+  if (led !== undefined)
+    refuse(
+      named,
+      `has '${led}', which these commands do not follow`,
+      "Name the directory itself in its place.",
+    );
   const found = statSync(directory, { throwIfNoEntry: false });
   if (!found) {
     if (query.get("create_dir") === "true") return;

@@ -31,8 +31,12 @@ const known = new WeakMap<object, Promise<readonly Recorded[] | undefined>>();
 export function ownState(): Promise<readonly Recorded[] | undefined> {
   const run = getMonitor();
   if (!run) return Promise.resolve(undefined);
-  const state = known.get(run) ?? readState();
+  const before = known.get(run);
+  if (before) return before;
+  const state = readState();
   known.set(run, state);
+  // What could not be asked may be the next time.
+  void state.then((found) => found ?? known.delete(run));
   return state;
 }
 

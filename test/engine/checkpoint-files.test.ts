@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { readCheckpoint } from "../../automation/cluster/checkpoint-files.js";
 import { createClusterService } from "../../automation/cluster/cluster-service.js";
 import { Run } from "../../automation/cluster/run.js";
-import { pulumi } from "../../automation/cluster/state.js";
+import { pulumi, readState, writeState } from "../../automation/cluster/state.js";
 import { ServiceProject } from "./support/service-project.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules", "@pulumi");
@@ -51,5 +51,9 @@ describe("the file in which the engine keeps a stack", function () {
     Object.assign(latest, { pending_operations: pending });
     writeFileSync(checkpoint, JSON.stringify(kept));
     assert.match(await same(), /"pending_operations"/);
+    const read = await readState(access);
+    assert.ok(read);
+    await writeState(access, read);
+    assert.match(await same(), /"version": 4/);
   });
 });

@@ -23,4 +23,23 @@ describe("the state of the stack itself", () => {
     }
     assert.deepEqual(seen, ["1", "1", "1", "2", "2", "2"]);
   });
+
+  it("is asked for again where it could not be", async () => {
+    let asked = 0;
+    const lookups = {
+      "pulumi:pulumi:readStackResourceOutputs": () => {
+        asked += 1;
+        if (asked === 1) throw new Error("the backend is on fire");
+        return { outputs: {} };
+      },
+    };
+    const seen: unknown[] = [];
+    await graph(
+      async () => {
+        for (let turn = 0; turn < 3; turn += 1) seen.push(await ownState());
+      },
+      { lookups },
+    );
+    assert.deepEqual([seen, asked], [[undefined, [], []], 2]);
+  });
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
 import { golden } from "../../support/golden.js";
@@ -69,6 +70,7 @@ const rows: readonly Refused[] = [
     backend(url),
   ),
   backend("file://HOME/file", { file: "" }),
+  ...["prefix=team/", "create_dir=true&key=x"].map((query) => backend(`file://HOME/s?${query}`)),
   site("/nowhere.yaml"),
   site("HOME/site", { site: null }),
   ...["a: [", "- a", "hello", "7", "a: b: c"].map((text) => site("HOME/site", { site: text })),
@@ -115,6 +117,7 @@ describe("what the command line refuses", function () {
       assert.deepEqual(operator.engine.operations(), [], what);
       const said = err
         .replaceAll(operator.home, "HOME")
+        .replaceAll(`${userInfo().homedir}/`, "OWN-HOME/")
         .replaceAll(/\S*\/package\//g, "PACKAGE/")
         .slice(err.indexOf("error:") === -1 ? 0 : undefined);
       assert.ok(!said.includes("SECRET") && !said.includes("not foreseen"), `${what}: ${said}`);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { scaleFigures } from "../../../bench/support/scale/figures.js";
+import { peerFigures, scaleFigures } from "../../../bench/support/scale/figures.js";
 import { FakeProject } from "../../../bench/support/scale/objects.js";
+import type { Figures } from "../../../bench/support/statistics.js";
 import { keyPair } from "../../engine/support/ssh-server.js";
 import type { Fields } from "../../support/graph.js";
 
@@ -102,5 +103,30 @@ describe("figures of a run with many machines", () => {
     assert.equal(figures["memory of program, MB"], 2);
     assert.equal(figures["CPU of engine and program a machine, ms"], 1_250);
     assert.equal(figures["wall a machine, ms"], 2_500);
+  });
+});
+
+describe("figures of Terraform and of the command line", () => {
+  it("tell those who decide from their plugins, and from what they begin besides", () => {
+    const seen = (what: string, cpu: number, peak: number) => ({ what, cpu, peak, from: 0, to: 1 });
+    const ran = (...processes: ReturnType<typeof seen>[]) =>
+      peerFigures({ wall: 10_000, output: "", processes });
+    const terraform = ran(
+      seen("test-tools/terraform-1.11.4-ab12 apply -auto-approve", 2_000, 2_048),
+      seen("linux_amd64/terraform-provider-openstack_v1.54.1", 1_000, 1_024),
+      seen("ssh-keygen -q -s keys/signer", 500, 1_024),
+    );
+    const ours = ran(
+      seen("bin/node cli/stackadm.mjs up", 1_000, 1_024),
+      seen("bin/node cluster/worker.js", 2_000, 2_048),
+      seen("x/pulumi up --yes --parallel 64", 3_000, 4_096),
+      seen("x/pulumi-resource-openstack", 500, 8_192),
+    );
+    const shares = (figures: Figures) =>
+      ["CPU of all, s", "CPU of core, s", "CPU of plugins, s", "memory of core, MB"].map(
+        (key) => figures[key],
+      );
+    assert.deepEqual(shares(terraform), [3.5, 2, 1, 2]);
+    assert.deepEqual(shares(ours), [6.5, 6, 0.5, 7]);
   });
 });

@@ -43,6 +43,10 @@ describe("the files of a checkpoint", () => {
   describe("that are read without the engine", () => {
     const resources = [{ urn: "a", type: "b", futureField: [1] }];
     const whole = { version: 3, checkpoint: { stack: "x", latest: { resources } } };
+    const meta = (): string => join(root, ".pulumi", "meta.yaml");
+    beforeEach(() => {
+      writeFileSync(meta(), "version: 1\n");
+    });
     const write = (name: string, content: unknown): void => {
       writeFileSync(file(name), typeof content === "string" ? content : JSON.stringify(content));
     };
@@ -67,6 +71,7 @@ describe("the files of a checkpoint", () => {
         "{",
         { ...whole, version: 5 },
         { ...whole, more: 1 },
+        { ...whole, version: 4, features: ["unheard-of"] },
         { version: 3 },
         { version: 3, checkpoint: {} },
       ]) {
@@ -76,12 +81,23 @@ describe("the files of a checkpoint", () => {
       write("dev.json", whole);
       asked("other");
       assert.equal(readCheckpoint({ ...placeOf(), backend: "s3://states" }), undefined);
-      for (const more of ["dev.json.gz", "dev.json.attrs", "dev.json.bak.attrs"]) {
+      for (const more of ["dev.json.gz", "dev.json.zst", "dev.json.attrs"]) {
         write(more, "");
         asked();
         rmSync(file(more));
       }
+      mkdirSync(join(root, ".pulumi", "journal"));
+      asked();
+      rmSync(join(root, ".pulumi", "journal"), { recursive: true });
+      write("dev.json.bak.attrs", "");
       assert.ok(readCheckpoint(placeOf()));
+      writeFileSync(meta(), "version: 0\n");
+      asked();
+      rmSync(meta());
+      asked();
+      rmSync(join(root, ".pulumi"), { recursive: true });
+      writeFileSync(join(root, ".pulumi"), "");
+      asked();
     });
   });
 });
