@@ -1,6 +1,6 @@
 /*
- * How near `up` and `destroy` are to the speed of light: the command line on the lab, and in turn with it the same cluster by bare calls
- * in the best order that there is (support/bare/), by the same scripts and manifests. Not a test. Needs the lab, and nothing else on it.
+ * How near `up`, one more worker and `destroy` are to the speed of light: the command line on the lab, and in turn with it the same
+ * cluster by bare calls in the best order that there is (support/bare/), by the same scripts and manifests. Not a test. Needs the lab, and nothing else on it.
  *
  *   npx tsx bench/oracle.ts [--runs 3] [--control-planes 1] [--workers 2] [--record]
  *   npx tsx bench/oracle.ts --dry-run     # prints the bare calls, makes none
@@ -9,13 +9,14 @@
  */
 import { parseArgs } from "node:util";
 import { wantedOf } from "../components/index.js";
+import type { ClusterSpec } from "../components/spec/cluster-spec.js";
 import { takeInventory, type CloudObject } from "../cloud/inventory.js";
 import { labCluster, type LabCluster } from "../test/lab/support/lab-cluster.js";
 import { specOf } from "../test/support/spec.js";
 import { factsFor } from "./support/bare/cloud.js";
 import { bareDestroy } from "./support/bare/destroy.js";
 import { DryCloud, dryHands } from "./support/bare/dry.js";
-import { runBare } from "./support/bare/run.js";
+import { runBare, type Known } from "./support/bare/run.js";
 import { bareUp } from "./support/bare/up.js";
 import { benchCluster, clusterName } from "./support/lab.js";
 import { momentsInside, momentsOf, type Work } from "./support/moments.js";
@@ -29,26 +30,43 @@ interface Made {
   readonly kubeconfig: () => Promise<string>;
 }
 
-/** One that makes and unmakes the cluster. */
+/** One that makes, changes and unmakes the cluster. */
 interface Way {
   readonly name: string;
   readonly up: () => Promise<Made>;
+  /** Gives it one more worker. */
+  readonly more: () => Promise<unknown>;
   readonly destroy: () => Promise<unknown>;
+}
+
+/** With one more worker. */
+function withMore(spec: ClusterSpec): ClusterSpec {
+  const { general } = spec.workers;
+  if (!general) throw new Error("The cluster that is measured has no workers.");
+  return {
+    ...spec,
+    workers: { ...spec.workers, general: { ...general, count: general.count + 1 } },
+  };
 }
 
 async function waysOf(
   cluster: LabCluster,
   initially: readonly CloudObject[],
+  { controlPlanes, workers }: ReturnType<typeof read>,
 ): Promise<readonly Way[]> {
   const { cloud, environment, service } = cluster;
   const spec = await service.spec(clusterName);
+  const known: Known = new Map();
+  const { workers: more } = benchCluster(controlPlanes, workers + 1);
   return [
     {
       name: "bare calls",
       up: async () => {
-        const { work, kubeconfig } = await bareUp(spec, environment.env);
+        known.clear();
+        const { work, kubeconfig } = await bareUp(spec, environment.env, known);
         return { work, kubeconfig: () => Promise.resolve(kubeconfig) };
       },
+      more: () => bareUp(withMore(spec), environment.env, known),
       destroy: () => bareDestroy(cloud, initially),
     },
     {
@@ -57,6 +75,7 @@ async function waysOf(
         work: await ours(cluster, ["up"]),
         kubeconfig: () => service.kubeconfig(clusterName),
       }),
+      more: () => ours(cluster, ["up"], {}, { workers: more }),
       destroy: () => ours(cluster, ["destroy", "--yes"]),
     },
   ];
@@ -64,14 +83,20 @@ async function waysOf(
 
 const secondsSince = (beganAt: number): number => Math.round((Date.now() - beganAt) / 100) / 10;
 
-async function once({ up, destroy }: Way): Promise<Figures> {
+async function once({ up, more, destroy }: Way): Promise<Figures> {
   const beganAt = Date.now();
   const { work, kubeconfig } = await up();
   const whole = secondsSince(beganAt);
   const inside = await momentsInside(await kubeconfig(), beganAt);
+  const moreAt = Date.now();
+  await more();
+  const added = secondsSince(moreAt);
   const endedAt = Date.now();
   await destroy();
-  return { ...momentsOf(work, beganAt), ...inside, up: whole, destroy: secondsSince(endedAt) };
+  return {
+    ...{ ...momentsOf(work, beganAt), ...inside, up: whole },
+    ...{ "one more worker": added, destroy: secondsSince(endedAt) },
+  };
 }
 
 async function measure(options: ReturnType<typeof read>): Promise<void> {
@@ -81,14 +106,15 @@ async function measure(options: ReturnType<typeof read>): Promise<void> {
   try {
     // Compiles what is not compiled.
     await ours(cluster, ["env"]);
-    const ways = await waysOf(cluster, initially);
+    const ways = await waysOf(cluster, initially, options);
     const columns = ways.map((way) => ({ way, runs: [] as Figures[] }));
     for (let turn = 0; turn < runs; turn += 1)
       for (const column of columns) column.runs.push(await once(column.way));
     await report(
       {
         bench: "oracle",
-        options: { controlPlanes, workers },
+        // What is destroyed has one more.
+        options: { controlPlanes, workers, more: 1 },
         columns: columns.map(({ way, ...rest }) => ({ name: way.name, ...rest })),
       },
       options.record,

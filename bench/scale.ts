@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Installation, type Ran } from "./support/installation.js";
 import { report } from "./support/records.js";
+import { scaleCluster } from "./support/scale/cluster.js";
 import { scaleFigures } from "./support/scale/figures.js";
 import { Site } from "./support/scale/process.js";
 import type { Figures } from "./support/statistics.js";
@@ -24,15 +25,6 @@ const interval = 200;
 const say = (line: string): void => {
   process.stderr.write(`${new Date().toISOString()} ${line}\n`);
 };
-
-const settings = (controlPlanes: number, workers: number) => ({
-  ...{ name: "dev", image: "debian-12", externalNetwork: "public" },
-  allowedCidrs: ["203.0.113.0/24"],
-  network: { nodes: "10.0.0.0/16", pods: "10.128.0.0/10" },
-  controlPlane: { flavor: "k8s-control-plane", count: controlPlanes },
-  endpoint: { kind: "load-balancer" as const },
-  workers: { general: { flavor: "k8s-worker", count: workers } },
-});
 
 interface Measured {
   readonly workers: number;
@@ -50,7 +42,7 @@ async function within<T>(
 ): Promise<T> {
   const site = await Site.start();
   const cloud = { environment: () => site.environment, authUrl: site.authUrl };
-  const args = settings(controlPlanes, workers);
+  const args = scaleCluster(controlPlanes, workers);
   const place = await Installation.empty(join(__dirname, ".."), { cloud, args }, interval);
   const run = async (command: string): Promise<Figures> => {
     const before = await site.usage();
@@ -68,7 +60,7 @@ async function within<T>(
   };
   try {
     const setWorkers = (count: number): void => {
-      place.configure(settings(controlPlanes, count));
+      place.configure(scaleCluster(controlPlanes, count));
     };
     return await work({ workers, run, setWorkers, stateSize: () => place.stateSize() });
   } finally {

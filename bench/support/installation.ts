@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -140,6 +141,18 @@ export class Installation {
 
   remove(): void {
     rmSync(this.home, { recursive: true, force: true });
+    this.forgetTools();
+  }
+
+  /** The toolchain lays out commands for each place that a package lies in. */
+  private forgetTools(): void {
+    const toolchain = join(this.env["XDG_CACHE_HOME"] ?? "", "stackadm", "toolchain");
+    if (!existsSync(toolchain)) return;
+    for (const directory of readdirSync(toolchain).filter((name) => name.startsWith("bin-"))) {
+      const command = join(toolchain, directory, "pulumi-language-nodejs");
+      if (existsSync(command) && readFileSync(command, "utf8").includes(this.place))
+        rmSync(join(toolchain, directory), { recursive: true });
+    }
   }
 
   /** Has the stack hold the cluster as if it had been made. */

@@ -125,20 +125,33 @@ export const outputsOf = async (cluster: Cluster): Promise<BareOutputs> => ({
   samples: await value(cluster.samples),
 });
 
-/** Makes the cluster of a specification. */
+/** What runs before this one made, by type and name. */
+export type Known = Map<string, Made>;
+
+/**
+ * Makes the cluster of a specification.
+ *
+ * @param known is made already, whatever its inputs are now; what is made is added to it
+ */
 export async function runBare(
   spec: ClusterSpec,
   cloud: CloudFacts,
   hands: Hands,
+  known: Known = new Map(),
 ): Promise<BareRun> {
   const work: Work[] = [];
   let cluster: Cluster | undefined;
   const noted = async ({ type, name, inputs }: Asked): Promise<Made> => {
+    const key = `${type} ${name}`;
+    const before = known.get(key);
+    if (before) return before;
     const startedAt = Date.now();
     const asked = { type, name, inputs: open(inputs) as Fields };
     const { id = `${name}-id`, ...outputs } = await make(hands, asked);
     work.push({ type, name, startedAt, endedAt: Date.now() });
-    return { id, outputs };
+    const made = { id, outputs };
+    known.set(key, made);
+    return made;
   };
   await graph(
     () => {

@@ -6,7 +6,7 @@ import type { Work } from "../moments.js";
 import { BareCloud, factsFor } from "./cloud.js";
 import { BareCluster } from "./cluster.js";
 import { BareMachines } from "./machines.js";
-import { runBare, type Hands } from "./run.js";
+import { runBare, type Hands, type Known } from "./run.js";
 import { untilWorking } from "./working.js";
 
 /** Hands that do it, and what is to be closed when it is done. */
@@ -38,15 +38,20 @@ export interface BareUp {
   readonly work: readonly Work[];
 }
 
-/** Brings up the cluster to where `up` ends: nodes Ready, the services answer, the claim's data was read back. */
-export async function bareUp(spec: ClusterSpec, env: NodeJS.ProcessEnv): Promise<BareUp> {
+/** Brings up the cluster to where `up` ends: nodes Ready, the services answer, the claim's data was read back. What is known is there. */
+export async function bareUp(
+  spec: ClusterSpec,
+  env: NodeJS.ProcessEnv,
+  known?: Known,
+): Promise<BareUp> {
   const agentSocket = env["SSH_AUTH_SOCK"] ?? "";
   const client = await connectCloud({ env });
   const calls = new BareCloud(client);
   const machines = new BareMachines(agentSocket);
   try {
     const hands = new RealHands(calls, machines);
-    const { outputs, work } = await runBare(spec, await factsFor(client, wantedOf(spec)), hands);
+    const facts = await factsFor(client, wantedOf(spec));
+    const { outputs, work } = await runBare(spec, facts, hands, known);
     await calls.settled();
     await untilWorking(outputs, { user: spec.ssh.user, agentSocket });
     return { kubeconfig: outputs.kubeconfig, work };

@@ -40,3 +40,22 @@ export function scaleFigures({ wall, processes }: Ran, machines: number): Figure
     ),
   };
 }
+
+/** Who decides what is to be done and keeps the state, and those that it has do it. */
+const roles = {
+  core: /pulumi (up|preview) |cluster\/worker|cli\/(stackadm|start)|terraform[-\w.]* apply/,
+  plugins: /pulumi-resource-|(command|kubernetes)\/main\.js|terraform-provider/,
+} as const;
+
+/** What a run of Terraform or of the command line took. */
+export function peerFigures({ wall, processes }: Ran): Figures {
+  const of = (role: keyof typeof roles) => processes.filter(({ what }) => roles[role].test(what));
+  const cpu = (those: Ran["processes"]): number => sum(those.map((one) => one.cpu)) / 1000;
+  return {
+    "wall, s": wall / 1000,
+    "CPU of all, s": cpu(processes),
+    "CPU of core, s": cpu(of("core")),
+    "CPU of plugins, s": cpu(of("plugins")),
+    "memory of core, MB": sum(of("core").map((one) => one.peak)) / 1024,
+  };
+}

@@ -14,11 +14,13 @@ export interface MachinesOptions {
 
 /**
  * SSH servers of machines that are none: each has the host key that its user data names, lets everybody in who has a key, leads to the
- * others, and runs nothing: whatever script comes is answered at once.
+ * others, and runs nothing: whatever script comes, or is copied there, is answered at once.
  */
 export class FakeMachines {
   /** Scripts that came. */
   scripts = 0;
+  /** What the last script on each ended with, which is read there by whoever copied it there. */
+  readonly #said = new Map<string, object>();
   readonly #servers = new Map<string, Server>();
   readonly #listener: TcpServer;
 
@@ -57,8 +59,8 @@ export class FakeMachines {
       else context.reject(["publickey"]);
     });
     client.on("session", (acceptSession) => {
-      acceptSession().on("exec", (accept) => {
-        this.#execute(host, accept());
+      acceptSession().on("exec", (accept, _reject, { command }) => {
+        this.#execute(host, command, accept());
       });
     });
     client.on("tcpip", (accept, reject, { destIP }) => {
@@ -68,16 +70,24 @@ export class FakeMachines {
     });
   }
 
-  #execute(host: Host, channel: ServerChannel): void {
+  #execute(host: Host, command: string, channel: ServerChannel): void {
     const parts: Buffer[] = [];
     channel.on("error", () => undefined);
     channel.on("data", (part: Buffer) => parts.push(part));
+    // Whoever copies a file waits for a byte before it, in it and after it.
+    const copied = command.startsWith("scp ");
+    if (copied) channel.write("\0\0\0");
     channel.once("end", () => {
-      this.scripts += 1;
-      const said = this.options.run(host, Buffer.concat(parts).toString("utf8"));
-      channel.write(`${JSON.stringify(said)}\n`);
+      if (copied || command.startsWith("sudo "))
+        this.#take(host, Buffer.concat(parts).toString("utf8"));
+      if (!copied) channel.write(`${JSON.stringify(this.#said.get(host.serverId) ?? {})}\n`);
       channel.exit(0);
       channel.end();
     });
+  }
+
+  #take(host: Host, script: string): void {
+    this.scripts += 1;
+    this.#said.set(host.serverId, this.options.run(host, script));
   }
 }

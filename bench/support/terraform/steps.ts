@@ -71,7 +71,7 @@ interface Certificate {
 }
 
 const certificateLine = /^JOIN_CERTIFICATE='\S+ (\S+) (\S+)'$/m;
-const forced = /sudo -n \S+ \S+ (\S+) (ref\.\S+\.id) (192\.0\.2\.\d+) "\$SSH_ORIGINAL_COMMAND"/;
+const forced = /sudo -n \S+ \S+ (\S+) (ref\.\S+\.id) (198\.18\.\d+\.\d+) "\$SSH_ORIGINAL_COMMAND"/;
 
 function certified(values: string, row: string, { files, drawn, references }: Bench): Certificate {
   const [line, blob = "", purpose = ""] = certificateLine.exec(values) ?? [];
