@@ -21,6 +21,8 @@ const isStep = (row: Row): boolean => isScript(row) && "create" in row.inputs;
 const isFarewell = ({ name, ...row }: Row): boolean =>
   isScript({ name, ...row }) && name.endsWith("-teardown");
 
+const isRule = ({ type }: Row): boolean => type.endsWith(":SecGroupRule");
+
 const is =
   (role: string) =>
   ({ name }: Row): boolean =>
@@ -48,8 +50,9 @@ class Order {
 
   before(row: Row): readonly string[] {
     const own = row.dependencies.flatMap((urn) => this.#byUrn.get(urn) ?? []);
-    // The cluster gives back what it made while all of its machines are there.
-    if (isFarewell(row)) return names([...own, ...this.rows.filter(is("join"))]);
+    // The cluster gives back what it made while all of its machines are there, and reach each other.
+    if (isFarewell(row))
+      return names([...own, ...this.rows.filter((one) => is("join")(one) || isRule(one))]);
     return names(this.stages && isStep(row) ? [...own, ...this.#stage(row)] : own);
   }
 
