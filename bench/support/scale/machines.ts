@@ -59,7 +59,12 @@ export class FakeMachines {
       else context.reject(["publickey"]);
     });
     client.on("session", (acceptSession) => {
-      acceptSession().on("exec", (accept, _reject, { command }) => {
+      const session = acceptSession();
+      // Terraform asks for a terminal where it runs what it has copied.
+      session.on("pty", (accept) => {
+        accept();
+      });
+      session.on("exec", (accept, _reject, { command }) => {
         this.#execute(host, command, accept());
       });
     });
@@ -75,11 +80,12 @@ export class FakeMachines {
     channel.on("error", () => undefined);
     channel.on("data", (part: Buffer) => parts.push(part));
     // Whoever copies a file waits for a byte before it, in it and after it.
-    const copied = command.startsWith("scp ");
+    const copied = /^'?scp\b/.test(command);
     if (copied) channel.write("\0\0\0");
     channel.once("end", () => {
-      if (copied || command.startsWith("sudo "))
-        this.#take(host, Buffer.concat(parts).toString("utf8"));
+      const script = Buffer.concat(parts).toString("utf8");
+      // In the end Terraform copies nothing over it.
+      if (copied ? !/^C\d+ 0 /.test(script) : command.startsWith("sudo ")) this.#take(host, script);
       if (!copied) channel.write(`${JSON.stringify(this.#said.get(host.serverId) ?? {})}\n`);
       channel.exit(0);
       channel.end();
