@@ -82,13 +82,12 @@ const terraforms = (
   folder: string,
 ): Promise<Figures> =>
   against(async (site) => {
-    const mark = `STACKADM_BENCH=${String(Date.now())}`;
-    const [name = "", value = ""] = mark.split("=");
+    const mark = String(Date.now());
     const agent = await ensureAgent({}, join(folder, "key"));
     const cloud = { ...site.environment, OS_AUTH_URL: `${site.authUrl}/v3` };
     const env = {
       ...{ PATH: process.env["PATH"], HOME: folder, OS_DOMAIN_NAME: "Default" },
-      ...{ ...cloud, SSH_AUTH_SOCK: agent.socket, [name]: value },
+      ...{ ...cloud, SSH_AUTH_SOCK: agent.socket, STACKADM_BENCH: mark },
     };
     try {
       const spec = specOf(scaleCluster(controlPlanes, workers));
@@ -100,7 +99,7 @@ const terraforms = (
       return await both(site, async () => {
         const beganAt = performance.now();
         const applied = account.apply();
-        const processes = await watchProcesses(mark, applied, interval);
+        const processes = await watchProcesses(`STACKADM_BENCH=${mark}`, applied, interval);
         return { output: await applied, wall: performance.now() - beganAt, processes };
       });
     } finally {

@@ -6,7 +6,7 @@ import { needsApi } from "./abandon.js";
 import type { ClaimedVolume, ServiceFloatingIp, VolumeSnapshot } from "./options.js";
 import type { Run } from "./run.js";
 import { providersOf, readClusters } from "./held-clusters.js";
-import { type StateExport } from "./state.js";
+import type { StateExport } from "./state.js";
 import { parseUrn } from "./urn.js";
 
 /*

@@ -1,7 +1,7 @@
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
 import type { Run } from "./run.js";
 import { readClusters, readProviders, type HeldCluster } from "./held-clusters.js";
-import { type StateExport } from "./state.js";
+import type { StateExport } from "./state.js";
 import { complaintOf } from "./usable-api.js";
 
 /*
