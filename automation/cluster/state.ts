@@ -42,13 +42,15 @@ export type StateResource = z.infer<typeof resourceSchema>;
 const pendingSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
 export type PendingOperation = z.infer<typeof pendingSchema>;
 
-/** What `pulumi stack export` prints. */
+const deploymentSchema = z.looseObject({
+  resources: z.array(resourceSchema).nullish(),
+  pending_operations: z.array(pendingSchema).nullish(),
+});
+
+/** What `pulumi stack export` prints: while the engine makes the stack, there is no deployment for a moment. */
 export const exportSchema = z.looseObject({
   version: z.number(),
-  deployment: z.looseObject({
-    resources: z.array(resourceSchema).nullish(),
-    pending_operations: z.array(pendingSchema).nullish(),
-  }),
+  deployment: deploymentSchema.nullable().transform((deployment) => deployment ?? {}),
 });
 export type StateExport = z.infer<typeof exportSchema>;
 

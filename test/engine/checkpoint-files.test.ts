@@ -39,6 +39,10 @@ describe("the file in which the engine keeps a stack", function () {
       return stdout;
     };
     assert.equal(readCheckpoint(place), undefined);
+    assert.equal(await readState(access), undefined);
+    // As an `up` leaves it for a moment before its first step.
+    await pulumi(access, ["stack", "init"]);
+    assert.equal((await readState(access))?.deployment.resources, undefined);
     await createClusterService(service).up("dev", { preflight: false, verify: false });
     const made = await same();
     // A hook asks for the newer format.

@@ -74,8 +74,8 @@ export class Engine {
     return { workspace, env: this.environment() };
   }
 
-  /** The stack's state; without a call there is no stack. */
-  state(deployment: Readonly<Record<string, unknown>>): void {
+  /** The stack's state, null before the first step; without a call there is no stack. */
+  state(deployment: Readonly<Record<string, unknown>> | null): void {
     this.write("state.json", { version: 3, deployment });
   }
 

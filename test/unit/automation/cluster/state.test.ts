@@ -44,6 +44,11 @@ describe("the state of a stack", () => {
     assert.equal(await readState(engine.access()), undefined);
   });
 
+  it("is empty before the engine's first step", async () => {
+    engine.state(null);
+    assert.deepEqual(await readState(engine.access()), { version: 3, deployment: {} });
+  });
+
   it("that cannot be read is an error with the engine's own words, never an absent stack", async () => {
     engine.refuses({ "stack export": "error: bucket is on fire\n" });
     await fails(readState(engine.access()), "FAILED", /^The stack's .*: error: bucket is on fire$/);
