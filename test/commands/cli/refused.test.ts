@@ -57,7 +57,7 @@ const variables: readonly (readonly [changes: Variables, said: RegExp])[] = [
   [{ STACKADM_SITE: "/nowhere.yaml" }, /STACKADM_SITE: \/nowhere\.yaml is not there; name/],
   [{ PULUMI_BACKEND_URL: "ftp://x" }, /'ftp:\/\/x' is not the address of a backend.*write one/s],
   [{ PULUMI_BACKEND_URL: "somewhere" }, /'somewhere' is not the address of a backend/],
-  [{ PULUMI_CONFIG_PASSPHRASE_FILE: "/nowhere" }, /_FILE: \/nowhere is not there/],
+  [{ PULUMI_CONFIG_PASSPHRASE_FILE: "/nowhere.txt" }, /_FILE: \/nowhere\.txt is not there/],
 ];
 
 const stacks = [

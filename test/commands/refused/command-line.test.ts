@@ -43,7 +43,7 @@ const rows: readonly Refused[] = [
   ].map((args) => ({ args })),
   ...[
     ["up", "--cwd"],
-    ["up", "--cwd", "/nowhere"],
+    ["up", "--cwd", "/not/there"],
     ["status", "-C", ""],
     ["up", "--refresh=no"],
     ["up", "--force", "now"],
@@ -66,15 +66,13 @@ const rows: readonly Refused[] = [
   ...["postgres://", "postgres://?sslmode=off", "gs://", "azblob:///x", "FILE:///x"].map((url) =>
     backend(url),
   ),
-  ...["https://me:SECRET@", "file:///nowhere/stacks", "file://~/nowhere"].map((url) =>
-    backend(url),
-  ),
+  ...["https://me:SECRET@", "file:///not/there", "file://~/nowhere"].map((url) => backend(url)),
   backend("file://HOME/file", { file: "" }),
   ...["prefix=team/", "create_dir=true&key=x"].map((query) => backend(`file://HOME/s?${query}`)),
-  site("/nowhere.yaml"),
+  site("/not/there.yaml"),
   site("HOME/site", { site: null }),
   ...["a: [", "- a", "hello", "7", "a: b: c"].map((text) => site("HOME/site", { site: text })),
-  up({ PULUMI_CONFIG_PASSPHRASE_FILE: "/nowhere" }),
+  up({ PULUMI_CONFIG_PASSPHRASE_FILE: "/not/there" }),
   up({ PULUMI_CONFIG_PASSPHRASE_FILE: "HOME/directory" }, { directory: null }),
   up({ XDG_STATE_HOME: "HOME/file" }, { file: "" }),
   ...["s3://bucket", "postgres://me:SECRET@db.example/stacks"].map((PULUMI_BACKEND_URL) =>
@@ -85,7 +83,7 @@ const rows: readonly Refused[] = [
   ...["maybe", "2", "yes"].map((insecure) => up({ OS_INSECURE: insecure })),
   up({ OS_AUTH_URL: "", OS_CLOUD: "" }),
   up({ OS_AUTH_URL: "", OS_USERNAME: "u" }),
-  up({ OS_CLOUD: "c", OS_CLIENT_CONFIG_FILE: "/nowhere/clouds.yaml" }),
+  up({ OS_CLOUD: "c", OS_CLIENT_CONFIG_FILE: "/not/there/clouds.yaml" }),
   up({ OS_CLOUD: "c", OS_CLIENT_CONFIG_FILE: "HOME/c" }, { c: "clouds: {d: {}}" }),
   up({ OS_CLOUD: "c", OS_CLIENT_CONFIG_FILE: "HOME/c" }, { c: null }),
 ];
