@@ -190,7 +190,7 @@ describe("clouds.yaml", () => {
         /cloud's certificate \(cacert: \$NOWHERE\/ca\) needs the variable \$NOWHERE, which is not set/,
       );
       assert.match(
-        invalid({ cert: "/nowhere", key: join(folder.path, "key") }),
+        invalid({ cert: "/not/there", key: join(folder.path, "key") }),
         /^The client certificate \(cert\) cannot be read: ENOENT/,
       );
     });
