@@ -39,10 +39,6 @@ describe("the file in which the engine keeps a stack", function () {
       return stdout;
     };
     assert.equal(readCheckpoint(place), undefined);
-    assert.equal(await readState(access), undefined);
-    // As an `up` leaves it for a moment before its first step.
-    await pulumi(access, ["stack", "init"]);
-    assert.equal((await readState(access))?.deployment.resources, undefined);
     await createClusterService(service).up("dev", { preflight: false, verify: false });
     const made = await same();
     // A hook asks for the newer format.
@@ -59,5 +55,16 @@ describe("the file in which the engine keeps a stack", function () {
     assert.ok(read);
     await writeState(access, read);
     assert.match(await same(), /"version": 4/);
+  });
+
+  it("has nothing in it for a moment when the stack is made: who is killed then has the next up go on", async () => {
+    const { service, checkpoint } = project;
+    const { access } = new Run(service, "dev");
+    const kept = JSON.parse(readFileSync(checkpoint, "utf8")) as { checkpoint: object };
+    writeFileSync(checkpoint, JSON.stringify({ ...kept, checkpoint: { stack: "dev" } }));
+    assert.match((await pulumi(access, ["stack", "export"])).stdout, /"deployment": null/);
+    assert.deepEqual((await readState(access))?.deployment, {});
+    await createClusterService(service).up("dev", { preflight: false, verify: false });
+    assert.equal((await readState(access))?.deployment.resources?.length, 3);
   });
 });
