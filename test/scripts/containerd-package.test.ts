@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { prepareScripts } from "../../components/machine/preparation.js";
-import { freshDebian, workerValues } from "../support/fresh-debian.js";
+import { answering, freshDebian, workerValues } from "../support/fresh-debian.js";
 import { Sandbox, type Outcome } from "../support/sandbox.js";
 
 const docker = "9DC858229FC7DD38854AE2D88D81803C0EBFCD88";
@@ -22,7 +22,7 @@ describe("where containerd comes from", () => {
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
     machine.put("etc/os-release", release);
-    machine.stub("curl", 'case "$*" in *docker*) echo DOCKER ;; *) echo KEY ;; esac');
+    machine.stub("curl", answering('case "$*" in *docker*) echo DOCKER ;; *) echo KEY ;; esac'));
     machine.stub(
       "gpg",
       [
@@ -155,7 +155,7 @@ describe("where containerd comes from", () => {
       run().stderr,
       /\nreason: kubernetes\.packages\.containerd\.source: the packages of https:\S+ bookworm stable cannot be listed on machine: Failed to fetch x; write a repository/,
     );
-    machine.stub("curl", 'case "$*" in *docker*) exit 7 ;; *) echo KEY ;; esac');
+    machine.stub("curl", answering('case "$*" in *docker*) exit 7 ;; *) echo KEY ;; esac'));
     assert.match(
       run().stderr,
       /\nreason: kubernetes\.packages\.containerd\.source: machine cannot fetch https:\S+\/debian\/gpg, the key of https:\S+ bookworm stable; write a repository that it reaches\n$/,

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { prepareScripts } from "../../components/machine/preparation.js";
-import { freshDebian, workerValues } from "../support/fresh-debian.js";
+import { answering, freshDebian, workerValues } from "../support/fresh-debian.js";
 import { Sandbox } from "../support/sandbox.js";
 
 const [first, second] = [
@@ -20,7 +20,7 @@ describe("a file with two keys of package repositories", () => {
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
     machine.stub("gpg", '/usr/bin/gpg "$@"');
-    machine.stub("curl", `cat ${file}`);
+    machine.stub("curl", answering(`cat ${file}`));
   });
   afterEach(() => {
     machine.close();

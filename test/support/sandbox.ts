@@ -1,4 +1,5 @@
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   closeSync,
@@ -14,6 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { assignments } from "../../components/support/shell.js";
 
 export interface Outcome {
@@ -150,6 +152,22 @@ export class Sandbox {
     return this.#spawn(["-s", occasion], this.#input(scripts, values));
   }
 
+  /** The same while this process goes on, so that scripts can ask servers of it. */
+  async runBeside(
+    scripts: readonly string[],
+    values: Readonly<Record<string, string>>,
+  ): Promise<Outcome> {
+    rmSync(this.#calls, { force: true });
+    const child = spawn("/bin/bash", ["-s", "create"], { cwd: this.root, env: this.#environment });
+    child.stdin.end(this.#input(scripts, values));
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close") as Promise<[number | null]>,
+    ]);
+    return { code: code ?? -1, stdout, stderr, calls: this.#called() };
+  }
+
   /** As `run`, but comes back while the scripts run, in real time. */
   start(scripts: readonly string[]): ChildProcessWithoutNullStreams {
     const env = { ...this.#environment, REAL_TIME: "yes" };
@@ -188,10 +206,12 @@ export class Sandbox {
       env: this.#environment,
     });
     closeSync(stdin);
-    const calls = existsSync(this.#calls)
-      ? readFileSync(this.#calls, "utf8").trim().split("\n")
-      : [];
-    return { code: done.status ?? -1, stdout: done.stdout, stderr: done.stderr, calls };
+    const { stdout, stderr } = done;
+    return { code: done.status ?? -1, stdout, stderr, calls: this.#called() };
+  }
+
+  #called(): string[] {
+    return existsSync(this.#calls) ? readFileSync(this.#calls, "utf8").trim().split("\n") : [];
   }
 
   /** Comes back with what makes the machine again what it is now, its stubs too. */

@@ -160,16 +160,16 @@ trust_packages() {
 # trusted_key ARGUMENT REPOSITORY ADDRESS FINGERPRINT KEYRING: ARGUMENT is the one that says the repository. A file may hold any
 # number of keys, and apt trusts each of them: the keyring gets the pinned one alone.
 trusted_key() {
-  local key found home=$volatile/gnupg
+  local found home=$volatile/gnupg key=$volatile/gnupg.key
   if ! command -v curl || ! command -v gpg; then apt_install curl gnupg ca-certificates; fi
-  key=$(fetch "$3") || die "$1: $(hostname) cannot fetch $3, the key of $2; write a repository that it reaches"
-  found=$(primary_keys <<<"$key")
+  mkdir -p "$volatile"
+  fetch "$3" "$key" || die "$1: $(hostname) cannot fetch $3, the key of $2; write a repository that it reaches"
+  found=$(primary_keys <"$key")
   grep -qxF "$4" <<<"$found" ||
     die_as INVALID_CONFIG "${1%.*}.keyFingerprint: $2 is signed by ${found//$'\n'/ and }, not by $4"
   rm -rf "$home"
-  mkdir -p "$volatile"
   mkdir -m 0700 "$home"
-  gpg --homedir "$home" --batch --no-autostart --import <<<"$key"
+  gpg --homedir "$home" --batch --no-autostart --import "$key"
   gpg --homedir "$home" --batch --no-autostart --armor --export-options export-minimal --export "$4" |
     write "$5"
   rm -rf "$home"
