@@ -225,6 +225,18 @@ describe("join.sh", () => {
     );
   });
 
+  it("finds its own lines after cloud-init has rewritten the file", () => {
+    run();
+    // As cloud-init 22.4 to 26.1 writes each line: a tab between the names, none before a comment.
+    machine.put("etc/hosts", "127.0.0.1\tlocalhost\n10.0.0.7\tapi.dev.internal# stackadm\n");
+    const { calls } = machine.run(joinScripts, { ...values, API_ADDRESSES: "10.0.0.9" });
+    assert.equal(
+      machine.file("etc/hosts"),
+      "127.0.0.1\tlocalhost\n10.0.0.9 api.dev.internal # stackadm\n",
+    );
+    assert.ok(calls.some((call) => call.startsWith("crictl ps")));
+  });
+
   it("lets what stands for kube-proxy read the name's new address", () => {
     const podNetwork = podNetworkOf({ kind: "kube-router", serviceProxy: true });
     const scripts = scriptsFor({ podNetwork }, joinScripts);

@@ -45,6 +45,15 @@ describe("restore.sh on a machine that was made anew", () => {
     assert.ok(!has("var/lib/stackadm/restore-unpacked"));
   });
 
+  it("takes the API's name from the backup and leaves none of its own, however cloud-init wrote the line", () => {
+    machine.put("etc/hosts", "127.0.0.1\tlocalhost\n10.0.0.7\tapi.dev.internal# stackadm\n");
+    well("unpack", digest);
+    assert.equal(
+      machine.file("etc/hosts"),
+      "127.0.0.1\tlocalhost\n10.0.0.10 api.dev.internal # stackadm\n",
+    );
+  });
+
   it("is done again where it was broken off: what tells the place comes last", () => {
     machine.put("full");
     assert.notEqual(does("unpack", digest).code, 0);

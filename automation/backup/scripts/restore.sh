@@ -134,8 +134,8 @@ unpack() {
 # name_api FILE: the name of the API is what it was there.
 name_api() {
   local known
-  known=$(sed '/ # stackadm$/d' /etc/hosts)
-  { printf '%s\n' "$known" && sed -n '/ # stackadm$/p' "$1"; } >/etc/hosts
+  known=$(sed '/# stackadm$/d' /etc/hosts)
+  { printf '%s\n' "$known" && sed -n '/# stackadm$/p' "$1"; } >/etc/hosts
 }
 
 # A kubeadm that is at work would write manifests.

@@ -3,9 +3,10 @@
 # Read by the scripts that come after this one. Values: API_NAME.
 
 # resolve_api ADDRESS...: what the name is from now on. Without an address the name is one that the network resolves.
+# No space before the mark: cloud-init drops it where it rewrites the file for another domain.
 resolve_api() {
   local before
-  before=$(grep -c ' # stackadm$' /etc/hosts || :)
+  before=$(grep -c '# stackadm$' /etc/hosts || :)
   # Not through a pipe: `changed` is wanted here.
   write /etc/hosts < <(hosts_with "$@")
   if [[ $changed == yes ]] && ((before > 0)); then renew_proxy; fi
@@ -13,7 +14,7 @@ resolve_api() {
 
 hosts_with() {
   local address
-  sed '/ # stackadm$/d' /etc/hosts
+  sed '/# stackadm$/d' /etc/hosts
   for address in "$@"; do printf '%s %s # stackadm\n' "$address" "$API_NAME"; done
 }
 
