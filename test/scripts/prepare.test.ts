@@ -224,6 +224,21 @@ describe("prepare.sh", () => {
     assert.match(file, /http:\/\/mirror\.example:5000/);
   });
 
+  const sysctls = "etc/sysctl.d/90-stackadm.conf";
+  it("gives as many pods as kubelet takes room to watch files, and lowers nothing", () => {
+    afterFirst();
+    assert.match(
+      machine.file(sysctls) ?? "",
+      /\nfs\.inotify\.max_user_instances = 8192\nfs\.inotify\.max_user_watches = 524288\n$/,
+    );
+    machine.stub("sysctl", 'case "$*" in *watches) echo 1048576 ;; *) echo 1 ;; esac');
+    assert.equal(run().code, 0);
+    assert.match(
+      machine.file(sysctls) ?? "",
+      /\nfs\.inotify\.max_user_instances = 8192\nfs\.inotify\.max_user_watches = 1048576\n$/,
+    );
+  });
+
   it("switches swap off for good, and leaves the rest of fstab byte for byte", () => {
     const fstab = [
       "# /dev/sdz none swap sw 0 0",

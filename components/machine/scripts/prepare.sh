@@ -70,14 +70,24 @@ settings() {
   # In a system container the kernel's modules are the host's affair.
   systemd-detect-virt -qc || modprobe -a "${modules[@]}" ||
     die "the kernel of $(hostname) lacks one of the modules ${modules[*]}; choose an image whose kernel has them"
-  write /etc/sysctl.d/90-stackadm.conf <<'SETTINGS'
+  # Each container of each pod takes an instance, and 128 of them, the kernel's default, are used up by some 55 pods.
+  write /etc/sysctl.d/90-stackadm.conf <<SETTINGS
 net.ipv4.ip_forward = 1
 net.bridge.bridge-nf-call-iptables = 1
 net.bridge.bridge-nf-call-ip6tables = 1
+$(at_least fs.inotify.max_user_instances 8192)
+$(at_least fs.inotify.max_user_watches 524288)
 SETTINGS
   sysctl -e -p /etc/sysctl.d/90-stackadm.conf
   [[ $(sysctl -n net.ipv4.ip_forward) == 1 ]] || die "IP forwarding cannot be switched on"
   no_swap
+}
+
+# at_least NAME VALUE: a line for sysctl. What the machine has more of stays.
+at_least() {
+  local now
+  now=$(sysctl -n "$1")
+  printf '%s = %s' "$1" "$((now > $2 ? now : $2))"
 }
 
 # kubelet does not start beside swap, so it must not come back at the next boot, from a unit or from fstab.
