@@ -25,7 +25,7 @@ const run = (setting: string): Outcome & { readonly periodic: string | undefined
       REVOKED_KEYS: "",
       SECURITY_UPDATES: "yes",
     });
-    return { ...outcome, periodic: machine.file("etc/apt/apt.conf.d/99stackadm") };
+    return { ...outcome, periodic: machine.file("etc/apt/apt.conf.d/99stackadm-updates") };
   } finally {
     machine.close();
   }

@@ -1,39 +1,65 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "yaml";
+import { deriveKey } from "../../components/identity/host-keys.js";
 import { prepareScripts } from "../../components/machine/preparation.js";
+import { userData } from "../../components/machine/user-data.js";
 import { freshDebian, workerValues } from "../support/fresh-debian.js";
 import { Sandbox } from "../support/sandbox.js";
 
-const file = "etc/apt/apt.conf.d/99stackadm";
-const off = 'APT::Periodic::Enable "0";\n';
+const directory = "etc/apt/apt.conf.d";
+const login = { user: "debian", publicKey: "ssh-ed25519 AAAALOGIN" };
+const hostKey = deriveKey(Buffer.alloc(32, 1).toString("base64"), "test");
+const { write_files: written } = parse(userData({ machine: "m", login, hostKey })) as {
+  write_files: { path: string; content: string }[];
+};
 
 describe("the distribution's security updates", () => {
   let machine: Sandbox;
   const run = (wanted: boolean) =>
     machine.run(prepareScripts, workerValues({ securityUpdates: wanted }));
+  /** As cloud-init does at the first boot, and again where its state was cleaned. */
+  const boot = (): void => {
+    for (const { path, content } of written) machine.put(path.slice(1), content);
+  };
+  /** All that apt reads, in its order: the last one counts. */
+  const settings = (): string => {
+    const at = join(machine.root, directory);
+    return readdirSync(at)
+      .sort()
+      .map((name) => readFileSync(join(at, name), "utf8"))
+      .join("");
+  };
+  const enabled = (): string | undefined =>
+    [...settings().matchAll(/^APT::Periodic::Enable "(.)";$/gm)].at(-1)?.[1];
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
-    // As user data leave it.
-    machine.put(file, off);
+    boot();
   });
   afterEach(() => {
     machine.close();
   });
 
   it("begin when the machine is prepared, so that they hold no package lock before, and reboot nothing", () => {
-    machine.stub("crictl", `cat ${join(machine.root, file)} >>$root/meanwhile`);
+    machine.stub("crictl", `cat ${join(machine.root, directory)}/* >>$root/meanwhile`);
+    assert.equal(enabled(), "0");
     run(true);
     assert.match(machine.file("meanwhile") ?? "", /^(APT::Periodic::Enable "0";\n)+$/);
-    assert.match(
-      machine.file(file) ?? "",
-      /^APT::Periodic::Enable "1";\n[^]+Unattended-Upgrade "1";\n[^]+Automatic-Reboot "false";\n$/,
-    );
+    assert.equal(enabled(), "1");
+    assert.match(settings(), /Unattended-Upgrade "1";\n[^]*Automatic-Reboot "false";\n$/);
+  });
+
+  it("go on after cloud-init has written its files again", () => {
+    run(true);
+    boot();
+    assert.equal(enabled(), "1");
   });
 
   it("end where they are not wanted any more", () => {
     run(true);
     assert.equal(run(false).code, 0);
-    assert.ok(machine.file(file)?.startsWith(off));
+    assert.equal(enabled(), "0");
   });
 
   it("are said to be missing where the image has nothing that installs them", () => {

@@ -13,6 +13,8 @@ prepare() {
   logins
   if lives; then not_back; fi
   second_interface
+  keep_foreign_routes
+  keep_services
   settings
   fetch_by_proxy
   trust_cloud

@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# Whether the distribution's security updates install themselves. Read by the scripts that come after this one.
+# Whether the distribution's security updates install themselves, and what they leave running. Read by the scripts that come after this one.
 # Value: SECURITY_UPDATES, `yes` or `no`.
 
-# Off since the first boot (user-data.ts): until here they would hold the package lock. What is pinned is held by now.
+# Off since the first boot (user-data.ts): until here they would hold the package lock. What is pinned is held by now. The file sorts
+# after that of user data, which cloud-init writes again where its state was cleaned.
 security_updates() {
   local enable=0
   if [[ $SECURITY_UPDATES == yes ]]; then
@@ -10,10 +11,33 @@ security_updates() {
     command -v unattended-upgrade ||
       say "$(hostname): the image has no unattended-upgrades, so nothing installs security updates by itself"
   fi
-  write /etc/apt/apt.conf.d/99stackadm <<SETTINGS
+  write /etc/apt/apt.conf.d/99stackadm-updates <<SETTINGS
 APT::Periodic::Enable "$enable";
 APT::Periodic::Update-Package-Lists "1";
 APT::Periodic::Unattended-Upgrade "1";
 Unattended-Upgrade::Automatic-Reboot "false";
 SETTINGS
+}
+
+# systemd-networkd starts again with each update of systemd, and removes the routes and rules that it did not make: those of the pod
+# network, until that notices. It reads the file when it starts. Where Kubernetes runs, that start is left to the next update.
+keep_foreign_routes() {
+  write /etc/systemd/networkd.conf.d/10-stackadm.conf <<'NETWORKD'
+[Network]
+ManageForeignRoutes=no
+ManageForeignRoutingPolicyRules=no
+NETWORKD
+  [[ $changed == yes ]] && ! lives || return 0
+  [[ $(systemctl show --value -p ActiveState systemd-networkd) == active ]] || return 0
+  systemctl restart systemd-networkd ||
+    die "systemd-networkd does not start again on $(hostname); journalctl -u systemd-networkd there says why"
+}
+
+# needrestart, which Ubuntu's images have, restarts after each installation what still runs with a replaced library: pods lose their
+# connections, the virtual IP moves, and what works on the machine begins again. Those get the library at the next reboot.
+keep_services() {
+  write /etc/needrestart/conf.d/50-stackadm.conf <<'NEEDRESTART'
+# Written by stackadm.
+$nrconf{override_rc}{qr(^(containerd|kubelet|keepalived|systemd-networkd|stackadm-.+)\.service$)} = 0;
+NEEDRESTART
 }

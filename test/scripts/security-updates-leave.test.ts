@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { prepareScripts } from "../../components/machine/preparation.js";
+import { freshDebian, workerValues } from "../support/fresh-debian.js";
+import { Sandbox, type Outcome } from "../support/sandbox.js";
+
+const networkd = "etc/systemd/networkd.conf.d/10-stackadm.conf";
+const needrestart = "etc/needrestart/conf.d/50-stackadm.conf";
+const restart = "systemctl restart systemd-networkd";
+
+/** A machine whose interfaces systemd-networkd has. */
+const withNetworkd =
+  'case "$*" in *ActiveState*systemd-networkd*) echo active ;; *ActiveState*) echo inactive ;; esac';
+
+describe("what a security update restarts on a machine", () => {
+  let machine: Sandbox;
+  const run = (): Outcome => machine.run(prepareScripts, workerValues());
+  beforeEach(() => {
+    machine = new Sandbox({ ...freshDebian, systemctl: withNetworkd });
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  describe("systemd-networkd", () => {
+    it("leaves the routes and rules of the pod network alone, from before there is one", () => {
+      const { code, calls, stderr } = run();
+      assert.equal(code, 0, stderr);
+      assert.equal(
+        machine.file(networkd),
+        "[Network]\nManageForeignRoutes=no\nManageForeignRoutingPolicyRules=no\n",
+      );
+      const [restarted, packages] = [restart, "apt-get"].map((one) =>
+        calls.findIndex((call) => call.startsWith(one)),
+      );
+      assert.ok(restarted !== undefined && packages !== undefined);
+      assert.ok(restarted >= 0 && restarted < packages, calls.join("\n"));
+    });
+
+    it("is restarted once", () => {
+      run();
+      assert.ok(!run().calls.includes(restart));
+    });
+
+    it("is not restarted on a machine that lives: its next start reads the file", () => {
+      machine.put("var/lib/stackadm/join.done");
+      const { code, calls, stderr } = run();
+      assert.equal(code, 0, stderr);
+      assert.ok(machine.file(networkd));
+      assert.ok(!calls.includes(restart));
+    });
+
+    it("is not started where something else configures the interfaces", () => {
+      machine.stub("systemctl", 'case "$*" in *ActiveState*) echo inactive ;; esac');
+      const { code, calls } = run();
+      assert.equal(code, 0);
+      assert.ok(!calls.includes(restart));
+    });
+
+    it("is named where it does not come up again", () => {
+      machine.stub(
+        "systemctl",
+        `case "$*" in "restart systemd-networkd") exit 1 ;; esac; ${withNetworkd}`,
+      );
+      const { code, stderr } = run();
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /\nreason: systemd-networkd does not start again on machine; journalctl/,
+      );
+    });
+  });
+
+  describe("needrestart", () => {
+    /** What needrestart reads of the file, by perl as it does: whether it would restart each. */
+    const restarts = (...services: readonly string[]): string[] => {
+      const reader = [
+        "our %nrconf = (override_rc => { qr(^dbus) => 0 });",
+        "my $file = shift; eval do { local(@ARGV, $/) = $file; <> }; die $@ if $@;",
+        "my $all = $nrconf{override_rc};",
+        "for my $rc (@ARGV) { print qq($rc\\n) unless grep { $rc =~ /$_/ && !$all->{$_} } keys %$all }",
+      ].join("\n");
+      const read = execFileSync("perl", [
+        "-e",
+        reader,
+        join(machine.root, needrestart),
+        ...services,
+      ]);
+      return read.toString().split("\n").filter(Boolean);
+    };
+
+    it("restarts nothing that runs pods or holds their routes and addresses, nor what is at work here", () => {
+      run();
+      const ours = ["containerd", "kubelet", "keepalived", "systemd-networkd", "stackadm-init"];
+      const others = ["cron.service", "containerd-other.service", "my-kubelet.service"];
+      assert.deepEqual(
+        restarts("dbus.service", ...ours.map((one) => `${one}.service`), ...others),
+        others,
+      );
+    });
+
+    it("is told before the first package is installed, since it acts after each", () => {
+      machine.stub(
+        "apt-get",
+        `[ -e /${needrestart} ] || touch $root/early; ${freshDebian["apt-get"] ?? ""}`,
+      );
+      assert.equal(run().code, 0);
+      assert.equal(machine.file("early"), undefined);
+    });
+  });
+});
