@@ -28,6 +28,17 @@ const sshd = [
   "",
 ].join("\n");
 
+/**
+ * Bounds in which a boot goes on without the network. From 24.4 on, Ubuntu's cloud-init waits for it at each boot where user data
+ * have bootcmd or several parts, without an end where a unit that comes before the network waits for cloud-init
+ * (https://github.com/canonical/cloud-init/issues/7052). bootcmd stays: nothing else of cloud-init is early enough for packages that
+ * own parts install, and only cloud-init of later Ubuntus has a unit of this name that waits.
+ */
+const boundedWait = {
+  path: "/etc/systemd/system/cloud-init-network.service.d/10-stackadm.conf",
+  content: "[Service]\nTimeoutStartSec=300\n",
+};
+
 /** cloud-init's configuration of a machine. The host key is the only secret in it. */
 export function userData({
   machine,
@@ -59,6 +70,7 @@ export function userData({
       { path: "/etc/ssh/sshd_config.d/10-stackadm.conf", permissions: "0600", content: sshd },
       // unattended-upgrades would hold the package lock while the machine is prepared.
       { path: "/etc/apt/apt.conf.d/99stackadm", content: 'APT::Periodic::Enable "0";\n' },
+      ...(second || more.length > 0 ? [boundedWait] : []),
     ],
   };
   const reason = replaces === undefined ? "" : `# replaces ${replaces}\n`;

@@ -1,4 +1,6 @@
 import { strict as assert } from "node:assert";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { parseClusterSpec } from "../../components/spec/cluster-spec.js";
 import { preparation, prepareScripts } from "../../components/machine/preparation.js";
 import { secondInterfaceCommand } from "../../components/machine/second-interface.js";
@@ -23,6 +25,11 @@ iface eth1 inet dhcp
     mtu 1442
 `;
 
+const restart = "systemctl restart systemd-networkd";
+/** What systemd says of systemd-networkd. */
+const states = (unit: string, now: string): string =>
+  `case "$*" in is-enabled*) echo ${unit}; [ ${unit} = enabled ] ;; is-active*) [ ${now} = active ] ;; *ActiveState*) echo ${now} ;; esac`;
+
 describe("second-interface.sh", () => {
   let machine: Sandbox;
   const run = (of: Parameters<typeof secondInterfaceCommand>[0] = second): Outcome => {
@@ -30,8 +37,10 @@ describe("second-interface.sh", () => {
     return machine.execute(script, ...args);
   };
   beforeEach(() => {
-    machine = new Sandbox({ ip: `case "$*" in *link*) ${links} ;; esac`, networkctl: "" });
-    machine.stub("systemctl", "");
+    // In cloud-init's network stage there is no D-Bus yet.
+    const networkctl = "echo 'Failed to connect system bus: No such file or directory' >&2; exit 1";
+    machine = new Sandbox({ ip: `case "$*" in *link*) ${links} ;; esac`, networkctl });
+    machine.stub("systemctl", states("enabled", "active"));
   });
   afterEach(() => {
     machine.close();
@@ -54,14 +63,35 @@ describe("second-interface.sh", () => {
       assert.equal(sections.length, 3);
       for (const one of sections) assert.match(one, /^Table=1022$/m);
       assert.doesNotMatch(text, /DNS=(?!no)/);
-      assert.ok(calls.includes("networkctl reload"));
+      assert.ok(calls.includes(restart));
     });
 
     it("does nothing at the next boot", () => {
       run();
       const { code, calls } = run();
       assert.equal(code, 0);
-      assert.ok(!calls.includes("networkctl reload"));
+      assert.ok(!calls.includes(restart));
+    });
+
+    it("has it read the file where it is about to start, and only writes it where it does not run yet", () => {
+      machine.stub("systemctl", states("enabled", "activating"));
+      const { code, stderr, calls } = run();
+      assert.equal(code, 0, stderr);
+      assert.ok(calls.includes(restart));
+      rmSync(join(machine.root, file));
+      machine.stub("systemctl", states("enabled", "inactive"));
+      const later = run();
+      assert.equal(later.code, 0, later.stderr);
+      assert.ok(machine.file(file));
+      assert.ok(!later.calls.includes(restart), "it may wait for what waits for cloud-init");
+    });
+
+    it("knows it by netplan where only that starts it", () => {
+      machine.stub("systemctl", states("disabled", "inactive"));
+      machine.stub("netplan", "");
+      const { code, stderr } = run();
+      assert.equal(code, 0, stderr);
+      assert.ok(machine.file(file));
     });
 
     it("answers only its subnet where that has no gateway", () => {
@@ -75,7 +105,7 @@ describe("second-interface.sh", () => {
   describe("where ifupdown configures interfaces", () => {
     const theirs = "etc/network/interfaces.d/50-cloud-init";
     beforeEach(() => {
-      machine.stub("systemctl", "exit 3");
+      machine.stub("systemctl", states("disabled", "inactive"));
       for (const name of ["ifup", "ifdown"]) machine.stub(name, "");
       machine.put(theirs, rendered);
     });
@@ -126,7 +156,7 @@ describe("second-interface.sh", () => {
       run({ ...second, mac: "fa:16:3e:00:00:09" }).stderr,
       /no interface has the address/,
     );
-    machine.stub("systemctl", "exit 3");
+    machine.stub("systemctl", states("disabled", "inactive"));
     const { code, stderr } = run();
     assert.equal(code, 1);
     assert.match(stderr, /neither systemd-networkd nor ifupdown/);

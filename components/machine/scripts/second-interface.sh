@@ -60,8 +60,15 @@ GatewayOnLink=yes
 Table=$table
 }
 NETWORK
-  networkctl reload
+  # One that has not begun reads the file when it does. It is not waited for: that may be after what waits for cloud-init.
+  case $(systemctl show --value -p ActiveState systemd-networkd) in
+    # Not by networkctl, which asks by D-Bus: that starts after this.
+    active | activating | reloading) systemctl restart systemd-networkd ;;
+  esac
 }
+
+# Whether it runs by now depends on how early cloud-init is.
+has_networkd() { systemctl is-enabled --quiet systemd-networkd || command -v netplan >/dev/null; }
 
 # cloud-init wrote what the cloud says of the interface, in a paragraph of its own.
 ifupdown() {
@@ -97,7 +104,7 @@ if [[ -z $name ]]; then
   echo "no interface has the address $mac" >&2
   exit 1
 fi
-if systemctl is-active --quiet systemd-networkd; then
+if has_networkd; then
   networkd
 elif command -v ifup >/dev/null; then
   ifupdown

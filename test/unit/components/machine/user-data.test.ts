@@ -56,6 +56,27 @@ describe("user data", () => {
     assert.doesNotMatch(text, /\d+\.\d+\.\d+/);
   });
 
+  it("bounds cloud-init's wait for the network where it begins one at each boot, and says nothing of it elsewhere", () => {
+    const file = "/etc/systemd/system/cloud-init-network.service.d/10-stackadm.conf";
+    const second = {
+      mac: "fa:16:3e:00:00:02",
+      address: "10.9.0.5",
+      range: "10.9.0.0/24",
+      mtu: 1442,
+    };
+    const of = (over: object): string =>
+      userData({ machine: "dev-general-0", login, hostKey, ...over });
+    for (const over of [{ second }, { more: ["#!/bin/sh\nexit 0\n"] }]) {
+      const [, ours = ""] = /(#cloud-config\n[^]*?)(\n--|$)/.exec(of(over)) ?? [];
+      const { write_files: files } = parse(ours) as { write_files: Record<string, unknown>[] };
+      assert.deepEqual(
+        files.find(({ path }) => path === file),
+        { path: file, content: "[Service]\nTimeoutStartSec=300\n" },
+      );
+    }
+    assert.ok(!text.includes(file));
+  });
+
   it("has the user's own parts after ours, which they add to and take nothing from", () => {
     const more = ["#cloud-config\npackages: [htop]", "#!/bin/sh\nexit 0\n"];
     const parts = userData({ machine: "dev-general-0", login, hostKey, more });
