@@ -39,7 +39,6 @@ import {
   controlPlaneScripts,
   teardownScripts,
   renewalMinute,
-  scriptsFor,
   snapshotsScripts,
   upgradeValuesOf,
 } from "./node-scripts.js";
@@ -187,7 +186,7 @@ export class ControlPlane extends NodeGroup {
       ...(!order && args.etcd && { AFTER: this.client(args, args.etcd).result("endings") }),
     };
     const script = this.script(member, step, {
-      ...{ access, scripts: scriptsFor(spec, controlPlaneScripts), values },
+      ...{ access, scripts: controlPlaneScripts, values },
       programs: controlPlanePrograms,
       after: order?.leave,
     });
@@ -241,7 +240,7 @@ export class ControlPlane extends NodeGroup {
               cloudController: cloudController.enabled !== false,
               ignorePreflightErrors: kubernetes.ignorePreflightErrors,
               ...etcdOf(etcdAddresses, kubernetes.images.etcd),
-              withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy !== false,
+              withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy,
               blocks: configuredBlocks(configured),
               kubelet: kubeletFields(kubernetes),
               kubeProxy: kubernetes.kubeProxy,

@@ -1,5 +1,4 @@
 import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { podNetworkTraits } from "../pod-network/kinds.js";
 import { versionScripts, versionValues, versionValuesOf } from "../machine/version.js";
 import { virtualIpValues } from "../endpoint/keepalived-documents.js";
 import { programsBeside, scriptsBeside } from "../support/static-scripts.js";
@@ -74,19 +73,6 @@ export const controlPlaneScripts = [
   read("scripts/control-plane.sh"),
 ] as const;
 export const joinScripts = [...joining, ...kubelet, ...upgrading, read("scripts/join.sh")] as const;
-
-const ofServiceProxy = read("scripts/service-proxy.sh");
-
-/** The same, where something else than kube-proxy is the Services' proxy: what follows the API's name is that. */
-export const scriptsFor = (
-  { podNetwork }: Pick<ClusterSpec, "podNetwork">,
-  scripts: readonly string[],
-): readonly string[] => {
-  const { replacesKubeProxy: proxy } = podNetworkTraits(podNetwork);
-  if (!proxy) return scripts;
-  const renewing = ofServiceProxy.replaceAll("@CONTAINER@", proxy.container);
-  return [...scripts.slice(0, -1), renewing, ...scripts.slice(-1)];
-};
 
 export const leaveScripts = [common, draining, read("scripts/leave.sh")] as const;
 const releasing = [common, takeBack, read("scripts/release.sh")];

@@ -14,7 +14,7 @@ import { kubeletFields } from "./hardening.js";
 import { joinerValues } from "../machine/peers.js";
 import { joinDocumentOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
-import { joinScripts, scriptsFor, upgradeValuesOf } from "./node-scripts.js";
+import { joinScripts, upgradeValuesOf } from "./node-scripts.js";
 
 export interface WorkerPoolArgs extends Omit<MachineGroupArgs, "generationOf"> {
   /** In which order the machines of all pools are replaced. */
@@ -65,7 +65,7 @@ export class WorkerPool extends NodeGroup {
     return this.script(member, "join", {
       access,
       after: leave,
-      scripts: scriptsFor(spec, joinScripts),
+      scripts: joinScripts,
       values: {
         ...joinerValues(member, controlPlane.members, machines),
         ...upgradeValuesOf(spec),

@@ -62,8 +62,8 @@ export type PodNetworkTraits = Path & {
   readonly ipv6:
     | { readonly modes: readonly Ipv6Mode[]; readonly overhead: number }
     | { readonly refused: string };
-  /** Then kubeadm leaves kube-proxy out, and it reaches the API by its name: from which container. */
-  readonly replacesKubeProxy: false | { readonly container: string };
+  /** Whether it is the Services' proxy: then kubeadm leaves kube-proxy out. */
+  readonly replacesKubeProxy: boolean;
   /** More ranges that the machines' ports allow. @default none */
   readonly moreRanges?: readonly string[];
   /**

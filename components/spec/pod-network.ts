@@ -69,7 +69,7 @@ export function withoutKubeProxy({
   readonly kubernetes: { readonly kubeProxy: object };
 }): z.core.$ZodRawIssue[] {
   const { replacesKubeProxy } = podNetworkTraits(chosen);
-  if (replacesKubeProxy === false || Object.keys(kubeProxy).length === 0) return [];
+  if (!replacesKubeProxy || Object.keys(kubeProxy).length === 0) return [];
   return [
     {
       code: "custom",

@@ -46,17 +46,13 @@ describe("graph: kube-router's options", () => {
     const init = scriptOf(rows, "dev-control-plane-0-init");
     assert.match(init, /skipPhases:\n {2}- show-join-command\n {2}- addon\/kube-proxy\n/);
     assert.match(init, /\nproxy:\n {2}disabled: true\n/);
-    for (const name of ["dev-control-plane-0-init", "dev-workers-general-1-join"])
-      assert.match(scriptOf(rows, name), /--name '\^kube-router\$'[\s\S]*\nrun_step /, name);
     for (const name of ["dev-control-plane-0-prepare", "dev-workers-general-0-prepare"])
       assert.match(scriptOf(rows, name), /^KERNEL_MODULES='ip_set xt_set ip_vs ip_vs_rr'$/m, name);
-    const env = clear(named(rows, "dev-addons-network-kube-router-daemon-set").inputs);
-    assert.match(env, /"name":"KUBERNETES_SERVICE_HOST","value":"api\.dev\.internal"/);
   });
 
   it("change no script of a cluster that has none of them", async () => {
     const init = scriptOf(await build("kube-router"), "dev-control-plane-0-init");
     assert.match(init, /skipPhases:\n {2}- show-join-command\n[^ ]/);
-    assert.doesNotMatch(init, /disabled: true|\^kube-router/);
+    assert.doesNotMatch(init, /disabled: true/);
   });
 });

@@ -47,6 +47,13 @@ describe("graph: pod networks", () => {
         for (const { urn } of namespaces) assert.ok(reaches(rows, inside.urn, urn), inside.name);
     });
 
+    if (!("manifest" in podNetwork))
+      it(`${title}: reaches the API by the name that machines resolve`, async () => {
+        const rows = await clusterRows({ ...smallest, podNetwork });
+        const env = JSON.stringify(named(rows, `dev-${prefix}-daemon-set`).inputs);
+        assert.match(env, /"name":"KUBERNETES_SERVICE_HOST","value":"api\.dev\.internal"/);
+      });
+
     it(`${title}: restarts its pods when the network's MTU is another one, not otherwise`, async () => {
       const checksum = async (mtu: number) => {
         const { rows } = await run({ podNetwork, networkMtu: pulumi.output(mtu) });

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { joinScripts, scriptsFor } from "../../components/kubeadm/node-scripts.js";
+import { joinScripts } from "../../components/kubeadm/node-scripts.js";
 import {
   boundOf,
   joinerValues,
@@ -8,7 +8,6 @@ import {
   upgradeValues,
   wishes,
 } from "../support/joining.js";
-import { podNetworkOf } from "../support/pod-networks.js";
 import { Sandbox } from "../support/sandbox.js";
 
 describe("join.sh", () => {
@@ -214,15 +213,18 @@ describe("join.sh", () => {
       machine.file("etc/hosts"),
       "127.0.0.1 localhost\n10.0.0.7 api.dev.internal # stackadm\n10.0.0.8 api.dev.internal # stackadm\n",
     );
-    const { calls } = machine.run(joinScripts, { ...values, API_ADDRESSES: "10.0.0.9" });
+    machine.stub(
+      "crictl",
+      'case "$*" in "ps"*kube-proxy*) echo proxy ;; "pods "*--label*) printf "%s\\n" one other ;; *--pod*) echo "of-$4" ;; esac',
+    );
+    machine.stub("xargs", 'echo "$* $(cat | tr "\\n" " ")" >>$root/stopped');
+    machine.run(joinScripts, { ...values, API_ADDRESSES: "10.0.0.9" });
     assert.equal(
       machine.file("etc/hosts"),
       "127.0.0.1 localhost\n10.0.0.9 api.dev.internal # stackadm\n",
     );
-    assert.ok(
-      calls.some((call) => call.startsWith("crictl ps --quiet --name ^kube-proxy$")),
-      "kube-proxy reads the file when its container starts",
-    );
+    // A container has the file as it was when it started.
+    assert.equal(machine.file("stopped"), "-r timeout 60 crictl stop proxy of-one of-other \n");
   });
 
   it("finds its own lines after cloud-init has rewritten the file", () => {
@@ -235,18 +237,6 @@ describe("join.sh", () => {
       "127.0.0.1\tlocalhost\n10.0.0.9 api.dev.internal # stackadm\n",
     );
     assert.ok(calls.some((call) => call.startsWith("crictl ps")));
-  });
-
-  it("lets what stands for kube-proxy read the name's new address", () => {
-    const podNetwork = podNetworkOf({ kind: "kube-router", serviceProxy: true });
-    const scripts = scriptsFor({ podNetwork }, joinScripts);
-    run();
-    const { calls } = machine.run(scripts, { ...values, API_ADDRESSES: "10.0.0.9" });
-    assert.deepEqual(
-      calls.filter((call) => call.startsWith("crictl ps")),
-      ["crictl ps --quiet --name ^kube-router$"],
-    );
-    assert.equal(scriptsFor({ podNetwork: podNetworkOf("kube-router") }, joinScripts), joinScripts);
   });
 
   it("leaves the name to the network when the endpoint names no address", () => {

@@ -9,7 +9,7 @@ resolve_api() {
   before=$(grep -c '# stackadm$' /etc/hosts || :)
   # Not through a pipe: `changed` is wanted here.
   write /etc/hosts < <(hosts_with "$@")
-  if [[ $changed == yes ]] && ((before > 0)); then renew_proxy; fi
+  if [[ $changed == yes ]] && ((before > 0)); then renew_clients; fi
 }
 
 hosts_with() {
@@ -18,7 +18,15 @@ hosts_with() {
   for address in "$@"; do printf '%s %s # stackadm\n' "$address" "$API_NAME"; done
 }
 
-# kubelet copies the file into a pod on the host's network when its container starts.
-renew_proxy() {
-  crictl ps --quiet --name '^kube-proxy$' | xargs -r timeout 60 crictl stop || say "$(hostname): kube-proxy was not restarted"
+# What reaches the API by its name from a pod on the machine's network (apiByName in support/manifests/pod.ts): kubelet copies the
+# file into such a pod when its container starts.
+renew_clients() {
+  named_clients | xargs -r timeout 60 crictl stop || say "$(hostname): what asks the API by its name was not restarted"
+}
+
+named_clients() {
+  local pod pods
+  crictl ps --quiet --name '^kube-proxy$'
+  pods=$(crictl pods --quiet --state ready --label stackadm/api-by-name=yes)
+  for pod in $pods; do crictl ps --quiet --pod "$pod"; done
 }

@@ -25,7 +25,7 @@ export class Flannel extends Addon {
     opts?: pulumi.ComponentResourceOptions,
   ) {
     super(Flannel.type, name, args, opts);
-    const { podCidr, ipv6, podMtu, images, options } = args;
+    const { podCidr, ipv6, podMtu, images, options, apiName } = args;
     const namespace = this.object(kubernetes.core.v1.Namespace, "namespace", flannelNamespace());
     const access = this.access(flannelAccess(), namespace);
     const configuration = pulumi
@@ -42,7 +42,7 @@ export class Flannel extends Addon {
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
       flannelDaemonSet({
-        ...{ images, dual: ipv6 !== undefined },
+        ...{ images, dual: ipv6 !== undefined, apiName },
         configChecksum: configuration.apply((text) => checksum(cniConfiguration(), text)),
       }),
       {

@@ -1,6 +1,13 @@
 /** flannel as pod network: namespace, access, configuration, DaemonSet (pure). */
 import { access, reading, rule } from "../../support/manifests/access.js";
-import { appLabel, container, everywhere, fromField } from "../../support/manifests/pod.js";
+import {
+  apiByName,
+  appLabel,
+  container,
+  everywhere,
+  fromField,
+  namesApi,
+} from "../../support/manifests/pod.js";
 import { cniDirectory, publishes } from "../cni.js";
 import { vxlanOverhead, vxlanPort } from "./traits.js";
 import type { FlannelOptions } from "./options.js";
@@ -97,11 +104,13 @@ export interface FlannelSettings {
   readonly configChecksum: Late;
   /** Whether pods have IPv6 besides. @default they do not */
   readonly dual?: boolean;
+  /** Name that machines know the API by. @default it is reached as a Service */
+  readonly apiName?: string | undefined;
 }
 
 /** One flanneld per node; subnets of nodes are those that kube-controller-manager gave them. */
 export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
-  const { images, configChecksum, dual = false } = settings;
+  const { images, configChecksum, dual = false, apiName } = settings;
   const labels = appLabel(name);
   return {
     apiVersion: "apps/v1",
@@ -111,14 +120,17 @@ export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
       selector: { matchLabels: labels },
       updateStrategy: { type: "RollingUpdate" },
       template: {
-        metadata: { labels, annotations: { "checksum/config": configChecksum } },
+        metadata: {
+          labels: { ...labels, ...namesApi },
+          annotations: { "checksum/config": configChecksum },
+        },
         spec: {
           serviceAccountName: account,
           hostNetwork: true,
           priorityClassName: "system-node-critical",
           tolerations: everywhere,
           initContainers: [installPlugin(images.flannelCniPlugin)],
-          containers: [flanneld(images.flannel, dual)],
+          containers: [flanneld(images.flannel, dual, apiName)],
           volumes: [
             { name: "state", hostPath: { path: stateDirectory, type: "DirectoryOrCreate" } },
             { name: "plugins", hostPath: { path: pluginDirectory, type: "DirectoryOrCreate" } },
@@ -173,7 +185,7 @@ const interfaceOf = (dual: boolean) =>
         address: fromField("NODE_ADDRESS", "status.hostIP"),
       };
 
-function flanneld(image: string, dual: boolean) {
+function flanneld(image: string, dual: boolean, apiName: string | undefined) {
   const { iface, address, ...command } = interfaceOf(dual);
   const subnetFile = `${stateDirectory}/subnet.env`;
   return container({
@@ -190,7 +202,7 @@ function flanneld(image: string, dual: boolean) {
       "--healthz-ip=127.0.0.1",
       `--healthz-port=${healthPort.toString()}`,
     ],
-    env: [fromField("NODE_NAME", "spec.nodeName"), address],
+    env: [fromField("NODE_NAME", "spec.nodeName"), address, ...apiByName(apiName)],
     lifecycle: publishes({
       when: `test -s ${subnetFile}`,
       from: `${configDirectory}/${cniKey}`,

@@ -41,10 +41,10 @@ export class KubeRouter extends Addon {
       "daemon-set",
       // The pod range is not passed on: each node's share of it stands in the Node object.
       kubeRouterDaemonSet({
-        image: args.images.kubeRouter,
+        ...{ image: args.images.kubeRouter, apiName: args.apiName },
         serviceCidrs: [args.serviceCidr, ...(args.ipv6 ? [args.ipv6.services] : [])],
         exchangesRoutes: !routedByCloud(args.options),
-        ...(options && { options, apiName: args.apiName }),
+        ...(options && { options }),
         ...(peers && { passwordsVersion: versionOf(peers) }),
         configChecksum: configuration.apply((text) => checksum(text)),
       }),

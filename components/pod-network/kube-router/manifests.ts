@@ -1,7 +1,13 @@
 /** kube-router as pod network and network policy: access, CNI configuration, DaemonSet (pure). */
-import { apiPort } from "../../../base/ports.js";
 import { access, reading, rule, systemNamespace } from "../../support/manifests/access.js";
-import { appLabel, container, everywhere, fromField } from "../../support/manifests/pod.js";
+import {
+  apiByName,
+  appLabel,
+  container,
+  everywhere,
+  fromField,
+  namesApi,
+} from "../../support/manifests/pod.js";
 import type { Access } from "../../support/manifests/access.js";
 import type { ConfigMap, DaemonSet, Late, Secret } from "../../support/kubernetes-types.js";
 import { cniDirectory, publishes } from "../cni.js";
@@ -90,7 +96,7 @@ export interface KubeRouterSettings {
   readonly exchangesRoutes: boolean;
   /** Absent: all as by default. */
   readonly options?: RouterOptions;
-  /** Name of the API, by which a router that is the Services' proxy reaches it. */
+  /** Name that machines know the API by. @default it is reached as a Service */
   readonly apiName?: string | undefined;
   /** Changes when the passwords of peers do, which are read once. @default no peer has one */
   readonly passwordsVersion?: Late;
@@ -113,7 +119,7 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
       updateStrategy: { type: "RollingUpdate" },
       template: {
         metadata: {
-          labels,
+          labels: { ...labels, ...namesApi },
           annotations: {
             "checksum/config": settings.configChecksum,
             ...(settings.passwordsVersion !== undefined && {
@@ -201,12 +207,6 @@ function choices(options: RouterOptions, passwords: boolean): readonly string[] 
   ];
 }
 
-/** The API by the name that its machine resolves: as a Service it is there only after this pod. */
-const apiByName = (host: string) => [
-  { name: "KUBERNETES_SERVICE_HOST", value: host },
-  { name: "KUBERNETES_SERVICE_PORT", value: apiPort.toString() },
-];
-
 function router(settings: KubeRouterSettings) {
   const { image, serviceCidrs, exchangesRoutes, options, apiName } = settings;
   const dual = serviceCidrs.some(isIpv6);
@@ -222,6 +222,8 @@ function router(settings: KubeRouterSettings) {
       `--run-service-proxy=${String(options?.serviceProxy ?? false)}`,
       ...overlayOf(options),
       "--bgp-graceful-restart=true",
+      // Until then a machine reaches no other pods where something has removed the routes: by default that is a minute.
+      "--injected-routes-sync-period=10s",
       // Alone it still gives pods their addresses, and masquerades what they send outside.
       ...(exchangesRoutes ? [] : ["--enable-ibgp=false"]),
       // The MTU is Neutron's, written into the CNI configuration.
@@ -237,7 +239,7 @@ function router(settings: KubeRouterSettings) {
     env: [
       fromField("NODE_NAME", "spec.nodeName"),
       { name: "KUBE_ROUTER_CNI_CONF_FILE", value: draft },
-      ...(options?.serviceProxy === true && apiName !== undefined ? apiByName(apiName) : []),
+      ...apiByName(apiName),
     ],
     // With IPv6 the last of the node's ranges is one with a colon.
     lifecycle: publishes({

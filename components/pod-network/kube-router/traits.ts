@@ -72,7 +72,7 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
       options.overlay === "off"
         ? { modes: ["slaac"], overhead: 0 }
         : { refused: `with \`overlay: ${options.overlay}\` wraps IPv4 alone` },
-    replacesKubeProxy: options.serviceProxy && { container: "kube-router" },
+    replacesKubeProxy: options.serviceProxy,
     secrets: options.peers.map(({ password: value }, index) => ({
       path: `peers[${String(index)}].password`,
       value,

@@ -1,4 +1,5 @@
 /** What containers and tolerations of all add-ons have in common (pure). */
+import { apiPort } from "../../../base/ports.js";
 import type { Container, EnvVar, Toleration } from "../kubernetes-types.js";
 
 /** A container; images have fixed tags, so a copy on the node is the right one. */
@@ -37,6 +38,24 @@ export const readyWithAddress = {
 export function fromField(name: string, fieldPath: string): EnvVar {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }
+
+/**
+ * Returns the variables by which a client in a pod on the machine's network reaches the API under the name that the machine resolves:
+ * its address as a Service answers only after kube-proxy is there. The pod has {@link namesApi}. Not for Calico, which puts the name
+ * between brackets as if it were an address of IPv6.
+ *
+ * @param name default: the API is reached as a Service
+ */
+export const apiByName = (name: string | undefined): EnvVar[] =>
+  name === undefined
+    ? []
+    : [
+        { name: "KUBERNETES_SERVICE_HOST", value: name },
+        { name: "KUBERNETES_SERVICE_PORT", value: apiPort.toString() },
+      ];
+
+/** Label of pods with {@link apiByName}: where the name gets another address, kubeadm/scripts/api-name.sh restarts their containers. */
+export const namesApi = { "stackadm/api-by-name": "yes" };
 
 /** Runs on every node at any time: what a node needs before it can be ready. */
 export const everywhere: Toleration[] = [{ operator: "Exists" }];

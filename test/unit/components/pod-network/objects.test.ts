@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describeGoldens, describeWorkloads } from "../../../support/kubernetes-objects.js";
-import { objects, podSpecs } from "./objects.js";
+import { joinScripts } from "../../../../components/kubeadm/node-scripts.js";
+import { namesApi } from "../../../../components/support/manifests/pod.js";
+import { apiName, objects, podSpecs } from "./objects.js";
 
 describe("pod networks", () => {
   describeGoldens(join(__dirname, "golden"), objects);
@@ -15,5 +17,28 @@ describe("pod networks", () => {
       // Also while a node is not ready, or the cloud controller has not seen it.
       assert.deepEqual(pod.tolerations, [{ operator: "Exists" }]);
     });
+
+    it(`${workload}: reaches the API before kube-proxy is there`, () => {
+      for (const { env = [] } of pod.containers)
+        assert.deepEqual(
+          env.filter((one) => one.name.startsWith("KUBERNETES_")),
+          [
+            { name: "KUBERNETES_SERVICE_HOST", value: apiName },
+            { name: "KUBERNETES_SERVICE_PORT", value: "6443" },
+          ],
+        );
+    });
   }
+
+  it("have the label of what the API's new address is told to, by a script of the machine", () => {
+    const [, key = "", value] = /--label (\S+)=([^\s)]+)/.exec(joinScripts.join("\n")) ?? [];
+    assert.deepEqual(namesApi, { [key]: value });
+    const pods = Object.values(objects)
+      .flat()
+      .filter(({ kind }) => kind === "DaemonSet")
+      .map((object) => JSON.stringify(object));
+    assert.ok(
+      pods.length > 1 && pods.every((text) => text.includes(`"${key}":"${String(value)}"`)),
+    );
+  });
 });

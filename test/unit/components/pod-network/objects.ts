@@ -18,6 +18,8 @@ import { accessObjects, lookups, type AnyObject } from "../../../support/kuberne
 
 const images = imageTable("1.36.3");
 const configChecksum = "0".repeat(64);
+/** Name of the API in the example cluster. */
+export const apiName = "api.dev.internal";
 
 /** Those that come by a manifest are in manifests.test.ts. */
 type OwnKind = Exclude<DeployedKind, "calico" | "canal" | "cloud-routes">;
@@ -26,7 +28,7 @@ const router = (exchangesRoutes: boolean): readonly object[] => [
   ...accessObjects(kubeRouterAccess()),
   kubeRouterConfigMap(cniConfiguration(1350)),
   kubeRouterDaemonSet({
-    image: images.kubeRouter,
+    ...{ image: images.kubeRouter, apiName },
     serviceCidrs: ["10.96.0.0/12"],
     exchangesRoutes,
     configChecksum,
@@ -39,7 +41,7 @@ const made: Readonly<Record<OwnKind, readonly object[]>> = {
     flannelNamespace(),
     ...accessObjects(flannelAccess()),
     flannelConfigMap(networkConfiguration("10.244.0.0/16", "vxlan", 1300)),
-    flannelDaemonSet({ images, configChecksum }),
+    flannelDaemonSet({ images, configChecksum, apiName }),
   ],
 };
 

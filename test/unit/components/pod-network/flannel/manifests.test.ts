@@ -117,7 +117,7 @@ describe("pod-network/flannel", () => {
     assert.ok(argsOf(daemonSet, "flanneld").includes("--iface=$(NODE_ADDRESS)"));
     const { env } = containerOf(daemonSet, "flanneld");
     assert.deepEqual(
-      env?.map(({ name, valueFrom }) => [name, valueFrom?.fieldRef?.fieldPath]),
+      env?.flatMap(({ name, valueFrom: from }) => (from ? [[name, from.fieldRef?.fieldPath]] : [])),
       [
         ["NODE_NAME", "spec.nodeName"],
         ["NODE_ADDRESS", "status.hostIP"],
