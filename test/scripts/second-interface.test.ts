@@ -66,11 +66,19 @@ describe("second-interface.sh", () => {
       assert.ok(calls.includes(restart));
     });
 
+    it("leaves nothing of what DHCP gave it, of which the address would keep its route in the main table", () => {
+      const { calls } = run();
+      const [flush, again] = ["ip address flush dev eth1", restart].map((one) =>
+        calls.indexOf(one),
+      );
+      assert.ok(flush !== undefined && again !== undefined && flush >= 0 && flush < again);
+    });
+
     it("does nothing at the next boot", () => {
       run();
       const { code, calls } = run();
       assert.equal(code, 0);
-      assert.ok(!calls.includes(restart));
+      assert.ok(!calls.includes(restart) && !calls.includes("ip address flush dev eth1"));
     });
 
     it("has it read the file where it is about to start, and only writes it where it does not run yet", () => {

@@ -63,7 +63,11 @@ NETWORK
   # One that has not begun reads the file when it does. It is not waited for: that may be after what waits for cloud-init.
   case $(systemctl show --value -p ActiveState systemd-networkd) in
     # Not by networkctl, which asks by D-Bus: that starts after this.
-    active | activating | reloading) systemctl restart systemd-networkd ;;
+    active | activating | reloading)
+      # An address that it has stays as it is, and with it the route that DHCP's brought.
+      ip address flush dev "$name"
+      systemctl restart systemd-networkd
+      ;;
   esac
 }
 
