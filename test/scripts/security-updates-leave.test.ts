@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { prepareScripts } from "../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../support/fresh-debian.js";
 import { Sandbox, type Outcome } from "../support/sandbox.js";
 
 const networkd = "etc/systemd/networkd.conf.d/10-stackadm.conf";
+const interfaces = "etc/systemd/network";
 const needrestart = "etc/needrestart/conf.d/50-stackadm.conf";
 const restart = "systemctl restart systemd-networkd";
 
@@ -13,11 +15,30 @@ const restart = "systemctl restart systemd-networkd";
 const withNetworkd =
   'case "$*" in *ActiveState*systemd-networkd*) echo active ;; *ActiveState*) echo inactive ;; esac';
 
+/** Interfaces with addresses: those of the networks, and one that the pod network has made. */
+const ip = [
+  'case "$*" in *scope*global*)',
+  '  echo "2: ens3    inet 10.0.0.7/24 metric 100 brd 10.0.0.255 scope global dynamic ens3"',
+  '  echo "2: ens3    inet 10.0.0.100/32 scope global ens3"',
+  '  echo "3: ens4    inet 10.9.0.5/24 brd 10.9.0.255 scope global noprefixroute ens4"',
+  '  echo "9: kube-bridge    inet 10.244.1.1/24 scope global kube-bridge" ;;',
+  "esac",
+].join("\n");
+/** As networkctl of systemd 249 to 257 says it. */
+const networkctl = [
+  'case "$*" in',
+  "  *ens3) file=/run/systemd/network/10-netplan-ens3.network ;;",
+  "  *ens4) file=/etc/systemd/network/05-stackadm-admin.network ;;",
+  "  *) file=n/a ;;",
+  "esac",
+  `printf '%s\\n' '● 2: ens3' '       Link File: /usr/lib/systemd/network/99-default.link' "    Network File: $file" '           State: routable (configured)'`,
+].join("\n");
+
 describe("what a security update restarts on a machine", () => {
   let machine: Sandbox;
   const run = (): Outcome => machine.run(prepareScripts, workerValues());
   beforeEach(() => {
-    machine = new Sandbox({ ...freshDebian, systemctl: withNetworkd });
+    machine = new Sandbox({ ...freshDebian, systemctl: withNetworkd, ip, networkctl });
   });
   afterEach(() => {
     machine.close();
@@ -38,6 +59,19 @@ describe("what a security update restarts on a machine", () => {
       assert.ok(restarted >= 0 && restarted < packages, calls.join("\n"));
     });
 
+    it("keeps the addresses of its interfaces: without one for a moment, the kernel drops all routes there", () => {
+      const { calls } = run();
+      for (const name of ["10-netplan-ens3", "05-stackadm-admin"])
+        assert.equal(
+          machine.file(`${interfaces}/${name}.network.d/10-stackadm.conf`),
+          "[Network]\nKeepConfiguration=yes\n",
+        );
+      assert.deepEqual(readdirSync(join(machine.root, interfaces)).sort(), [
+        ...["05-stackadm-admin.network.d", "10-netplan-ens3.network.d"],
+      ]);
+      assert.ok(!calls.some((call) => /^networkctl (reload|reconfigure)/.test(call)));
+    });
+
     it("is restarted once", () => {
       run();
       assert.ok(!run().calls.includes(restart));
@@ -48,14 +82,17 @@ describe("what a security update restarts on a machine", () => {
       const { code, calls, stderr } = run();
       assert.equal(code, 0, stderr);
       assert.ok(machine.file(networkd));
+      assert.ok(machine.file(`${interfaces}/10-netplan-ens3.network.d/10-stackadm.conf`));
       assert.ok(!calls.includes(restart));
     });
 
     it("is not started where something else configures the interfaces", () => {
       machine.stub("systemctl", 'case "$*" in *ActiveState*) echo inactive ;; esac');
+      machine.stub("networkctl", "exit 1");
       const { code, calls } = run();
       assert.equal(code, 0);
       assert.ok(!calls.includes(restart));
+      assert.equal(machine.file(networkd), undefined);
     });
 
     it("is named where it does not come up again", () => {

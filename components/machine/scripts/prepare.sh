@@ -13,7 +13,7 @@ prepare() {
   logins
   if lives; then not_back; fi
   second_interface
-  keep_foreign_routes
+  keep_network
   keep_services
   settings
   fetch_by_proxy

@@ -19,18 +19,33 @@ Unattended-Upgrade::Automatic-Reboot "false";
 SETTINGS
 }
 
-# systemd-networkd starts again with each update of systemd, and removes the routes and rules that it did not make: those of the pod
-# network, until that notices. It reads the file when it starts. Where Kubernetes runs, that start is left to the next update.
-keep_foreign_routes() {
+# systemd-networkd starts again with each update of systemd. It then removes what it did not make itself: routes and rules of the pod
+# network, the virtual IP, and an address that it has by DHCP, until that is given again; without one the kernel drops all routes of the
+# interface. It reads these files when it starts. Where Kubernetes runs, that start is left to the next update.
+keep_network() {
+  local told=no file
+  [[ $(systemctl show --value -p ActiveState systemd-networkd) == active ]] || return 0
   write /etc/systemd/networkd.conf.d/10-stackadm.conf <<'NETWORKD'
 [Network]
 ManageForeignRoutes=no
 ManageForeignRoutingPolicyRules=no
 NETWORKD
-  [[ $changed == yes ]] && ! lives || return 0
-  [[ $(systemctl show --value -p ActiveState systemd-networkd) == active ]] || return 0
+  [[ $changed == no ]] || told=yes
+  for file in $(network_files); do
+    write "/etc/systemd/network/$file.d/10-stackadm.conf" 0644 $'[Network]\nKeepConfiguration=yes\n'
+    [[ $changed == no ]] || told=yes
+  done
+  if [[ $told == no ]] || lives; then return 0; fi
   systemctl restart systemd-networkd ||
     die "systemd-networkd does not start again on $(hostname); journalctl -u systemd-networkd there says why"
+}
+
+# The names of its files of the interfaces that have an address.
+network_files() {
+  local device
+  for device in $(ip -o -4 address show scope global | awk '!known[$2]++ { print $2 }'); do
+    networkctl --no-pager status "$device" | sed -n 's|^ *Network File: /.*/||p'
+  done
 }
 
 # needrestart, which Ubuntu's images have, restarts after each installation what still runs with a replaced library: pods lose their
