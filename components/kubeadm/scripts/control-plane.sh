@@ -100,7 +100,7 @@ begin_cluster() {
     [[ -z $KUBE_PROXY_CONFIGURATION ]] || begin proxy
     write "$volatile/kubeadm.yaml" 0600 "$KUBEADM_INIT"
     say "$NODE_NAME: kubeadm init"
-    start_unit init 900 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && touch $state/init.done"
+    start_unit init 900 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && $(without_resolver "$volatile/kubeadm.yaml") && touch $state/init.done"
     started=yes
   fi
   wait_unit init 910
@@ -114,6 +114,12 @@ begin_cluster() {
     keep_configuration
     keep version "$KUBERNETES_VERSION"
   fi
+}
+
+# without_resolver DOCUMENTS: what keeps this machine's resolver out of the configuration for all kubelets. kubeadm init sets it where
+# systemd-resolved runs, for the machine's own kubelet, and uploads it with the rest: pods of machines without that would not start.
+without_resolver() {
+  printf "{ ! grep -q '^resolvConf:' %s || kubeadm init phase upload-config kubelet --config %s; }" "$kubelet_file" "$1"
 }
 
 join_cluster() {
