@@ -165,6 +165,15 @@ describe("prepare.sh", () => {
     assert.match(stderr, /cloud-init failed on machine: write_files: no space/);
   });
 
+  it("goes on where Kubernetes runs already and cloud-init failed at a later boot, and says so", () => {
+    afterFirst();
+    machine.put("var/lib/stackadm/join.done");
+    machine.stub("cloud-init", 'case "$*" in *--long*) echo "no metadata" ;; *) exit 1 ;; esac');
+    const { code, stderr } = run();
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /machine: cloud-init failed at the last boot: no metadata/);
+  });
+
   it("gives cloud-init the time to upgrade packages, and says when it did not end", () => {
     machine.stub("cloud-init", "exit 124");
     const { code, stderr } = run();
