@@ -73,6 +73,7 @@ export const prepareScripts = [
   read("scripts/disk.sh"),
   read("scripts/authority.sh"),
   read("scripts/proxy.sh"),
+  read("scripts/package-key.sh"),
   read("scripts/registries.sh"),
   read("scripts/containerd-package.sh"),
   read("scripts/prepare.sh"),

@@ -6,6 +6,7 @@ const read = scriptsBeside(__dirname);
 
 /** What knows Kubernetes' packages (scripts/packages.sh). */
 export const packageScripts = [
+  read("../support/scripts/downloads.sh"),
   read("../support/scripts/apt.sh"),
   read("scripts/packages.sh"),
 ] as const;

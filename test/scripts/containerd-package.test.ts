@@ -149,16 +149,16 @@ describe("where containerd comes from", () => {
     const body = machine.bodyOf("apt-get");
     machine.stub(
       "apt-get",
-      `case "$*" in *Error-Mode=any*update) echo "E: Failed to fetch x"; exit 100 ;; esac\n${body}`,
+      `case "$*" in *containerd/sources.list*update) echo "E: Failed to fetch x"; exit 100 ;; esac\n${body}`,
     );
     assert.match(
       run().stderr,
-      /\nreason: kubernetes\.packages\.containerd\.source: the packages of https:\S+ bookworm stable cannot be listed on machine: Failed to fetch x; write a repository/,
+      /\nreason: kubernetes\.packages\.containerd\.source: the packages of https:\S+ bookworm stable cannot be listed on machine: Failed to fetch x; write another address in kubernetes\.packages\.containerd\.source\n$/,
     );
     machine.stub("curl", answering('case "$*" in *docker*) exit 7 ;; *) echo KEY ;; esac'));
     assert.match(
       run().stderr,
-      /\nreason: kubernetes\.packages\.containerd\.source: machine cannot fetch https:\S+\/debian\/gpg, the key of https:\S+ bookworm stable; write a repository that it reaches\n$/,
+      /\nreason: kubernetes\.packages\.containerd\.key: machine asked https:\S+\/debian\/gpg for the key of https:\S+ bookworm stable and got no answer \(curl ended with code 7\); let the machine reach it, .*, or write another address in kubernetes\.packages\.containerd\.key\n$/,
     );
   });
 

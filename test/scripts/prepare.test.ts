@@ -122,7 +122,7 @@ describe("prepare.sh", () => {
       "apt-get",
       'case "$*" in *install*) echo "E: Sub-process failed"; exit 100 ;; esac',
     );
-    assert.match(run().stderr, /\nreason: the packages cannot be installed: Sub-process failed\n$/);
+    assert.match(run().stderr, /\nreason: the packages cannot be installed on machine: Sub-process failed; write another address in kubernetes\.packages\.url\n$/);
   });
 
   it("does nothing twice", () => {

@@ -128,7 +128,7 @@ install_packages() {
   pin_kubernetes "${kubernetes_packages[@]}"
   if ! has_containerd; then pin_containerd; fi
   # The guard needs iptables, and not every build of kubelet brings it.
-  apt_install iptables "${pinned[@]}" || die "the packages cannot be installed$(because apt)"
+  apt_install iptables "${pinned[@]}" || die "the packages cannot be installed on $(hostname)$(apt_fault kubernetes.packages.url)"
   forget_containerd_source
   installed || die "the packages are installed, but kubeadm, kubelet and containerd $CONTAINERD_SERIES do not answer"
 }
@@ -137,7 +137,7 @@ list_packages() {
   trust_packages
   printf 'deb [signed-by=%s] %s /\n' "$keyring" "$PACKAGES_URL" |
     write /etc/apt/sources.list.d/stackadm.list
-  apt_update_own || die "the packages of $PACKAGES_URL cannot be listed$(because apt)"
+  apt_update_own || die "kubernetes.packages.url: $(hostname) cannot list the packages of $(shown "$PACKAGES_URL")$(apt_fault kubernetes.packages.url)"
 }
 
 # All that the machine's turn needs is here by then, or nobody's begins. An owner who has no apt brings it along.
@@ -147,7 +147,7 @@ fetch_packages() {
   say "$(hostname): fetching Kubernetes $KUBERNETES_VERSION for its turn"
   list_packages
   pin_kubernetes "${kubernetes_packages[@]}"
-  apt_fetch "${pinned[@]}" || die "the packages cannot be fetched$(because apt)"
+  apt_fetch "${pinned[@]}" || die "the packages cannot be fetched on $(hostname)$(apt_fault kubernetes.packages.url)"
 }
 
 # What the distribution has, like keepalived.
@@ -157,7 +157,7 @@ extra_packages() {
     dpkg-query -W -f '${db:Status-Status}\n' "$name" | grep -qx installed || missing+=("$name")
   done
   ((${#missing[@]} == 0)) || apt_install "${missing[@]}" ||
-    die "${missing[*]} cannot be installed on $(hostname)$(because apt)"
+    die "${missing[*]} cannot be installed on $(hostname)$(apt_fault)"
 }
 
 installed() {
@@ -166,39 +166,6 @@ installed() {
 }
 
 has_containerd() { containerd --version | grep -Eq " v?$CONTAINERD_SERIES\."; }
-
-readonly keyring=/etc/apt/keyrings/stackadm.asc
-
-trust_packages() {
-  trusted_key kubernetes.packages.url "$PACKAGES_URL" "${PACKAGES_URL}Release.key" "$PACKAGES_KEY_FINGERPRINT" "$keyring"
-}
-
-# trusted_key ARGUMENT REPOSITORY ADDRESS FINGERPRINT KEYRING: ARGUMENT is the one that says the repository. A file may hold any
-# number of keys, and apt trusts each of them: the keyring gets the pinned one alone.
-trusted_key() {
-  local found home=$volatile/gnupg key=$volatile/gnupg.key
-  if ! command -v curl || ! command -v gpg; then apt_install curl gnupg ca-certificates; fi
-  mkdir -p "$volatile"
-  fetch "$3" "$key" || die "$1: $(hostname) cannot fetch $3, the key of $2; write a repository that it reaches"
-  found=$(primary_keys <"$key")
-  grep -qxF "$4" <<<"$found" ||
-    die_as INVALID_CONFIG "${1%.*}.keyFingerprint: $2 is signed by ${found//$'\n'/ and }, not by $4"
-  rm -rf "$home"
-  mkdir -m 0700 "$home"
-  gpg --homedir "$home" --batch --no-autostart --import "$key"
-  gpg --homedir "$home" --batch --no-autostart --armor --export-options export-minimal --export "$4" |
-    write "$5"
-  rm -rf "$home"
-}
-
-# The fingerprints of the keys in standard input, without those of their subkeys.
-primary_keys() {
-  gpg --homedir "$volatile" --batch --no-autostart --show-keys --with-colons |
-    awk -F: '$1 == "pub" { primary = 1 } $1 == "fpr" && primary { print $10; primary = 0 }'
-}
-
-# An earlier release trusted whatever else was in the file.
-only_pinned_trusted() { [[ ! -e $keyring || $(primary_keys <"$keyring") == "$PACKAGES_KEY_FINGERPRINT" ]]; }
 
 runtime() {
   local pause config restart

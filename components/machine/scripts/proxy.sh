@@ -21,20 +21,6 @@ fetch_by_proxy() {
   fi
 }
 
-# fetch ADDRESS FILE: follows at most 5 redirects, each by the proxy of its own scheme. An https address never leads to http.
-fetch() {
-  local address=$1 next='' hops=0 options=(--fail --silent --show-error --retry 5 --retry-connrefused --max-time 60)
-  options+=(--proto '=http,https' --output "$2" --write-out '%{redirect_url}')
-  until ((hops++ > 5)); do
-    next=$(curl "${options[@]}" ${PROXY:+--config "$proxy_home/curl-${address%%:*}"} "$address") || return
-    if [[ -z $next ]]; then return 0; fi
-    if [[ $address == https:* && $next != https:* ]]; then break; fi
-    address=$next
-  done
-  printf '%s leads to %s\n' "$address" "$next" >&2
-  return 1
-}
-
 # Sets `changed`. A unit's variables are everybody's to read, a file's are not.
 containerd_by_proxy() {
   local text first

@@ -9,7 +9,7 @@ get_packages() {
   command -v apt-get ||
     die "$NODE_NAME has no apt, by which it could get Kubernetes $KUBERNETES_VERSION; put kubeadm, kubelet and kubectl of that version there, restart nothing, and run up again"
   pin_kubernetes "$@"
-  apt_install "${pinned[@]}" || die "$* of Kubernetes $KUBERNETES_VERSION cannot be installed on $NODE_NAME$(because apt)"
+  apt_install "${pinned[@]}" || die "$* of Kubernetes $KUBERNETES_VERSION cannot be installed on $NODE_NAME$(apt_fault kubernetes.packages.url)"
   apt_hold "${kubernetes_packages[@]}"
   is_now "$1" || die "$1 of $NODE_NAME is not of version $KUBERNETES_VERSION, although its package is installed"
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# How packages come onto a machine: put after common.sh, before every script that installs some. Reads no values.
+# How packages come onto a machine: put after common.sh and downloads.sh, before every script that installs some. Reads no values.
 
 # apt_run SECONDS ARGUMENT...: at most so long, of which 300 s may pass until nobody else installs. In English: what it says is read.
 apt_run() {
@@ -16,10 +16,18 @@ apt_update() {
   done
 }
 
-# Only our repository: the distribution's lists may be unreachable, and are not needed when its packages are there.
+# apt_fault [SETTING]: ": ", what apt said was wrong and what to do about it, or nothing. SETTING says where packages come from.
+apt_fault() {
+  local said
+  said=$(because apt)
+  printf '%s' "$said$(remedy "$said" "${1:+write another address in $1}")"
+}
+
+# Only our repository: the distribution's lists may be unreachable, and are not needed when its packages are there. Without the mode
+# apt succeeds although nothing answered.
 apt_update_own() {
   apt_update -o Dir::Etc::sourcelist=sources.list.d/stackadm.list -o Dir::Etc::sourceparts=- \
-    -o APT::Get::List-Cleanup=0
+    -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any
 }
 
 # What is pinned may be held at another version, by an earlier run with other settings or by the image.

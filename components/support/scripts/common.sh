@@ -117,10 +117,13 @@ because() {
       /^[ \t]*\[ERROR / { sub(/^[ \t]+/, ""); checks = checks (checks == "" ? "" : "; ") $0 }
       /^error/ && first == "" { first = $0; sub(/^error: /, "", first) }
       END { print (checks == "" ? first : checks) }') ;;
-    # The first of the last lines of errors: what follows it is advice, what came before was tried again.
+    # The first of the last lines of errors: what follows it is advice, what came before was tried again. Of a repository that cannot
+    # be used, the line after its address has the reason.
     apt) said=$(this_run | awk '
-      /^E: / { if (!inside) found = substr($0, 4); inside = 1; next }
-      { inside = 0 }
+      /^Err:/ { failing = 1; next }
+      failing { reason = $0; sub(/^ +/, "", reason); failing = 0 }
+      /^E: / && !inside { found = substr($0, 4); if (/^E: The repository / && reason != "") found = found " (" reason ")" }
+      { inside = /^E: / }
       END { print found }') ;;
   esac
   printf '%s' "${said:+: $said}"

@@ -1,0 +1,98 @@
+# shellcheck shell=bash disable=SC2154
+# The keys by which this machine trusts repositories of packages. Read by prepare.sh, after proxy.sh. Values: PACKAGES_URL,
+# PACKAGES_KEY_FINGERPRINT.
+
+readonly keyring=/etc/apt/keyrings/stackadm.asc
+
+trust_packages() {
+  trusted_key kubernetes.packages.url "$PACKAGES_URL" "${PACKAGES_URL}Release.key" "$PACKAGES_KEY_FINGERPRINT" "$keyring"
+}
+
+# trusted_key SETTING REPOSITORY ADDRESS FINGERPRINT KEYRING: SETTING is the one that says the address. A file may hold any
+# number of keys, and apt trusts each of them: the keyring gets the pinned one alone.
+trusted_key() {
+  local found home=$volatile/gnupg key=$volatile/key.asc
+  can_trust
+  fetch_key "$3" "$key" ||
+    die "$1: $(hostname) asked $(shown "$3") for the key of $(shown "$2") and got $got$(elsewhere "$3")$(remedy "$got" "write another address in $1")"
+  found=$(primary_keys <"$key")
+  grep -qxF "$4" <<<"$found" ||
+    die_as INVALID_CONFIG "${1%.*}.keyFingerprint: $(shown "$2") is signed by ${found//$'\n'/ and }, not by $4"
+  rm -rf "$home"
+  mkdir -m 0700 "$home"
+  gpg --homedir "$home" --batch --no-autostart --import "$key"
+  gpg --homedir "$home" --batch --no-autostart --armor --export-options export-minimal --export "$4" |
+    write "$5"
+  rm -rf "$home"
+}
+
+can_trust() {
+  mkdir -p "$volatile"
+  if command -v curl && command -v gpg; then return 0; fi
+  apt_install curl gnupg ca-certificates ||
+    die "curl, gnupg and ca-certificates cannot be installed on $(hostname)$(apt_fault)"
+}
+
+# fetch_key ADDRESS FILE: fails as `fetch` does, also where what comes is no key.
+fetch_key() {
+  fetch "$@" || return 1
+  if [[ -n $(primary_keys <"$2") ]]; then return 0; fi
+  got='no OpenPGP key'
+  return 1
+}
+
+# elsewhere ADDRESS: " from" where the redirects of an address ended, or nothing.
+elsewhere() { [[ $ended == "$1" ]] || printf ' from %s' "$(shown "$ended")"; }
+
+# fetch ADDRESS FILE: follows at most 5 redirects, each by the proxy of its own scheme. An https address never leads to http. Sets
+# `ended`, the address that answered last; where it fails, `got` to what came from there.
+fetch() {
+  local answer='' next='' said='' code hops=0 options
+  ended=$1 got=''
+  options=(--fail --silent --show-error --retry 5 --retry-connrefused --retry-max-time 120 --max-time 60)
+  options+=(--proto '=http,https' --output "$2" --write-out '%{http_code} %{redirect_url}\n%{errormsg}')
+  until ((hops++ > 5)); do
+    code=0
+    # curl makes no file of an empty answer.
+    : >"$2"
+    answer=$(curl "${options[@]}" ${PROXY:+--config "$proxy_home/curl-${ended%%:*}"} "$ended") || code=$?
+    said=${answer#*$'\n'}
+    read -r answer next <<<"${answer%%$'\n'*}"
+    case $code in
+      0) got=$(if [[ -n $next ]]; then refused_redirect "$next"; else no_file "$2"; fi) ;;
+      22) got="HTTP $answer" ;;
+      60) got="a certificate that it does not trust ($said)" ;;
+      *) got="no answer (${said:-curl ended with code $code})" ;;
+    esac
+    if [[ -n $got ]]; then return 1; fi
+    if [[ -z $next ]]; then return 0; fi
+    ended=$next
+  done
+  got='more than 5 redirects'
+  return 1
+}
+
+# refused_redirect ADDRESS: says why `ended` may not lead there, or nothing.
+refused_redirect() {
+  if [[ $1 == https:* ]] || [[ $1 == http:* && $ended == http:* ]]; then return 0; fi
+  printf 'a redirect to %s, which is not encrypted or no web address' "$(shown "$1")"
+}
+
+# no_file FILE: says what an answer is that nobody wants, or nothing.
+no_file() {
+  if [[ ! -s $1 ]]; then
+    printf 'an empty answer'
+  elif grep -aEqi '<(html|!doctype html)' "$1"; then
+    printf 'an HTML page'
+  fi
+}
+
+# The fingerprints of the keys in standard input, without those of their subkeys. There may be none.
+primary_keys() {
+  list_keys | awk -F: '$1 == "pub" { primary = 1 } $1 == "fpr" && primary { print $10; primary = 0 }'
+}
+
+list_keys() { gpg --homedir "$volatile" --batch --no-autostart --show-keys --with-colons || :; }
+
+# An earlier release trusted whatever else was in the file.
+only_pinned_trusted() { [[ ! -e $keyring || $(primary_keys <"$keyring") == "$PACKAGES_KEY_FINGERPRINT" ]]; }

@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# What a machine says of a download that brought something else than was wanted. Put after common.sh. Reads no values.
+
+# shown ADDRESS: leaves out what may be a password: user, query and fragment.
+shown() { sed -E 's|^([a-z]+://)[^/@]*@|\1|; s|[?#].*||' <<<"$1"; }
+
+# Pairs: a pattern of what curl, apt, kubeadm and containerd say, in small letters, and what to do about it. The first that fits counts.
+readonly remedies=(
+  ' 407 ' 'correct user and password in network.proxy'
+  'proxy|connect tunnel' 'correct network.proxy, or have the proxy let it through'
+  ' 429 |toomanyrequests|rate limit' 'run the same command again later, as that host limits what one address may fetch and machines behind one router share theirs'
+  ' 40[13] |denied|authorization' 'have it let these machines read'
+  ' 4(04|10) |not found' 'look whether that is published there'
+  'certificate|x509|handshake' "have the image trust the authority of what answers there, and look at the machine's clock"
+  'resolve|no such host|server misbehaving' 'let the name servers of the machine know that host'
+  'nosplit|html|empty|openpgp|redirect' 'look at what answers there, which may be a page for signing in'
+  'signature|public key' 'look at the key that signs it'
+  'no space|free space' 'give the machine more room'
+  ' 5[0-9][0-9] ' 'run the same command again later'
+  'connect|no answer|timed out|timeout|unreachable|refused|reset|closed|eof' 'let the machine reach it, by a router, by security groups or by network.proxy'
+  '' ''
+)
+
+# remedy TEXT [OTHERWISE]: "; " and what to do about what a tool said, or nothing. OTHERWISE always helps, like another address.
+remedy() {
+  local said=" ${1,,} " pair todo
+  said=${said//[$'\n';,)]/ }
+  for ((pair = 0; pair < ${#remedies[@]}; pair += 2)); do
+    if [[ $said =~ ${remedies[pair]} ]]; then break; fi
+  done
+  todo=${remedies[pair + 1]}
+  if [[ -n $todo && -n ${2:-} ]]; then todo+=', or '; fi
+  todo+=${2:-}
+  printf '%s' "${todo:+; $todo}"
+}
