@@ -8,7 +8,7 @@ import { packageSeries } from "../../base/versions.js";
 import { containerdConfig } from "./containerd-documents.js";
 import { registryFiles } from "./registry-documents.js";
 import { scriptsBeside } from "../support/static-scripts.js";
-import { packageScripts, packageValuesOf } from "./version.js";
+import { newestPackages, packageScripts, packageValuesOf } from "./version.js";
 
 const read = scriptsBeside(__dirname);
 
@@ -18,6 +18,7 @@ export const prepareValues = [
   "KUBERNETES_VERSION",
   "PACKAGES_URL",
   "PACKAGES_KEY_FINGERPRINT",
+  "NEWEST_PACKAGES_URL",
   "CONTAINERD_SOURCE",
   "CONTAINERD_KEY",
   "CONTAINERD_KEY_FINGERPRINT",
@@ -152,6 +153,7 @@ export function preparation(
     KUBEADM_IMAGES: pulledEarly(spec, role),
     ...packageValuesOf(spec),
     PACKAGES_KEY_FINGERPRINT: packages.keyFingerprint,
+    NEWEST_PACKAGES_URL: newestPackages(kubernetes),
     CONTAINERD_SOURCE: packages.containerd.source,
     CONTAINERD_KEY: packages.containerd.key,
     CONTAINERD_KEY_FINGERPRINT: packages.containerd.keyFingerprint,

@@ -50,6 +50,7 @@ const anyMayOpen = (files: string): boolean =>
 const mayHoldPassword: Readonly<Record<string, (text: string) => boolean>> = {
   BEFORE_KUBEADM: (text) => text !== "",
   PACKAGES_URL: mayOpen,
+  NEWEST_PACKAGES_URL: mayOpen,
   CONTAINERD_SOURCE: mayOpen,
   CONTAINERD_KEY: mayOpen,
   REGISTRIES: anyMayOpen,

@@ -1,4 +1,4 @@
-import { minorOf, packageSeries } from "../../base/versions.js";
+import { minorOf, packageSeries, supportedMinors } from "../../base/versions.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { scriptsBeside } from "../support/static-scripts.js";
 
@@ -38,6 +38,14 @@ export const packageValuesOf = ({
     IMAGE_REPOSITORY: registry.prefix,
   };
 };
+
+/** Returns the address of the newest minor's repository, or nothing where that is no other one than the version's own. */
+export function newestPackages({ version, packages: { url } }: Of["kubernetes"]): string {
+  const [newest = ""] = supportedMinors;
+  return newest === minorOf(version) || !url.includes("{minor}")
+    ? ""
+    : url.replaceAll("{minor}", newest);
+}
 
 export const versionValuesOf = (spec: Of): Record<(typeof versionValues)[number], string> => ({
   ...packageValuesOf(spec),

@@ -118,6 +118,51 @@ describe("what a machine downloads itself", () => {
     });
   });
 
+  describe("is a key that has expired in the repository of an ended minor", () => {
+    const newest = (): Record<string, string> => ({
+      NEWEST_PACKAGES_URL: repository(server, "1.36"),
+    });
+    const expired = `reason: [INVALID_CONFIG] kubernetes.packages.url: the key ${"@"} of SERVER/v1.35/deb/ expired on 2024-01-31`;
+    beforeEach(() => {
+      server.answer(release("1.35"), key.expired);
+    });
+    const says = async (over: Record<string, string>, newer: string): Promise<void> => {
+      const said = (await reason(over)).replace(key.fingerprint, "@");
+      assert.ok(
+        said.startsWith(`${expired}${newer}; ${otherwise} that has one, or look at the clock`),
+        said,
+      );
+      assert.equal(machine.file(keyring), undefined);
+    };
+
+    it("which the newest minor's has prolonged, by which apt reads the older one", async () => {
+      server.answer(release("1.36"), key.prolonged);
+      server.answer("/v1.35/deb/InRelease", key.signed);
+      server.answer("/v1.35/deb/Packages", "");
+      realApt();
+      const done = await run(newest());
+      assert.equal(done.code, 0, done.stderr);
+      assert.match(done.stderr, /the key of \S+\/v1\.35\/deb\/ has expired there; taking/);
+      assert.ok(server.asked.includes("GET /v1.35/deb/InRelease"), server.asked.join("\n"));
+    });
+
+    it("and nowhere else is asked while it is valid", async () => {
+      server.answer(release("1.35"), key.prolonged);
+      assert.equal((await run(newest())).code, 0);
+      assert.deepEqual(server.asked, [`GET ${release("1.35")}`]);
+    });
+
+    it("and has expired in the newest's too, or is another there, or is not there", async () => {
+      const newer = ", and SERVER/v1.36/deb/Release.key has no later copy of it";
+      await says(newest(), newer);
+      server.answer(release("1.36"), key.expired);
+      await says(newest(), newer);
+      server.answer(release("1.36"), expiringKey("").prolonged);
+      await says(newest(), newer);
+      await says({ NEWEST_PACKAGES_URL: "" }, "");
+    });
+  });
+
   /** The list of packages is fetched by the real apt, which sees no file but those of the sandbox. */
   function realApt(): void {
     const body = machine.bodyOf("apt-get");

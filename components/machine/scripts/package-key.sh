@@ -1,29 +1,42 @@
 # shellcheck shell=bash disable=SC2154
 # The keys by which this machine trusts repositories of packages. Read by prepare.sh, after proxy.sh. Values: PACKAGES_URL,
-# PACKAGES_KEY_FINGERPRINT.
+# PACKAGES_KEY_FINGERPRINT, NEWEST_PACKAGES_URL.
 
 readonly keyring=/etc/apt/keyrings/stackadm.asc
 
+# An ended minor keeps the copy of the key that it had last, which expires; the repository of a newer minor has the same key prolonged.
 trust_packages() {
-  trusted_key kubernetes.packages.url "$PACKAGES_URL" "${PACKAGES_URL}Release.key" "$PACKAGES_KEY_FINGERPRINT" "$keyring"
+  trusted_key kubernetes.packages.url "$PACKAGES_URL" "${PACKAGES_URL}Release.key" "$PACKAGES_KEY_FINGERPRINT" "$keyring" \
+    "${NEWEST_PACKAGES_URL:+${NEWEST_PACKAGES_URL}Release.key}"
 }
 
-# trusted_key SETTING REPOSITORY ADDRESS FINGERPRINT KEYRING: SETTING is the one that says the address. A file may hold any
-# number of keys, and apt trusts each of them: the keyring gets the pinned one alone.
+# trusted_key SETTING REPOSITORY ADDRESS FINGERPRINT KEYRING [NEWER]: SETTING is the one that says the address. A file may hold any
+# number of keys, and apt trusts each of them: the keyring gets the pinned one alone. NEWER is where it is when it has expired here.
 trusted_key() {
-  local found home=$volatile/gnupg key=$volatile/key.asc
+  local found end newer=${6:-} home=$volatile/gnupg key=$volatile/key.asc
   can_trust
   fetch_key "$3" "$key" ||
     die "$1: $(hostname) asked $(shown "$3") for the key of $(shown "$2") and got $got$(elsewhere "$3")$(remedy "$got" "write another address in $1")"
   found=$(primary_keys <"$key")
   grep -qxF "$4" <<<"$found" ||
     die_as INVALID_CONFIG "${1%.*}.keyFingerprint: $(shown "$2") is signed by ${found//$'\n'/ and }, not by $4"
+  if end=$(expiry "$4" <"$key"); then
+    later_key "$newer" "$4" "$key" ||
+      die_as INVALID_CONFIG "$1: the key $4 of $(shown "$2") expired on $(date -u -d "@$end" +%F)${newer:+, and $(shown "$newer") has no later copy of it}; write another address in $1 that has one, or look at the clock of $(hostname), which says $(date -u +%F)"
+    say "$(hostname): the key of $(shown "$2") has expired there; taking its later copy from $(shown "$newer")"
+  fi
   rm -rf "$home"
   mkdir -m 0700 "$home"
   gpg --homedir "$home" --batch --no-autostart --import "$key"
   gpg --homedir "$home" --batch --no-autostart --armor --export-options export-minimal --export "$4" |
     write "$5"
   rm -rf "$home"
+}
+
+# later_key ADDRESS FINGERPRINT FILE: fails where that address has no copy of the key that is valid now.
+later_key() {
+  [[ -n $1 ]] && fetch_key "$1" "$3" && grep -qxF "$2" <<<"$(primary_keys <"$3")" || return 1
+  ! expiry "$2" <"$3"
 }
 
 can_trust() {
@@ -90,6 +103,14 @@ no_file() {
 # The fingerprints of the keys in standard input, without those of their subkeys. There may be none.
 primary_keys() {
   list_keys | awk -F: '$1 == "pub" { primary = 1 } $1 == "fpr" && primary { print $10; primary = 0 }'
+}
+
+# expiry FINGERPRINT: when that key of standard input expired, in seconds since 1970; fails where it has not.
+expiry() {
+  list_keys | awk -F: -v wanted="$1" '
+    $1 == "pub" { expired = $2 == "e"; end = $7; primary = 1 }
+    $1 == "fpr" && primary { primary = 0; if ($10 == wanted && expired) { print end; found = 1 } }
+    END { exit !found }'
 }
 
 list_keys() { gpg --homedir "$volatile" --batch --no-autostart --show-keys --with-colons || :; }

@@ -33,6 +33,14 @@ describe("preparation", () => {
     assert.equal(PACKAGES_URL, "https://pkgs.k8s.io/core:/stable:/v1.35/deb/");
   });
 
+  it("names the newest minor's repository only where it is another one", () => {
+    const of = (kubernetes: object): string =>
+      preparation(spec(kubernetes), "worker").NEWEST_PACKAGES_URL;
+    assert.match(of({ version: "1.35.4" }), /\/v1\.36\/deb\/$/);
+    assert.equal(of({}), "");
+    assert.equal(of({ version: "1.35.4", packages: { url: "https://mirror.example.org/" } }), "");
+  });
+
   it("says where containerd comes from, with the places that the machine fills", () => {
     const source = "https://mirror.example.org/{distribution} {codename} main";
     const containerd = { source, key: "https://mirror.example.org/{distribution}/key.asc" };
