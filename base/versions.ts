@@ -51,6 +51,12 @@ export const upstreamPackages = {
 } as const;
 
 /**
+ * The latest minor of containerd that machines are given. Up to 2.4.2 it takes passwords of registries from its configuration, which it
+ * calls deprecated and means to give up in 2.7; a later minor comes in here when that was tried with it.
+ */
+const latestContainerd = "2.4";
+
+/**
  * Where containerd 2 comes from on machines of which neither Kubernetes' repository nor the distribution has it; `{distribution}` and
  * `{codename}` become ID and VERSION_CODENAME of the machine's os-release(5). Docker's own, as its instructions for Debian and Ubuntu say.
  */
@@ -61,14 +67,21 @@ export const containerdPackages = {
   keyFingerprint: "9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
 } as const;
 
-/** What comes beside Kubernetes' own packages: machines install the newest build of the series and hold it. */
+/**
+ * What comes beside Kubernetes' own packages: machines install the newest build of the series and hold it. `<=1.36` takes earlier minors of
+ * the same major too.
+ */
 export function packageSeries(kubernetesVersion: string): {
   readonly criTools: string;
   readonly kubernetesCni: string;
   readonly containerd: string;
 } {
-  // crictl is released with each minor of Kubernetes.
-  return { criTools: minorOf(kubernetesVersion), kubernetesCni: "1", containerd: "2" };
+  // crictl is released with each minor of Kubernetes, sometimes later than that; an earlier one does as well.
+  return {
+    criTools: `<=${minorOf(kubernetesVersion)}`,
+    kubernetesCni: "1",
+    containerd: `<=${latestContainerd}`,
+  };
 }
 
 /** "1.36" of "1.36.3". */

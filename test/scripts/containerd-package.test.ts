@@ -107,6 +107,14 @@ describe("where containerd comes from", () => {
       assert.match(call, / Dir::Etc::sourceparts=- .* Dir::State::lists=\S+ .* Dir::Cache=/);
   });
 
+  it("has no minor of it that nobody has tried, and leaves one that the image brings", () => {
+    has({ separate: "2.10.0-1 2.5.0-1 2.4.1-1 2.2.1-1 1.7.28-1" });
+    assert.match(installed(run()), /\/containerd\.io_2\.4\.1-1_amd64\.deb$/);
+    machine.stub("containerd", "echo containerd containerd.io v2.5.0 abc");
+    machine.put("installed");
+    assert.equal(installed(run()), "");
+  });
+
   it("is never asked where the distribution has one, which is seen when all lists are there", () => {
     has({ distribution: "2.1.4~ds1-1", separate: "2.2.1-1" });
     const done = run();
@@ -141,7 +149,7 @@ describe("where containerd comes from", () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /\nreason: \[INVALID_CONFIG\] kubernetes\.packages\.containerd\.source: neither https:\/\/pkgs\.k8s\.io\/\S+ nor another repository of machine nor https:\/\/download\.docker\.com\/linux\/debian bookworm stable has containerd\.io of series 2; write a repository that has it\n$/,
+      /\nreason: \[INVALID_CONFIG\] kubernetes\.packages\.containerd\.source: neither https:\/\/pkgs\.k8s\.io\/\S+ nor another repository of machine nor https:\/\/download\.docker\.com\/linux\/debian bookworm stable has containerd\.io of series 2\.4 or earlier; write a repository that has it\n$/,
     );
   });
 

@@ -71,10 +71,20 @@ describe("prepare.sh", () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /\nreason: neither https:\/\/pkgs\.k8s\.io\/\S+ nor another repository of machine has cri-tools of series 1\.36\n$/,
+      /\nreason: neither https:\/\/pkgs\.k8s\.io\/\S+ nor another repository of machine has cri-tools of series 1\.36 or earlier\n$/,
     );
     assert.ok(calls.some((call) => /^apt-get .*Retries=3 update$/.test(call)));
     assert.ok(!calls.some((call) => call.includes(" install ")));
+  });
+
+  it("takes an earlier crictl where the minor has none yet, and no later one", () => {
+    const body = machine.bodyOf("apt-cache");
+    machine.stub(
+      "apt-cache",
+      `case "$2" in cri-tools) for build in 2.1.0-1.1 1.100.0-1.1 1.37.0-1.1 1.35.0-1.1 1.34.0-1.1; do echo " $2 | $build | x"; done ;; *) ${body} ;; esac`,
+    );
+    const install = run().calls.find((call) => call.includes(" install ")) ?? "";
+    assert.match(install, / cri-tools=1\.35\.0-1\.1 /);
   });
 
   it("takes the distribution's containerd where there is no containerd.io of the series, with its epoch", () => {
@@ -122,7 +132,10 @@ describe("prepare.sh", () => {
       "apt-get",
       'case "$*" in *install*) echo "E: Sub-process failed"; exit 100 ;; esac',
     );
-    assert.match(run().stderr, /\nreason: the packages cannot be installed on machine: Sub-process failed; write another address in kubernetes\.packages\.url\n$/);
+    assert.match(
+      run().stderr,
+      /\nreason: the packages cannot be installed on machine: Sub-process failed; write another address in kubernetes\.packages\.url\n$/,
+    );
   });
 
   it("does nothing twice", () => {

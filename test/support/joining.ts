@@ -23,7 +23,7 @@ export const nodeCommands: Readonly<Record<string, string>> = {
 export const versionValues = {
   KUBERNETES_VERSION: "1.36.3",
   PACKAGES_URL: "https://packages.example/",
-  CRI_TOOLS_SERIES: "1.36",
+  CRI_TOOLS_SERIES: "<=1.36",
   KUBERNETES_CNI_SERIES: "1",
   IMAGE_REPOSITORY: "r",
   PAUSE: "",

@@ -17,7 +17,7 @@ pin_containerd() {
   if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
   source=$(filled "$CONTAINERD_SOURCE")
   key=$(filled "$CONTAINERD_KEY")
-  say "$(hostname): neither $PACKAGES_URL nor another repository of it has containerd $CONTAINERD_SERIES; asking $source"
+  say "$(hostname): neither $PACKAGES_URL nor another repository of it has containerd $(series_text "$CONTAINERD_SERIES"); asking $source"
   trusted_key kubernetes.packages.containerd.key "$source" "$key" "$CONTAINERD_KEY_FINGERPRINT" "$containerd_keyring"
   download_containerd "$source"
 }
@@ -56,7 +56,7 @@ download_containerd() {
     die "$argument: the packages of $1 cannot be listed on $(hostname)$(apt_fault "$argument")"
   version=$(newest "$CONTAINERD_SERIES" containerd.io "${apart[@]}")
   [[ -n $version ]] ||
-    die_as INVALID_CONFIG "$argument: neither $PACKAGES_URL nor another repository of $(hostname) nor $1 has containerd.io of series $CONTAINERD_SERIES; write a repository that has it"
+    die_as INVALID_CONFIG "$argument: neither $PACKAGES_URL nor another repository of $(hostname) nor $1 has containerd.io of series $(series_text "$CONTAINERD_SERIES"); write a repository that has it"
   # Whom apt downloads as, where it can.
   chown _apt "$containerd_apart" || :
   (cd "$containerd_apart" && apt_run 600 "${apart[@]}" download "containerd.io=$version") ||

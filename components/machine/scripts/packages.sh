@@ -17,10 +17,11 @@ pin_kubernetes() {
   done
 }
 
+# A SERIES is the beginning of a version, like 1 or 1.36.3, or such a one and what is earlier of the same major, like <=1.36.
 # pin SERIES NAME...: adds the newest build of the series, of the first of the packages that has one, to `pinned`.
 pin() {
   known "$@" || { apt_update && known "$@"; } ||
-    die "neither $PACKAGES_URL nor another repository of $(hostname) has ${*:2} of series $1"
+    die "neither $PACKAGES_URL nor another repository of $(hostname) has ${*:2} of series $(series_text "$1")"
 }
 
 known() {
@@ -36,11 +37,15 @@ known() {
   return 1
 }
 
+series_text() { case $1 in '<='*) printf '%s or earlier' "${1#<=}" ;; *) printf '%s' "$1" ;; esac }
+
 # newest SERIES NAME [OPTION...]: of the builds that apt-cache lists, newest first.
 newest() {
   apt-cache madison "$2" "${@:3}" | awk -v series="$1" '
-    { build = $3; sub(/^[0-9]+:/, "", build); rest = substr(build, length(series) + 1) }
+    BEGIN { if (earlier = sub(/^<=/, "", series)) split(series, last, ".") }
+    { build = $3; sub(/^[0-9]+:/, "", build); rest = substr(build, length(series) + 1); split(build, part, /[^0-9]/) }
     !newest && index(build, series) == 1 && (rest == "" || rest ~ /^[-.]/) { newest = $3 }
+    !newest && earlier && part[1] == last[1] && part[2] + 0 < last[2] + 0 { newest = $3 }
     END { print newest }'
 }
 

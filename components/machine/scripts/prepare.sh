@@ -130,7 +130,7 @@ install_packages() {
   # The guard needs iptables, and not every build of kubelet brings it.
   apt_install iptables "${pinned[@]}" || die "the packages cannot be installed on $(hostname)$(apt_fault kubernetes.packages.url)"
   forget_containerd_source
-  installed || die "the packages are installed, but kubeadm, kubelet and containerd $CONTAINERD_SERIES do not answer"
+  installed || die "the packages are installed, but kubeadm, kubelet and containerd $(series_text "$CONTAINERD_SERIES") do not answer"
 }
 
 list_packages() {
@@ -165,7 +165,11 @@ installed() {
     has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
 
-has_containerd() { containerd --version | grep -Eq " v?$CONTAINERD_SERIES\."; }
+# One that is here already may be later.
+has_containerd() {
+  local major=${CONTAINERD_SERIES#<=}
+  containerd --version | grep -Eq " v?${major%%.*}\."
+}
 
 runtime() {
   local pause config restart
