@@ -12,7 +12,8 @@ const read = (name: string): string => readFileSync(join(__dirname, "scripts", n
 
 /** What a machine is asked for: programs for bash, with a word that says what of it. */
 export const keepScript = read("keep.sh");
-export const restoreScript = read("nodes.sh") + read("restore.sh");
+export const restoreScript =
+  read("../../../components/support/scripts/downloads.sh") + read("nodes.sh") + read("restore.sh");
 
 /** One of these, with its words. */
 export interface Task {

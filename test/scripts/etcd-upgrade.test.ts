@@ -48,6 +48,17 @@ describe("the upgrade of a machine of etcd", () => {
     machine.close();
   });
 
+  it("does not stop etcd where its image cannot be had, and says why", () => {
+    crictl("pull*) echo 'FATA[0001] pulling image: 403 Forbidden'; exit 1 ;;");
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /reason: dev-etcd-0 cannot pull r\/etcd:3\.6\.8-0: 403 Forbidden; have it let these machines read, or write a mirror/,
+    );
+    assert.equal(machine.file(manifest), pod("r/etcd:3.6.6-0"));
+  });
+
   it("is its packages and etcd's image, with the image there before etcd stops", () => {
     const done = run();
     assert.equal(done.code, 0, done.stderr);

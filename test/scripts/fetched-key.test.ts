@@ -122,7 +122,7 @@ describe("what a machine downloads itself", () => {
     const newest = (): Record<string, string> => ({
       NEWEST_PACKAGES_URL: repository(server, "1.36"),
     });
-    const expired = `reason: [INVALID_CONFIG] kubernetes.packages.url: the key ${"@"} of SERVER/v1.35/deb/ expired on 2024-01-31`;
+    const expired = `reason: [INVALID_CONFIG] kubernetes.packages.url: the key @ of SERVER/v1.35/deb/ expired on 2024-01-31`;
     beforeEach(() => {
       server.answer(release("1.35"), key.expired);
     });

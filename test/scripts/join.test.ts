@@ -160,6 +160,18 @@ describe("join.sh", () => {
       assert.equal(stdout, "");
       assert.match(stderr, /dev-general-0 joined, but did not become Ready within 180 s; kubectl/);
     }
+    // What prepare.sh began to pull: the first that is not here is the reason, mostly the pod network's.
+    machine.put("run/stackadm/images", "r/present:1\n\nr.example/network:1\n");
+    machine.stub(
+      "crictl",
+      'case "$*" in images*present*) echo sha256:1 ;; pull*) echo "FATA[0001] pulling image: 429 Too Many Requests"; exit 1 ;; esac',
+    );
+    assert.match(
+      run().stderr,
+      /and the next up looks again; r\.example\/network:1 cannot be pulled: 429 Too Many Requests; run the same command again later, .*, or write a mirror, or a user and a password, in kubernetes\.registries\["r\.example"\]\n$/,
+    );
+    machine.put("run/stackadm/images", "r/present:1\n");
+    assert.match(run().stderr, /and the next up looks again\n$/);
     ssh("exit 0");
     const { code, calls } = run();
     assert.equal(code, 0);

@@ -93,6 +93,15 @@ describe("restore.sh", () => {
     assert.ok(calls.some((call) => call.includes("--bump-revision 1000000000 ")));
   });
 
+  it("makes nothing ready without etcd's image, and says why it cannot be had", () => {
+    const pull = "pull*) echo 'FATA[0001] pulling image: 429 Too Many Requests'; exit 1 ;;";
+    machine.stub("crictl", machine.bodyOf("crictl").replace("in\n", `in\n${pull}\n`));
+    assert.match(
+      reason(load().stderr),
+      /^dev-control-plane-0 cannot pull \S+: 429 Too Many Requests; run the same command again later, .*, or write a mirror/,
+    );
+  });
+
   it("makes nothing ready where etcdutl does not say the snapshot's revision", () => {
     machine.stub("ctr", machine.bodyOf("ctr").replace("$2 == status", "$2 == x"));
     assert.equal(reason(load().stderr), "the snapshot cannot be restored on dev-control-plane-0");

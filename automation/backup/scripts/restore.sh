@@ -159,8 +159,8 @@ load() {
     die "$data on $(hostname) has $((free / 1048576)) MiB left, and $((bytes * 3 / 1048576 + 257)) are needed beside the data"
   image=$(sed -n 's/^ *image: //p' "$(manifest_of etcd)")
   cat >"$next.db"
-  timeout 600 crictl pull "$image" >&2 || [[ -n $(crictl images --quiet "$image") ]] || die "$(hostname) cannot pull $image"
   mkdir -p "$root"
+  pull_image 600 "$image" >&2 || [[ -n $(crictl images --quiet "$image") ]] || die "$(hostname) cannot pull $image$(pull_fault "$image")"
   # What a run left that was killed may be another release.
   ctr -n k8s.io images unmount --rm "$root" >/dev/null 2>&1 || :
   ctr -n k8s.io images mount "$image" "$root" >&2 || die "the image $image cannot be read on $(hostname)"

@@ -30,7 +30,7 @@ renew_etcd() {
     die "kubeadm names no image of etcd$(because kubeadm)"
   if grep -qxF "    image: $image" "$manifest"; then return 0; fi
   # kubelet waits for the image with etcd stopped otherwise.
-  timeout 600 crictl pull "$image" || die "$NODE_NAME cannot pull $image"
+  pull_image 600 "$image" || die "$NODE_NAME cannot pull $image$(pull_fault "$image")"
   before=$(containers_of_etcd)
   write "$former_etcd" 0600 <"$manifest"
   say "$NODE_NAME: etcd restarts with the image $image"

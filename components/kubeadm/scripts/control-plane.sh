@@ -105,7 +105,7 @@ begin_cluster() {
   fi
   wait_unit init 910
   rm -f "$volatile/kubeadm.yaml"
-  [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(because kubeadm)$(flags_fault)"
+  [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(kubeadm_fault)$(flags_fault)"
   began=before
   poll 60 forget_tokens || die "the API server does not answer after kubeadm init"
   # One that another run started may have been given something else.
@@ -128,7 +128,7 @@ join_cluster() {
   if ! unit_running join; then start_join; fi
   wait_unit join 910
   rm -f "$volatile/kubeadm.yaml"
-  [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(because kubeadm)"
+  [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
   # The next one joins when etcd has this one; nobody waits for the pod network.
   [[ -z $token ]] || ask_peers 60 forget "${token%%.*}" ||
     say "$NODE_NAME: the token of its join was not taken back; it ends by itself in 15 minutes"

@@ -36,7 +36,7 @@ join_cluster() {
   fi
   wait_unit join 610
   rm -f "$volatile/kubeadm.yaml"
-  [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(because kubeadm)"
+  [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
   # The cluster's, which has come up on the control planes. Where another run started the join, it may have changed since.
   [[ $started == no ]] || keep kubelet "$KUBELET_CONFIGURATION"
 }

@@ -62,7 +62,7 @@ upgrade_failed() {
   component=$(this_run | sed -n 's/^.*Preparing for "\(.*\)" upgrade$/\1/p' | tail -n 1)
   # The one that kubeadm waited for has ended; the former one runs again.
   [[ -z $component ]] || said=$(ended_words "$component")
-  die "kubeadm upgrade did not succeed on $NODE_NAME$(because kubeadm)${said:+; $component said: $said}"
+  die "kubeadm upgrade did not succeed on $NODE_NAME$(kubeadm_fault)${said:+; $component said: $said}"
 }
 
 ended_words() {

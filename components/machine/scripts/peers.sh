@@ -56,7 +56,7 @@ await_ready() {
   ask_peers 240 joined "${token%%.*}" || code=$?
   case $code in
     0) ;;
-    1) die_as NOT_READY "$NODE_NAME joined, but did not become Ready within 180 s; kubectl describe node $NODE_NAME says why, and the next up looks again" ;;
+    1) die_as NOT_READY "$NODE_NAME joined, but did not become Ready within 180 s; kubectl describe node $NODE_NAME says why, and the next up looks again$(absent_image)" ;;
     *) die "no control plane says whether $NODE_NAME is Ready; the next up asks again" ;;
   esac
 }

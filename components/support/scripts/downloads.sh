@@ -1,5 +1,5 @@
-# shellcheck shell=bash
-# What a machine says of a download that brought something else than was wanted. Put after common.sh. Reads no values.
+# shellcheck shell=bash disable=SC2154
+# What a machine says of a download that brought something else than was wanted. Reads no values.
 
 # shown ADDRESS: leaves out what may be a password: user, query and fragment.
 shown() { sed -E 's|^([a-z]+://)[^/@]*@|\1|; s|[?#].*||' <<<"$1"; }
@@ -32,4 +32,47 @@ remedy() {
   if [[ -n $todo && -n ${2:-} ]]; then todo+=', or '; fi
   todo+=${2:-}
   printf '%s' "${todo:+; $todo}"
+}
+
+# pull_image SECONDS IMAGE
+pull_image() {
+  local code=0
+  timeout "$1" crictl pull "$2" >"$volatile/pull" 2>&1 || code=$?
+  cat "$volatile/pull"
+  return "$code"
+}
+
+# pull_fault IMAGE: ": ", what was wrong with its last pull, and what to do about it.
+pull_fault() {
+  local said
+  said=$(sed -n 's/^.*\(level=fatal msg="\|FATA\[[0-9]*\] \)//; T; s/\\"/"/g; s/^pulling image: //; s/^.*failed to resolve reference "[^"]*": //; s/"$//; p' "$volatile/pull" | tail -n 1)
+  [[ -n $said ]] || said='no answer in time'
+  printf ': %s%s' "$said" "$(image_remedy "$said" "$1")"
+}
+
+# image_remedy TEXT IMAGE
+image_remedy() {
+  local host=${2%%/*}
+  if [[ $host != *[.:]* ]]; then host=docker.io; fi
+  remedy "$1" "write a mirror, or a user and a password, in kubernetes.registries[\"$host\"]"
+}
+
+# absent_image: "; " and why the first of the images that prepare.sh began to pull cannot be had, or nothing.
+absent_image() {
+  local image
+  [[ -e $volatile/images ]] || return 0
+  while read -r image; do
+    if [[ -z $image || -n $(timeout 20 crictl images --quiet "$image") ]]; then continue; fi
+    if pull_image 60 "$image" </dev/null >&2; then continue; fi
+    printf '; %s cannot be pulled%s' "$image" "$(pull_fault "$image")"
+    return 0
+  done <"$volatile/images"
+}
+
+# kubeadm_fault: ": ", what kubeadm said was wrong in this run, and what to do where that is an image, or nothing.
+kubeadm_fault() {
+  local said
+  said=$(because kubeadm)
+  printf '%s' "$said"
+  if [[ $said =~ ERROR\ ImagePull\]:\ failed\ to\ pull\ image\ \"?([^\"\ :]+) ]]; then image_remedy "$said" "${BASH_REMATCH[1]}"; fi
 }
