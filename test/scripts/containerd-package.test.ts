@@ -107,7 +107,7 @@ describe("where containerd comes from", () => {
       assert.match(call, / Dir::Etc::sourceparts=- .* Dir::State::lists=\S+ .* Dir::Cache=/);
   });
 
-  it("has no minor of it that nobody has tried, and leaves one that the image brings", () => {
+  it("has no minor of it that was not tried, and leaves one that the image brings", () => {
     has({ separate: "2.10.0-1 2.5.0-1 2.4.1-1 2.2.1-1 1.7.28-1" });
     assert.match(installed(run()), /\/containerd\.io_2\.4\.1-1_amd64\.deb$/);
     machine.stub("containerd", "echo containerd containerd.io v2.5.0 abc");

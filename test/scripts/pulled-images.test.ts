@@ -77,6 +77,8 @@ describe("an image that cannot be pulled", () => {
       kubeadm(check(limited)),
       `reason: no: ${check(limited).trim()}; ${later}, or ${mirror("registry.k8s.io")}`,
     );
+    const refused = `failed to resolve reference "r/kube-proxy:1": failed to do request: Head "https://r/v2/kube-proxy/manifests/1": dial tcp 192.0.2.1:443: connect: connection refused`;
+    assert.match(kubeadm(check(refused)), /refused; let the machine reach it, by a router/);
     assert.equal(kubeadm("\t[ERROR Mem]: too little"), "reason: no: [ERROR Mem]: too little");
   });
 });

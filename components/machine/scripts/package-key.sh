@@ -91,7 +91,7 @@ refused_redirect() {
   printf 'a redirect to %s, which is not encrypted or no web address' "$(shown "$1")"
 }
 
-# no_file FILE: says what an answer is that nobody wants, or nothing.
+# no_file FILE: says what came instead of a file, or nothing.
 no_file() {
   if [[ ! -s $1 ]]; then
     printf 'an empty answer'

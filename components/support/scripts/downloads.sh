@@ -7,12 +7,12 @@ shown() { sed -E 's|^([a-z]+://)[^/@]*@|\1|; s|[?#].*||' <<<"$1"; }
 # Pairs: a pattern of what curl, apt, kubeadm and containerd say, in small letters, and what to do about it. The first that fits counts.
 readonly remedies=(
   ' 407 ' 'correct user and password in network.proxy'
-  'proxy|connect tunnel' 'correct network.proxy, or have the proxy let it through'
+  'resolve proxy|from proxy|proxy connect|proxyconnect|connect tunnel' 'correct network.proxy, or have the proxy let it through'
   ' 429 |toomanyrequests|rate limit' 'run the same command again later, as that host limits what one address may fetch and machines behind one router share theirs'
   ' 40[13] |denied|authorization' 'have it let these machines read'
   ' 4(04|10) |not found' 'look whether that is published there'
   'certificate|x509|handshake' "have the image trust the authority of what answers there, and look at the machine's clock"
-  'resolve|no such host|server misbehaving' 'let the name servers of the machine know that host'
+  'could not resolve|failure resolving|no such host|server misbehaving' 'let the name servers of the machine know that host'
   'nosplit|html|empty|openpgp|redirect' 'look at what answers there, which may be a page for signing in'
   'signature|public key' 'look at the key that signs it'
   'no space|free space' 'give the machine more room'
