@@ -148,19 +148,20 @@ component_back() {
   die "$1 on $NODE_NAME does not come up, neither with its new $(asked_for) nor with its former ones; crictl logs there says why${said:+; it said: $said}"
 }
 
-# Why kubeadm waited in vain, when it may be a flag's fault.
+# Why kubeadm waited in vain, when it may be a flag's fault: an API server that refuses a flag ends. What one that is only slow logs
+# says nothing about flags.
 flags_fault() {
   local said
   [[ -n $CONFIGURATION$PATCHES ]] || return 0
-  said=$(last_words kube-apiserver)
+  said=$(last_words kube-apiserver end)
   printf '%s' "${said:+; kube-apiserver said: $said}"
 }
 
-# Of the newest container, whether or not it still runs.
+# last_words NAME [end]: of the newest container, whether or not it still runs. `end`: only why it ended.
 last_words() {
   local all
   all=$(timeout 20 crictl ps --all --quiet --name "^$1\$") || return 0
-  [[ -z $all ]] || timeout 20 crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint
+  [[ -z $all ]] || timeout 20 crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint "${2:-}"
 }
 
 # keep_only DIRECTORY LINES: of its files those of which there is a line "NAME BASE64".

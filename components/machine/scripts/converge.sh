@@ -27,14 +27,15 @@ well_since() {
   ((SECONDS - since >= well_for))
 }
 
-# Of a component's log the last line that says why it ended, else the last error, else the last line; of its end only 300 characters.
+# complaint [end]: of a component's log the last line that says why it ended; without `end` else the last error, else the last line.
+# 300 characters at most.
 complaint() {
-  awk '
+  awk -v ends="${1:-}" '
     /^Error: |^panic: |"command failed"/ { end = $0 }
     /^[EF][0-9][0-9][0-9][0-9] / { error = $0 }
     NF { last = $0 }
     END {
-      said = end != "" ? end : error != "" ? error : last
+      said = end != "" || ends != "" ? end : error != "" ? error : last
       sub(/^[IWEF][0-9][0-9][0-9][0-9] [^]]*\] /, "", said)
       print substr(said, 1, 300)
     }'
