@@ -119,7 +119,7 @@ export const failures = {
   SERVER_NEVER_BOOTED: {
     exitCode: 1,
     sentence: "a machine runs, but never answered on SSH: it booted badly or not at all",
-    hint: "Run the same command again: the machine will be replaced. Where it only boots slowly, write more `ssh.bootMinutes` before.",
+    hint: "Run the same command again: the machine will be replaced. Where it only boots slowly, write a larger `timeoutFactor` or more `ssh.bootMinutes` before.",
   },
   SERVER_STOPPED: {
     exitCode: 1,

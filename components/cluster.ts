@@ -2,7 +2,7 @@ import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { EntryAddress, through, withoutHops } from "./access/access.js";
 import { Bastion, BastionAddress } from "./access/bastion.js";
-import { Addons } from "./addons/addons.js";
+import { Addons, type AddonsArgs } from "./addons/addons.js";
 import { addonsOf, cloudAccess } from "./addons/from-spec.js";
 import { checkClusterSpec } from "./checked-spec.js";
 import type { ClusterArgs, ClusterSpec } from "./spec/cluster-spec.js";
@@ -40,7 +40,7 @@ import { ArgumentError } from "./support/errors.js";
 import { FailedMachines } from "./support/failed-machines.js";
 import type { Operator } from "./support/operator.js";
 import { RandomIdentity, RandomSeed } from "./support/remote-script.js";
-import { withTransforms, type Transforms } from "./support/transform.js";
+import { withLongerTimeouts, withTransforms, type Transforms } from "./support/transform.js";
 
 /** Arguments of {@link Cluster}: the specification, and what is known of the cloud. */
 export type ClusterComponentArgs = ClusterArgs & {
@@ -107,7 +107,8 @@ export class Cluster extends Component {
     const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }, operator));
     const frozen = this.makeFirst(FrozenValues, frozenName, frozenOf(spec, cloud, operator));
     this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
-    const failed = FailedMachines.of(operator, found, spec.ssh.bootMinutes);
+    const { timeoutFactor } = spec;
+    const failed = FailedMachines.of(operator, found, { ...spec.ssh, timeoutFactor });
     const version = () => versionBefore(name);
     const ground = this.ground(spec, { cloud, frozen, operator, failed, version });
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
@@ -260,7 +261,7 @@ export class Cluster extends Component {
     { controlPlane, access, facts, joins, readiness, balancer }: Kubernetes,
     login: ApplicationCredential["login"],
   ): Addons {
-    return this.make(Addons, "addons", {
+    const args: AddonsArgs = {
       ...addonsOf(spec, facts, balancer?.address),
       nameInCloud: facts.name,
       kubeconfig: readiness.kubeconfig,
@@ -269,6 +270,7 @@ export class Cluster extends Component {
       ...{ deletedWith: controlPlane.first.machine.server, joins, files: operator?.files },
       teardown: ({ kept }) =>
         controlPlane.teardown(access, [...kept, ...joins], spec.blockStorage.snapshots),
-    });
+    };
+    return this.make(Addons, "addons", args, withLongerTimeouts(spec.timeoutFactor));
   }
 }

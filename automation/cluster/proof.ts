@@ -1,5 +1,6 @@
 import { podNetworkTraits } from "../../components/pod-network/kinds.js";
 import { entryTarget, parseOutputs, valuesOf, type ClusterOutputs } from "../verify/outputs.js";
+import { usualPatience } from "../verify/check.js";
 import { shortcomings, verifyCluster, type Verification } from "../verify/verify.js";
 import { certificateWarnings } from "./certificate-end.js";
 import { ClusterError } from "./cluster-error.js";
@@ -24,7 +25,7 @@ export class VerificationFailed extends ClusterError {
   }
 }
 
-/** Looks at the cluster from outside. Each check may take `patience` milliseconds. */
+/** Looks at the cluster from outside. Each check may take `patience` milliseconds; default: a minute times `timeoutFactor`. */
 export async function look(
   run: Run,
   outputs: ClusterOutputs,
@@ -32,14 +33,15 @@ export async function look(
   onDetail?: (text: string) => void,
 ): Promise<Verification> {
   // The settings of a program of one's own say nothing of it, and wrong ones keep nobody from looking.
-  const { ssh, podNetwork } = (await run.spec().catch(() => undefined)) ?? {};
+  const spec = await run.spec().catch(() => undefined);
+  const { ssh, podNetwork, timeoutFactor = 1 } = spec ?? {};
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
   return verifyCluster({
     outputs,
     entry: entryTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
     ownPodNetwork: podNetwork !== undefined && podNetworkTraits(podNetwork).broughtAlong === true,
     signal: run.options.signal,
-    timeout: patience,
+    timeout: patience ?? usualPatience * timeoutFactor,
     ...(onDetail && { onDetail }),
   });
 }

@@ -35,10 +35,13 @@ export interface Look extends VerifyOptions {
 const shortestPause = 100;
 const longestPause = 1_000;
 
+/** Milliseconds in which each check must succeed, where no machine is slow. */
+export const usualPatience = 60_000;
+
 /** Tries until it succeeds or the time is over; the last failure is the answer. */
 export async function eventually<T>(
   attempt: () => Promise<T>,
-  { timeout = 60_000, signal }: VerifyOptions,
+  { timeout = usualPatience, signal }: VerifyOptions,
 ): Promise<T> {
   const end = Date.now() + timeout;
   for (let next = shortestPause; ; next = Math.min(2 * next, longestPause)) {

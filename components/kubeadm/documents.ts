@@ -64,14 +64,19 @@ export const placeholders = {
   certificateKey: "@CERTIFICATE_KEY@",
 } as const;
 
-/** How long kubeadm waits for each; the scripts' own bounds are longer than all that come one after another, and pulls before them. */
-export const timeouts = {
-  controlPlaneComponentHealthCheck: "4m0s",
-  discovery: "1m0s",
-  kubeletHealthCheck: "4m0s",
-  kubernetesAPICall: "1m0s",
-  tlsBootstrap: "2m0s",
-};
+/**
+ * Bounds of kubeadm's own waits. Each is the same placeholder: the machine fills it in (machine/scripts/peers.sh), since only the
+ * machine knows its timeout factor, and a change of the factor changes no document.
+ */
+const timeouts = Object.fromEntries(
+  [
+    "controlPlaneComponentHealthCheck",
+    "discovery",
+    "kubeletHealthCheck",
+    "kubernetesAPICall",
+    "tlsBootstrap",
+  ].map((name) => [name, "@TIMEOUT@"]),
+);
 
 const registration = (node: Node, settings: NodeSettings): Fields => ({
   name: node.name,

@@ -45,6 +45,7 @@ export const prepareValues = [
   "REVOKED_KEYS",
   "SECURITY_UPDATES",
   "BEFORE_KUBEADM",
+  "TIMEOUT_FACTOR",
 ] as const;
 
 /** What every machine gets, also one that Kubernetes does not run on: who may log in, and security updates. */
@@ -70,6 +71,7 @@ export const prepareScripts = [
   read("../support/scripts/common.sh"),
   ...packageScripts,
   ...hostScripts,
+  read("scripts/host.sh"),
   read("scripts/volumes.sh"),
   read("scripts/disk.sh"),
   read("scripts/authority.sh"),
@@ -142,7 +144,7 @@ type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | 
 export function preparation(
   spec: Pick<
     ClusterSpec,
-    "kubernetes" | "network" | "podNetwork" | "etcd" | "ssh" | "securityUpdates"
+    "kubernetes" | "network" | "podNetwork" | "etcd" | "ssh" | "securityUpdates" | "timeoutFactor"
   >,
   role: Role,
   { packages: extra = [], taints = [], steps }: Additions = {},
@@ -171,6 +173,7 @@ export function preparation(
     ETCD_DISK: rolesOf(spec)[role].runsEtcd ? "/var/lib/etcd" : "",
     ...hostValues(spec),
     BEFORE_KUBEADM: steps?.beforeKubeadm ?? "",
+    TIMEOUT_FACTOR: String(spec.timeoutFactor),
     REGISTER_TAINTS:
       taints.length === 0 ? "" : [...roleTable[role].taints, ...taints.map(taintText)].join(","),
   };

@@ -19,7 +19,7 @@ import { besideIpv6 } from "./ipv6.js";
 import { kubernetes, metricsServer, samples } from "./kubernetes.js";
 import { etcdElsewhere } from "./kubernetes-patches.js";
 import { allowedCidrs, serviceCidrs, sshCidrs, unreachable } from "./clients.js";
-import { controlPlane, securityUpdates, ssh, workers, zones } from "./machines.js";
+import { controlPlane, securityUpdates, ssh, timeoutFactor, workers, zones } from "./machines.js";
 import {
   externalNetwork,
   foreignDns,
@@ -76,6 +76,7 @@ export const clusterShape = record({
   apiName,
   ssh,
   securityUpdates,
+  timeoutFactor,
   access,
   bastion,
   kubernetes,
@@ -228,6 +229,7 @@ export const clusterSchema = clusterShape
     ...{ ...value, ...controlPlaneOf(value), ...withDefaults(value) },
     serviceCidrs: value.serviceCidrs ?? value.allowedCidrs,
     sshCidrs: value.sshCidrs ?? value.allowedCidrs,
+    ssh: { ...value.ssh, bootMinutes: value.ssh.bootMinutes ?? 10 * value.timeoutFactor },
   }));
 
 type Written = z.input<typeof clusterSchema>;

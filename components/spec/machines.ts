@@ -119,6 +119,15 @@ const publicKey =
 /** The key itself of a line of `authorized_keys` without options: its type says the same, and its name is anybody's. */
 export const keyIn = (line: string): string => line.split(" ")[1] ?? "";
 
+export const timeoutFactor = whole(1, "a factor", 20)
+  .default(1)
+  .meta(
+    doc(
+      "in place",
+      "How many times as long as usual everything that depends on the speed of a machine may take: its boot, kubeadm's own timeouts, each step on it, add-ons, verification and `destroy`. For machines that are slow, on a busy host or with an emulated processor. It bounds failures only, so it makes nothing slower that works. A machine that turns out to be slower when it is prepared gets a larger factor, up to 5, by itself. A change runs the idempotent `prepare` again, restarts nothing and replaces nothing.",
+    ),
+  );
+
 export const securityUpdates = truth()
   .default(true)
   .meta(
@@ -153,11 +162,12 @@ export const ssh = record({
     ),
   ),
   bootMinutes: whole(1, "a number of minutes")
-    .default(10)
+    .optional()
     .meta(
       doc(
         "in place",
-        "Minutes that a new machine may take to answer on SSH once Nova says that it runs: virtual machines take one or two, bare metal up to ten and more. After them the next `up` replaces it. One that answered before is given up within 4 minutes.",
+        "Minutes that a new machine may take to answer on SSH once Nova says that it runs: virtual machines take one or two, bare metal up to ten and more. After them the next `up` replaces it. One that answered before is given up within 4 minutes times `timeoutFactor`.",
+        "10 times `timeoutFactor`",
       ),
     ),
   floatingIp: address4

@@ -23,6 +23,14 @@ export interface ReachedServer {
   readonly connection: Connection;
 }
 
+/** How long machines are dialled. */
+export interface DialPatience {
+  /** Minutes for one that never answered. @default one budget of dials */
+  readonly bootMinutes?: number;
+  /** How many budgets of dials one gets that answered before. @default 1 */
+  readonly timeoutFactor?: number;
+}
+
 /** A machine that does not answer. */
 export interface SilentServer {
   readonly machine: string;
@@ -39,22 +47,22 @@ export class FailedMachines {
   /**
    * @param operator without one nobody is asked why a machine fails
    * @param servers as Nova has them; without them nothing is marked, since no run would know of it
-   * @param bootMinutes how long a machine is dialled that never answered; default: once
+   * @param patience how long a machine is dialled
    */
   constructor(
     private readonly operator?: Operator,
     private readonly servers?: ExistingServers,
-    private readonly bootMinutes = 0,
+    private readonly patience: DialPatience = {},
   ) {}
 
   /** Those of a run: whoever makes the cluster has to have waited for what is known of the cloud. */
   static of(
     operator?: Operator,
     cloud?: pulumi.Input<CloudFacts>,
-    bootMinutes?: number,
+    patience?: DialPatience,
   ): FailedMachines {
     const late = cloud instanceof Promise || pulumi.Output.isInstance(cloud);
-    return new FailedMachines(operator, late ? undefined : cloud?.servers, bootMinutes);
+    return new FailedMachines(operator, late ? undefined : cloud?.servers, patience);
   }
 
   /** ID of the machine's server, if it never answered. */
@@ -96,7 +104,8 @@ export class FailedMachines {
       const first = isFirst(script, failure.failedOperation, { before, now: id });
       silentSince ??= performance.now();
       const waited = (performance.now() - silentSince) / 1000;
-      if (first && kind !== "wrong host key" && (await this.mayBoot([id, way.proxy], waited))) {
+      const bears = this.#dialSeconds(first);
+      if (kind !== "wrong host key" && (await this.mayBoot([id, way.proxy], waited, bears))) {
         await pulumi.log.info(
           `The machine ${machine} does not answer on SSH yet; it may still boot.`,
         );
@@ -140,18 +149,26 @@ export class FailedMachines {
   }
 
   /**
-   * Whether a machine that never answered, or the one through which it is reached, may still come up.
+   * Whether a machine that does not answer, or the one through which it is reached, may still come up.
    *
    * @param waited seconds since it was dialled in vain for the first time
+   * @param bears seconds for which it may be dialled in all. Default: those of one that never answered
    */
   async mayBoot(
     [serverId, proxy]: readonly [string, { readonly server: string } | undefined],
     waited: number,
+    bears = this.#dialSeconds(true),
   ): Promise<boolean> {
-    if (dialSeconds + waited >= this.bootMinutes * 60) return false;
+    if (dialSeconds + waited >= bears) return false;
     const servers = [serverId, ...(proxy ? [proxy.server] : [])];
     const states = await Promise.all(servers.map((id) => this.stateOf(id)));
     return !states.some((state) => state && standsStill(state));
+  }
+
+  /** Seconds for which a machine is dialled: one that never answered boots, one that did may be slow to boot again. */
+  #dialSeconds(first: boolean): number {
+    const { bootMinutes = 0, timeoutFactor = 1 } = this.patience;
+    return first ? 60 * bootMinutes : dialSeconds * timeoutFactor;
   }
 
   /** Undefined where Nova cannot be asked. */

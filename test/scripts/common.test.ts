@@ -5,6 +5,46 @@ import { Sandbox } from "../support/sandbox.js";
 
 const common = readFileSync(join(__dirname, "../../components/support/scripts/common.sh"), "utf8");
 
+describe("the timeout factor of a machine", () => {
+  let machine: Sandbox;
+  const run = (body: string) =>
+    machine.run([common, `step_body() {\n${body}\n}\n`, "run_step test step_body"], {});
+  beforeEach(() => {
+    machine = new Sandbox({ hostname: "echo machine", systemctl: "echo active" });
+    machine.stub("systemd-run", "exit 0");
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  const waits = (): number =>
+    Number(run('poll 10 false || printf %s "$SECONDS" >&4').stdout || Number.NaN);
+  for (const [written, factor] of [
+    [undefined, 1],
+    ["1\n", 1],
+    ["3\n", 3],
+    ["20\n", 20],
+    ["", 1],
+    ["0\n", 1],
+    ["many\n", 1],
+    ["100\n", 1],
+  ] as const)
+    it(`is ${String(factor)} where ${JSON.stringify(written ?? "nothing")} is written`, () => {
+      if (written !== undefined) machine.put("var/lib/stackadm/timeout-factor", written);
+      assert.equal(waits(), 10 * factor);
+    });
+
+  it("holds for units, their ends and kubeadm's own waits too", () => {
+    machine.put("var/lib/stackadm/timeout-factor", "3\n");
+    const { calls, stdout, stderr } = run(
+      "start_unit x 900 work; kubeadm_timeout >&4; wait_unit x 910",
+    );
+    assert.match(calls.find((call) => call.startsWith("systemd-run")) ?? "", /RuntimeMaxSec=2700 /);
+    assert.equal(stdout, "720s");
+    assert.match(stderr, /\nreason: x did not end within 2730 s\n$/);
+  });
+});
+
 describe("a step that fails", () => {
   let machine: Sandbox;
   const run = (body: string) =>

@@ -24,15 +24,19 @@ describe("join.sh", () => {
     AFTER_KUBEADM: "",
   };
   const run = (over: object = {}) => machine.run(joinScripts, { ...values, ...over });
-  beforeEach(() => {
-    machine = new Sandbox({
+  const joiner = (ssh: string): Sandbox => {
+    const made = new Sandbox({
       ...nodeCommands,
-      ssh: 'case "$*" in *token) echo abcdef.0123456789abcdef sha256:abc123 ;; esac',
+      ssh,
       kubeadm:
         'case "$1" in join) cp "$3" $root/seen; mkdir -p /etc/kubernetes; mkdir -p /etc/kubernetes/pki; echo CA >/etc/kubernetes/pki/ca.crt; touch /etc/kubernetes/kubelet.conf ;; esac',
       cp: 'exec /bin/cp "$@"',
     });
-    machine.put("etc/hosts", "127.0.0.1 localhost\n");
+    made.put("etc/hosts", "127.0.0.1 localhost\n");
+    return made;
+  };
+  beforeEach(() => {
+    machine = joiner('case "$*" in *token) echo abcdef.0123456789abcdef sha256:abc123 ;; esac');
   });
   afterEach(() => {
     machine.close();
@@ -51,8 +55,24 @@ describe("join.sh", () => {
   });
 
   it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
-    const { discovery, tlsBootstrap, kubeletHealthCheck } = kubeadmSeconds;
-    assert.ok(boundOf(run().calls, "join") > discovery + tlsBootstrap + kubeletHealthCheck);
+    // Discovery, TLS bootstrap, kubelet's health, calls of the API.
+    assert.ok(boundOf(run().calls, "join") > 4 * kubeadmSeconds);
+  });
+
+  it("has kubeadm wait as long as the machine's timeout factor says, and waits as often for the node", () => {
+    const KUBEADM_JOIN = "token: '@TOKEN@'\ntlsBootstrap: '@TIMEOUT@'\n";
+    run({ KUBEADM_JOIN });
+    assert.match(machine.file("seen") ?? "", /\ntlsBootstrap: '240s'\n$/);
+    machine.close();
+    machine = joiner(
+      'case "$*" in *token) echo abcdef.0123456789abcdef sha256:abc123 ;; *joined*) exit 1 ;; esac',
+    );
+    machine.put("var/lib/stackadm/timeout-factor", "3\n");
+    const { calls, stderr } = run({ KUBEADM_JOIN });
+    assert.match(machine.file("seen") ?? "", /\ntlsBootstrap: '720s'\n$/);
+    assert.equal(boundOf(calls, "join"), 3 * 1500);
+    assert.equal(wishes(calls).filter((wish) => wish.includes("joined")).length, 3);
+    assert.match(stderr, /\nreason: \[NOT_READY\] dev-general-0 .* within 540 s; /);
   });
 
   it("waits for the certificate that its kubelet is to serve with, before the next machine", () => {

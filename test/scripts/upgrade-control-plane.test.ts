@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { controlPlaneScripts } from "../../components/kubeadm/node-scripts.js";
 import { controlPlaneValues } from "../support/control-plane.js";
 import { nodeCommands } from "../support/joining.js";
@@ -92,8 +93,20 @@ describe("the upgrade of a control plane", () => {
     assert.deepEqual(deeds(done), whole("apply"));
     assert.match(
       machine.file("words") ?? "",
-      /^upgrade apply v1\.36\.3 --yes --patches \S*\/etc\/kubernetes\/stackadm-patches --ignore-preflight-errors Swap,NumCPU\n$/,
+      /^upgrade apply v1\.36\.3 --yes --config \S*\/run\/stackadm\/upgrade\.yaml --ignore-preflight-errors Swap,NumCPU\n$/,
     );
+    const document = machine.file("run/stackadm/upgrade.yaml") ?? "";
+    assert.deepEqual(parse(document.replaceAll(machine.root, "")), {
+      apiVersion: "kubeadm.k8s.io/v1beta4",
+      kind: "UpgradeConfiguration",
+      apply: { patches: { directory: "/etc/kubernetes/stackadm-patches" } },
+      timeouts: {
+        controlPlaneComponentHealthCheck: "240s",
+        kubeletHealthCheck: "240s",
+        kubernetesAPICall: "240s",
+        upgradeManifests: "300s",
+      },
+    });
     assert.equal(kept(), "1.36.3");
     assert.equal((JSON.parse(done.stdout) as { kubernetes: string }).kubernetes, "1.36.3");
     assert.deepEqual(deeds(run({ PATCHES })), ["delete clusterrolebinding"], "nothing twice");

@@ -34,7 +34,9 @@ describe("the upgrade of a worker", () => {
         /^systemctl (restart .*)$/.exec(call) ??
         /^ssh .*stackadm-join@\S+ (.*)$/.exec(call) ??
         [];
-      return word === undefined ? [] : [word.replace(/^install .*downgrades /, "install ")];
+      return word === undefined
+        ? []
+        : [word.replace(/^install .*downgrades /, "install ").replace(machine.root, "")];
     });
   const kept = (): string | undefined => machine.file("var/lib/stackadm/kept-version");
   const cluster = (version: string, ...more: readonly string[]): void => {
@@ -58,7 +60,7 @@ describe("the upgrade of a worker", () => {
 
   const whole = [
     "install kubeadm=1.36.3-1.1 cri-tools=1.36.3-1.1",
-    "upgrade node --ignore-preflight-errors Swap,NumCPU",
+    "upgrade node --config /run/stackadm/upgrade.yaml --ignore-preflight-errors Swap,NumCPU",
     "retire",
     "install kubelet=1.36.3-1.1 kubectl=1.36.3-1.1 cri-tools=1.36.3-1.1 kubernetes-cni=1.36.3-1.1",
     "restart containerd",

@@ -1,6 +1,4 @@
 /** Stubs of what scripts call that make a machine a node, and how long those may take. */
-import { timeouts } from "../../components/kubeadm/documents.js";
-
 /** systemd-run runs the command at once, as if the unit were already at its end when it is looked at. */
 const unit =
   'while [ "${1#-}" != "$1" ]; do case $1 in --unit|-p) shift 2 ;; *) shift ;; esac; done; "$@" || true';
@@ -42,10 +40,8 @@ export const askerValues = {
 /** The same for control planes, which it knows by the API's name too. */
 export const joinerValues = { ...askerValues, API_NAME: "api.dev.internal" };
 
-/** What kubeadm waits for at most, in seconds. */
-export const kubeadmSeconds = Object.fromEntries(
-  Object.entries(timeouts).map(([name, text]) => [name, Number.parseInt(text) * 60]),
-) as Readonly<Record<keyof typeof timeouts, number>>;
+/** Seconds that each of kubeadm's own waits takes at most, where nothing is slow. */
+export const kubeadmSeconds = 240;
 
 /** Seconds that are left for images that kubeadm itself has to pull first. */
 export const pulls = 300;

@@ -17,6 +17,10 @@
 set -euo pipefail
 umask 077
 readonly kubernetes=/etc/kubernetes data=/var/lib/etcd state=/var/lib/stackadm volatile=/run/stackadm
+# The machine's timeout factor (components/support/scripts/common.sh).
+factor=1
+[[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
+[[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
 readonly manifests=$kubernetes/manifests aside=$state/restore pki=$kubernetes/pki/etcd
 readonly next=$data/stackadm-next former=$data/stackadm-former made=member/stackadm-restored
 readonly unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env
@@ -34,7 +38,7 @@ note() { printf 'note: %s\n' "$*"; }
 
 # poll SECONDS COMMAND...
 poll() {
-  local end=$((SECONDS + $1))
+  local end=$((SECONDS + $1 * factor))
   shift
   until "$@"; do
     ((SECONDS < end)) || return 1

@@ -3,11 +3,14 @@
 # Argument: `create` when the program runs this for the first time, `update` later. Only a first time may begin a cluster:
 # a machine that was made anew joins the others, or nobody.
 # Result: {"caCertHash", "kubeconfig" (base64), "name", "node", "uid", "kubernetes" (its version)}.
-# States: done -> facts; running -> wait for it; half done -> reset and again; nothing -> kubeadm init or kubeadm join.
+# States: done -> facts; running -> wait for it; kubeadm init gave up, but its API server came up -> the rest of kubeadm init;
+# half done otherwise -> reset and again; nothing -> kubeadm init or kubeadm join.
 # Values: see controlPlaneValues in kubeadm/node-scripts.ts.
 
 readonly admin=/etc/kubernetes/admin.conf
 readonly occasion=${1:-update}
+# What kubeadm init was begun with, until it succeeds; what it makes first for an administrator.
+readonly begun=$state/init.begun first_admin=/etc/kubernetes/super-admin.conf
 
 control_plane() {
   local name uid endpoint token='' asked='' authority='' began=''
@@ -79,33 +82,43 @@ become_member() {
   if [[ -n $KUBEADM_INIT && $occasion == create ]]; then begin_cluster; else join_cluster; fi
 }
 
+# clean_up_after init|join [WHY]
 clean_up_after() {
   half_done || return 0
-  say "$NODE_NAME: starting again after an interrupted kubeadm $1"
-  timeout 120 kubeadm reset -f
+  say "$NODE_NAME: starting again after an interrupted kubeadm $1${2:+: $2}"
+  timeout "$((120 * factor))" kubeadm reset -f
   rm -rf /etc/kubernetes/{pki,stackadm-former-certificates} /var/lib/etcd/member
 }
 
 begin_cluster() {
-  local started=no
+  local started=no words=''
   if ! unit_running init; then
-    clean_up_after init
+    resolve_api "$ADDRESS"
+    if came_up; then
+      say "$NODE_NAME: the API server of an interrupted kubeadm init answers; going on with it"
+      words=$(accepting_what_is_there)
+      # Once only: where that gives up too, the next run resets.
+      rm -f "$begun"
+    else
+      clean_up_after init "$unusable"
+      write "$begun" 0600 "$(settings_of_init)"
+    fi
     # Of a cluster that never was. What it was to have, this one may be without.
     rm -f "$state"/kept-*
-    resolve_api "$ADDRESS"
     freeze
     write_encryption encrypts
     begin_with_configuration
     [[ -z $KUBELET_CONFIGURATION ]] || begin kubelet
     [[ -z $KUBE_PROXY_CONFIGURATION ]] || begin proxy
-    write "$volatile/kubeadm.yaml" 0600 "$KUBEADM_INIT"
+    fill_in "$KUBEADM_INIT" | write "$volatile/kubeadm.yaml" 0600
     say "$NODE_NAME: kubeadm init"
-    start_unit init 900 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml && $(without_resolver "$volatile/kubeadm.yaml") && touch $state/init.done"
+    start_unit init 1500 /bin/sh -c "kubeadm init --config $volatile/kubeadm.yaml$words && $(without_resolver "$volatile/kubeadm.yaml") && touch $state/init.done"
     started=yes
   fi
-  wait_unit init 910
+  wait_unit init 1510
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(kubeadm_fault)$(flags_fault)"
+  rm -f "$begun"
   began=before
   poll 60 forget_tokens || die "the API server does not answer after kubeadm init"
   # One that another run started may have been given something else.
@@ -122,11 +135,39 @@ without_resolver() {
   printf "{ ! grep -q '^resolvConf:' %s || kubeadm init phase upload-config kubelet --config %s; }" "$kubelet_file" "$1"
 }
 
+# Whether a kubeadm init with the same settings gave up, and its API server answers since. kubeadm keeps certificates and kubeconfigs
+# that it finds, and the rest of it creates or updates. Sets `unusable` to why not.
+came_up() {
+  unusable=''
+  half_done && [[ -e $begun ]] || return 1
+  unusable='it had other settings'
+  holds "$begun" "$(settings_of_init)" || return 1
+  unusable='its API server does not answer'
+  [[ -e $first_admin ]] && poll 60 answers_first
+}
+
+# kubeadm binds the group of admin.conf to its role only once the API server answers; this file needs no such role.
+answers_first() {
+  [[ $(timeout "$((20 * factor))" kubectl --kubeconfig "$first_admin" --server "https://$ADDRESS:6443" get --raw /readyz) == ok ]]
+}
+
+# A digest: what is encrypted with is among them.
+settings_of_init() { printf '%s\n' "$KUBEADM_INIT" "$CONFIGURATION_FILES" "$PATCHES" "$ENCRYPTION" | sha256sum; }
+
+# The checks of kubeadm that a control plane which runs cannot pass. `all` stands by itself.
+accepting_what_is_there() {
+  local checks
+  [[ ,$IGNORED_ERRORS, != *,all,* ]] || return 0
+  printf -v checks '%s,' FileAvailable--etc-kubernetes-manifests-{kube-apiserver,kube-controller-manager,kube-scheduler,etcd}.yaml \
+    DirAvailable--var-lib-etcd Port-{6443,10250,10257,10259,2379,2380}
+  printf ' --ignore-preflight-errors %s' "${checks%,}"
+}
+
 join_cluster() {
   [[ -n $PEERS ]] ||
     die "$NODE_NAME was made anew, and there is no other control plane to join. If the cluster had several, write their number in controlPlane.count again; if it had only this one, its keys went with it: run restore with a backup, or destroy --abandon and up"
   if ! unit_running join; then start_join; fi
-  wait_unit join 910
+  wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
   # The next one joins when etcd has this one; nobody waits for the pod network.
@@ -150,7 +191,7 @@ start_join() {
   begin_with_configuration
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
   say "$NODE_NAME: kubeadm join as a control plane"
-  start_unit join 900 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
+  start_unit join 1500 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
 }
 
 same_authority() {
@@ -184,7 +225,7 @@ take_pods() {
 # stackadm-mint, for its own node.
 approve_none() { kubectl_admin delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found; }
 
-kubectl_admin() { timeout 20 kubectl --kubeconfig "$admin" "$@"; }
+kubectl_admin() { timeout "$((20 * factor))" kubectl --kubeconfig "$admin" "$@"; }
 
 answers() { [[ $(kubectl_admin get --raw /readyz) == ok ]]; }
 

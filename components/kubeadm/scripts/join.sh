@@ -34,7 +34,7 @@ join_cluster() {
     start_join
     started=yes
   fi
-  wait_unit join 610
+  wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
   # The cluster's, which has come up on the control planes. Where another run started the join, it may have changed since.
@@ -87,7 +87,7 @@ start_join() {
   begin kubelet
   rm -f "$state"/kept-{version,upgraded}
   say "$NODE_NAME: kubeadm join"
-  start_unit join 600 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
+  start_unit join 1500 /bin/sh -c "kubeadm join --config $volatile/kubeadm.yaml && touch $state/join.done"
 }
 
 run_step join join

@@ -2,7 +2,7 @@
 # Lies on control planes as /usr/local/sbin/stackadm-mint. What sshd runs for the user stackadm-join, whose certificate says all
 # but the last argument (identity/join-certificate.ts): GRANT NODE SERVER-ID ADDRESS WORDS.
 # GRANT is what the machine may have: `token`, or `certificates` for one that becomes a control plane.
-# WORDS "token": prints a bootstrap token that lives 15 minutes and may be used at once, the authority's hash and, for
+# WORDS "token": prints a bootstrap token that lives 15 minutes, times the machine's timeout factor, and may be used at once, the authority's hash and, for
 #   `certificates`, the key to the cluster's certificates. What a former server of that name, or a join that was broken off,
 #   left goes first: its node, which kubeadm refuses to join over, and its etcd member, without which etcd could lose its majority.
 #   A worker whose node is Ready on that server has nothing to join and gets none.
@@ -20,6 +20,10 @@
 # arguments.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
+# The machine's timeout factor (components/support/scripts/common.sh).
+factor=1
+[[ ! -r /var/lib/stackadm/timeout-factor ]] || read -r factor </var/lib/stackadm/timeout-factor || :
+[[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
 readonly pki=/etc/kubernetes/pki
 # With it, whoever has a token gets the certificate of any node, a control plane's as well. kubeadm brings it back with an upgrade.
 readonly automatic=kubeadm:node-autoapprove-bootstrap
@@ -117,9 +121,9 @@ hand_out_token() {
       certificate_key=$(offer_certificates)
       ;;
   esac
-  token=$(timeout 30 kubeadm token create --ttl 15m --description "join of $node" 2>/dev/null)
+  token=$(timeout 30 kubeadm token create --ttl "$((15 * factor))m" --description "join of $node" 2>/dev/null)
   id=${token%%.*}
-  systemd-run --quiet --collect --unit "stackadm-approve-$id" -p RuntimeMaxSec=900 /bin/bash "$0" approve "$node" "$id"
+  systemd-run --quiet --collect --unit "stackadm-approve-$id" -p RuntimeMaxSec="$((900 * factor))" /bin/bash "$0" approve "$node" "$id"
   # The joining machine looks for the signature only every 5 s: hand the token out when it is there.
   for ((try = 0; try < 60; try++)); do
     if signed "$id"; then
@@ -135,7 +139,7 @@ hand_out_token() {
 # is this one and the node is the one that it was given for. What is not meant for this node is denied; other requests are not
 # looked at. That nothing else stands in the certificate, the API server's signer sees to. One join needs one certificate.
 approve() {
-  local node=$1 id=$2 name request subject end=$((SECONDS + 900))
+  local node=$1 id=$2 name request subject end=$((SECONDS + 900 * factor))
   while ((SECONDS < end)); do
     while read -r name request; do
       subject=$(base64 -d <<<"$request" | openssl req -noout -subject -nameopt RFC2253) || continue
@@ -145,7 +149,7 @@ approve() {
         printf 'the join of %s asks for another certificate (%s)\n' "$node" "$subject" >&2
         timeout 30 kubectl certificate deny "$name" || :
       fi
-    done < <(timeout 900 kubectl get certificatesigningrequests --watch \
+    done < <(timeout "$((900 * factor))" kubectl get certificatesigningrequests --watch \
       --field-selector spec.signerName=kubernetes.io/kube-apiserver-client-kubelet \
       -o go-template="{{if and (eq .spec.username \"system:bootstrap:$id\") (not .status.conditions)}}{{.metadata.name}} {{.spec.request}}{{\"\n\"}}{{end}}")
     sleep 0.2
@@ -163,7 +167,7 @@ delete_token() {
 forget_token() {
   [[ -n $1 ]] || return 0
   delete_token "$1" ||
-    printf 'the token of %s was not deleted; it ends by itself in 15 minutes\n' "$node" >&2
+    printf 'the token of %s was not deleted; it ends by itself in %s minutes\n' "$node" "$((15 * factor))" >&2
   [[ $grant != certificates ]] || forget_certificates
 }
 

@@ -59,9 +59,9 @@ POLICY
 }
 
 # dwindle WHAT SECONDS COMMAND...: repeats a command until it sets `left` to 0. How many WHAT there are has no bound, but how long
-# it may take until there are fewer than ever; `still` is how long there were not. A command that could not look leaves `left` alone.
+# it may take, times `factor`, until there are fewer than ever; `still` is how long there were not. A command that could not look leaves `left` alone.
 dwindle() {
-  local what=$1 limit=$2 least='' since=$SECONDS said=$SECONDS
+  local what=$1 limit=$(($2 * factor)) least='' since=$SECONDS said=$SECONDS
   shift 2
   left='' still=0 refused=''
   until "$@" && [[ $left == 0 ]]; do

@@ -9,6 +9,10 @@
 # No certificate of etcd's has to be read again by a restart: etcd reads them for each connection.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
+# The machine's timeout factor (components/support/scripts/common.sh).
+factor=1
+[[ ! -r /var/lib/stackadm/timeout-factor ]] || read -r factor </var/lib/stackadm/timeout-factor || :
+[[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
 readonly home=/etc/kubernetes former=/etc/kubernetes/stackadm-former-certificates
 readonly failed=/var/lib/stackadm/certificates.failed
 readonly kubeconfigs=(admin.conf super-admin.conf controller-manager.conf scheduler.conf)
@@ -25,7 +29,7 @@ die() {
 }
 
 poll() {
-  local end=$((SECONDS + $1))
+  local end=$((SECONDS + $1 * factor))
   shift
   until "$@"; do
     ((SECONDS < end)) || return 1

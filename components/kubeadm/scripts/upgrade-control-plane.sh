@@ -44,13 +44,14 @@ lags() {
 }
 
 kubeadm_upgrades() {
-  local words=(node)
+  local words=(node) upgrade_patches=''
+  # shellcheck disable=SC2034 # upgrade.sh reads it
+  [[ -z $PATCHES ]] || upgrade_patches=$own_patches
   if [[ -n $KUBEADM_INIT ]]; then
     words=(apply "v$KUBERNETES_VERSION" --yes)
   elif ! cluster_has_version; then
     die "the cluster is not of version $KUBERNETES_VERSION yet, which its first control plane brings; bring that one up before"
   fi
-  [[ -z $PATCHES ]] || words+=(--patches "$own_patches")
   run_kubeadm_upgrade "${words[@]}" || upgrade_failed
   # kubeadm has every node's certificate approved again.
   { steady 240 answers && poll 30 approve_none; } ||

@@ -59,9 +59,11 @@ cluster_version() {
 
 as_node() { timeout 20 kubectl --kubeconfig /etc/kubernetes/kubelet.conf "$@"; }
 
-# run_kubeadm_upgrade WORD...: in a unit of its own, which a lost connection does not end.
+# run_kubeadm_upgrade node|apply WORD...: in a unit of its own, which a lost connection does not end.
 run_kubeadm_upgrade() {
-  local finished=$volatile/upgrade.done command
+  local finished=$volatile/upgrade.done document=$volatile/upgrade.yaml command
+  upgrade_document "$1" | write "$document" 0600
+  set -- "$@" --config "$document"
   [[ -z $IGNORED_ERRORS ]] || set -- "$@" --ignore-preflight-errors "$IGNORED_ERRORS"
   printf -v command '%q ' kubeadm upgrade "$@"
   if ! unit_running upgrade; then
@@ -71,6 +73,15 @@ run_kubeadm_upgrade() {
   fi
   wait_unit upgrade 2410
   [[ -e $finished ]]
+}
+
+# upgrade_document node|apply: kubeadm takes the directory `upgrade_patches`, if any, either from a document or from a flag.
+upgrade_document() {
+  printf 'apiVersion: kubeadm.k8s.io/v1beta4\nkind: UpgradeConfiguration\n'
+  [[ -z ${upgrade_patches:-} ]] || printf '%s:\n  patches:\n    directory: %s\n' "$1" "$upgrade_patches"
+  printf 'timeouts:\n'
+  printf "  %s: $(kubeadm_timeout)\n" controlPlaneComponentHealthCheck kubeletHealthCheck kubernetesAPICall
+  printf '  upgradeManifests: %ss\n' "$((300 * factor))"
 }
 
 # retired CODE SAID: what came of it that the node's pods were to go.

@@ -43,20 +43,27 @@ ask_for_token() {
   read -r token authority certificate_key <"$asking/answer"
 }
 
-# fill_in DOCUMENT: puts what was answered into a kubeadm document. No value stands in a command line.
+# fill_in DOCUMENT: puts what was answered, and the bound of kubeadm's own waits, into a kubeadm document. No value stands in a command
+# line.
 fill_in() {
   local document=${1//@TOKEN@/$token}
+  document=${document//@TIMEOUT@/$(kubeadm_timeout)}
   document=${document//@CA_CERT_HASH@/$authority}
   printf '%s' "${document//@CERTIFICATE_KEY@/$certificate_key}"
 }
 
 # Ready before the next machine is replaced: a control plane sees it, and forgets what it had given for the join.
 await_ready() {
-  local code=0
-  ask_peers 240 joined "${token%%.*}" || code=$?
+  local code try
+  # A control plane waits 180 s, whatever the factor of this machine is.
+  for ((try = 0; try < factor; try++)); do
+    code=0
+    ask_peers 240 joined "${token%%.*}" || code=$?
+    ((code == 1)) || break
+  done
   case $code in
     0) ;;
-    1) die_as NOT_READY "$NODE_NAME joined, but did not become Ready within 180 s; kubectl describe node $NODE_NAME says why, and the next up looks again$(absent_image)" ;;
+    1) die_as NOT_READY "$NODE_NAME joined, but did not become Ready within $((180 * factor)) s; kubectl describe node $NODE_NAME says why, and the next up looks again$(absent_image)" ;;
     *) die "no control plane says whether $NODE_NAME is Ready; the next up asks again" ;;
   esac
 }

@@ -7,8 +7,10 @@ prepare() {
   require KUBERNETES_VERSION PACKAGES_URL PACKAGES_KEY_FINGERPRINT IMAGE_REPOSITORY
   require CONTAINERD_SOURCE CONTAINERD_KEY CONTAINERD_KEY_FINGERPRINT
   require CONTAINERD_CONFIG KUBEADM_IMAGES CRI_TOOLS_SERIES KUBERNETES_CNI_SERIES CONTAINERD_SERIES
-  require POD_RANGE NODE_RANGE LOGIN_USER SECURITY_UPDATES
+  require POD_RANGE NODE_RANGE LOGIN_USER SECURITY_UPDATES TIMEOUT_FACTOR
+  factor=$TIMEOUT_FACTOR
   wait_for_cloud_init
+  timeouts
   has_apt
   logins
   if lives; then not_back; fi
@@ -34,11 +36,11 @@ wait_for_cloud_init() {
   local code=0
   command -v cloud-init || return 0
   # What users have it do may upgrade every package first.
-  timeout 1200 cloud-init status --wait || code=$?
+  timeout "$((1200 * factor))" cloud-init status --wait || code=$?
   case $code in
     0) ;;
     2) say "$(hostname): cloud-init ended with warnings: $(cloud-init status --long | tr '\n' ' ')" ;;
-    124) die "cloud-init did not end within 20 minutes on $(hostname)" ;;
+    124) die "cloud-init did not end within $((20 * factor)) minutes on $(hostname); where it is slow, write a larger timeoutFactor" ;;
     # What it does for a machine is done at the first boot; a later one may have been without the cloud's metadata.
     *)
       lives || die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')"
@@ -255,7 +257,7 @@ pull_images() {
   if unit_running pull; then return; fi
   # kubeadm's own first: the control plane waits for them.
   printf '%s\n' "$images" "$EXTRA_IMAGES" | write "$volatile/images"
-  start_unit pull 900 xargs -a "$volatile/images" -P 3 -n 1 timeout 300 crictl pull
+  start_unit pull 900 xargs -a "$volatile/images" -P 3 -n 1 timeout "$((300 * factor))" crictl pull
 }
 
 # An earlier kubeadm knows of a later version no more than the tags that are the version's own.

@@ -9,6 +9,11 @@ trap 'failing=$BASH_COMMAND' ERR
 readonly state=/var/lib/stackadm
 readonly volatile=/run/stackadm
 
+# Multiplies every bound on this machine. Written by its last prepare (machine/scripts/pace.sh); 1 where there was none.
+factor=1
+[[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
+[[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
+
 # What a person reads: progress on standard error. The result alone goes to standard output.
 say() { printf '%s\n' "$*" >&3; }
 
@@ -31,9 +36,9 @@ require() {
   done
 }
 
-# poll SECONDS COMMAND...: repeats a command until it succeeds, at most so long.
+# poll SECONDS COMMAND...: repeats a command until it succeeds, at most so long, times `factor`.
 poll() {
-  local end=$((SECONDS + $1))
+  local end=$((SECONDS + $1 * factor))
   shift
   until "$@"; do
     ((SECONDS < end)) || return 1
@@ -73,6 +78,9 @@ holds() {
   [[ $now == "$2" ]]
 }
 
+# Prints the bound of each of kubeadm's own waits. kubeadm's defaults reach from 1 to 5 minutes; a longer bound costs nothing where nothing fails.
+kubeadm_timeout() { printf '%ss' "$((240 * factor))"; }
+
 # half_done: kubeadm was here, but did not come to its end.
 half_done() {
   [[ -e /etc/kubernetes/kubelet.conf || -e /etc/kubernetes/bootstrap-kubelet.conf ]] ||
@@ -93,18 +101,18 @@ unit_running() {
 
 unit_ended() { ! unit_running "$1"; }
 
-# start_unit NAME SECONDS COMMAND...: comes back when the command runs. A unit that is only queued (`--no-block`) still
+# start_unit NAME SECONDS COMMAND...: SECONDS times `factor` bound the command. Comes back when the command runs. A unit that is only queued (`--no-block`) still
 # counts as inactive, and whoever waits for its end would not wait at all.
 start_unit() {
-  local unit=stackadm-$1.service limit=$2
+  local unit=stackadm-$1.service limit=$(($2 * factor))
   shift 2
   systemctl reset-failed "$unit" 2>/dev/null || :
   systemd-run --quiet --collect --unit "$unit" --service-type=exec \
     -p RuntimeMaxSec="$limit" -p StandardOutput="append:$log" -p StandardError="append:$log" "$@"
 }
 
-# wait_unit NAME SECONDS
-wait_unit() { poll "$2" unit_ended "$1" || die "$1 did not end within $2 s"; }
+# wait_unit NAME SECONDS: SECONDS times `factor` are the bound.
+wait_unit() { poll "$2" unit_ended "$1" || die "$1 did not end within $(($2 * factor)) s"; }
 
 # What this run wrote into the log.
 this_run() { awk '/^--- [0-9]/ { n = 0 } { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i] }' "$log"; }

@@ -162,7 +162,11 @@ describe("failed machines", () => {
           cloud.on(`GET /compute/servers/${id}`, {
             body: { server: { id, name: "m", status: statuses[index] ?? "ACTIVE" } },
           });
-        const patient = new FailedMachines(operatorOf(cloud.environment()), {}, 10);
+        const patient = new FailedMachines(
+          operatorOf(cloud.environment()),
+          {},
+          { bootMinutes: 10 },
+        );
         return patient.mayBoot([server.serverId, proxy], waited);
       };
 
@@ -186,10 +190,9 @@ describe("failed machines", () => {
         const address = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
         await graph(async () => {
           const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
-          const { callback } = new FailedMachines(undefined, undefined, 10).examine(
-            known,
-            "prepare",
-          );
+          const { callback } = new FailedMachines(undefined, undefined, {
+            bootMinutes: 10,
+          }).examine(known, "prepare");
           for (const [failedOperation, error] of [
             ...[["create", silent] as const, ["create", `proxy: ${silent}`] as const],
             ...[["update", silent] as const, ["create", "Process exited with status 1"] as const],
@@ -208,9 +211,32 @@ describe("failed machines", () => {
         assert.deepEqual(tried, [true, true, false, false]);
       });
 
+      it("are dialled again where they answered before, as often as timeoutFactor says", async () => {
+        const silent = "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
+        const address = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
+        const tried = async (timeoutFactor: number): Promise<boolean> => {
+          let answer = false;
+          await graph(async () => {
+            const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
+            const patience = { bootMinutes: 10, timeoutFactor };
+            const failed = new FailedMachines(undefined, undefined, patience);
+            answer = await failed.examine(known, "join").callback({
+              ...{ failedOperation: "update", errors: [silent] },
+              ...{ urn: "", id: "", name: "", type: "" },
+            });
+          });
+          return answer;
+        };
+        assert.equal(await tried(1), false);
+        assert.equal(await tried(3), true);
+      });
+
       it("are when Nova cannot be asked", async () => {
         assert.equal(
-          await new FailedMachines(undefined, undefined, 10).mayBoot(["a", undefined], 0),
+          await new FailedMachines(undefined, undefined, { bootMinutes: 10 }).mayBoot(
+            ["a", undefined],
+            0,
+          ),
           true,
         );
       });

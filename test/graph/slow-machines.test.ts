@@ -1,0 +1,64 @@
+import { strict as assert } from "node:assert";
+import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
+import { clusterRows } from "../support/cluster-rows.js";
+import type { Row } from "../support/graph.js";
+import { plain } from "../support/secrets.js";
+import { smallest, specOf } from "../support/spec.js";
+
+const args: ClusterArgs = { ...smallest, samples: true };
+const build = (over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
+  clusterRows({ ...args, ...over });
+
+describe("timeoutFactor", () => {
+  let usual: readonly Row[];
+  let slow: readonly Row[];
+  before(async () => {
+    usual = await build();
+    slow = await build({ timeoutFactor: 3 });
+  });
+
+  it("changes no input but what prepare is given: a living cluster runs nothing else for it", () => {
+    const inputs = (rows: readonly Row[]): Map<string, string> =>
+      new Map(
+        rows.map(({ urn, inputs: { stdin, ...rest } }) => [
+          urn,
+          `${JSON.stringify(rest)}\n${plain(stdin)}`,
+        ]),
+      );
+    const [before, after] = [inputs(usual), inputs(slow)];
+    assert.deepEqual([...after.keys()].sort(), [...before.keys()].sort());
+    const changed = [...after].filter(([urn, text]) => before.get(urn) !== text);
+    assert.deepEqual(changed.map(([urn]) => urn.split("::").at(-1)).sort(), [
+      "dev-control-plane-0-prepare",
+      "dev-workers-general-0-prepare",
+      "dev-workers-general-1-prepare",
+    ]);
+    for (const [urn, text] of changed)
+      assert.equal(text.replace("TIMEOUT_FACTOR='3'", "TIMEOUT_FACTOR='1'"), before.get(urn));
+  });
+
+  it("lets what is deployed take as many times as long, and leaves the cloud the time that it has", () => {
+    const times = (rows: readonly Row[], of: RegExp): Map<string, string[]> =>
+      new Map(
+        rows
+          .filter(({ type, timeouts }) => of.test(type) && timeouts.create !== "")
+          .map(({ urn, timeouts }) => [urn, Object.values(timeouts)]),
+      );
+    const longer = (text: string): string =>
+      text.replaceAll(/\d+/g, (number) => String(3 * Number(number)));
+    const deployed = times(usual, /^kubernetes:/);
+    assert.ok(deployed.size >= 8, String(deployed.size));
+    assert.deepEqual(
+      times(slow, /^kubernetes:/),
+      new Map([...deployed].map(([urn, all]) => [urn, all.map(longer)])),
+    );
+    assert.deepEqual(times(slow, /^openstack:/), times(usual, /^openstack:/));
+  });
+
+  it("decides ssh.bootMinutes, unless that is written", () => {
+    assert.equal(specOf(args).ssh.bootMinutes, 10);
+    assert.equal(specOf({ ...args, timeoutFactor: 3 }).ssh.bootMinutes, 30);
+    const ssh = { ...args.ssh, bootMinutes: 4 };
+    assert.equal(specOf({ ...args, ssh, timeoutFactor: 3 }).ssh.bootMinutes, 4);
+  });
+});
