@@ -53,6 +53,34 @@ describe("apt.sh", () => {
     assert.deepEqual(stderr.match(/^\d+$/gm), ["600", "1800", "900", "1800"]);
   });
 
+  for (const broken of [
+    "E: LZ4F: /var/lib/apt/lists/x_Packages.lz4 Read error (ERROR_frameType_unknown)\nE: The package lists or status file could not be parsed or opened.",
+    "E: LZ4F: /var/lib/apt/lists/x_Packages.lz4 Read error (ERROR_GENERIC)\nW: You may want to run apt-get update to correct these problems\nE: The package cache file is corrupted",
+  ])
+    it(`deletes lists that a machine which lost its power left half written: ${broken.split("\n").at(-1) ?? ""}`, () => {
+      machine.put("var/lib/apt/lists/x_Packages.lz4", "half");
+      machine.put("var/cache/apt/pkgcache.bin", "of it");
+      // As apt 2.6 does: its update fails over the list that it would replace.
+      machine.stub(
+        "apt-get",
+        `[ ! -e /var/lib/apt/lists/x_Packages.lz4 ] || { cat <<'SAID'\n${broken}\nSAID\nexit 100; }`,
+      );
+      const done = run("apt_update");
+      assert.equal(done.code, 0, done.stderr);
+      assert.equal(machine.file("var/cache/apt/pkgcache.bin"), undefined);
+      assert.deepEqual(asked(done), ["apt-get update", "apt-get update"]);
+      const whole = run(`printf '%s\\n' "${broken}"; apt_update`);
+      assert.deepEqual(asked(whole), ["apt-get update"], "nothing is deleted without a failure");
+    });
+
+  it("deletes them once", () => {
+    const broken = "E: The package lists or status file could not be parsed or opened.";
+    machine.stub("apt-get", `echo "${broken}"; exit 100`);
+    const done = run('apt_update || die "no lists$(because apt)"');
+    assert.equal(asked(done).length, 2);
+    assert.match(done.stderr, /\nreason: no lists: The package lists or status file could not be /);
+  });
+
   const locked =
     'echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)"; echo "N: Be aware"; echo "E: Unable to lock directory /var/lib/apt/lists/"; exit 100';
 

@@ -1,20 +1,28 @@
 # shellcheck shell=bash
 # How packages come onto a machine: put after common.sh and downloads.sh, before every script that installs some. Reads no values.
 
-# apt_run SECONDS ARGUMENT...: at most so long, of which 300 s may pass until nobody else installs. In English: what it says is read.
+# apt_run SECONDS ARGUMENT...: at most so long, times `factor`, of which 300 s may pass until nobody else installs. In English: what it says is read.
 apt_run() {
-  LC_ALL=C DEBIAN_FRONTEND=noninteractive timeout "$1" \
+  LC_ALL=C DEBIAN_FRONTEND=noninteractive timeout "$(($1 * factor))" \
     apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "${@:2}"
 }
 
 # apt_update [OPTION...]: apt waits for no lock of its lists, whatever it is told of locks.
 apt_update() {
-  local end=$((SECONDS + 120))
+  local end=$((SECONDS + 120 * factor)) forgot=no
   until apt_run 600 "$@" update; do
+    if [[ $forgot == no ]] && lists_unreadable; then
+      # What a machine that lost its power was writing stays, and apt puts nothing else in its place.
+      rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
+      forgot=yes
+      continue
+    fi
     if [[ ! $(because apt) =~ "Could not get lock"|"Unable to lock directory" ]] || ((SECONDS >= end)); then return 1; fi
     sleep 1
   done
 }
+
+lists_unreadable() { this_run | tail -n 5 | grep -Eq '^E: The package (lists or status file could not be parsed or opened|cache file is corrupted)'; }
 
 # apt_fault [SETTING]: ": ", what apt said was wrong and what to do about it, or nothing. SETTING says where packages come from.
 apt_fault() {
@@ -48,7 +56,7 @@ or_listed_anew() {
 # A download may be broken off at any time; what dpkg does may not, so that has a long time for itself.
 apt_try() {
   # Whatever broke it off all the same: apt refuses to install anything until that has come to its end.
-  DEBIAN_FRONTEND=noninteractive timeout 1800 dpkg --force-confold --configure -a || :
+  DEBIAN_FRONTEND=noninteractive timeout "$((1800 * factor))" dpkg --force-confold --configure -a || :
   apt_download "$@" && apt_run 1800 "${apt_choices[@]}" install "$@"
 }
 
