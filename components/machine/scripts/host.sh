@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# How fast the machine is. Read by prepare.sh. Value: TIMEOUT_FACTOR.
+# How fast the machine is, whether its clock is right and its disk has room. Read by prepare.sh.
+# Values: TIMEOUT_FACTOR; PACKAGES_URL, whose server says what time it is.
 
 # Milliseconds that the work of `loop_time` takes on a machine which is slow enough for kubeadm to fail within its own defaults. Measured
 # on one host: 10 to 20, up to 90 while ten processes share two cores, and 159 to 321 with an emulated processor.
@@ -34,3 +35,76 @@ def loop():
     return time.perf_counter() - before
 print(round(1000 * min(loop() for _ in range(5))))
 '
+
+# Seconds by which a clock may be wrong: kubeadm and its certificates bear 5 minutes, tokens and signatures less.
+readonly clock_bears=60
+
+# check_clock: once, compares the clock with that of the packages' server, whose certificate a wrong clock would refuse. A server that does not
+# answer, or answers without the time, is no reason to stop: what is fetched from it has a sentence of its own.
+check_clock() {
+  if lives || [[ -e $state/clock-compared ]]; then return; fi
+  compare_clock
+  touch "$state/clock-compared"
+}
+
+compare_clock() {
+  local off word
+  off=$(clock_off) || return 0
+  ((${off#-} > clock_bears)) || return 0
+  say "$(hostname): its clock is wrong by ${off#-} s; waiting until it is set"
+  # Sets the clock at once where a time service is there and its server answers.
+  poll 60 clock_set || :
+  off=$(clock_off) || return 0
+  ((${off#-} > clock_bears)) || return 0
+  word=ahead
+  if ((off < 0)); then word=behind; fi
+  # The cloud's time servers count for more than the Date of one web server.
+  if clock_set; then
+    printf 'note: the clock of %s is set by its time service, but %s s %s of %s\n' "$(hostname)" "${off#-}" "$word" "$PACKAGES_URL" >&3
+    return
+  fi
+  die "the clock of $(hostname) is ${off#-} s $word, and no time service has set it: every certificate would be refused; let the machine reach a time server (UDP port 123), or have cloudInit name one that it reaches (\`ntp: {servers: [...]}\`) and raise the generation of the machine; then run up again"
+}
+
+# Seconds by which this clock is ahead; negative: behind. Only the time is read, so nobody has to be trusted.
+clock_off() {
+  local answer date now
+  answer=$(time_at "$PACKAGES_URL") || return 1
+  date=$(sed -n 's/\r$//; s/^[Dd]ate: *//p' <<<"$answer" | head -n 1)
+  [[ -n $date ]] && date=$(date -d "$date" +%s) || return 1
+  now=$(date +%s)
+  printf '%s' "$((now - date))"
+}
+
+clock_set() { [[ $(timedatectl show --value -p NTPSynchronized) == yes ]]; }
+
+# MiB. Measured with 1.36.3: 107 MiB of packages to download and 311 MiB installed, beside their lists; in the images of a control plane
+# with add-ons 550 MiB of programs alone, of which containerd keeps a compressed copy.
+readonly room_for_packages=512 room_for_images=1024
+
+# check_room: before anything is installed; apt and containerd would end in the middle. A prebaked image has it all.
+check_room() {
+  local root images
+  if lives || installed; then return; fi
+  root=$(room_at /) && images=$(room_at /var/lib/containerd) || return 0
+  if [[ ${root#* } == "${images#* }" ]]; then
+    has_room "$root" $((room_for_packages + room_for_images)) "packages and images" rootVolume
+  else
+    has_room "$root" "$room_for_packages" packages rootVolume
+    has_room "$images" "$room_for_images" images runtimeVolume
+  fi
+}
+
+# room_at DIRECTORY: MiB that are free, and where the file system is mounted. The directory may not be there yet.
+room_at() {
+  local place=$1
+  while [[ ! -d $place ]]; do place=${place%/*} place=${place:-/}; done
+  df --output=avail,target --block-size=1M "$place" | awk 'END { print $1, $2 }'
+}
+
+# has_room FREE-AND-PLACE MiB WHAT VOLUME
+has_room() {
+  local free=${1% *}
+  [[ $free =~ ^[0-9]+$ ]] && ((free < $2)) || return 0
+  die_as INVALID_CONFIG "$(hostname) has $free MiB free at ${1#* }, and its $3 need $2; choose a flavor with a larger disk, or write $4.size, and raise the generation of the machine to have it made anew"
+}

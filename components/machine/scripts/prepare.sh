@@ -19,8 +19,10 @@ prepare() {
   keep_services
   settings
   fetch_by_proxy
+  check_clock
   trust_cloud
   volumes
+  check_room
   packages
   runtime
   registration
