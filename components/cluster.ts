@@ -1,6 +1,6 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { EntryAddress, through, withoutHops } from "./access/access.js";
+import { EntryAddress, withoutHops } from "./access/access.js";
 import { Bastion, BastionAddress } from "./access/bastion.js";
 import { Addons, type AddonsArgs } from "./addons/addons.js";
 import { addonsOf, cloudAccess } from "./addons/from-spec.js";
@@ -190,7 +190,7 @@ export class Cluster extends Component {
     endpoint.admit(first);
     const after = { dependsOn: [...endpoint.reserved] };
     const bastion = plan.bastion && this.make(Bastion, ...group(plan.bastion), after);
-    const access = this.access(ground, { first, ...(bastion && { bastion }), endpoint });
+    const access = this.access(ground, { controlPlane, ...(bastion && { bastion }), endpoint });
     const etcd = plan.etcd && this.make(Etcd, ...group(plan.etcd), after).form(spec, access);
     const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd, turns });
     const pools = others.map((planned) => this.make(WorkerPool, ...group(planned), after));
@@ -240,20 +240,21 @@ export class Cluster extends Component {
 
   private access(
     { spec, network }: Ground,
-    { first, bastion, endpoint }: { first: Member; bastion?: Bastion; endpoint: Endpoint },
+    given: { controlPlane: ControlPlane; bastion?: Bastion; endpoint: Endpoint },
   ): Access {
     const alone = withoutHops[spec.access];
     if (alone) return alone;
-    const { machine } = bastion?.member ?? first;
+    const { controlPlane, bastion, endpoint } = given;
+    const { machine } = bastion?.member ?? controlPlane.first;
     if (!bastion && endpoint instanceof FloatingIpEndpoint)
-      return through(machine, endpoint.outside);
-    const given = { given: spec.ssh.floatingIp, after: endpoint.madeBefore };
-    const wanted = { ...network.outside, ...given, portId: machine.portId };
+      return controlPlane.at(endpoint.outside);
+    const floatingIp = { given: spec.ssh.floatingIp, after: endpoint.madeBefore };
+    const wanted = { ...network.outside, ...floatingIp, portId: machine.portId };
     // Without an external network, who reaches the machines' network reaches their addresses.
     // A name for each: machines that leave when the way changes go by the old one, which ends after them.
     const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
     const { address } = entryAddresses(spec) ? this.make(kind, name, wanted) : machine;
-    return bastion ? bastion.at(address, spec) : through(machine, address);
+    return bastion ? bastion.at(address, spec) : controlPlane.at(address);
   }
 
   private addons(

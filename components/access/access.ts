@@ -2,6 +2,15 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Access } from "../machine/access.js";
 import type { Machine } from "../machine/machine.js";
 import { Addressed, type Outside } from "../network/floating-address.js";
+import { scriptsBeside } from "../support/static-scripts.js";
+
+const read = scriptsBeside(__dirname);
+
+/** The script that shows that a machine lets the program in. */
+export const loginScripts = [
+  read("../support/scripts/common.sh"),
+  read("scripts/login.sh"),
+] as const;
 
 /** Each machine is reached at its own address: the program runs where the machines are. */
 const direct: Access = {

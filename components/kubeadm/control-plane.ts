@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
 import { nameInCloud } from "../../cloud/ownership.js";
+import { loginScripts, through } from "../access/access.js";
 import type { Access } from "../machine/access.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
@@ -80,6 +81,17 @@ export class ControlPlane extends NodeGroup {
   /** Known when each of the machines is a control plane as it is to be. */
   get complete(): pulumi.Output<string> {
     return this.scripts.at(-1)?.id ?? pulumi.output("");
+  }
+
+  /** The way through the first machine, known when it lets the program in: until then none of the others is dialled. */
+  at(host: pulumi.Output<string>): Access {
+    const { machine } = this.first;
+    const access = through(machine, host);
+    const login = this.script(this.first, "login", { access, scripts: loginScripts, values: {} });
+    return through(
+      machine,
+      pulumi.all([host, login.id]).apply(([known]) => known),
+    );
   }
 
   /** Makes the cluster on the first machine, behind the endpoint by now, and lets the others join in turn: etcd admits one at a time. */

@@ -89,8 +89,17 @@ export class FailedMachines {
     });
   }
 
-  /** When a script on a machine fails because of the machine: says so, with what Nova knows. */
-  examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
+  /**
+   * When a script on a machine fails because of the machine: says so, with what Nova knows.
+   *
+   * @param script its name
+   * @param options.opens whether no other script comes before it on the machine. Default: that is `prepare`
+   */
+  examine(
+    { machine, serverId, connection }: ReachedServer,
+    script: string,
+    { opens = script === "prepare" }: { readonly opens?: boolean } = {},
+  ): pulumi.ErrorHook {
     let again = 0;
     let silentSince: number | undefined;
     return errorHook(`examine-${machine}-${script}`, async (failure) => {
@@ -101,7 +110,7 @@ export class FailedMachines {
       if (kind === "other") return false;
       const id = await known(serverId);
       const before = serverOfScript(await known(pulumi.output(failure.oldInputs?.["stdin"])));
-      const first = isFirst(script, failure.failedOperation, { before, now: id });
+      const first = opens && isFirst(failure.failedOperation, { before, now: id });
       silentSince ??= performance.now();
       const waited = (performance.now() - silentSince) / 1000;
       const bears = this.#dialSeconds(first);
@@ -258,14 +267,12 @@ export function failureOf(
 /** How often a script is run again on a machine that turned out to answer. */
 const retries = 2;
 
-/** Whether a machine has never been reached when this fails: nothing but its first script's first run on its present server. */
+/** Whether a machine has never been reached when its first script fails: in that script's first run on the present server. */
 export const isFirst = (
-  script: string,
   operation: string,
   servers: { readonly before?: string; readonly now: string },
 ): boolean =>
-  script === "prepare" &&
-  (operation === "create" || (servers.before !== undefined && servers.before !== servers.now));
+  operation === "create" || (servers.before !== undefined && servers.before !== servers.now);
 
 /** ID of the server that an error of the OpenStack provider is about. */
 export function serverIn(message: string): string | undefined {

@@ -45,6 +45,30 @@ interface Hop {
 const connectionOf = ({ inputs: { connection } }: Row): Hop & { readonly proxy?: Hop } =>
   (isSecret(connection) ? (connection as { value: unknown }).value : connection) as Hop;
 
+describe("the way through the first control plane", () => {
+  it("is open when that has let the program in: no other is dialled while it boots, and it is dialled by one script", async () => {
+    const { rows } = await build(without);
+    const login = named(rows, "dev-control-plane-0-login");
+    assert.equal(connectionOf(login).proxy, undefined);
+    assert.ok(!login.dependencies.some((urn) => urn.includes("command:remote")));
+    const rest = scripts(rows).filter((row) => row !== login);
+    assert.ok(rest.length > 8);
+    for (const { name, propertyDependencies } of rest)
+      assert.ok(propertyDependencies["connection"]?.includes(login.urn), name);
+    assert.deepEqual(login.hooks, ["examine-dev-control-plane-0-login"]);
+  });
+
+  it("is nothing to wait for where a bastion or no machine at all leads to the others", async () => {
+    for (const over of [{}, { access: "direct", bastion: undefined } as const]) {
+      const { rows } = await build(over);
+      assert.deepEqual(
+        rows.filter(({ name }) => name.endsWith("-login")),
+        [],
+      );
+    }
+  });
+});
+
 describe("a bastion", () => {
   let built: Built;
   before(async () => {

@@ -139,14 +139,14 @@ describe("the graph", () => {
     const stdin = (some: readonly Row[], name: string): string =>
       plain(named(some, name).inputs["stdin"]).replaceAll(/10\.0\.0\.\d+/g, "ADDRESS");
 
-    it("are two on each worker, three on the control plane, and one there for each machine that leaves", () => {
+    it("are two on each worker, four on the control plane, and one there for each machine that leaves", () => {
       const count = (prefix: string, suffix = ""): number =>
         scripts().filter(({ name }) => name.startsWith(prefix) && name.endsWith(suffix)).length;
       for (const worker of ["dev-workers-general-0-", "dev-workers-general-1-"]) {
         assert.equal(count(worker), 3);
         assert.equal(count(worker, "-leave"), 1);
       }
-      assert.equal(count("dev-control-plane-"), 4);
+      assert.equal(count("dev-control-plane-"), 5);
     });
 
     it("know the server that they run on, and by its name the machine on the way", () => {

@@ -59,16 +59,14 @@ describe("failed machines", () => {
   });
 
   it("are only marked when not even their first script ever reached them", () => {
-    assert.equal(isFirst("prepare", "create", { now: "a" }), true);
+    assert.equal(isFirst("create", { now: "a" }), true);
     // It worked once: it may be out of reach for a while, and must not be replaced for that.
-    assert.equal(isFirst("prepare", "update", { now: "a" }), false);
-    assert.equal(isFirst("prepare", "update", { before: "a", now: "a" }), false);
-    assert.equal(isFirst("join", "create", { now: "a" }), false);
-    assert.equal(isFirst("join", "update", { before: "a", now: "b" }), false);
+    assert.equal(isFirst("update", { now: "a" }), false);
+    assert.equal(isFirst("update", { before: "a", now: "a" }), false);
   });
 
   it("is one that was made again and has not been reached since", () => {
-    assert.equal(isFirst("prepare", "update", { before: "a", now: "b" }), true);
+    assert.equal(isFirst("update", { before: "a", now: "b" }), true);
     assert.equal(serverOfScript("A='x'\nSERVER_ID='a-b'\nSERVER_PATH='a-b'\n"), "a-b");
     assert.equal(serverOfScript("of a release that did not say"), undefined);
   });
