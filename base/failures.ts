@@ -119,7 +119,7 @@ export const failures = {
   SERVER_NEVER_BOOTED: {
     exitCode: 1,
     sentence: "a machine runs, but never answered on SSH: it booted badly or not at all",
-    hint: "Run the same command again: the machine will be replaced. Where it only boots slowly, write a larger `timeoutFactor` or more `ssh.bootMinutes` before.",
+    hint: "Run the same command again: the machine will be replaced. Where it only boots slowly, write a larger `timeoutFactor` or more `ssh.bootMinutes` before. Where its console says that cloud-init found no data source, it can read no config drive (Debian 12 genericcloud on the machine type q35: set hw_cdrom_bus=scsi on the image) and reaches no metadata service; where it has no address, its subnet has no DHCP.",
   },
   SERVER_STOPPED: {
     exitCode: 1,

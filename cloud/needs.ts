@@ -17,6 +17,10 @@ export interface ClusterNeeds {
   readonly externalNetworks: Readonly<Record<string, string>>;
   /** Name or ID of the network that the machines are put into. Absent: one is made. */
   readonly network?: string;
+  /** The subnet of that network: its name or ID, if that is written, and its range. @default nobody looks for one */
+  readonly subnet?: { readonly reference?: string | undefined; readonly range: string };
+  /** How many nodes each pull which images from Docker Hub without a sign-in. @default none does */
+  readonly dockerHub?: { readonly nodes: number; readonly images: readonly string[] };
   /** What of the specification needs rights on its ports that Neutron, as it comes, leaves to the network's own project. */
   readonly ownersOnly: readonly string[];
   /** Machines per flavor (name or ID). */

@@ -4,6 +4,7 @@ import { isHidden } from "./cloud-error.js";
 import { known, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "./listing.js";
 import type { ClusterNeeds } from "./needs.js";
+import { configDriveWarnings, dhcpWarnings, pullWarnings } from "./first-boot.js";
 import { checkLoadBalancers } from "./octavia.js";
 import { isUuid, meantBy } from "./reference.js";
 import { checkZones } from "./zones.js";
@@ -20,6 +21,8 @@ const imageSchema = z.looseObject({
   id: z.string(),
   name: z.string().nullable(),
   status: z.string(),
+  hw_machine_type: z.string().optional(),
+  hw_cdrom_bus: z.string().optional(),
 });
 export type Image = z.infer<typeof imageSchema>;
 const namedSchema = z.looseObject({ id: z.string(), name: z.string() });
@@ -147,24 +150,26 @@ function withoutBlockStorage({ volumeTypes, counts }: ClusterNeeds): Finding[] {
 
 const networkSchema = namedSchema.extend({ project_id: z.string().optional() });
 
-async function checkNetwork(
-  client: CloudClient,
-  { network: wanted, ownersOnly, otherPodNetworks }: ClusterNeeds,
-): Promise<Finding[]> {
+async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  const { network: wanted, ownersOnly, otherPodNetworks } = needs;
   if (wanted === undefined) return [];
   const schema = networkSchema;
   const networks = await listAll(client, "network", "/networks", { key: "networks", schema });
   const found = meantBy(wanted, networks);
-  const [{ project_id: owner } = {}] = found;
-  const foreign = owner !== undefined && owner !== client.projectId;
-  if (found.length === 1)
-    return foreign && ownersOnly.length > 0
-      ? [
-          warning(
-            `network.existing.network: '${wanted}' belongs to another project, and unless the cloud's operator allows more, Neutron refuses ports there for ${ownersOnly.join(", ")}; write others, like podNetwork ${otherPodNetworks.wrapped}, or ask the operator`,
-          ),
-        ]
-      : [];
+  const [only, ...more] = found;
+  if (only && more.length === 0) {
+    const { project_id: owner } = only;
+    const foreign = owner !== undefined && owner !== client.projectId;
+    const rights =
+      foreign && ownersOnly.length > 0
+        ? [
+            warning(
+              `network.existing.network: '${wanted}' belongs to another project, and unless the cloud's operator allows more, Neutron refuses ports there for ${ownersOnly.join(", ")}; write others, like podNetwork ${otherPodNetworks.wrapped}, or ask the operator`,
+            ),
+          ]
+        : [];
+    return [...rights, ...(await dhcpWarnings(client, needs, only.id))];
+  }
   return [
     problem(
       found.length === 0
@@ -236,6 +241,8 @@ export async function checkOffering(
     checkLoadBalancers(client, needs),
     Promise.resolve(checkKeyManager(client, needs)),
     checkImages(client, needs, offer),
+    Promise.resolve(configDriveWarnings(needs, offer)),
+    Promise.resolve(pullWarnings(needs)),
     Promise.resolve(checkFlavors(offer, needs)),
     Promise.resolve(checkExternalNetworks(offer, needs)),
     checkNetwork(client, needs),

@@ -6,6 +6,7 @@ import { isSupplied } from "./spec/credential.js";
 import { entryAddresses, existingFloatingIps } from "./spec/floating-ips.js";
 import { endpointTraits } from "./spec/traits/endpoint.js";
 import { ingressTraits } from "./spec/traits/ingress.js";
+import { earlyImages } from "./machine/preparation.js";
 import { rulesOf } from "./network/firewall-plan.js";
 import { otherPodNetworks, routedByCloud, routedRangesOf } from "./pod-network/kinds.js";
 import {
@@ -150,6 +151,20 @@ function sizeChecks({ kubernetes }: ClusterSpec): ClusterNeeds["sizeChecks"] {
   );
 }
 
+/** What the nodes pull from Docker Hub, where neither a mirror nor a sign-in stands for it. */
+function dockerHub(spec: ClusterSpec, plan: ClusterPlan): NonNullable<ClusterNeeds["dockerHub"]> {
+  const nodes = plan.groups.reduce(
+    (sum, { role, machines }) => sum + (roleTable[role].node ? machines.length : 0),
+    0,
+  );
+  const { mirrors = [], user } = spec.kubernetes.registries["docker.io"] ?? {};
+  const images =
+    mirrors.length > 0 || user !== undefined
+      ? []
+      : earlyImages(spec, "worker").filter((image) => image.startsWith("docker.io/"));
+  return { nodes, images };
+}
+
 /** What the cluster will ask of its cloud. */
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
@@ -166,7 +181,11 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
       ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
       ...(ofServices && { "loadBalancer.network.externalNetwork": ofServices.externalNetwork }),
     },
-    ...(spec.network.existing && { network: spec.network.existing.network }),
+    ...(spec.network.existing && {
+      network: spec.network.existing.network,
+      subnet: { reference: spec.network.existing.subnet, range: spec.network.nodes },
+    }),
+    dockerHub: dockerHub(spec, plan),
     ownersOnly: ownersOnly(spec, plan),
     flavors,
     nodeFlavors: namesIn(

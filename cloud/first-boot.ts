@@ -1,0 +1,84 @@
+import type { CloudClient } from "./client.js";
+import { z } from "zod";
+import { warning, type Finding } from "./finding.js";
+import { listAll } from "./listing.js";
+import type { ClusterNeeds } from "./needs.js";
+import type { Image, Offer } from "./offering.js";
+import { meantBy } from "./reference.js";
+
+/*
+ * Warns of what OpenStack accepts and a machine stumbles over at its first boot.
+ */
+
+/** Docker Hub lets an address without a sign-in pull 100 images in 6 hours; what else is behind the router counts too. */
+const pullsOfOneAddress = 80;
+
+/** Warns where the nodes together pull more from Docker Hub than it gives to one address: they share their router's. */
+export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Finding[] =>
+  dockerHub === undefined || dockerHub.nodes <= pullsOfOneAddress || dockerHub.images.length === 0
+    ? []
+    : [
+        warning(
+          `registry: ${dockerHub.nodes} nodes each pull ${dockerHub.images.join(", ")}; without a sign-in Docker Hub refuses an address, and so all nodes behind one router, after 100 pulls in 6 hours; write a mirror, or user and password, in kubernetes.registries["docker.io"]`,
+        ),
+      ];
+
+const genericCloud12 = /(debian[-_ ]?12|bookworm).*genericcloud|genericcloud.*bookworm/i;
+
+/** Whether the machine type is q35 for certain, may be it by Nova's own default, or is another one. */
+const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible" | "no" => {
+  if (/q35/i.test(type)) return "certain";
+  return type === "" && genericCloud12.test(name ?? "") ? "possible" : "no";
+};
+
+/** Warns of images on which the config drive may be unreadable: Nova attaches it to SATA on q35, which Debian 12's cloud kernel lacks. */
+export const configDriveWarnings = (
+  { images: wanted }: Pick<ClusterNeeds, "images">,
+  { images }: Pick<Offer, "images">,
+): Finding[] =>
+  wanted.flatMap((one) =>
+    meantBy(one, images)
+      .filter(({ hw_cdrom_bus: bus = "sata" }) => bus === "sata")
+      .flatMap((image) => {
+        const found = q35(image);
+        if (found === "no") return [];
+        const what =
+          found === "certain"
+            ? `has the machine type ${image.hw_machine_type ?? ""}, on which`
+            : "has no hw_machine_type, and where Nova's default is q35,";
+        return [
+          warning(
+            `image: '${one}' ${what} the genericcloud kernel of Debian 12 cannot read the config drive; then no machine ever answers unless its network has the metadata service; set hw_cdrom_bus=scsi and hw_scsi_model=virtio-scsi on the image, or take Debian's image generic instead`,
+          ),
+        ];
+      }),
+  );
+
+const subnetSchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  cidr: z.string(),
+  enable_dhcp: z.boolean().optional(),
+});
+
+/** Warns of a subnet that gives no addresses by DHCP: Debian's images ask for them, whatever the config drive says. */
+export async function dhcpWarnings(
+  client: CloudClient,
+  { subnet: wanted }: Pick<ClusterNeeds, "subnet">,
+  networkId: string,
+): Promise<Finding[]> {
+  if (wanted === undefined) return [];
+  const path = `/subnets?network_id=${encodeURIComponent(networkId)}`;
+  const all = await listAll(client, "network", path, { key: "subnets", schema: subnetSchema });
+  const found =
+    wanted.reference === undefined
+      ? all.filter(({ cidr }) => cidr === wanted.range)
+      : meantBy(wanted.reference, all);
+  return found
+    .filter(({ enable_dhcp: dhcp }) => dhcp === false)
+    .map(({ id, name }) =>
+      warning(
+        `network.existing: the subnet '${name || id}' has no DHCP, and Debian's genericcloud images get an address by DHCP only, so that no machine would answer; switch it on with \`openstack subnet set --dhcp ${id}\`, or take an image that configures itself from the config drive`,
+      ),
+    );
+}
