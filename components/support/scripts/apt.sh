@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # How packages come onto a machine: put after common.sh and downloads.sh, before every script that installs some. Reads no values.
 
 # apt_run SECONDS ARGUMENT...: at most so long, times `factor`, of which 300 s may pass until nobody else installs. In English: what it says is read.
