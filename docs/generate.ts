@@ -5,9 +5,13 @@ import { z } from "zod";
 import { failureCodes, rowOf } from "../base/failures.js";
 import { clusterShape } from "../components/spec/cluster-spec.js";
 import { changes } from "../components/arguments/values.js";
+import { evidencePage } from "../tools/evidence/page.js";
+import { readEvidence } from "../tools/evidence/record.js";
+import { sections } from "../tools/evidence/rows/rows.js";
 
 /*
- * Writes docs/configuration.md and docs/config.schema.json from the schema, and docs/failures.md from the table of failures.
+ * Writes docs/configuration.md and docs/config.schema.json from the schema, docs/failures.md from the table of failures, and
+ * docs/support-matrix.md from the records that tests wrote.
  * `--check` writes nothing and fails when they are stale.
  */
 
@@ -168,6 +172,7 @@ async function main(check: boolean): Promise<void> {
     ["configuration.md", page(leaves(schema))],
     ["config.schema.json", JSON.stringify(schema)],
     ["failures.md", failuresPage()],
+    ["support-matrix.md", evidencePage(sections, readEvidence())],
   ] as const;
   for (const [name, text] of files) {
     const file = join(__dirname, name);

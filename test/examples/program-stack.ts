@@ -25,6 +25,14 @@ async function install(example: string, directory: string): Promise<void> {
   await run("npm", ["install", ...words], { cwd: directory });
 }
 
+/** Returns the image that an example's program names. */
+function imageOf(example: string): string {
+  const program = readFileSync(join(packageRoot(), "examples", example, "index.ts"), "utf8");
+  const image = /image: "([^"]+)"/.exec(program)?.[1];
+  if (image === undefined) throw new Error(`examples/${example}/index.ts names no image`);
+  return image;
+}
+
 /** An example that is a program with the package as a library: plain `pulumi` brings it up and takes it down. */
 export class ProgramStack extends Stack {
   /** All that `pulumi up` showed so far. */
@@ -36,6 +44,7 @@ export class ProgramStack extends Stack {
     const cluster = await labCluster(this.name, undefined, {
       prepare: (directory) => install(this.name, directory),
       config: () => ({}),
+      described: { image: imageOf(this.name) },
     });
     const { env } = cluster.environment;
     const keys = execFileSync("ssh-add", ["-L"], { encoding: "utf8", env }).split("\n");

@@ -16,6 +16,9 @@ import { silent } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../cloud/client.js";
 import { labUp, type LabFacts } from "../../../lab/lab.js";
 import { packageRoot } from "../../../base/paths.js";
+import type { Fields } from "../../../components/spec/defaults.js";
+import { noteSetup } from "../../support/evidence.js";
+import { setupOf } from "./setup.js";
 
 /** A stack on the lab with a backend of its own, and what a test wants to know of its operations. */
 export interface LabCluster {
@@ -53,6 +56,8 @@ export interface LabProject {
   readonly config: (
     changes: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>;
+  /** The cluster's arguments as far as records name them, where a program of the stack's own has them. Default: `stackadm:cluster` of `config`. */
+  readonly described?: Readonly<Record<string, unknown>>;
 }
 
 /** A stack of the program: `described` is its cluster. */
@@ -74,8 +79,11 @@ export async function labCluster(
   const backend = pathToFileURL(directory).href;
   const env = { ...(await labEnvironment(cloudOf)), PULUMI_BACKEND_URL: backend };
   const environment = await prepareEnvironment({ progress: silent, env });
-  const settings: LabCluster["settings"] = (changes = {}) =>
-    stringify({ config: project.config(changes) });
+  let config: Fields = {};
+  const settings: LabCluster["settings"] = (changes = {}) => {
+    config = project.config(changes);
+    return stringify({ config });
+  };
   await project.prepare(directory);
   const stackFile = join(directory, `Pulumi.${name}.yaml`);
   writeFileSync(stackFile, settings());
@@ -86,6 +94,9 @@ export async function labCluster(
   });
   const cloud = await connectCloud({ env: environment.env });
   const seen: LabCluster["seen"] = { events: [], lines: [] };
+  const forget = noteSetup(() =>
+    setupOf(project.described ?? (config["stackadm:cluster"] as Fields), environment),
+  );
   return {
     name,
     service,
@@ -99,6 +110,7 @@ export async function labCluster(
       onNote: (line) => seen.lines.push(line),
     }),
     close: async () => {
+      forget();
       await environment.close();
       rmSync(directory, { recursive: true, force: true });
     },

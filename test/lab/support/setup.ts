@@ -1,0 +1,73 @@
+import type { OperationEnvironment } from "../../../automation/setup/environment.js";
+import { withSiteDefaults } from "../../../components/site.js";
+import { isFields, type Fields } from "../../../components/spec/defaults.js";
+import type { PluginOrigin, PluginPiece } from "../../../tools/evidence/row.js";
+import type { Setup } from "../../../tools/evidence/record.js";
+import type { Piece } from "../../../toolchain/toolchain.js";
+
+const pieces: Readonly<Record<PluginPiece, string>> = {
+  engine: "pulumi",
+  nodejs: "pulumi-language-nodejs",
+  openstack: "pulumi-resource-openstack",
+  kubernetes: "pulumi-resource-kubernetes",
+  command: "pulumi-resource-command",
+};
+
+const origins: Readonly<Record<Piece["origin"], PluginOrigin>> = {
+  ...{ found: "official", installed: "official" },
+  ...{ built: "built", "stand-in": "stand-in" },
+};
+
+/** Returns where each part of Pulumi comes from that a toolchain has. */
+export function pluginsOf(toolchain: readonly Piece[]): Setup["plugins"] {
+  const originOf = (name: string): PluginOrigin => {
+    const piece = toolchain.find((one) => one.name === name);
+    if (!piece) throw new Error(`the toolchain has no ${name}`);
+    return origins[piece.origin];
+  };
+  const named = Object.entries(pieces).map(([piece, name]) => [piece, originOf(name)]);
+  return Object.fromEntries(named) as Setup["plugins"];
+}
+
+/** Settings of a cluster that decide what its machines fetch, which parts of Kubernetes' own configuration they need, and who balances loads. */
+const watched = [
+  "kubernetes.packages",
+  "kubernetes.registry",
+  "kubernetes.images",
+  "kubernetes.kubelet",
+  "kubernetes.kubeProxy",
+  "kubernetes.ignorePreflightErrors",
+  "loadBalancer.provider",
+  "podNetwork.manifest",
+  "ssh.bootMinutes",
+];
+
+/** Returns the paths of fields, and of fields in fields. */
+const pathsOf = (fields: Fields): string[] =>
+  Object.entries(fields).flatMap(([key, value]) =>
+    isFields(value) ? Object.keys(value).map((inner) => `${key}.${inner}`) : [key],
+  );
+
+/** Returns the settings that stand in place of defaults: all that the site sets, and those watched here that the cluster sets. */
+export function overridesOf(site: Fields, cluster: Fields): string[] {
+  const own = pathsOf(cluster).filter((path) => watched.includes(path));
+  return [...new Set([...pathsOf(site), ...own])].sort();
+}
+
+/** Returns the kind of machine that the lab makes of an image. */
+export const machineOf = (image: string): Setup["machine"] =>
+  image.endsWith("-vm") ? "kernel" : "container";
+
+/** Returns the setup of a cluster on the lab, whose load balancers the lab's own driver makes, whatever it is called. */
+export function setupOf(
+  cluster: Fields,
+  { env, toolchain }: Pick<OperationEnvironment, "env" | "toolchain">,
+): Setup {
+  const image = String(cluster["image"]);
+  return {
+    ...{ machine: machineOf(image), image },
+    overrides: overridesOf(withSiteDefaults({}, { ...env }), cluster),
+    plugins: pluginsOf(toolchain.pieces),
+    octavia: "lab",
+  };
+}

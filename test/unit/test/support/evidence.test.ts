@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Mocha from "mocha";
+import { packageRoot } from "../../../../base/paths.js";
+import { evidenceFile, readEvidence, type Setup } from "../../../../tools/evidence/record.js";
+import { noteSetup, recordRowsOf } from "../../../support/evidence.js";
+
+const setup: Setup = {
+  ...{ machine: "container", image: "debian-12", overrides: [], octavia: "lab" },
+  plugins: {
+    ...{ engine: "official", nodejs: "official", openstack: "built" },
+    ...{ kubernetes: "official", command: "stand-in" },
+  },
+};
+
+describe("a run of tests that records", () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "stackadm-evidence-"));
+    mkdirSync(join(root, "docs"));
+    const who = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+    for (const words of [["init"], [...who, "commit", "--allow-empty", "-m", "first"]])
+      execFileSync("git", [...words, "--quiet"], { cwd: root });
+  });
+  afterEach(() => {
+    rmSync(root, { recursive: true });
+  });
+
+  /** Runs tests as if they were those of a file, each in turn; returns the rows that were recorded. */
+  const recorded = async (file: string, tests: Readonly<Record<string, () => void>>) => {
+    const mocha = new Mocha({ reporter: class extends Mocha.reporters.Base {} });
+    const suite = Mocha.Suite.create(mocha.suite, "a suite");
+    for (const [title, body] of Object.entries(tests)) {
+      const test = new Mocha.Test(title, body);
+      test.file = join(packageRoot(), file);
+      suite.addTest(test);
+    }
+    mocha.suite.afterEach(function () {
+      if (this.currentTest)
+        recordRowsOf(this.currentTest, { root, env: { STACKADM_EVIDENCE: "1" } });
+    });
+    await new Promise<number>((done) => mocha.run(done));
+    return readEvidence(evidenceFile(root)).map(({ row, machine }) => `${row}: ${machine}`);
+  };
+  const pass = (): void => undefined;
+  const fail = (): never => assert.fail("as it should");
+  const five = "test/lab/all/five.test.ts";
+
+  it("has a row when the last of its tests has passed, with the setup that was noted", async () => {
+    const forget = noteSetup(() => setup);
+    assert.deepEqual(await recorded(five, { one: pass, two: pass }), ["topology/five: container"]);
+    forget();
+  });
+
+  it("has none when one fails, before or after", async () => {
+    const forget = noteSetup(() => setup);
+    assert.deepEqual(await recorded(five, { one: fail, two: pass }), []);
+    assert.deepEqual(await recorded(five, { one: pass, two: fail }), []);
+    forget();
+  });
+
+  it("has none when no setup is noted any more", async () => {
+    noteSetup(() => setup)();
+    assert.deepEqual(await recorded(five, { one: pass }), []);
+  });
+
+  it("takes the setup that was noted last and is not over", async () => {
+    const forget = noteSetup(() => setup);
+    const forgetOther = noteSetup(() => ({ ...setup, machine: "kernel" }));
+    assert.deepEqual(await recorded(five, { one: pass }), ["topology/five: kernel"]);
+    forgetOther();
+    assert.deepEqual((await recorded(five, { one: pass })).at(-1), "topology/five: container");
+    forget();
+  });
+
+  it("leaves out rows of another image or another plugin", async () => {
+    const forget = noteSetup(() => ({ ...setup, image: "debian-13" }));
+    const rows = await recorded("test/lab/life.test.ts", { one: pass });
+    forget();
+    assert.ok(rows.includes("plugins/kubernetes-official: container"), rows.join());
+    assert.ok(!rows.some((row) => /debian-12|kubernetes-stand-in/.test(row)), rows.join());
+  });
+});

@@ -1,0 +1,12 @@
+import type { Evidence } from "../../../../tools/evidence/record.js";
+
+/** Evidence as a test of the lab tier records it. */
+export const sampleEvidence: Evidence = {
+  ...{ row: "topology/five", machine: "container", image: "debian-12", seconds: 412 },
+  overrides: ["kubernetes.packages", "kubernetes.registry"],
+  plugins: {
+    ...{ engine: "built", nodejs: "stand-in", openstack: "built" },
+    ...{ kubernetes: "stand-in", command: "stand-in" },
+  },
+  octavia: "lab",
+};

@@ -1,0 +1,175 @@
+import { example, lab, type Row } from "../row.js";
+
+export const topologies = {
+  "topology/single": { what: "`single`", proofs: [lab("in-turn/single")] },
+  "topology/one-control-plane": {
+    what: "one control plane, two workers",
+    proofs: [lab("life"), example("external-and-internal-lb")],
+  },
+  "topology/three-workers": {
+    what: "one control plane, three workers",
+    proofs: [example("one-control-plane")],
+  },
+  "topology/ha": {
+    what: "three control planes, one stopped, one lost",
+    proofs: [lab("in-turn/control-planes"), lab("all/virtual-ip"), example("production-ha")],
+  },
+  "topology/five": {
+    what: "five control planes, one lost",
+    proofs: [lab("all/five")],
+  },
+  "topology/growth": {
+    what: "from one to three control planes under load, and back",
+    proofs: [lab("in-turn/growth")],
+  },
+  "topology/replace": {
+    what: "control planes replaced by their generation, with another size of etcd's volume",
+    proofs: [lab("all/replace")],
+  },
+  "topology/etcd-machines": {
+    what: "etcd on machines of its own: one replaced, then all by their generation",
+    proofs: [lab("all/etcd")],
+  },
+  "topology/one-more-worker": {
+    what: "one more worker on a living cluster",
+    proofs: [lab("all/machines", "change their labels and taints while they live, and grow")],
+  },
+  "topology/zones": {
+    what: "control planes and workers in three zones",
+    proofs: [example("zones-and-routes")],
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export const endpoints = {
+  "endpoint/floating-ip": { what: "`floating-ip`", proofs: [lab("life")] },
+  "endpoint/load-balancer": {
+    what: "`load-balancer`, three control planes",
+    proofs: [lab("in-turn/control-planes")],
+  },
+  "endpoint/virtual-ip": {
+    what: "`virtual-ip`, three control planes",
+    proofs: [lab("all/virtual-ip")],
+  },
+  "endpoint/existing": {
+    what: "`existing`: a balancer that was there before",
+    proofs: [lab("all/provider")],
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export const loadBalancers = {
+  "octavia/lab": {
+    what: "Octavia with the lab's own driver (haproxy in a network namespace)",
+    proofs: [lab("life")],
+  },
+  "octavia/amphora": {
+    what: "Octavia with the driver `amphora`, the default",
+    note: "the lab cannot: it has no image of an amphora",
+  },
+  "octavia/ovn": { what: "Octavia with the driver `ovn`", note: "graph; the lab has no OVN" },
+  "balancer/udp-tls": {
+    what: "Services of UDP; TLS ended with a certificate of Barbican",
+    proofs: [lab("all/balancers")],
+  },
+  "balancer/sizes": {
+    what: "flavor and zone of load balancers: of the API's, those of Services, of a single Service",
+    proofs: [lab("all/sizes")],
+  },
+  "balancer/internal": {
+    what: "an internal load balancer of a Service",
+    proofs: [example("external-and-internal-lb")],
+  },
+  "balancer/services-network": {
+    what: "Services in a network and a floating pool of their own; classes of LoadBalancer Services",
+    proofs: [lab("all/services-network")],
+  },
+  "balancer/ingress-service": {
+    what: "Traefik behind a Service",
+    proofs: [lab("all/services-network")],
+    note: "v3.6.12 there",
+  },
+  "balancer/ingress-workers": {
+    what: "Traefik on a pool, behind a load balancer of the program's",
+    proofs: [example("production-ha")],
+    note: "v3.6.12 there in place of v3.7.13, whose modules are not all published",
+  },
+  "balancer/service-cidrs": {
+    what: "clients of the program's load balancers, by `serviceCidrs`",
+    note: "graph",
+  },
+  "balancer/none": {
+    what: "a cloud without load balancers",
+    proofs: [lab("all/unfiltered")],
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export const storage = {
+  "storage/claim": {
+    what: "Cinder CSI: a claim that is written to and read back",
+    proofs: [lab("life")],
+  },
+  "storage/move": {
+    what: "storage classes, a volume that follows its pod, snapshots and restore of volumes, metrics-server",
+    proofs: [lab("all/storage")],
+  },
+  "storage/machine-volumes": {
+    what: "boot from volume; volumes for containers and for etcd",
+    proofs: [lab("all/machines")],
+  },
+  "storage/zone-volumes": {
+    what: "volumes of machines in the machine's zone (`{zone}`)",
+    proofs: [example("production-ha")],
+  },
+  "storage/zones-differ": {
+    what: "zones of Cinder that differ from Nova's (`availability`, `zone`, `blockStorage.topology: false`)",
+    note: "graph; the lab's zones are the same",
+  },
+  "storage/virtio-scsi": { what: "volumes on virtio-scsi" },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export const backups = {
+  "backup/restore": {
+    what: "a backup that is restored on living machines, and after the loss of the only control plane",
+    proofs: [lab("all/restore", "brought back from a backup")],
+  },
+  "backup/lost-majority": {
+    what: "a backup of etcd's last member, after the loss of its majority",
+    proofs: [lab("all/restore", "whose etcd lost its majority")],
+  },
+  "backup/lost-etcd-machines": {
+    what: "a backup that is restored after the loss of all machines of etcd",
+    proofs: [lab("all/restore", "all of whose machines of etcd are gone")],
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export const life = {
+  "life/no-changes": { what: "nothing to do the second time, few calls", proofs: [lab("life")] },
+  "life/destroy": {
+    what: "`destroy` leaves nothing but what is to be kept, and names it",
+    proofs: [lab("life")],
+  },
+  "life/destroy-obstacles": {
+    what: "`destroy` with finalizers of others, after an interruption, with a stopped worker",
+    proofs: [lab("all/destroy")],
+  },
+  "life/lost-cluster": {
+    what: "`destroy` of a cluster whose etcd is lost",
+    proofs: [lab("all/lost-etcd")],
+  },
+  "life/faults": {
+    what: "faults of servers, of the engine and of machines on the first `up`",
+    proofs: [lab("faults")],
+  },
+  "life/losses": {
+    what: "lost workers, a rolling replacement of workers, an API that is gone",
+    proofs: [lab("in-turn/losses")],
+  },
+  "life/random": { what: "faults at random moments", proofs: [lab("random")] },
+  "life/same-name": {
+    what: "two clusters of one name in one project",
+    proofs: [lab("all/same-name")],
+  },
+  "life/second-operator": {
+    what: "two operators, each with a user of their own",
+    proofs: [lab("all/second-user")],
+  },
+} as const satisfies Readonly<Record<string, Row>>;

@@ -1,0 +1,92 @@
+import { example, lab, type Row } from "../row.js";
+
+export const networks = {
+  "network/own": { what: "own network, router, floating IPs", proofs: [lab("life")] },
+  "network/existing": {
+    what: "network, subnet and router that exist; a bastion with a floating IP that exists",
+    proofs: [lab("all/bastion")],
+  },
+  "network/provider": {
+    what: "provider network of another project, without router and floating IPs, `access: direct`; openings of node ports",
+    proofs: [lab("all/provider")],
+  },
+  "network/unfiltered": {
+    what: "`portSecurity: false`, `mtu`, `access: admin`",
+    proofs: [lab("all/unfiltered")],
+  },
+  "network/given": {
+    what: "fixed addresses of machines, a floating IP and security groups that exist, a second interface in an admin network, the address of a sample service",
+    proofs: [lab("all/given")],
+  },
+  "network/floating-ip-ssh": {
+    what: "a floating IP that exists, for SSH without a bastion, for `ingress: workers`",
+    note: "graph",
+  },
+  "network/dual-stack": {
+    what: "IPv6 beside IPv4 (`network.ipv6`), kube-router",
+    proofs: [lab("all/dual-stack")],
+  },
+  "network/dual-stack-others": {
+    what: "IPv6 beside IPv4 with flannel, Calico, `dhcpv6-stateful`",
+    note: "graph",
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export const podNetworks = {
+  "pods/kube-router": {
+    what: "kube-router, the default; policies",
+    proofs: [example("ha-kube-router")],
+  },
+  "pods/kube-router-peers": {
+    what: "kube-router: peers outside, Services announced to them, own ASN",
+    proofs: [lab("all/kube-router")],
+  },
+  "pods/kube-router-overlay": {
+    what: "kube-router with an overlay",
+    note: "graph; dry run in the example `ha-kube-router`: the lab's kernel has no IPIP",
+  },
+  "pods/cloud-routes": { what: "cloud routes; policies", proofs: [example("zones-and-routes")] },
+  "pods/flannel-vxlan": {
+    what: "flannel, `vxlan`",
+    proofs: [lab("in-turn/growth"), example("production-ha")],
+  },
+  "pods/flannel-host-gw": { what: "flannel, `host-gw`", proofs: [lab("all/unfiltered")] },
+  "pods/calico-vxlan": {
+    what: "Calico v3.28.5, `vxlan`; policies",
+    proofs: [example("one-control-plane")],
+    note: "the newest release that the lab can build",
+  },
+  "pods/calico-ipip": {
+    what: "Calico, `ipip`",
+    note: "graph; dry run in the example `one-control-plane`: the lab's kernel has no IPIP",
+  },
+  "pods/calico-none": {
+    what: "Calico, `none` (BGP alone)",
+    note: "graph; dry run in the example `one-control-plane`",
+  },
+  "pods/calico-cross-subnet": { what: "Calico, `vxlan-cross-subnet`", note: "graph" },
+  "pods/calico-default": {
+    what: "Calico v3.32.1, the default release",
+    note: "graph; the published manifest was read and changed by hand, never applied",
+  },
+  "pods/canal": {
+    what: "Canal v3.28.5; policies",
+    proofs: [example("external-and-internal-lb")],
+    note: "the newest release that the lab can build",
+  },
+  "pods/canal-default": {
+    what: "Canal v3.32.1, the default release",
+    note: "graph; the published manifest was read and changed by hand, never applied",
+  },
+  "pods/own": { what: "`none`: a pod network of the user's own", proofs: [lab("all/own")] },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export const serviceProxies = {
+  "proxy/iptables": { what: "kube-proxy, `iptables`, the default", proofs: [lab("all/hardened")] },
+  "proxy/nftables": { what: "kube-proxy, `nftables`" },
+  "proxy/ipvs": { what: "kube-proxy, `ipvs`", note: "the lab's kernel has no IPVS" },
+  "proxy/kube-router": {
+    what: "kube-router as service proxy",
+    note: "graph; dry run in the example `ha-kube-router`: the lab's kernel has no IPVS",
+  },
+} as const satisfies Readonly<Record<string, Row>>;

@@ -1,0 +1,145 @@
+import { kubernetesMinors } from "../../../base/versions.js";
+import { example, lab, type Row } from "../row.js";
+
+/** The images, by the beginning of their names in a cloud. */
+const images = {
+  "debian-12": "Debian 12",
+  "debian-13": "Debian 13",
+  "ubuntu-22.04": "Ubuntu 22.04",
+  "ubuntu-24.04": "Ubuntu 24.04",
+  "ubuntu-26.04": "Ubuntu 26.04",
+} as const;
+type Image = keyof typeof images;
+
+const features = {
+  prepare: "packages, containerd and kernel settings (`prepare`)",
+  up: "`up`, no changes the second time, `destroy`",
+  reboot: "reboot of each node",
+  networkd: "restart of systemd-networkd",
+  "security-updates": "security updates while pods run",
+} as const;
+type Feature = keyof typeof features;
+
+export type SystemId = `system/${Image}/${Feature}`;
+
+/** The tests of the lab tier: the lab's image of machines is Debian 12. */
+const onDebian12 = { prepare: [lab("life")], up: [lab("life")] };
+
+/** Each image with each feature. */
+export const systems = Object.fromEntries(
+  Object.entries(images).flatMap(([image, name]) =>
+    Object.entries(features).map(([feature, what]): [string, Row] => [
+      `system/${image}/${feature}`,
+      {
+        ...{ what: `${name}: ${what}`, image },
+        ...(image === "debian-12" && feature in onDebian12
+          ? { proofs: onDebian12[feature as keyof typeof onDebian12] }
+          : {}),
+      },
+    ]),
+  ),
+) as Readonly<Record<SystemId, Row>>;
+
+const [newest, former] = Object.values(kubernetesMinors);
+
+export const kubernetes = {
+  "kubernetes/newest": {
+    what: `Kubernetes ${newest?.version ?? ""}, the default, with cloud controller and CSI ${newest?.cloudProvider ?? ""}`,
+    proofs: [lab("life")],
+  },
+  "kubernetes/former": {
+    what: `Kubernetes ${former?.version ?? ""}, with cloud controller and CSI ${former?.cloudProvider ?? ""}`,
+    proofs: [lab("all/versions", `Kubernetes ${former?.version ?? ""},`)],
+  },
+  "upgrade/minor": {
+    what: `${former?.version ?? ""} to ${newest?.version ?? ""} in place, three control planes and two workers under clients`,
+    proofs: [lab("all/upgrade")],
+  },
+  "upgrade/minor-one-control-plane": {
+    what: "a minor in place, one control plane and one worker",
+    note: "graph; scripts with stubs of the commands",
+  },
+  "upgrade/patch": {
+    what: "a patch release in place",
+    note: "graph; scripts with stubs of the commands",
+  },
+  "upgrade/etcd-machines": {
+    what: "a minor in place with etcd on machines of its own",
+    note: "graph; scripts with stubs of the commands",
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export const configuration = {
+  "configuration/flags": {
+    what: "flags of the API server and an audit log from the first `up`, changed on a living cluster, undone where a flag is wrong; a field of kubelet; renewal of kubeadm's certificates; patches of the scheduler",
+    proofs: [lab("all/configuration")],
+    note: "patches of other components, renewal on several control planes: scripts with stubs of the commands",
+  },
+  "configuration/own": {
+    what: "OIDC, lifetimes of certificates, flags of the other components, `nodePortAddresses` of kube-proxy",
+    proofs: [lab("all/own")],
+    note: "several control planes: graph",
+  },
+  "configuration/hardened": {
+    what: "`kubernetes.hardened` from the first `up` and on a living cluster; Secrets encrypted in etcd",
+    proofs: [lab("all/hardened")],
+  },
+  "configuration/keystone": {
+    what: "users of Keystone, with RBAC and with rules of their own",
+    proofs: [lab("all/keystone")],
+  },
+  "configuration/kubeadm-timeouts": {
+    what: "a machine so slow that kubeadm's default timeouts do not suffice",
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export const pulumi = {
+  "plugins/openstack-official": {
+    what: "the official OpenStack plugin",
+    proofs: [lab("life")],
+    plugin: { name: "openstack", origin: "official" },
+    note: "taken where it is installed; its schema is compared with the built one's",
+  },
+  "plugins/openstack-built": {
+    what: "the OpenStack plugin built here of the Terraform provider behind the official one",
+    proofs: [lab("life")],
+    plugin: { name: "openstack", origin: "built" },
+  },
+  "plugins/kubernetes-official": {
+    what: "the official Kubernetes plugin",
+    proofs: [lab("life")],
+    plugin: { name: "kubernetes", origin: "official" },
+    note: "taken where it is installed",
+  },
+  "plugins/kubernetes-stand-in": {
+    what: "this project's stand-in for the Kubernetes plugin",
+    proofs: [lab("life")],
+    plugin: { name: "kubernetes", origin: "stand-in" },
+  },
+  "plugins/command-official": {
+    what: "the official command plugin",
+    proofs: [lab("life")],
+    plugin: { name: "command", origin: "official" },
+    note: "taken where it is installed",
+  },
+  "plugins/command-stand-in": {
+    what: "this project's stand-in for the command plugin",
+    proofs: [lab("life")],
+    plugin: { name: "command", origin: "stand-in" },
+  },
+  "plugins/nodejs-official": {
+    what: "Pulumi's own Node.js language host",
+    proofs: [lab("life")],
+    plugin: { name: "nodejs", origin: "official" },
+    note: "taken where it is installed",
+  },
+  "plugins/nodejs-stand-in": {
+    what: "this project's stand-in for the language host",
+    proofs: [lab("life")],
+    plugin: { name: "nodejs", origin: "stand-in" },
+  },
+  "plugins/library": {
+    what: "the packed package as a library, brought up by plain `pulumi`",
+    proofs: [example("ha-kube-router")],
+  },
+} as const satisfies Readonly<Record<string, Row>>;
