@@ -28,7 +28,7 @@ export interface Waited {
 const minute = 60_000;
 
 /**
- * How long each kind may take, in milliseconds. Octavia lets nobody delete what is still being made, and an amphora takes minutes to boot;
+ * How long each kind may take, in milliseconds. Octavia lets nobody delete what is still being made, and amphorae may take minutes to boot;
  * Nova deletes a server only when Cinder has let its volumes go.
  */
 export const bounds = { balancer: 15 * minute, machine: 10 * minute, other: 3 * minute } as const;

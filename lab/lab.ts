@@ -31,7 +31,10 @@ export interface LabUpOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The drivers of the working tree: mounted into the cloud, not copied. */
+/**
+ * The folder of the drivers, mounted into the cloud. It lies beside the file that runs: for the command line that is `dist/lab/drivers`, a
+ * copy that the last compile made, for tests that run from their sources `lab/drivers`.
+ */
 const drivers = join(__dirname, "drivers");
 
 interface Work extends LabUpOptions {

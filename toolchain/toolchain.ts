@@ -44,7 +44,7 @@ export interface ToolchainOptions {
 
 const root = packageRoot();
 
-/** Set to 1 by whoever wants stand-ins on a real cloud. */
+/** Variable whose value 1 allows stand-ins on a cloud other than the lab. */
 export const standInsVariable = "STACKADM_STAND_INS";
 
 /** How the OpenStack plugin is built where the official one cannot be had. */

@@ -176,7 +176,7 @@ function declareCare(program: Command): void {
 }
 
 function declareLab(program: Command): void {
-  const lab = program.command("lab").description("a whole OpenStack on this machine");
+  const lab = program.command("lab").description("OpenStack's services on this machine");
   command(
     lab,
     "up",

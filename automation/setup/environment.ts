@@ -42,7 +42,7 @@ export function usesLab(env: NodeJS.ProcessEnv): boolean {
   return !cloudIsNamed(env) && labRuns();
 }
 
-/** Real clouds get the official plugins, unless the person asks for the stand-ins. */
+/** Returns whether stand-ins are taken unasked: on the lab, and where no cloud is named. Other clouds get the official plugins. */
 export const standInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
   usesLab(env) || !cloudIsNamed(env) ? true : undefined;
 

@@ -76,7 +76,7 @@ export class LoadBalancerEndpoint extends Endpoint {
 
   /**
    * On a port of our own, so that its address, which is in the API's certificate, is known before the load balancer is:
-   * an amphora takes minutes.
+   * amphorae may take minutes to boot.
    */
   private onPort(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
     const { name, mark, networkId, subnetId, ipv6 } = this.#args;

@@ -5,7 +5,7 @@ import { clearFailed } from "./failed-balancer.js";
 
 /** Seconds. A member is out after three questions without an answer, and in again with the first one. */
 export const monitoring = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
-/** Octavia takes one change of a load balancer at a time, and an amphora takes minutes to boot. */
+/** Octavia takes one change of a load balancer at a time, and amphorae, by Octavia's documentation, take minutes to boot: none was ever run with this program. */
 export const customTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
 /** The size and the place that were chosen for a load balancer; another one makes it anew. */

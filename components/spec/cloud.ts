@@ -20,7 +20,7 @@ const servicesNetwork = record({
     .meta(
       doc(
         "refused",
-        "Range of a network of their own for the addresses of Services' load balancers. It is made, with a subnet and a router; load balancers lead from there to the machines in theirs, which `amphora` can and `ovn` cannot. A Service with the annotation `loadbalancer.openstack.org/class: machines` stays in the machines' network, as the program's own internal ones do. A living cluster can get one, for new load balancers, and keeps it. For one that exists, write `networkId`, `subnetId` and `floatingNetworkId` instead.",
+        "Range of a network of their own for the addresses of Services' load balancers. It is made, with a subnet and a router; load balancers lead from there to the machines in theirs, which by Octavia's documentation `amphora` can and `ovn` cannot. A Service with the annotation `loadbalancer.openstack.org/class: machines` stays in the machines' network, as the program's own internal ones do. A living cluster can get one, for new load balancers, and keeps it. For one that exists, write `networkId`, `subnetId` and `floatingNetworkId` instead.",
       ),
     ),
   externalNetwork: present("the external network of the services").meta(

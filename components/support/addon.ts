@@ -3,7 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { Component } from "./component.js";
 import type { Access } from "./manifests/access.js";
 
-/** A Service's load balancer has as long as one of the program's own (endpoint/octavia.ts): amphorae boot. */
+/** A Service's load balancer has as long as one of the program's own (endpoint/octavia.ts): amphorae may take minutes to boot. */
 export const balancerTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
 /** What every add-on can be told. */

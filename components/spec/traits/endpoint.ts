@@ -88,7 +88,7 @@ export function endpointTraits(spec: Planned): EndpointTraits {
         floatingIps,
         loadBalancers: 1,
         ports: 1,
-        // Monitors ask from an address in the subnet, and so does an amphora for its clients.
+        // Monitors ask from an address in the subnet, and so, by Octavia's documentation, do amphorae for their clients.
         firewall: [apiFrom(isOvn(endpoint.provider) ? [subnet, ...clients] : [subnet])],
       };
     case "virtual-ip":

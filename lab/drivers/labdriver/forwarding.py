@@ -1,6 +1,7 @@
 """nftables rules by which a load balancer's namespace passes UDP on (pure functions).
 
-The kernel does it by address translation, as an amphora does by IPVS; a flow stays where it is.
+The kernel does it by address translation (Octavia documents IPVS for amphorae); a flow stays
+where it is.
 Members see the load balancer's address. Whoever is not allowed or finds no member is refused.
 """
 import re

@@ -128,7 +128,7 @@ def plug_facts(client, port):
 
 
 def join_members(front):
-    """Let a load balancer stand in the subnets of its members, as an amphora does.
+    """Let a load balancer stand in the subnets of its members, as Octavia documents it of amphorae.
 
     The ports are the service's, not the tenant's, and stay as long as the load balancer does.
     """

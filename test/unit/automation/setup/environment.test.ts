@@ -47,7 +47,7 @@ describe("the environment of an operation", () => {
     }
   });
 
-  it("take stand-ins unasked on the lab and where no cloud is named, never on a real one", () => {
+  it("take stand-ins unasked on the lab and where no cloud is named, never on another cloud", () => {
     startLab();
     for (const env of [{}, { OS_CLOUD: "stackadm-lab" }])
       assert.equal(standInsByDefault(env), true);
