@@ -9,10 +9,10 @@ import {
   type Setup,
 } from "../../tools/evidence/record.js";
 
-const present: (() => Setup)[] = [];
+const present: (() => Promise<Setup>)[] = [];
 
 /** Notes the setup on which the tests run from now on; returns what ends that. It is asked when a row is recorded. */
-export function noteSetup(setup: () => Setup): () => void {
+export function noteSetup(setup: () => Promise<Setup>): () => void {
   present.push(setup);
   return () => {
     present.splice(present.lastIndexOf(setup), 1);
@@ -35,16 +35,15 @@ function testsAround({ parent }: Test): Test[] {
 }
 
 /** Records the rows that a test completes which just ended. Without a noted setup nothing is known of the run, and nothing is recorded. */
-export function recordRowsOf(test: Test, options?: RecordOptions): void {
-  const setup = present.at(-1)?.();
+export async function recordRowsOf(test: Test, options?: RecordOptions): Promise<void> {
+  const last = asSeen(test);
+  const proven = last.passed ? provenBy(last, testsAround(test).map(asSeen)) : [];
+  const setup = proven.length > 0 && (await present.at(-1)?.());
   if (!setup) return;
-  const { passed, ...seen } = asSeen(test);
-  if (!passed) return;
-  for (const proven of provenBy({ passed, ...seen }, testsAround(test).map(asSeen)))
-    if (fits(proven.row, setup)) recordEvidence({ ...setup, ...proven }, options);
+  for (const one of proven) if (fits(one.row, setup)) recordEvidence({ ...setup, ...one }, options);
 }
 
 /** Records after each test of a run that was asked to. */
-export function recordAfterEach(this: Context): void {
-  if (this.currentTest) recordRowsOf(this.currentTest);
+export async function recordAfterEach(this: Context): Promise<void> {
+  if (this.currentTest) await recordRowsOf(this.currentTest);
 }

@@ -44,6 +44,12 @@ export const lab = (name: string, title?: string): Proof => ({
   ...(title !== undefined && { title }),
 });
 
+/** Returns the proof by a file of the emulated tier, whose machines have kernels of their own. */
+export const emulated = (name: string, title?: string): Proof => ({
+  file: `test/emulated/${name}.test.ts`,
+  ...(title !== undefined && { title }),
+});
+
 /** Returns the proof by an example of the examples tier. */
 export const example = (name: string): Proof => ({
   file: "test/examples/examples.test.ts",

@@ -19,9 +19,9 @@ describe("the rows of what runs", function () {
   this.timeout(60_000);
   const root = packageRoot();
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
-  const files = ["lab", "examples"].flatMap((tier) =>
-    filesEnding(join(root, "test", tier), ".test.ts"),
-  );
+  const files = ["lab", "examples", "emulated"]
+    .map((tier) => join(root, "test", tier))
+    .flatMap((directory) => (existsSync(directory) ? filesEnding(directory, ".test.ts") : []));
   let tests: readonly Listed[];
   const proofs = Object.values(rows).flatMap((row) => row.proofs ?? []);
   before("have mocha list the tests", () => {

@@ -95,7 +95,7 @@ export async function labCluster(
   const cloud = await connectCloud({ env: environment.env });
   const seen: LabCluster["seen"] = { events: [], lines: [] };
   const forget = noteSetup(() =>
-    setupOf(project.described ?? (config["stackadm:cluster"] as Fields), environment),
+    setupOf(project.described ?? (config["stackadm:cluster"] as Fields), environment, cloud),
   );
   return {
     name,

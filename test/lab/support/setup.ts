@@ -1,4 +1,6 @@
+import { z } from "zod";
 import type { OperationEnvironment } from "../../../automation/setup/environment.js";
+import type { CloudClient } from "../../../cloud/client.js";
 import { withSiteDefaults } from "../../../components/site.js";
 import { isFields, type Fields } from "../../../components/spec/defaults.js";
 import type { PluginOrigin, PluginPiece } from "../../../tools/evidence/row.js";
@@ -42,30 +44,44 @@ const watched = [
   "ssh.bootMinutes",
 ];
 
-/** Returns the paths of fields, and of fields in fields. */
+/** Returns the paths of all values. */
 const pathsOf = (fields: Fields): string[] =>
   Object.entries(fields).flatMap(([key, value]) =>
-    isFields(value) ? Object.keys(value).map((inner) => `${key}.${inner}`) : [key],
+    isFields(value) ? pathsOf(value).map((inner) => `${key}.${inner}`) : [key],
   );
 
 /** Returns the settings that stand in place of defaults: all that the site sets, and those watched here that the cluster sets. */
 export function overridesOf(site: Fields, cluster: Fields): string[] {
-  const own = pathsOf(cluster).filter((path) => watched.includes(path));
+  const own = pathsOf(cluster).filter((path) =>
+    watched.some((one) => `${path}.`.startsWith(`${one}.`)),
+  );
   return [...new Set([...pathsOf(site), ...own])].sort();
 }
 
-/** Returns the kind of machine that the lab makes of an image. */
-export const machineOf = (image: string): Setup["machine"] =>
-  image.endsWith("-vm") ? "kernel" : "container";
+const listed = z.object({ images: z.array(z.object({ disk_format: z.string() })) });
+
+/** Returns the kind of machine that the lab makes of an image: Glance says which are disks with a kernel on them. */
+export async function machineOf(
+  image: string,
+  cloud: Pick<CloudClient, "request">,
+): Promise<Setup["machine"]> {
+  const path = `/images?name=${encodeURIComponent(image)}`;
+  const { images } = listed.parse(await cloud.request("image", "GET", path));
+  const [found, ...others] = images.map(({ disk_format: format }) => format);
+  if (found === undefined || others.some((one) => one !== found))
+    throw new Error(`Glance has ${images.length} images '${image}', not one`);
+  return found === "qcow2" ? "kernel" : "container";
+}
 
 /** Returns the setup of a cluster on the lab, whose load balancers the lab's own driver makes, whatever it is called. */
-export function setupOf(
+export async function setupOf(
   cluster: Fields,
   { env, toolchain }: Pick<OperationEnvironment, "env" | "toolchain">,
-): Setup {
+  cloud: Pick<CloudClient, "request">,
+): Promise<Setup> {
   const image = String(cluster["image"]);
   return {
-    ...{ machine: machineOf(image), image },
+    ...{ machine: await machineOf(image, cloud), image },
     overrides: overridesOf(withSiteDefaults({}, { ...env }), cluster),
     plugins: pluginsOf(toolchain.pieces),
     octavia: "lab",

@@ -38,9 +38,9 @@ describe("a run of tests that records", () => {
       test.file = join(packageRoot(), file);
       suite.addTest(test);
     }
-    mocha.suite.afterEach(function () {
+    mocha.suite.afterEach(async function () {
       if (this.currentTest)
-        recordRowsOf(this.currentTest, { root, env: { STACKADM_EVIDENCE: "1" } });
+        await recordRowsOf(this.currentTest, { root, env: { STACKADM_EVIDENCE: "1" } });
     });
     await new Promise<number>((done) => mocha.run(done));
     return readEvidence(evidenceFile(root)).map(({ row, machine }) => `${row}: ${machine}`);
@@ -50,26 +50,26 @@ describe("a run of tests that records", () => {
   const five = "test/lab/all/five.test.ts";
 
   it("has a row when the last of its tests has passed, with the setup that was noted", async () => {
-    const forget = noteSetup(() => setup);
+    const forget = noteSetup(() => Promise.resolve(setup));
     assert.deepEqual(await recorded(five, { one: pass, two: pass }), ["topology/five: container"]);
     forget();
   });
 
   it("has none when one fails, before or after", async () => {
-    const forget = noteSetup(() => setup);
+    const forget = noteSetup(() => Promise.resolve(setup));
     assert.deepEqual(await recorded(five, { one: fail, two: pass }), []);
     assert.deepEqual(await recorded(five, { one: pass, two: fail }), []);
     forget();
   });
 
   it("has none when no setup is noted any more", async () => {
-    noteSetup(() => setup)();
+    noteSetup(() => Promise.resolve(setup))();
     assert.deepEqual(await recorded(five, { one: pass }), []);
   });
 
   it("takes the setup that was noted last and is not over", async () => {
-    const forget = noteSetup(() => setup);
-    const forgetOther = noteSetup(() => ({ ...setup, machine: "kernel" }));
+    const forget = noteSetup(() => Promise.resolve(setup));
+    const forgetOther = noteSetup(() => Promise.resolve({ ...setup, machine: "kernel" }));
     assert.deepEqual(await recorded(five, { one: pass }), ["topology/five: kernel"]);
     forgetOther();
     assert.deepEqual((await recorded(five, { one: pass })).at(-1), "topology/five: container");
@@ -77,7 +77,7 @@ describe("a run of tests that records", () => {
   });
 
   it("leaves out rows of another image or another plugin", async () => {
-    const forget = noteSetup(() => ({ ...setup, image: "debian-13" }));
+    const forget = noteSetup(() => Promise.resolve({ ...setup, image: "debian-13" }));
     const rows = await recorded("test/lab/life.test.ts", { one: pass });
     forget();
     assert.ok(rows.includes("plugins/kubernetes-official: container"), rows.join());
