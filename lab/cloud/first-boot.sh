@@ -55,6 +55,13 @@ identity() {
   systemctl start os-keystone
 }
 
+# Clients take the provider amphora unasked; here the lab's driver answers to it. Octavia's own needs images of servers.
+load_balancer_driver() {
+  local registered=(/usr/lib/python3/dist-packages/octavia-*.egg-info/entry_points.txt)
+  sed -i '/^\[octavia\.api\.drivers\]$/,/^$/s/^amphora = .*/amphora = labdriver.octavia:LabProviderDriver/' "${registered[@]}"
+  grep -qx 'amphora = labdriver.octavia:LabProviderDriver' "${registered[@]}"
+}
+
 small_databases() {
   quiet glance-manage db_sync
   quiet placement-manage db sync
@@ -100,7 +107,8 @@ failed() {
 }
 trap 'failed $LINENO' ERR
 
-mkdir -p /srv/lab/images /srv/lab/nova/instances /srv/lab/cinder /srv/lab/volumes /srv/lab/octavia /srv/lab/faults
+mkdir -p /srv/lab/images /srv/lab/nova/instances /srv/lab/cinder /srv/lab/volumes /srv/lab/octavia /srv/lab/faults/front
+load_balancer_driver
 step "waiting for the message bus and the database server"
 together message_bus databases
 step "making the identity service"

@@ -50,6 +50,13 @@ export const cinder = (inputs: CloudInputs): Ini => {
   };
 };
 
+/**
+ * One driver under two names: the one that clouds have and clients take unasked, and its own. The first boot has it stand in for
+ * Octavia's amphora driver.
+ */
+const octaviaDrivers =
+  "amphora:the driver of the lab under the usual name; there are no amphorae,lab:network namespaces with haproxy";
+
 export const octavia = (inputs: CloudInputs): Ini => {
   const { settings } = inputs;
   return {
@@ -57,8 +64,8 @@ export const octavia = (inputs: CloudInputs): Ini => {
     api_settings: {
       bind_host: settings.management.cloud,
       bind_port: ports.loadBalancer,
-      enabled_provider_drivers: "lab:network namespaces with haproxy",
-      default_provider_driver: "lab",
+      enabled_provider_drivers: octaviaDrivers,
+      default_provider_driver: "amphora",
     },
     database: database(inputs, "octavia"),
     driver_agent: { enabled_provider_agents: "lab" },

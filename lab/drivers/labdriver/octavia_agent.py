@@ -22,6 +22,7 @@ DIRECTORY = '/srv/lab/octavia'
 INTERVAL = 0.3
 HEALTH_INTERVAL = 1.5
 PATIENCE = 60
+PROVIDERS = ('amphora', 'lab')
 
 
 class Agent:
@@ -54,7 +55,7 @@ class Agent:
         balancer = models.LoadBalancer
         with session.begin():
             return session.query(balancer.id, balancer.provisioning_status).filter(
-                balancer.provider == 'lab',
+                balancer.provider.in_(PROVIDERS),
                 balancer.provisioning_status.notin_(('DELETED', 'ERROR'))).all()
 
     def _visit(self, session, balancer_id):

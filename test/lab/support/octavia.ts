@@ -21,14 +21,14 @@ export class OctaviaOffer {
 
   /** A flavor of that name; answers its ID. */
   async flavor(name: string): Promise<string> {
-    const profile = { name, provider_name: "lab", flavor_data: "{}" };
+    const profile = { name, provider_name: "amphora", flavor_data: "{}" };
     const id = await this.#make("flavorprofiles", "flavorprofile", profile);
     return this.#make("flavors", "flavor", { name, flavor_profile_id: id, enabled: true });
   }
 
   /** An availability zone of that name, which is all that it is known by. */
   async zone(name: string): Promise<string> {
-    const profile = { name, provider_name: "lab", availability_zone_data: "{}" };
+    const profile = { name, provider_name: "amphora", availability_zone_data: "{}" };
     const kind = "availability_zone";
     const id = await this.#make("availabilityzoneprofiles", `${kind}_profile`, profile);
     const zone = { name, availability_zone_profile_id: id, enabled: true };

@@ -60,6 +60,10 @@ describe("lab/cloud/first-boot.sh", () => {
     ...["octavia-db-manage", "cinder-manage", "neutron-db-manage", "nova-manage", "systemctl"],
     "barbican-db-manage",
   ];
+  /** Where Octavia's package says which driver has which name. */
+  const registered = "usr/lib/python3/dist-packages/octavia-11.0.0.egg-info/entry_points.txt";
+  const drivers = (amphora: string): string =>
+    `[octavia.amphora.drivers]\namphora = untouched\n\n[octavia.api.drivers]\namphora = ${amphora}\namphorav1 = one\n\n[others]\namphora = untouched\n`;
   let sandbox: Sandbox;
   beforeEach(() => {
     const stubs = Object.fromEntries(programs.map((name) => [name, "true"]));
@@ -69,13 +73,16 @@ describe("lab/cloud/first-boot.sh", () => {
     sandbox.put("etc/lab/cloud.env", lines.join(""));
     sandbox.put("etc/systemd/system/os-keystone.service");
     sandbox.put("var/log/keep");
+    sandbox.put(registered, drivers("octavia.api.drivers.amphora_driver.v2.driver:Amphora"));
   });
   afterEach(() => {
     sandbox.close();
   });
   const boot = (): Outcome =>
     sandbox.execute(
-      readFileSync("lab/cloud/first-boot.sh", "utf8").replaceAll(" /srv/", ` ${sandbox.root}/srv/`),
+      readFileSync("lab/cloud/first-boot.sh", "utf8")
+        .replaceAll(" /srv/", ` ${sandbox.root}/srv/`)
+        .replaceAll("(/usr/", `(${sandbox.root}/usr/`),
     );
 
   it("makes the databases before what uses them, and the offering when services start", () => {
@@ -98,6 +105,16 @@ describe("lab/cloud/first-boot.sh", () => {
     assert.ok(at("systemctl start --no-block os-keystone.service") < at("bootstrap.py offering"));
     assert.equal(calls.at(-1)?.endsWith("bootstrap.py offering"), true);
     assert.equal(stdout.trimEnd().split("\n").at(-1), "done");
+  });
+
+  it("lets the lab's driver answer to the provider amphora, and changes no other name", () => {
+    assert.equal(boot().code, 0);
+    assert.equal(sandbox.file(registered), drivers("labdriver.octavia:LabProviderDriver"));
+  });
+
+  it("fails where Octavia has no such name", () => {
+    sandbox.put(registered, "[octavia.api.drivers]\noctavia = one\n");
+    assert.notEqual(boot().code, 0);
   });
 
   it("makes Nova's databases in the order that Nova asks for", () => {
