@@ -1,6 +1,6 @@
 import { writePrivate } from "../base/files.js";
 import { toYaml } from "../base/yaml.js";
-import { identityUrl, ports, regionOf, type Transport } from "./cloud/configuration/common.js";
+import { identityUrl, regionOf, type Transport } from "./cloud/configuration/common.js";
 import { externalNetworkName, servicesNetworkName, tenant } from "./cloud/offering.js";
 import type { LabSecrets } from "./cloud/secrets.js";
 import type { LabPaths, LabSettings } from "./settings.js";
@@ -63,41 +63,51 @@ export const renderClouds = (settings: LabSettings, user: User, authorityFile: s
     },
   });
 
-/** The apt repository's signing key, as far as the site has one. */
-export interface SiteKey {
-  readonly keyFingerprint: string;
+/** Fingerprints of the keys that sign in upstream's place: its own keys only upstream has. */
+export interface SiteKeys {
+  readonly kubernetes: string;
+  readonly containerd: string;
 }
 
-/** Defaults of this site, merged under the stack's `cluster` object. */
-export function renderSite({ management }: LabSettings, key: SiteKey): string {
-  const comment =
-    "# Defaults of the lab, merged under the stack's `cluster` object.\n" +
-    `# External networks: ${externalNetworkName}; ${servicesNetworkName}, for loadBalancer.network.\n`;
-  return (
-    comment +
+/** What machines need that are containers: they show the host's kernel, memory and swap, and boot in seconds or never. */
+const ofContainers = {
+  kubernetes: {
+    kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
+    kubeProxy: { mode: "iptables", conntrack: { maxPerCore: 0 } },
+    ignorePreflightErrors: [
+      "SystemVerification",
+      "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables",
+      "Swap",
+      "NumCPU",
+      "Mem",
+    ],
+  },
+  ssh: { bootMinutes: 3 },
+};
+
+const inner = (value: object): string => toYaml(value).replace(/^.*\n/, "");
+
+/**
+ * Defaults of this site, merged under the stack's `cluster` object. `containers`: whether its machines are system containers, which
+ * need settings of their own; those with a kernel have all other defaults of the program. Default: they are.
+ */
+export function renderSite(keys: SiteKeys, { containers = true } = {}): string {
+  const { kubernetes, ...others } = ofContainers;
+  const section =
+    "# System containers only: machines with a kernel of their own need none of it.\n";
+  return [
+    "# Defaults of the lab, merged under the stack's `cluster` object.\n",
+    `# External networks: ${externalNetworkName}; ${servicesNetworkName}, for loadBalancer.network.\n`,
     toYaml({
       kubernetes: {
         packages: {
-          url: `http://${management.cloud}:${ports.packages}/v{minor}/deb/`,
-          keyFingerprint: key.keyFingerprint,
+          keyFingerprint: keys.kubernetes,
+          containerd: { keyFingerprint: keys.containerd },
         },
-        registry: { prefix: `${management.cloud}:${ports.registry}`, plainHttp: true },
-        kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
-        kubeProxy: { mode: "iptables", conntrack: { maxPerCore: 0 } },
-        // The machines are containers: they show the host's kernel, memory and swap.
-        ignorePreflightErrors: [
-          "SystemVerification",
-          "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables",
-          "Swap",
-          "NumCPU",
-          "Mem",
-        ],
       },
-      loadBalancer: { provider: "lab" },
-      // They boot in seconds, or never.
-      ssh: { bootMinutes: 3 },
-    })
-  );
+    }),
+    ...(containers ? [`  ${section}`, inner({ kubernetes }), section, toYaml(others)] : []),
+  ].join("");
 }
 
 export function writeFacts(settings: LabSettings, paths: LabPaths, secrets: LabSecrets): void {

@@ -55,13 +55,13 @@ export async function labUp(options: LabUpOptions): Promise<LabFacts> {
   return withLock(paths.lock, { purpose: "lab up" }, async () => {
     const state = await readState(paths);
     if (state && (await labProblems(state)).length === 0) {
-      if (state.key !== goldenKey(state.settings)) {
+      if (state.key !== goldenKey(state.settings, paths)) {
         options.progress.note(
           "The running lab was built from older files; 'stackadm lab down' and 'lab up' take the new ones.",
         );
       }
       const site = await ensureSite(options);
-      writeSite(state.settings, paths, site);
+      writeSite(paths, site);
       return labFacts(state.settings, paths);
     }
     return start({ ...options, paths, settings: wanted, drivers });
@@ -83,7 +83,7 @@ async function start(work: Work): Promise<LabFacts> {
     signal?.throwIfAborted();
     await startCloud({ ...work, golden });
     writeFacts(settings, paths, golden.secrets);
-    writeSite(settings, paths, site);
+    writeSite(paths, site);
     return labFacts(settings, paths);
   } catch (error) {
     await withStep(progress, "Take away what was started", 5, () => destroy(paths));

@@ -40,13 +40,3 @@ export const imagePackages: readonly string[] = [
   ..."procps python3 libpam-systemd less net-tools".split(" "),
   ..."conntrack ipset ethtool socat ebtables iptables nftables kmod runc gnupg".split(" "),
 ];
-
-/**
- * What machines install of the distribution later, with all of it that the image above lacks (apt says what: simulate the
- * installation over the image's packages). The lab's repository offers it, since servers have no mirror.
- */
-export const machinePackages: readonly string[] = [
-  "keepalived",
-  ..."libglib2.0-0 libnl-3-200 libnl-genl-3-200 libpci3 libsensors-config libsensors5".split(" "),
-  ..."libsnmp-base libsnmp40 pci.ids".split(" "),
-];

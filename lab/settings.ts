@@ -31,7 +31,8 @@ export interface LabSettings {
   readonly devices: Readonly<Record<keyof typeof cloudDevices, string>>;
   readonly hostname: string;
   readonly region: string;
-  readonly management: LabNetwork & { readonly cloud: string };
+  /** `cloud`: address of the APIs. `front`: address of the hosts of the world (`front/hosts.ts`). */
+  readonly management: LabNetwork & { readonly cloud: string; readonly front: string };
   readonly external: LabExternalNetwork;
   /** A second one, for the floating IPs of services. */
   readonly services: LabExternalNetwork;
@@ -103,7 +104,7 @@ export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
     ...nameAndDevices(env),
     hostname: "labcloud",
     region: "lab",
-    management: { ...management, cloud: managementAt(2) },
+    management: { ...management, cloud: managementAt(2), front: managementAt(3) },
     external,
     services,
     mtu: 1400,
@@ -125,6 +126,8 @@ export interface LabPaths {
   /** Names the store that this lab has mounted on this host: one with another cache folder may have been left. Gone with the mount. */
   readonly mounted: string;
   readonly images: string;
+  /** Authority and cache of the hosts of the world. */
+  readonly front: string;
   /** Secrets and package versions of every golden cloud, one folder per key. */
   readonly goldens: string;
   readonly lock: string;
@@ -157,6 +160,7 @@ export function labPaths(name: string = usualLab): LabPaths {
     store: join(cache, "store"),
     mounted: `/run/stackadm/stores/${name}`,
     images: join(cache, "images"),
+    front: join(cache, "front"),
     goldens: join(cache, "golden"),
     lock: join(cache, "lock"),
     kernelSettings: "/run/stackadm/kernel-settings",

@@ -3,7 +3,7 @@ import { renderSite } from "./facts.js";
 import { writePrivate } from "../base/files.js";
 import { defaultKubernetesVersion } from "../base/versions.js";
 import { ensureKubernetes, type KubernetesSite } from "./kubernetes/build.js";
-import type { LabPaths, LabSettings } from "./settings.js";
+import type { LabPaths } from "./settings.js";
 
 export interface SiteOptions {
   /** Kubernetes version that the repositories must offer, e.g. "1.36.3". Default: that of the builds. */
@@ -25,10 +25,6 @@ export const ensureSite = ({
   });
 
 /** Writes the defaults of the site. */
-export const writeSite = (
-  settings: LabSettings,
-  paths: LabPaths,
-  { keyFingerprint }: KubernetesSite,
-): void => {
-  writePrivate(paths.siteFile, renderSite(settings, { keyFingerprint }));
+export const writeSite = (paths: LabPaths, { keys }: KubernetesSite): void => {
+  writePrivate(paths.siteFile, renderSite(keys));
 };

@@ -16,7 +16,7 @@ const schema = z.object({
     devices: z.object({ management: z.string(), external: z.string(), services: z.string() }),
     hostname: z.string(),
     region: z.string(),
-    management: network.extend({ cloud: z.string() }),
+    management: network.extend({ cloud: z.string(), front: z.string() }),
     external: externalNetwork,
     services: externalNetwork,
     mtu: z.number(),

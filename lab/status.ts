@@ -104,7 +104,7 @@ export async function labStatus(): Promise<LabStatus> {
     state: "up",
     ...common,
     facts: labFacts(settings, paths),
-    current: state.key === goldenKey(settings),
+    current: state.key === goldenKey(settings, paths),
     versions: await openStackVersions(paths, state.key),
     ...(memory !== undefined && { memory }),
   };

@@ -3,19 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../base/run.js";
 
-/** What a server proves itself by to those who trust the authority; all PEM. */
-export interface ServerTls {
-  /** Certificate of the authority that signed the server's. */
-  readonly authority: string;
+/** A certificate with its key; both PEM. */
+export interface Certified {
   readonly certificate: string;
   readonly privateKey: string;
+}
+
+/** What a server proves itself by to those who trust the authority; all PEM. */
+export interface ServerTls extends Certified {
+  /** Certificate of the authority that signed the server's. */
+  readonly authority: string;
 }
 
 /** A cloud lives for days; ten years, so that a kept golden one never ends by this. */
 const days = "3650";
 
 /** With all that RFC 5280 asks of both: some clients refuse less. */
-const configuration = (address: string): string => `[req]
+const configuration = (names: readonly string[]): string => `[req]
 distinguished_name = name
 prompt = no
 [name]
@@ -27,37 +31,58 @@ subjectKeyIdentifier = hash
 basicConstraints = critical,CA:FALSE
 keyUsage = critical,digitalSignature
 extendedKeyUsage = serverAuth
-subjectAltName = IP:${address}
+subjectAltName = ${names.length > 0 ? names.join(",") : "DNS:localhost"}
 subjectKeyIdentifier = hash
 authorityKeyIdentifier = keyid
 `;
 
 const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/**
- * A certificate for an IPv4 address and the authority that signed it, both new. The authority's key is thrown away: it signs
- * nothing else. Throws where `openssl` (3.0 or newer) is not installed.
- */
-export async function newServerTls(address: string): Promise<ServerTls> {
+interface Wanted {
+  readonly section: "authority" | "server";
+  /** As in a configuration file of openssl: `IP:172.29.0.2`, `DNS:registry.example`. */
+  readonly names: readonly string[];
+  /** Default: it signs itself. */
+  readonly authority?: Certified;
+}
+
+async function certify({ section, names, authority }: Wanted): Promise<Certified> {
   const folder = await mkdtemp(join(tmpdir(), "stackadm-tls-"));
   const file = (name: string): string => join(folder, name);
   const text = (name: string): Promise<string> => readFile(file(name), "utf8");
-  const certify = (name: string, ...more: readonly string[]) =>
-    run("openssl", [
-      ...["req", "-x509", "-config", file("config"), "-extensions", name, "-days", days, ...newKey],
-      ...["-subj", `/CN=stackadm lab ${name}`, "-keyout", file(`${name}.key`)],
-      ...["-out", file(`${name}.crt`), ...more],
-    ]);
   try {
-    await writeFile(file("config"), configuration(address));
-    await certify("authority");
-    await certify("server", "-CA", file("authority.crt"), "-CAkey", file("authority.key"));
-    return {
-      authority: await text("authority.crt"),
-      certificate: await text("server.crt"),
-      privateKey: await text("server.key"),
-    };
+    await writeFile(file("config"), configuration(names));
+    if (authority) {
+      await writeFile(file("ca.crt"), authority.certificate);
+      await writeFile(file("ca.key"), authority.privateKey, { mode: 0o600 });
+    }
+    await run("openssl", [
+      ...["req", "-x509", "-config", file("config"), "-extensions", section, "-days", days],
+      ...[...newKey, "-subj", `/CN=stackadm lab ${section}`, "-keyout", file("key")],
+      ...["-out", file("crt")],
+      ...(authority ? ["-CA", file("ca.crt"), "-CAkey", file("ca.key")] : []),
+    ]);
+    return { certificate: await text("crt"), privateKey: await text("key") };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** An authority of the lab's own. Throws where `openssl` (3.0 or newer) is not installed. */
+export const newAuthority = (): Promise<Certified> => certify({ section: "authority", names: [] });
+
+/** A server's certificate for names, as in `IP:172.29.0.2` and `DNS:registry.example`. */
+export const newCertificate = (
+  authority: Certified,
+  names: readonly string[],
+): Promise<Certified> => certify({ section: "server", names, authority });
+
+/**
+ * A certificate for an IPv4 address and the authority that signed it, both new. The authority's key is thrown away: it signs
+ * nothing else.
+ */
+export async function newServerTls(address: string): Promise<ServerTls> {
+  const authority = await newAuthority();
+  const server = await newCertificate(authority, [`IP:${address}`]);
+  return { authority: authority.certificate, ...server };
 }

@@ -5,6 +5,7 @@ import type { CloudInputs } from "./configuration/common.js";
 import { glance, keystone, placement } from "./configuration/identity-image.js";
 import {
   dhcpAgent,
+  frontNamesFile,
   l3Agent,
   linuxBridgeAgent,
   metadataAgent,
@@ -14,6 +15,7 @@ import {
 import { nova, novaCompute } from "./configuration/nova.js";
 import { barbican } from "./configuration/secrets.js";
 import { cinder, octavia } from "./configuration/storage-balancer.js";
+import { frontNames, frontSite, frontTlsFiles } from "../front/nginx.js";
 import { environment, offering } from "./offering.js";
 import { packageSite, registryConfiguration, tlsFiles, tlsSite } from "./repositories.js";
 import {
@@ -127,6 +129,10 @@ function baseFiles(inputs: CloudInputs): CloudFile[] {
     { path: "/etc/nginx/conf.d/lab-tls.conf", content: tlsSite(settings) },
     { path: tlsFiles.certificate, content: secrets.tls.certificate },
     { path: tlsFiles.privateKey, content: secrets.tls.privateKey, mode: 0o600 },
+    { path: "/etc/nginx/conf.d/lab-front.conf", content: frontSite(settings) },
+    { path: frontTlsFiles.certificate, content: secrets.front.certificate },
+    { path: frontTlsFiles.privateKey, content: secrets.front.privateKey, mode: 0o600 },
+    { path: frontNamesFile, content: frontNames(settings) },
     { path: "/etc/docker/registry/config.yml", content: registryConfiguration(settings) },
     {
       path: "/etc/lab/cloud.env",

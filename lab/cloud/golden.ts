@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { writePrivate } from "../../base/files.js";
 import { run } from "../../base/run.js";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
+import { ensureFrontCertificate } from "../front/authority.js";
 import { inContainer, removeContainer, startContainer } from "../host/container.js";
 import { debianTree } from "../host/debian-tree.js";
 import { setUpNetwork, tearDownNetwork } from "../host/network.js";
@@ -45,10 +46,10 @@ const revision = 1;
 
 const treeKey = (): string => inputKey(suite, cloudPackages, revision);
 
-/** Key of the golden cloud: everything that decides what is in it, except passwords and the drivers' code. */
-export const goldenKey = (settings: LabSettings): string =>
+/** Key of the golden cloud: everything that decides what is in it, except passwords and the drivers' code. Of `paths` only the front's authority counts. */
+export const goldenKey = (settings: LabSettings, paths: LabPaths): string =>
   inputKey(
-    ...[settings, treeKey(), imageKey(), revision],
+    ...[settings, treeKey(), imageKey(paths), revision],
     ...[cloudFiles({ settings, secrets: noSecrets }), cloudLinks(), removedFiles],
   );
 
@@ -60,7 +61,7 @@ export async function keptGolden(
   settings: LabSettings,
   paths: LabPaths,
 ): Promise<Golden | undefined> {
-  const key = goldenKey(settings);
+  const key = goldenKey(settings, paths);
   const root = goldenRoot(paths, key);
   const file = secretsFile(paths, key);
   if (!existsSync(root) || !existsSync(file)) return undefined;
@@ -69,9 +70,11 @@ export async function keptGolden(
 
 /** The kept golden cloud, or a new one: Debian packages, server image, first boot. */
 export async function ensureGolden(build: GoldenBuild): Promise<Golden> {
-  const kept = await keptGolden(build.settings, build.paths);
-  if (kept) return kept;
   const { progress, paths, signal } = build;
+  // Before the first key: images and clouds are named after what they trust.
+  await ensureFrontCertificate(paths);
+  const kept = await keptGolden(build.settings, paths);
+  if (kept) return kept;
   await dropParts(paths);
   const tree = await ensurePackages(build);
   if (!existsSync(imageFile(paths))) {
@@ -124,10 +127,10 @@ export async function configure(
 
 async function firstBoot(build: GoldenBuild, tree: string, step: Step): Promise<Golden> {
   const { settings, paths, drivers, signal } = build;
-  const key = goldenKey(settings);
+  const key = goldenKey(settings, paths);
   const root = goldenRoot(paths, key);
   const part = `${root}.part`;
-  const secrets = await newSecrets(settings);
+  const secrets = await newSecrets(settings, paths);
   await snapshotSubvolume(paths, tree, part);
   await configure(part, settings, secrets);
   await writeFile(join(part, "srv/image.tar.zst"), "");
@@ -176,13 +179,13 @@ async function prepareImageTree(paths: LabPaths, root: string): Promise<void> {
 
 /** Keeps passwords, certificates and the versions of all packages beside the golden cloud. */
 async function record({ settings, paths }: GoldenBuild, root: string, secrets: LabSecrets) {
-  const folder = dirname(secretsFile(paths, goldenKey(settings)));
+  const folder = dirname(secretsFile(paths, goldenKey(settings, paths)));
   const versions = await run("dpkg-query", [
     `--admindir=${join(root, "var/lib/dpkg")}`,
     ...["--show", "--showformat", "${Package} ${Version}\n"],
   ]);
   writePrivate(join(folder, "packages.txt"), versions.stdout);
-  writePrivate(secretsFile(paths, goldenKey(settings)), JSON.stringify(secrets));
+  writePrivate(secretsFile(paths, goldenKey(settings, paths)), JSON.stringify(secrets));
   await run("btrfs", ["filesystem", "sync", paths.store]);
   await flushStore(paths);
 }

@@ -8,10 +8,10 @@ export const tlsFiles = {
   privateKey: "/etc/lab/tls/server.key",
 };
 
-/** nginx: the signed apt repository for the servers, read-only. */
+/** nginx: the signed apt repositories on an address of their own, read-only. */
 export const packageSite = ({ management }: LabSettings): string => `server {
   listen ${management.cloud}:${ports.packages};
-  root /srv/site/apt;
+  root /srv/site/packages;
   autoindex on;
   access_log off;
 }

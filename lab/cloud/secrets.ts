@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { LabSettings } from "../settings.js";
-import { newServerTls, type ServerTls } from "./certificates.js";
+import type { LabPaths, LabSettings } from "../settings.js";
+import { certifyFront } from "../front/authority.js";
+import { newServerTls, type Certified, type ServerTls } from "./certificates.js";
 
 /** Of the services among themselves, and of the cloud's users. */
 export interface LabPasswords {
@@ -20,6 +21,8 @@ export interface LabSecrets extends LabPasswords {
   readonly secretsKey: string;
   /** Of the APIs on the management address. */
   readonly tls: ServerTls;
+  /** Of the hosts of the front. */
+  readonly front: Certified;
 }
 
 /** Letters and digits only: they stand in URLs, INI files and SQL. 24 characters, at least 120 bits. */
@@ -47,10 +50,14 @@ export function newPasswords(): LabPasswords {
 const fernetKey = (): string => `${randomBytes(32).toString("base64url")}=`;
 
 /** Needs the command `openssl`. */
-export const newSecrets = async ({ management }: LabSettings): Promise<LabSecrets> => ({
+export const newSecrets = async (
+  { management }: LabSettings,
+  paths: Pick<LabPaths, "front">,
+): Promise<LabSecrets> => ({
   ...newPasswords(),
   secretsKey: fernetKey(),
   tls: await newServerTls(management.cloud),
+  front: await certifyFront(paths),
 });
 
 /** Stand in for the real ones where only the shape of a configuration counts: when it is hashed. */
@@ -63,4 +70,5 @@ export const noSecrets: LabSecrets = {
   demo: "x",
   secretsKey: "x",
   tls: { authority: "x", certificate: "x", privateKey: "x" },
+  front: { certificate: "x", privateKey: "x" },
 };

@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { withStep, type Progress } from "../../base/progress.js";
+import { frontFolders, mirrorCache, writeMirrors } from "../front/mirrors.js";
+import { hostConfiguration } from "../front/nginx.js";
 import { removeContainer, startContainer } from "../host/container.js";
 import { cgroupFolders } from "../host/cpu-weight.js";
 import { isMounted } from "../host/mounts.js";
@@ -36,9 +38,11 @@ export interface CloudStart {
 export async function startCloud(start: CloudStart): Promise<void> {
   const { golden, settings, paths, drivers, progress, signal } = start;
   const root = runningRoot(paths);
+  const front = frontFolders(paths);
   await withStep(progress, "Cloud: start", 45, async (step) => {
     await snapshotSubvolume(paths, golden.root, root);
     await mkdir(paths.site, { recursive: true });
+    await writeMirrors(settings, paths);
     await setUpNetwork(settings, paths);
     writeState(paths, {
       key: golden.key,
@@ -48,7 +52,11 @@ export async function startCloud(start: CloudStart): Promise<void> {
     await startContainer({
       settings,
       root,
-      mounts: { [drivers]: "/opt/lab", [paths.site]: "/srv/site" },
+      mounts: {
+        ...{ [drivers]: "/opt/lab", [paths.site]: "/srv/site" },
+        [front.configuration]: hostConfiguration,
+      },
+      writableMounts: { [front.mirrored]: mirrorCache },
     });
     await untilReady({
       settings,

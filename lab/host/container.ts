@@ -12,13 +12,20 @@ export interface ContainerSpec {
   readonly root: string;
   /** Host path -> path inside, read-only. */
   readonly mounts: Readonly<Record<string, string>>;
+  /** The same, but the cloud may write there. Default: none. */
+  readonly writableMounts?: Readonly<Record<string, string>>;
 }
 
 /**
  * Arguments of podman. The runtime is named and nothing of the host's container configuration is changed or
  * relied on. Default process limits would be for the whole cloud: hence none.
  */
-export function runArguments({ settings, root, mounts }: ContainerSpec): string[] {
+export function runArguments({
+  settings,
+  root,
+  mounts,
+  writableMounts = {},
+}: ContainerSpec): string[] {
   const parent = cgroupParent(settings.name);
   return [
     ...["--runtime", "runc", "run", "--detach", "--name", settings.name],
@@ -29,6 +36,7 @@ export function runArguments({ settings, root, mounts }: ContainerSpec): string[
     ...["--network", `ns:/run/netns/${settings.name}`, "--no-hosts"],
     ...["--tmpfs", "/run", "--tmpfs", "/tmp", "--label", "stackadm=lab"],
     ...Object.entries(mounts).flatMap(([from, to]) => ["--volume", `${from}:${to}:ro`]),
+    ...Object.entries(writableMounts).flatMap(([from, to]) => ["--volume", `${from}:${to}`]),
     ...["--rootfs", root, "/sbin/init"],
   ];
 }

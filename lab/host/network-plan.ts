@@ -25,9 +25,11 @@ export function linkCommands(settings: LabSettings): Command[] {
     ...hostEnd(devices.management, management),
     ...hostEnd(devices.external, external),
     ...hostEnd(devices.services, services),
-    inside(
-      ...["addr", "add", `${management.cloud}/${management.prefixLength}`],
-      ...["dev", cloudDevices.management],
+    ...[management.cloud, management.front].map((address) =>
+      inside(
+        ...["addr", "add", `${address}/${management.prefixLength}`],
+        ...["dev", cloudDevices.management],
+      ),
     ),
     inside("link", "set", cloudDevices.management, "up"),
     inside("link", "set", cloudDevices.external, "up"),

@@ -6,7 +6,7 @@ export interface IndexedFile {
   readonly sha256: string;
 }
 
-/** Packages of a flat repository: the control file of every package with where and what its file is. */
+/** Packages of a repository: the control file of every package with where and what its file is. */
 export function renderPackages(
   entries: readonly { readonly control: string; readonly file: IndexedFile }[],
 ): string {
@@ -17,7 +17,7 @@ export function renderPackages(
       lines.splice(
         description,
         0,
-        `Filename: ./${file.name}`,
+        `Filename: ${file.name}`,
         `Size: ${file.size}`,
         `SHA256: ${file.sha256}`,
       );
@@ -26,15 +26,27 @@ export function renderPackages(
     .join("\n");
 }
 
-/** Release of a flat repository with one architecture; `date` becomes RFC 2822 in UTC as apt wants it. */
-export function renderRelease(minor: string, date: Date, files: readonly IndexedFile[]): string {
+/** What a repository says of itself. */
+export interface ReleaseFacts {
+  readonly description: string;
+  readonly date: Date;
+  /** Its indexes. */
+  readonly files: readonly IndexedFile[];
+  /** Of a repository with suites. Default: it is flat. */
+  readonly suite?: { readonly codename: string; readonly component: string };
+}
+
+/** Release of a repository with one architecture. */
+export function renderRelease({ description, date, files, suite }: ReleaseFacts): string {
   return [
     "Origin: stackadm lab",
-    `Label: stackadm lab: Kubernetes v${minor}`,
-    "Archive: deb",
+    `Label: stackadm lab: ${description}`,
+    ...(suite ? [`Suite: ${suite.codename}`, `Codename: ${suite.codename}`] : ["Archive: deb"]),
+    ...(suite ? [`Components: ${suite.component}`] : []),
     "Architectures: amd64",
+    // RFC 2822 in UTC, as apt wants it.
     `Date: ${date.toUTCString().replace("GMT", "UTC")}`,
-    `Description: Kubernetes v${minor} for the lab`,
+    `Description: ${description} for the lab`,
     "SHA256:",
     ...files.map((file) => ` ${file.sha256} ${file.size.toString().padStart(9)} ${file.name}`),
     "",

@@ -1,30 +1,23 @@
 import {
-  chmodSync,
-  copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   readdirSync,
   renameSync,
   rmSync,
-  statSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { Step } from "../../base/progress.js";
-import { run } from "../../base/run.js";
-import { renderPackages, renderRelease, type IndexedFile } from "./apt-index.js";
+import { renderPackages, renderRelease, type IndexedFile, type ReleaseFacts } from "./apt-index.js";
 import type { BuiltComponent } from "./build-component.js";
 import type { Release } from "./component.js";
-import { digestOf, digestOfFile } from "./digest.js";
-import { debFileName, debPackages, renderControl, type DebPackage } from "./packages.js";
+import { adoptDeb, assets, packDeb, type DebFile } from "./deb-files.js";
+import { digestOf } from "./digest.js";
+import { debPackages, dockerPackages, type DebPackage } from "./packages.js";
 import type { SigningKey } from "./signing-key.js";
-
-const assets = join(__dirname, "packages");
-const scripts = ["postinst", "prerm", "postrm"];
-/** Same content, same package: no file carries the time of the build. */
-const epoch = 1_767_225_600;
 
 export interface AptOptions {
   readonly release: Release;
@@ -32,25 +25,85 @@ export interface AptOptions {
   readonly key: SigningKey;
   /** Upstream's own packages (name -> file), which are not built. */
   readonly mirrored: ReadonlyMap<string, string>;
-  /** Files of the distribution's packages (.deb) that are offered beside the built ones. */
-  readonly distribution: readonly string[];
   /** The repository's folder; replaced as a whole when something in it changed. */
   readonly directory: string;
   readonly step: Pick<Step, "update">;
   readonly signal?: AbortSignal;
 }
 
-/** `component/program` -> the executable and what it is built from. */
-export function programFile(built: ReadonlyMap<string, BuiltComponent>, name: string): string {
-  const [component = "", program = ""] = name.split("/");
-  const found = built.get(component);
-  if (!found) throw new Error(`${name}: component ${component} is not built`);
-  return join(found.directory, program);
+const isDockers = ({ name }: DebPackage): boolean => dockerPackages.includes(name);
+
+/** Kubernetes' repository as pkgs.k8s.io has it: flat, for one minor, with the key in it. Returns whether it wrote. */
+export const writeKubernetesRepository = (options: AptOptions): Promise<boolean> =>
+  writeRepository(
+    options,
+    debPackages.filter((one) => !isDockers(one)),
+    async (debs, part) => {
+      const packages = writeIndex(part, "Packages", debs);
+      const description = `Kubernetes v${options.release.minor}`;
+      await writeRelease(part, { description, date: new Date(), files: [packages] }, options.key);
+      writeFileSync(join(part, "Release.key"), options.key.publicKey);
+      writeFileSync(join(part, "Release.key.expired"), await options.key.expired());
+    },
+  );
+
+/** Releases of distributions for which download.docker.com has packages, and the program has machines. */
+export const dockerSuites: Readonly<Record<string, readonly string[]>> = {
+  debian: ["bookworm", "trixie"],
+  ubuntu: ["jammy", "noble", "resolute"],
+};
+
+/** Docker's repositories as download.docker.com has them: one per distribution, with suites. Returns whether it wrote. */
+export const writeDockerRepository = (options: AptOptions): Promise<boolean> =>
+  writeRepository(options, debPackages.filter(isDockers), async (debs, part) => {
+    for (const [distribution, codenames] of Object.entries(dockerSuites)) {
+      const root = join(part, distribution);
+      for (const codename of codenames) await writeSuite(root, codename, debs, options);
+      writeFileSync(join(root, "gpg"), options.key.publicKey);
+    }
+    for (const { file } of debs) rmSync(join(part, file.name));
+  });
+
+async function writeSuite(
+  root: string,
+  codename: string,
+  debs: readonly DebFile[],
+  { key }: AptOptions,
+): Promise<void> {
+  const [suite, component] = [join(root, "dists", codename), "stable"];
+  const pool = `dists/${codename}/pool/${component}/amd64`;
+  mkdirSync(join(root, pool), { recursive: true });
+  // All suites have the same files.
+  const own = debs.map(({ control, file }) => {
+    linkSync(join(root, "..", file.name), join(root, pool, file.name));
+    return { control, file: { ...file, name: `${pool}/${file.name}` } };
+  });
+  const index = writeIndex(suite, `${component}/binary-amd64/Packages`, own);
+  const compressed = writeIndexed(suite, `${index.name}.gz`, gzipSync(renderPackages(own)));
+  const facts = { description: "containerd", date: new Date(), files: [index, compressed] };
+  await writeRelease(suite, { ...facts, suite: { codename, component } }, key);
 }
 
-function repositoryKey(options: AptOptions): string {
+const writeIndex = (root: string, name: string, debs: readonly DebFile[]): IndexedFile =>
+  writeIndexed(root, name, Buffer.from(renderPackages(debs)));
+
+function writeIndexed(root: string, name: string, content: Buffer): IndexedFile {
+  mkdirSync(dirname(join(root, name)), { recursive: true });
+  writeFileSync(join(root, name), content);
+  return { name, size: content.length, sha256: digestOf(content) };
+}
+
+async function writeRelease(root: string, facts: ReleaseFacts, key: SigningKey): Promise<void> {
+  const release = renderRelease(facts);
+  const signatures = await key.sign(release);
+  writeFileSync(join(root, "Release"), release);
+  writeFileSync(join(root, "InRelease"), signatures.inline);
+  writeFileSync(join(root, "Release.gpg"), signatures.detached);
+}
+
+function repositoryKey(options: AptOptions, packages: readonly DebPackage[]): string {
   const used = new Set(
-    debPackages.flatMap(({ programs }) =>
+    packages.flatMap(({ programs }) =>
       Object.values(programs).map((name) => name.split("/")[0] ?? ""),
     ),
   );
@@ -58,44 +111,35 @@ function repositoryKey(options: AptOptions): string {
   const files = readdirSync(assets)
     .sort()
     .map((file) => [file, digestOf(readFileSync(join(assets, file)))]);
-  const versions = options.release.packageVersions;
+  const versions = packages.map(({ name }) => options.release.packageVersions[name]);
   const fingerprint = options.key.fingerprint;
-  const distribution = options.distribution.map((file) => basename(file));
-  const mirrored = options.mirrored.size > 0 ? [...options.mirrored.keys()] : undefined;
-  const all = { debPackages, components, files, versions, fingerprint, distribution, mirrored };
-  return digestOf(JSON.stringify(all));
+  const mirrored = packages.flatMap(({ name }) => options.mirrored.get(name) ?? []);
+  return digestOf(
+    JSON.stringify({ packages, components, files, versions, fingerprint, mirrored, dockerSuites }),
+  );
 }
 
-/** Writes the signed repository unless the one there is made of the same things. Returns whether it wrote. */
-export async function writeAptRepository(options: AptOptions): Promise<boolean> {
+/** Writes a repository unless the one there is made of the same things. `fill` gets the packages' files, which lie in `part`. */
+async function writeRepository(
+  options: AptOptions,
+  packages: readonly DebPackage[],
+  fill: (debs: readonly DebFile[], part: string) => Promise<void>,
+): Promise<boolean> {
   const { directory, step } = options;
-  const key = repositoryKey(options);
+  const key = repositoryKey(options, packages);
   const stamp = join(directory, "made-of");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === key) return false;
   const part = `${directory}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { recursive: true });
-  const entries: { control: string; file: IndexedFile }[] = [];
-  for (const debPackage of debPackages) {
-    const { name } = debPackage;
-    const own = options.mirrored.get(name);
-    step.update(own === undefined ? `packing ${name}` : `adding ${name}`);
-    entries.push(
-      await (own === undefined ? packDeb(debPackage, part, options) : adoptDeb(own, part)),
-    );
+  const debs: DebFile[] = [];
+  for (const one of packages) {
+    const own = options.mirrored.get(one.name);
+    step.update(own === undefined ? `packing ${one.name}` : `adding ${one.name}`);
+    debs.push(await (own === undefined ? packDeb(one, part, options) : adoptDeb(own, part)));
   }
-  step.update("adding the distribution's packages");
-  for (const file of options.distribution) entries.push(await adoptDeb(file, part));
-  const packages = renderPackages(entries);
-  writeFileSync(join(part, "Packages"), packages);
-  const index = { name: "Packages", size: Buffer.byteLength(packages), sha256: digestOf(packages) };
   step.update("signing");
-  const release = renderRelease(options.release.minor, new Date(), [index]);
-  writeFileSync(join(part, "Release"), release);
-  const signatures = await options.key.sign(release);
-  writeFileSync(join(part, "InRelease"), signatures.inline);
-  writeFileSync(join(part, "Release.gpg"), signatures.detached);
-  writeFileSync(join(part, "Release.key"), options.key.publicKey);
+  await fill(debs, part);
   writeFileSync(join(part, "made-of"), key);
   replaceDirectory(part, directory);
   return true;
@@ -108,61 +152,4 @@ export function replaceDirectory(part: string, directory: string): void {
   if (existsSync(directory)) renameSync(directory, old);
   renameSync(part, directory);
   rmSync(old, { recursive: true, force: true });
-}
-
-/** A package as it is, under a name without what a web server would have to decode. */
-async function adoptDeb(
-  file: string,
-  output: string,
-): Promise<{ control: string; file: IndexedFile }> {
-  const { stdout: control } = await run("dpkg-deb", ["--field", file]);
-  const [name, version, architecture] = ["Package", "Version", "Architecture"].map(
-    (field) => new RegExp(`^${field}: (.*)$`, "m").exec(control)?.[1] ?? "",
-  );
-  // As in Debian's own pool: the epoch is in the index only.
-  const target = `${name ?? ""}_${version?.replace(/^\d+:/, "") ?? ""}_${architecture ?? ""}.deb`;
-  const path = join(output, target);
-  copyFileSync(file, path);
-  const size = statSync(path).size;
-  return { control, file: { name: target, size, sha256: await digestOfFile(path) } };
-}
-
-async function packDeb(
-  debPackage: DebPackage,
-  output: string,
-  options: AptOptions,
-): Promise<{ control: string; file: IndexedFile }> {
-  const version = options.release.packageVersions[debPackage.name];
-  if (version === undefined) throw new Error(`no version for the package ${debPackage.name}`);
-  const root = join(output, `${debPackage.name}.root`);
-  let bytes = 0;
-  const install = (source: string, target: string, mode: number) => {
-    const path = join(root, target);
-    mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-    copyFileSync(source, path);
-    chmodSync(path, mode);
-    utimesSync(path, epoch, epoch);
-    bytes += statSync(path).size;
-  };
-  for (const [path, name] of Object.entries(debPackage.programs)) {
-    install(programFile(options.built, name), path, 0o755);
-  }
-  for (const [path, file] of Object.entries(debPackage.files ?? {})) {
-    install(join(assets, file), path, 0o644);
-  }
-  const control = renderControl(debPackage, version, Math.ceil(bytes / 1024));
-  for (const script of debPackage.unit ? scripts : []) {
-    install(join(assets, `${script}.sh`), `DEBIAN/${script}`, 0o755);
-  }
-  mkdirSync(join(root, "DEBIAN"), { recursive: true });
-  writeFileSync(join(root, "DEBIAN", "control"), control);
-  const name = debFileName(debPackage.name, version);
-  const path = join(output, name);
-  // zstd at its fastest: unpacking is what the nodes wait for
-  await run("dpkg-deb", ["--root-owner-group", "-Zzstd", "-z1", "--build", root, path], {
-    env: { ...process.env, SOURCE_DATE_EPOCH: epoch.toString() },
-    signal: options.signal,
-  });
-  rmSync(root, { recursive: true });
-  return { control, file: { name, size: statSync(path).size, sha256: await digestOfFile(path) } };
 }

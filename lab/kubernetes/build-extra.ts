@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ensureCommands } from "../../base/host-packages.js";
 import type { PinnedManifest } from "../../base/manifests.js";
 import { withStep, type Step } from "../../base/progress.js";
-import { programFile } from "./apt-repository.js";
+import { programFile } from "./deb-files.js";
 import { buildCache, building, type KubernetesOptions } from "./build.js";
 import {
   buildComponents,

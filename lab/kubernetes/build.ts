@@ -4,11 +4,7 @@ import { ensureCommands } from "../../base/host-packages.js";
 import { withLock, type LockHolder } from "../../base/lock.js";
 import { cacheDirectory } from "../../base/paths.js";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
-import { debianPackages } from "../host/debian-packages.js";
-import { hostAptSources, mirrorLines } from "../host/packages.js";
-import { inputKey } from "../key.js";
-import { machinePackages, suite } from "../packages.js";
-import { writeAptRepository } from "./apt-repository.js";
+import { writeDockerRepository, writeKubernetesRepository } from "./apt-repository.js";
 import { buildComponents, componentsOf, forgetGoCache } from "./build-component.js";
 import type { Component, Image, Release } from "./component.js";
 import { digestOfFile } from "./digest.js";
@@ -37,14 +33,14 @@ export interface KubernetesOptions {
 /** Where the apt repository and the registry's storage for one Kubernetes version lie. */
 export interface KubernetesSite {
   readonly version: string;
-  /** Holds `apt/` (repositories of all minors) and `registry/` (storage folder of docker-registry). */
+  /** Holds `packages/` (Kubernetes' repositories of all minors, and Docker's) and `registry/` (storage folder of docker-registry). */
   readonly directory: string;
-  /** Below `apt/`, such as v1.36/deb. */
+  /** Kubernetes' repository below `packages/`, such as v1.36/deb. */
   readonly aptPath: string;
-  /** The repository's armored public key. */
+  /** Its armored public key. */
   readonly keyFile: string;
-  /** 40 hex digits. */
-  readonly keyFingerprint: string;
+  /** Fingerprints of the keys that sign Kubernetes' repository and Docker's, 40 hex digits each. */
+  readonly keys: { readonly kubernetes: string; readonly containerd: string };
 }
 
 /**
@@ -129,9 +125,11 @@ function readySite(
   const apt = sites.readSiteManifest(site, release.version)?.apt;
   if (!apt || !readyImages(release, site, settings)) return undefined;
   if (!settings && apt.mirrored) return undefined;
-  const offers = (apt.distribution ?? []).join(" ") === machinePackages.join(" ");
-  const facts = siteFacts(release, site, apt.keyFingerprint);
-  return offers && existsSync(facts.keyFile) ? facts : undefined;
+  const { keyFingerprint: kubernetes, dockerKeyFingerprint: containerd } = apt;
+  if (containerd === undefined) return undefined;
+  const facts = siteFacts(release, site, { kubernetes, containerd });
+  const needed = [facts.keyFile, dockerFolder(site)];
+  return needed.every((path) => existsSync(path)) ? facts : undefined;
 }
 
 /** The images if all of them are there and made of what the tables say today. */
@@ -145,10 +143,18 @@ function readyImages(
   return current && mayHave(manifest.images, settings) ? manifest.images : undefined;
 }
 
-function siteFacts(release: Release, directory: string, keyFingerprint: string): KubernetesSite {
+/** Folder of the repositories in a site: below it are the paths of pkgs.k8s.io and download.docker.com. */
+const repositoriesIn = (site: string): string => join(site, "packages");
+const dockerFolder = (site: string): string => join(repositoriesIn(site), "linux");
+
+function siteFacts(
+  release: Release,
+  directory: string,
+  keys: KubernetesSite["keys"],
+): KubernetesSite {
   const aptPath = aptPathOf(release);
-  const keyFile = join(directory, "apt", aptPath, "Release.key");
-  return { version: release.version, directory, aptPath, keyFile, keyFingerprint };
+  const keyFile = join(repositoriesIn(directory), aptPath, "Release.key");
+  return { version: release.version, directory, aptPath, keyFile, keys };
 }
 
 interface FillOptions extends Pick<KubernetesOptions, "progress" | "signal"> {
@@ -165,6 +171,7 @@ async function fillSite(
   const site = join(cache, "site");
   mkdirSync(join(site, "registry"), { recursive: true });
   const key = await signingKey(join(cache, "key"));
+  const dockerKey = await signingKey(join(cache, "docker-key"), { subkey: true });
   const ready = readyImages(release, site, settings);
   const mirror = { ...options, site, cache: join(cache, "mirror") };
   const packages = await mirrorPackages(release, mirror);
@@ -175,11 +182,11 @@ async function fillSite(
     ...options,
     cache,
   });
-  const distribution = await distributionPackages(cache, options);
-  await withStep(progress, "Write the apt repository", 8, (step) => {
-    const directory = join(site, "apt", aptPathOf(release));
-    const made = { release, built, key, mirrored: packages, distribution };
-    return writeAptRepository({ ...made, directory, step, ...(signal && { signal }) });
+  await withStep(progress, "Write the apt repositories", 10, async (step) => {
+    const made = { release, built, mirrored: packages, step, ...(signal && { signal }) };
+    const directory = join(repositoriesIn(site), aptPathOf(release));
+    await writeKubernetesRepository({ ...made, key, directory });
+    await writeDockerRepository({ ...made, key: dockerKey, directory: dockerFolder(site) });
   });
   const write = (step: Step) =>
     writeImages(left, built, site, {
@@ -196,7 +203,7 @@ async function fillSite(
     key: sites.siteKey(release),
     apt: {
       ...{ path: aptPathOf(release), keyFingerprint: key.fingerprint },
-      distribution: machinePackages,
+      dockerKeyFingerprint: dockerKey.fingerprint,
       ...(packages.size > 0 && { mirrored: await digestsOf(packages) }),
     },
     components: sites.siteComponents(built),
@@ -204,7 +211,10 @@ async function fillSite(
   });
   storeOf(site).prune(sites.blobsInUse(site));
   forgetGoCache(cache);
-  return siteFacts(release, site, key.fingerprint);
+  return siteFacts(release, site, {
+    kubernetes: key.fingerprint,
+    containerd: dockerKey.fingerprint,
+  });
 }
 
 /** Components of the packages and images that are not mirrored. */
@@ -225,27 +235,4 @@ async function digestsOf(packages: MirroredPackages): Promise<Record<string, str
   const files = [...packages.values()];
   const digests = await Promise.all(files.map(digestOfFile));
   return Object.fromEntries(files.map((file, index) => [basename(file), digests[index] ?? ""]));
-}
-
-/** What machines install of the distribution itself: from the host's mirrors at the first call, none where it has no such mirror. */
-async function distributionPackages(
-  cache: string,
-  { progress, signal }: Pick<KubernetesOptions, "progress" | "signal">,
-): Promise<string[]> {
-  const mirrors = mirrorLines(await hostAptSources(), suite);
-  if (mirrors.length === 0) {
-    progress.note(
-      `The apt of this host has no mirror of Debian ${suite}: the lab's repository offers no ${machinePackages[0] ?? ""}.`,
-    );
-    return [];
-  }
-  return withStep(progress, "Download packages for machines", 15, (step) =>
-    debianPackages({
-      folder: join(cache, "distribution", inputKey(suite, machinePackages)),
-      packages: machinePackages,
-      mirrors,
-      step,
-      ...(signal && { signal }),
-    }),
-  );
 }

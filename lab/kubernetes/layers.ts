@@ -15,7 +15,7 @@ import type { Step } from "../../base/progress.js";
 import { run } from "../../base/run.js";
 import { debianTree } from "../host/debian-tree.js";
 import { suite } from "../packages.js";
-import { programFile } from "./apt-repository.js";
+import { programFile } from "./deb-files.js";
 import type { BuiltComponent } from "./build-component.js";
 import type { Image } from "./component.js";
 import { digestOf } from "./digest.js";

@@ -4,14 +4,21 @@ import { join } from "node:path";
 import { writePrivate } from "../../base/files.js";
 import { run } from "../../base/run.js";
 
-/** The key of the lab's apt repository. It signs nothing but lab packages and stays in this cache. */
+/** The key of one of the lab's apt repositories. It signs nothing but lab packages and stays in this cache. */
 export interface SigningKey {
   /** 40 hex digits, upper case. */
   readonly fingerprint: string;
   /** Armored. */
   readonly publicKey: string;
+  /** The same key, armored, as it was published with a term that is over: what upstream leaves in the repositories of ended minors. */
+  expired(): Promise<string>;
   /** Signs a Release file: clear-signed for InRelease, detached and armored for Release.gpg. */
   sign(text: string): Promise<{ readonly inline: string; readonly detached: string }>;
+}
+
+export interface KeyOptions {
+  /** A subkey signs, as with Docker. Default: the key itself does, as with Kubernetes. Counts when the key is made. */
+  readonly subkey?: boolean;
 }
 
 const owner = "stackadm lab repository";
@@ -20,11 +27,19 @@ const owner = "stackadm lab repository";
  * The key in `directory` (secret.asc, mode 0600), made at the first call. gpg works in a temporary home of its own:
  * nothing of the user's keyring is read or changed, and its agent is ended with the home.
  */
-export async function signingKey(directory: string): Promise<SigningKey> {
+export async function signingKey(
+  directory: string,
+  { subkey = false }: KeyOptions = {},
+): Promise<SigningKey> {
   const secret = join(directory, "secret.asc");
   if (!existsSync(secret)) {
     const armored = await withHome(async (gpg) => {
-      await gpg(["--passphrase", "", "--quick-generate-key", owner, "ed25519", "sign", "never"]);
+      const make = (...words: string[]) => gpg(["--passphrase", "", ...words, "never"]);
+      await make("--quick-generate-key", owner, "ed25519", subkey ? "cert" : "sign");
+      if (subkey) {
+        const made = fingerprintOf(await gpg(["--with-colons", "--list-keys"]));
+        await make("--quick-add-key", made, "ed25519", "sign");
+      }
       return gpg(["--armor", "--export-secret-keys"]);
     });
     writePrivate(secret, armored);
@@ -34,9 +49,16 @@ export async function signingKey(directory: string): Promise<SigningKey> {
     await gpg(["--import"], material);
     return [await gpg(["--armor", "--export"]), await gpg(["--with-colons", "--list-keys"])];
   });
+  const fingerprint = fingerprintOf(listing);
   return {
-    fingerprint: fingerprintOf(listing),
+    fingerprint,
     publicKey,
+    expired: () =>
+      withHome(async (gpg) => {
+        await gpg(["--import"], material);
+        await gpg(["--passphrase", "", "--quick-set-expire", fingerprint, "seconds=1"]);
+        return gpg(["--armor", "--export"]);
+      }),
     sign: (text) =>
       withHome(async (gpg) => {
         await gpg(["--import"], material);

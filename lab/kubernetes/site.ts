@@ -29,8 +29,8 @@ export interface SiteManifest {
   readonly apt: {
     readonly path: string;
     readonly keyFingerprint: string;
-    /** The distribution's packages that the repository offers too. */
-    readonly distribution?: readonly string[];
+    /** Of the key that signs Docker's repository. */
+    readonly dockerKeyFingerprint?: string;
     /** Upstream's own packages in it, as they were published: file -> SHA-256. */
     readonly mirrored?: Readonly<Record<string, string>>;
   };

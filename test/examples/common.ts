@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { listObjects } from "../../cloud/inventory.js";
-import { z } from "zod";
-import { withSiteDefaults } from "../../components/site.js";
 import type { Point } from "./example.js";
 import { until } from "../lab/support/foreign.js";
 import { kubectlOn } from "../lab/support/kubectl.js";
@@ -115,19 +113,13 @@ export const systemRuns: Point = {
   },
 };
 
-const siteSchema = z.object({
-  kubernetes: z.object({ registry: z.object({ prefix: z.string() }) }),
-});
-
-/** Where the lab's images are. */
-const sitePrefix = (env: NodeJS.ProcessEnv): string =>
-  siteSchema.parse(withSiteDefaults({}, env)).kubernetes.registry.prefix;
+/** A host outside of the cluster, by its name in the world's DNS. */
+const outside = "registry.k8s.io:443";
 
 export const podsConnect: Point = {
-  text: "pods reach pods on other machines, services by name, and the outside",
+  text: "pods reach pods on other machines, services by name, and hosts of the world by theirs",
   see: async (stack) => {
-    const prefix = sitePrefix(stack.cluster.environment.env);
-    const crossing = await connectPods(stack.serverOf("control-plane-0"), [prefix]);
+    const crossing = await connectPods(stack.serverOf("control-plane-0"), [outside]);
     assert.ok(crossing > 0);
     return `${String(crossing)} connections to other machines`;
   },

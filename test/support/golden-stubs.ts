@@ -17,6 +17,8 @@ export const goldenStubs: Readonly<Record<string, string>> = {
     touch etc/ssh/ssh_host_rsa_key etc/hostname etc/apt/apt.conf.d/99mmdebstrap
     echo "a site" >etc/nginx/sites-enabled/default
     ln -s /lib/systemd/systemd sbin/init`,
+  // What update-ca-certificates makes of the authorities in the tree.
+  chroot: 'cat "$1"/usr/local/share/ca-certificates/*.crt >"$1/etc/trusted"',
   zstd: "cat",
   "dpkg-query": `echo "keystone 2:22.0.0-2+deb12u1"; echo "sudo 1.9"; echo "nova-common 2:26.2.2-1"`,
 };

@@ -39,7 +39,6 @@ export class SmallMirror {
     this.#answers.set("/v2/", { type: "application/json", body: Buffer.from("{}") });
     this.#server = createServer(({ url = "" }, response) => {
       this.requests.push(url);
-      // apt asks for /./file.
       const answer = this.#answers.get(new URL(url, "http://here").pathname);
       response.writeHead(answer ? 200 : 404, {
         "docker-distribution-api-version": "registry/2.0",
@@ -145,7 +144,7 @@ export class SmallMirror {
       size: Buffer.byteLength(packages),
       sha256: digestOf(packages),
     };
-    const release = renderRelease("1.36", new Date(), [index]);
+    const release = renderRelease({ description: "small", date: new Date(), files: [index] });
     const { inline } = await this.key.sign(release);
     this.answer("/v1.36/deb/Release", release);
     this.answer("/v1.36/deb/Packages", packages);

@@ -10,6 +10,9 @@ import {
   type CloudInputs,
 } from "./common.js";
 
+/** What dnsmasq reads besides its arguments. */
+export const frontNamesFile = "/etc/neutron/dnsmasq-front.conf";
+
 /** Names of the flat networks under the external ones, by the setting. */
 export const physicalNetworks = { external: "ext", services: "svc" } as const;
 
@@ -72,6 +75,8 @@ export const dhcpAgent = (): Ini => ({
     enable_isolated_metadata: true,
     // Servers that ask their DHCP server for names get the answers of the cloud's own resolvers.
     dnsmasq_local_resolv: true,
+    // But for the hosts that the front stands for.
+    dnsmasq_config_file: frontNamesFile,
   },
 });
 

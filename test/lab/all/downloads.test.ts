@@ -46,7 +46,12 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
     workers: { general: { flavor: "k8s-worker", count: 1 } },
     samples: false,
     ...(http !== undefined && { network: { proxy: { http } } }),
-    kubernetes: { packages: repositories.packages, ...kubernetes },
+    kubernetes: {
+      packages: repositories.packages,
+      // Behind the proxy, which runs beside the lab, nobody knows the hosts that the lab answers for.
+      registry: { prefix: site(ports.registry), plainHttp: true },
+      ...kubernetes,
+    },
   });
   const by = (credentials = ""): string =>
     `http://${credentials}${management.host}:${String(proxy.port)}`;

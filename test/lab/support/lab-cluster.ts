@@ -15,6 +15,7 @@ import {
 import { silent } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../cloud/client.js";
 import { labUp, type LabFacts } from "../../../lab/lab.js";
+import { labSettings, type LabSettings } from "../../../lab/settings.js";
 import { packageRoot } from "../../../base/paths.js";
 import type { Fields } from "../../../components/spec/defaults.js";
 import { noteSetup } from "../../support/evidence.js";
@@ -117,11 +118,15 @@ export async function labCluster(
   };
 }
 
+/** The lab's own networks: from there the host reaches what is made. */
+const networksOf = ({ management, external, services }: LabSettings): string[] =>
+  [management, external, services].map(({ cidr }) => cidr);
+
 const devCluster = (name: string): Record<string, unknown> => ({
   name,
   image: "debian-12",
   externalNetwork: "public",
-  allowedCidrs: ["172.29.0.0/16"],
+  allowedCidrs: networksOf(labSettings()),
   controlPlane: { flavor: "k8s-control-plane" },
   workers: { general: { flavor: "k8s-worker", count: 2 } },
   zones: ["zone-a", "zone-b"],

@@ -1,9 +1,10 @@
+import { labName } from "../../../base/paths.js";
 import { run } from "../../../base/run.js";
 import { labSettings } from "../../../lab/settings.js";
 
 /** Looks into the lab's servers from outside, without SSH: what a test counts must not be made by the test. */
 
-const container = "stackadm-lab";
+const container = labName();
 
 /** Runs a shell line inside the cloud's container. */
 export async function inCloud(line: string, input?: string): Promise<string> {

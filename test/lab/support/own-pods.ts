@@ -4,8 +4,6 @@ import {
 } from "../../../components/addons/manifests/samples.js";
 import { imageTable } from "../../../base/images.js";
 import { defaultKubernetesVersion } from "../../../base/versions.js";
-import { ports } from "../../../lab/cloud/configuration/common.js";
-import { labSettings } from "../../../lab/settings.js";
 import { applied, kubectlOn } from "./kubectl.js";
 
 /** Objects as kubectl applies them. */
@@ -14,9 +12,7 @@ export const manifestOf = (objects: readonly object[]): string =>
 
 /** Runs the samples' web pods, one on each of two machines, in a cluster that cannot have samples: it has no load balancers. */
 export async function runWebPods(serverId: string): Promise<void> {
-  const { cloud } = labSettings().management;
-  const prefix = `${cloud}:${String(ports.registry)}`;
-  const { agnhost } = imageTable(defaultKubernetesVersion, { prefix });
+  const { agnhost } = imageTable(defaultKubernetesVersion);
   const objects = [samplesNamespaceObject(), webDeployment(agnhost)];
   await kubectlOn(serverId, applied(manifestOf(objects)));
   await kubectlOn(serverId, "-n stackadm-samples rollout status deployment web --timeout=120s");

@@ -33,7 +33,9 @@ const nameOf = (entry: string): string => /^Package: (.*)$/m.exec(entry)?.[1] ??
 async function index(entries: readonly string[], key: SigningKey) {
   const packages = `${entries.join("\n\n")}\n`;
   const file = { name: "Packages", size: Buffer.byteLength(packages), sha256: digestOf(packages) };
-  const { inline } = await key.sign(renderRelease("test", new Date(), [file]));
+  const { inline } = await key.sign(
+    renderRelease({ description: "test", date: new Date(), files: [file] }),
+  );
   return { Packages: packages, InRelease: inline };
 }
 
@@ -43,17 +45,23 @@ async function index(entries: readonly string[], key: SigningKey) {
  */
 export async function startPackages(host: string, behind: string): Promise<PackageRepositories> {
   const theirs = `http://${behind}/v${minorOf(defaultKubernetesVersion)}/deb/`;
-  const all = (await (await fetch(`${theirs}Packages`)).text()).trim().split(/\n{2,}/);
-  const one = (name: string): string => all.find((entry) => nameOf(entry) === name) ?? "";
-  const containerd = one("containerd.io");
-  const better = one(bait.package).replace(/^Version: .*$/m, `Version: ${bait.version}`);
+  const dockers = `http://${behind}/linux/debian/`;
+  const listed = async (address: string): Promise<string[]> =>
+    (await (await fetch(address)).text()).trim().split(/\n{2,}/);
+  const rest = await listed(`${theirs}Packages`);
+  const suite = "dists/bookworm/stable/binary-amd64/Packages";
+  const [containerd = ""] = await listed(`${dockers}${suite}`);
+  const pool = /^Filename: (.*\/)/m.exec(containerd)?.[1] ?? "";
+  const better = (rest.find((entry) => nameOf(entry) === bait.package) ?? "").replace(
+    /^Version: .*$/m,
+    `Version: ${bait.version}`,
+  );
   const folder = mkdtempSync(join(tmpdir(), "stackadm-packages-"));
   const [first, second] = [
     await signingKey(join(folder, "first")),
     await signingKey(join(folder, "second")),
   ];
   rmSync(folder, { recursive: true });
-  const rest = all.filter((entry) => !/^containerd/.test(nameOf(entry)));
   const files = new Map<string, string>();
   const offer = (path: string, texts: Readonly<Record<string, string>>): void => {
     for (const [name, text] of Object.entries(texts)) files.set(path + name, text);
@@ -62,17 +70,19 @@ export async function startPackages(host: string, behind: string): Promise<Packa
     ...(await index(rest, first)),
     "Release.key": first.publicKey,
   });
-  offer("/debian/bookworm/", await index([containerd, better], second));
+  const flat = containerd.replace(`Filename: ${pool}`, "Filename: ");
+  offer("/debian/bookworm/", await index([flat, better], second));
   offer("/debian/", { "keys.asc": first.publicKey + second.publicKey });
+  const behindOf = (file: string): URL =>
+    new URL(file, file.startsWith("containerd") ? `${dockers}${pool}` : theirs);
   const asked: Beside["asked"] = [];
   const server = createServer((from, answer) => {
-    // apt asks for /./file.
     const { pathname } = new URL(from.url ?? "", theirs);
     asked.push({ target: pathname, signedIn: "" });
     const text = files.get(pathname);
     if (text !== undefined) answer.end(text);
     else if (pathname.endsWith(".deb"))
-      forward(from, new URL(pathname.replace(/^.*\//, ""), theirs), answer);
+      forward(from, behindOf(pathname.replace(/^.*\//, "")), answer);
     else answer.writeHead(404).end();
   });
   const beside = await listen(server, host, asked);

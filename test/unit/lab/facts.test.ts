@@ -87,18 +87,16 @@ describe("lab/facts", () => {
     assert.ok(tenantText.includes(`cacert: ${paths.authorityFile}`));
   });
 
-  it("renders the defaults of the site", () => {
-    const site = parse(renderSite(settings, { keyFingerprint: "A".repeat(40) })) as Record<
-      string,
-      unknown
-    >;
-    assert.deepEqual(site, {
+  const keys = { kubernetes: "A".repeat(40), containerd: "1".repeat(40) };
+  const packages = {
+    keyFingerprint: keys.kubernetes,
+    containerd: { keyFingerprint: keys.containerd },
+  };
+
+  it("says in the site's defaults only who signs, and what containers need", () => {
+    assert.deepEqual(parse(renderSite(keys)), {
       kubernetes: {
-        packages: {
-          url: "http://172.29.0.2:8081/v{minor}/deb/",
-          keyFingerprint: "A".repeat(40),
-        },
-        registry: { prefix: "172.29.0.2:5001", plainHttp: true },
+        packages,
         kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
         kubeProxy: { mode: "iptables", conntrack: { maxPerCore: 0 } },
         ignorePreflightErrors: [
@@ -109,14 +107,11 @@ describe("lab/facts", () => {
           "Mem",
         ],
       },
-      loadBalancer: { provider: "lab" },
       ssh: { bootMinutes: 3 },
     });
   });
 
-  it("keeps a fingerprint of digits only a string", () => {
-    const text = renderSite(settings, { keyFingerprint: "1".repeat(40) });
-    const site = parse(text) as { kubernetes: { packages: { keyFingerprint: unknown } } };
-    assert.equal(site.kubernetes.packages.keyFingerprint, "1".repeat(40));
+  it("says only who signs for machines with a kernel", () => {
+    assert.deepEqual(parse(renderSite(keys, { containers: false })), { kubernetes: { packages } });
   });
 });

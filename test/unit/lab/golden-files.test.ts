@@ -14,7 +14,7 @@ const reviewed = [
   ...["neutron/plugins/ml2/linuxbridge_agent.ini", "neutron/dhcp_agent.ini"],
   ...["cinder/cinder.conf", "octavia/octavia.conf", "keystone/keystone.conf"],
   ...["glance/glance-api.conf", "placement/placement.conf", "barbican/barbican.conf"],
-  ...["lab/offering.json", "nginx/conf.d/lab-tls.conf"],
+  ...["lab/offering.json", "nginx/conf.d/lab-tls.conf", "nginx/conf.d/lab-front.conf"],
   ...["systemd/system/os-nova-api.service", "systemd/system/os-nova-compute-zone-a.service"],
 ];
 
@@ -31,15 +31,21 @@ describe("the lab as people review it", () => {
   it("is known to clients by clouds.yaml, and to stacks by site.yaml", () => {
     const user = { cloud: "stackadm-lab", name: "demo", password: "x" };
     golden("lab/clouds.yaml", renderClouds(settings, user, "<state>/ca.crt"));
-    golden("lab/site.yaml", renderSite(settings, { keyFingerprint: "0123456789".repeat(4) }));
+    const keys = { kubernetes: "0123456789".repeat(4), containerd: "9876543210".repeat(4) };
+    golden("lab/site.yaml", renderSite(keys));
+    golden("lab/site-of-kernels.yaml", renderSite(keys, { containers: false }));
   });
 
   it("changes on its host exactly this", () => {
-    const mounts = { "<drivers>": "/opt/lab", "<site>": "/srv/site" };
+    const mounts = { "<drivers>": "/opt/lab", "<site>": "/srv/site", "<front>": "/srv/front" };
+    const writableMounts = { "<mirrored>": "/var/cache/lab-front" };
     const commands = [
       ...linkCommands(settings),
       ...filterCommands(settings),
-      ["podman", ...runArguments({ settings, root: "<store>/running", mounts })].filter(
+      [
+        "podman",
+        ...runArguments({ settings, root: "<store>/running", mounts, writableMounts }),
+      ].filter(
         // whether the host has systemd decides these two
         (word, index, all) => word !== "--cgroup-parent" && all[index - 1] !== "--cgroup-parent",
       ),

@@ -1,11 +1,21 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { goldenKey } from "../../../lab/cloud/golden.js";
+import { ensureFrontCertificate } from "../../../lab/front/authority.js";
 import { imageKey } from "../../../lab/image/image.js";
 import { canonical, inputKey } from "../../../lab/key.js";
-import { labSettings } from "../../../lab/settings.js";
+import { labPaths, labSettings } from "../../../lab/settings.js";
 
 describe("lab/key", () => {
+  const folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
+  const paths = { ...labPaths(), front: folder };
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
   it("does not depend on the order of keys", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
@@ -33,12 +43,19 @@ describe("lab/key", () => {
   });
 
   it("is the same for a golden cloud at every call, passwords being random", () => {
-    assert.equal(goldenKey(labSettings({})), goldenKey(labSettings({})));
-    assert.equal(imageKey(), imageKey());
+    assert.equal(goldenKey(labSettings({}), paths), goldenKey(labSettings({}), paths));
+    assert.equal(imageKey(paths), imageKey(paths));
   });
 
   it("changes for a golden cloud with the lab's networks", () => {
     const moved = labSettings({ STACKADM_LAB_MANAGEMENT: "10.213.0.0/24" });
-    assert.notEqual(goldenKey(moved), goldenKey(labSettings({})));
+    assert.notEqual(goldenKey(moved, paths), goldenKey(labSettings({}), paths));
+  });
+
+  it("changes for image and golden cloud with the authority that they trust", async () => {
+    const before = [imageKey(paths), goldenKey(labSettings({}), paths)];
+    await ensureFrontCertificate(paths);
+    const after = [imageKey(paths), goldenKey(labSettings({}), paths)];
+    for (const [index, key] of after.entries()) assert.notEqual(key, before[index]);
   });
 });

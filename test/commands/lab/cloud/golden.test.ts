@@ -16,6 +16,7 @@ import { configure, ensureGolden, goldenKey, keptGolden } from "../../../../lab/
 import { cloudFiles, cloudLinks, removedFiles } from "../../../../lab/cloud/files.js";
 import { imageId } from "../../../../lab/cloud/offering.js";
 import { newSecrets, noSecrets } from "../../../../lab/cloud/secrets.js";
+import { frontCertificate } from "../../../../lab/front/authority.js";
 import { openStore } from "../../../../lab/host/store.js";
 import { imageFile } from "../../../../lab/image/image.js";
 import { goldenStubs } from "../../../support/golden-stubs.js";
@@ -41,7 +42,7 @@ const ensure = (progress: Progress = silent, signal?: AbortSignal) =>
     progress,
     ...(signal && { signal }),
   });
-const key = () => goldenKey(host.settings);
+const key = () => goldenKey(host.settings, host.paths);
 
 describe("lab/cloud/golden: configuring a tree of packages", () => {
   useHost();
@@ -81,9 +82,11 @@ describe("lab/cloud/golden: configuring a tree of packages", () => {
 
   it("leaves nothing of the first passwords when done again", async () => {
     mkdirSync(join(tree(), "etc"), { recursive: true });
-    const first = await newSecrets(host.settings);
-    const { tls, ...passwords } = first;
-    const words = [...Object.values<string>(passwords), ...Object.values<string>({ ...tls })];
+    const first = await newSecrets(host.settings, host.paths);
+    const { tls, front, ...passwords } = first;
+    const words = [passwords, { ...tls }, { ...front }].flatMap((some) =>
+      Object.values<string>(some),
+    );
     await configure(tree(), host.settings, first);
     await configure(tree(), host.settings, noSecrets);
     for (const name of readdirSync(tree(), { recursive: true, encoding: "utf8" })) {
@@ -158,6 +161,16 @@ describe("lab/cloud/golden: the first time", () => {
     assert.ok(!existsSync(join(image, "etc/apt/apt.conf.d/99mmdebstrap")));
     assert.equal(readFileSync(join(image, "etc/machine-id"), "utf8"), "");
     assert.equal(readlinkSync(join(image, "etc/systemd/system/fstrim.timer")), "/dev/null");
+  });
+
+  it("unpacks a server image that trusts the front and has Debian's own sources", async () => {
+    const { root } = await ensure();
+    const image = join(root, "srv/lab/nova/base", imageId);
+    assert.equal(readFileSync(join(image, "etc/trusted"), "utf8"), frontCertificate(host.paths));
+    const sources = join(image, "etc/apt/sources.list.d/debian.sources");
+    assert.match(readFileSync(sources, "utf8"), /^Suites: bookworm bookworm-updates$/m);
+    const mirrors = join(image, "etc/apt/mirrors/debian.list");
+    assert.equal(readFileSync(mirrors, "utf8"), "https://deb.debian.org/debian\n");
   });
 
   it("leaves neither a network nor a container nor a raised kernel setting", async () => {

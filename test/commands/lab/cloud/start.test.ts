@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { silent } from "../../../../base/progress.js";
 import { remains, removeCloud, runningRoot, startCloud } from "../../../../lab/cloud/start.js";
+import { frontFolders } from "../../../../lab/front/mirrors.js";
 import { createSubvolume, openStore } from "../../../../lab/host/store.js";
 import { readState } from "../../../../lab/state.js";
 import { labStatus } from "../../../../lab/status.js";
@@ -17,7 +18,7 @@ describe("lab/cloud/start and lab/status", () => {
   let host: StubHost;
   let cloud: FakeLabCloud;
   const golden = () => ({
-    key: goldenKey(host.settings),
+    key: goldenKey(host.settings, host.paths),
     root: join(host.paths.store, "golden-1"),
     secrets: { ...noSecrets, admin: "admin-word" },
   });
@@ -56,6 +57,10 @@ describe("lab/cloud/start and lab/status", () => {
     assert.ok(started.includes("--volume /drivers:/opt/lab:ro"));
     assert.ok(started.includes(`--volume ${host.paths.site}:/srv/site:ro`));
     assert.ok(existsSync(host.paths.site), "podman mounts no folder that is not there");
+    const { configuration, mirrored } = frontFolders(host.paths);
+    assert.ok(started.includes(`--volume ${configuration}:/srv/front:ro`));
+    assert.ok(started.includes(`--volume ${mirrored}:/var/cache/lab-front --rootfs`));
+    assert.ok(existsSync(join(configuration, "mirrors.conf")) && existsSync(mirrored));
   });
 
   it("remembers what must be taken away before there is a container to take away", async () => {

@@ -19,7 +19,6 @@ import { ensureKubernetes } from "../../../../lab/kubernetes/build.js";
 import { RegistryStore } from "../../../../lab/kubernetes/registry-store.js";
 import { blobsInUse, readSiteManifest } from "../../../../lab/kubernetes/site.js";
 import { release } from "../../../../lab/kubernetes/versions.js";
-import { machinePackages } from "../../../../lab/packages.js";
 
 const fingerprint = "AB".repeat(20);
 
@@ -128,8 +127,8 @@ describe("ensureKubernetes", function () {
       version,
       directory: site(),
       aptPath: "v1.36/deb",
-      keyFile: join(site(), "apt/v1.36/deb/Release.key"),
-      keyFingerprint: fingerprint,
+      keyFile: join(site(), "packages/v1.36/deb/Release.key"),
+      keys: { kubernetes: fingerprint, containerd: fingerprint },
     });
     assert.equal(readFileSync(facts.keyFile, "utf8"), "PUBLIC\n");
   });
@@ -163,24 +162,23 @@ describe("ensureKubernetes", function () {
     assert.equal(builds(), before);
   });
 
-  it("offers what machines install of the distribution, downloaded once", () => {
-    const names = readdirSync(join(site(), "apt/v1.36/deb"));
-    for (const name of machinePackages) assert.ok(names.includes(`${name}_1-1_amd64.deb`), name);
-    const calls = readFileSync(join(folder, "apt"), "utf8").trimEnd().split("\n");
-    assert.equal(calls.length, 2, "lists, packages");
-    assert.ok(calls.every((call) => call.includes("Dir::Etc::sourceparts=-")));
+  it("offers containerd where Docker does, and not with Kubernetes", () => {
+    const place = join(site(), "packages");
+    assert.ok(existsSync(join(place, "linux/debian/dists/bookworm/InRelease")));
+    const names = readdirSync(join(place, "v1.36/deb"));
+    assert.ok(!names.some((name) => name.startsWith("containerd")), names.join());
   });
 
-  it("only writes the apt repository again for a site that offers other packages", async () => {
+  it("only writes the apt repositories for a site of an earlier release, which had one", async () => {
     const file = join(site(), `site-v${version}.json`);
-    const manifest = JSON.parse(readFileSync(file, "utf8")) as { apt: { distribution?: unknown } };
-    delete manifest.apt.distribution;
+    const manifest = JSON.parse(readFileSync(file, "utf8")) as { apt: Record<string, unknown> };
+    delete manifest.apt["dockerKeyFingerprint"];
     writeFileSync(file, JSON.stringify(manifest));
     const before = builds();
     const titles: string[] = [];
     const step = (title: string) => (titles.push(title), silent.step(title));
     await ensureKubernetes({ version, progress: { ...silent, step } });
-    assert.deepEqual(titles, ["Download packages for machines", "Write the apt repository"]);
+    assert.deepEqual(titles, ["Write the apt repositories"]);
     assert.equal(builds(), before);
   });
 

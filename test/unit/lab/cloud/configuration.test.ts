@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { cloudFiles, cloudLinks, removedFiles } from "../../../../lab/cloud/files.js";
 import { renderIni } from "../../../../lab/cloud/ini.js";
@@ -20,8 +23,9 @@ const tls = {
   certificate: "certificate-text",
   privateKey: "private-key-text",
 };
-const secrets = { ...passwords, secretsKey: "secrets-key", tls };
-const hidden = [...Object.values(passwords), secrets.secretsKey, tls.privateKey];
+const front = { certificate: "front-certificate-text", privateKey: "front-key-text" };
+const secrets = { ...passwords, secretsKey: "secrets-key", tls, front };
+const hidden = [...Object.values(passwords), secrets.secretsKey, tls.privateKey, front.privateKey];
 const files = new Map(cloudFiles({ settings, secrets }).map((file) => [file.path, file]));
 const content = (path: string): string => {
   const file = files.get(path);
@@ -60,7 +64,9 @@ describe("lab/cloud/secrets", () => {
 
   it("makes other ones for every cloud", async () => {
     assert.notDeepEqual(newPasswords(), newPasswords());
-    const [one, other] = [await newSecrets(settings), await newSecrets(settings)];
+    const paths = { front: mkdtempSync(join(tmpdir(), "stackadm-test-")) };
+    const [one, other] = [await newSecrets(settings, paths), await newSecrets(settings, paths)];
+    rmSync(paths.front, { recursive: true });
     assert.notEqual(one.secretsKey, other.secretsKey);
     assert.equal(Buffer.from(one.secretsKey, "base64url").length, 32);
     assert.notEqual(one.tls.authority, other.tls.authority);
@@ -94,7 +100,8 @@ describe("lab/cloud configuration files", () => {
     const other = cloudFiles({ settings, secrets: noSecrets });
     for (const { path, content: text } of other) {
       let ours = content(path);
-      for (const word of [...hidden, tls.certificate]) ours = ours.replaceAll(word, "x");
+      for (const word of [...hidden, front.certificate, tls.certificate])
+        ours = ours.replaceAll(word, "x");
       assert.equal(ours, text, path);
     }
   });
@@ -235,7 +242,7 @@ describe("lab/cloud over TLS", () => {
 describe("lab/cloud repositories", () => {
   it("serves the packages and the images at the addresses of the site", () => {
     assert.match(content("/etc/nginx/sites-available/lab"), /listen 172\.29\.0\.2:8081;/);
-    assert.match(content("/etc/nginx/sites-available/lab"), /root \/srv\/site\/apt;/);
+    assert.match(content("/etc/nginx/sites-available/lab"), /root \/srv\/site\/packages;/);
     const registry = content("/etc/docker/registry/config.yml");
     assert.match(registry, /addr: 172\.29\.0\.2:5001/);
     assert.match(registry, /rootdirectory: \/srv\/site\/registry/);

@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { endpointTraits } from "../../../../components/spec/traits/endpoint.js";
 import { debianPackages } from "../../../../lab/host/debian-packages.js";
-import { imagePackages, machinePackages } from "../../../../lab/packages.js";
 
 describe("lab/host/debian-packages", () => {
   let folder: string;
@@ -52,23 +50,5 @@ describe("lab/host/debian-packages", () => {
     assert.ok(!existsSync(join(folder, "packages")));
     put('case "$*" in *download*) touch a.deb ;; esac');
     assert.equal((await get()).length, 1);
-  });
-});
-
-describe("what servers of the lab can install of the distribution", () => {
-  it("is everything that an endpoint needs on control planes", () => {
-    const { packages } = endpointTraits({
-      endpoint: { kind: "virtual-ip", public: true },
-      allowedCidrs: [],
-      network: { nodes: "10.0.0.0/24" },
-    });
-    for (const name of packages) assert.ok(machinePackages.includes(name), name);
-  });
-
-  it("is nothing that their image has", () => {
-    assert.deepEqual(
-      machinePackages.filter((name) => imagePackages.includes(name)),
-      [],
-    );
   });
 });

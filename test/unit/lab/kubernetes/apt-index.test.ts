@@ -41,7 +41,7 @@ describe("Packages", () => {
 
   it("says where each file is, relative to the repository, with size and digest", () => {
     for (const stanza of stanzas) {
-      assert.equal(stanza["Filename"], `./${stanza["Package"] ?? ""}_1.0-1_amd64.deb`);
+      assert.equal(stanza["Filename"], `${stanza["Package"] ?? ""}_1.0-1_amd64.deb`);
       assert.equal(stanza["Size"], "4711");
       assert.equal(stanza["SHA256"], "ab".repeat(32));
     }
@@ -64,21 +64,29 @@ describe("Packages", () => {
 
 describe("Release", () => {
   const date = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
+  const facts = { description: "Kubernetes v1.36", date, files: [] };
 
   it("dates itself in RFC 2822 and UTC", () => {
-    assert.ok(renderRelease("1.36", date, []).includes("\nDate: Fri, 02 Jan 2026 03:04:05 UTC\n"));
+    assert.ok(renderRelease(facts).includes("\nDate: Fri, 02 Jan 2026 03:04:05 UTC\n"));
   });
 
   it("names its architecture and minor", () => {
-    const text = renderRelease("1.36", date, []);
+    const text = renderRelease(facts);
     assert.ok(text.includes("\nArchitectures: amd64\n"));
     assert.ok(text.includes("Kubernetes v1.36"));
+  });
+
+  it("names suite and component where it has them, and is flat otherwise", () => {
+    const suite = { codename: "bookworm", component: "stable" };
+    const text = renderRelease({ ...facts, suite });
+    assert.match(text, /^Suite: bookworm\nCodename: bookworm\nComponents: stable$/m);
+    assert.doesNotMatch(renderRelease(facts), /^(Suite|Codename|Components):/m);
   });
 
   it("lists digest, size and name of every index", () => {
     fc.assert(
       fc.property(fc.nat(), (size) => {
-        const text = renderRelease("1.36", date, [{ ...file("Packages"), size }]);
+        const text = renderRelease({ ...facts, files: [{ ...file("Packages"), size }] });
         const [, digest, bytes, name] = /^ ([0-9a-f]{64}) +(\d+) (\S+)$/m.exec(text) ?? [];
         assert.deepEqual([digest, bytes, name], ["ab".repeat(32), String(size), "Packages"]);
       }),

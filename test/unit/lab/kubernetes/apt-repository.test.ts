@@ -14,12 +14,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silent } from "../../../../base/progress.js";
 import {
-  programFile,
+  dockerSuites,
   replaceDirectory,
-  writeAptRepository,
+  writeDockerRepository,
+  writeKubernetesRepository,
 } from "../../../../lab/kubernetes/apt-repository.js";
 import type { BuiltComponent } from "../../../../lab/kubernetes/build-component.js";
-import { debFileName, debPackages } from "../../../../lab/kubernetes/packages.js";
+import { debFileName, debPackages, dockerPackages } from "../../../../lab/kubernetes/packages.js";
 import type { SigningKey } from "../../../../lab/kubernetes/signing-key.js";
 import { release as releaseOf } from "../../../../lab/kubernetes/versions.js";
 
@@ -27,19 +28,37 @@ const release = releaseOf("1.36.3");
 const key: SigningKey = {
   fingerprint: "0".repeat(40),
   publicKey: "public key",
+  expired: () => Promise.resolve("expired key"),
   sign: (text) => Promise.resolve({ inline: `signed ${text}`, detached: "signature" }),
 };
 
-describe("apt repository", function () {
+const own = debPackages.filter(({ name }) => !dockerPackages.includes(name));
+
+/** What components are built into: a script per program. */
+function builtIn(folder: string): Map<string, BuiltComponent> {
+  return new Map(
+    release.components.map((component): [string, BuiltComponent] => {
+      const home = join(folder, "built", component.name);
+      mkdirSync(home, { recursive: true });
+      for (const program of Object.keys(component.programs)) {
+        writeFileSync(join(home, program), `#!/bin/sh\n# ${program}\n`, { mode: 0o755 });
+      }
+      return [component.name, { component, directory: home, key: "one", seconds: 0 }];
+    }),
+  );
+}
+
+const sha256 = (text: string | Buffer) => createHash("sha256").update(text).digest("hex");
+
+describe("Kubernetes' repository", function () {
   this.timeout(60_000);
   let folder: string;
   let directory: string;
   let built: Map<string, BuiltComponent>;
-  let distribution: string[] = [];
   let mirrored = new Map<string, string>();
   const write = (signing = key) =>
-    writeAptRepository({
-      ...{ release, built, directory, mirrored, distribution },
+    writeKubernetesRepository({
+      ...{ release, built, directory, mirrored },
       ...{ key: signing, step: silent.step("") },
     });
   const read = (name: string) => readFileSync(join(directory, name), "utf8");
@@ -49,16 +68,7 @@ describe("apt repository", function () {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
     directory = join(folder, "apt", "v1.36", "deb");
-    built = new Map(
-      release.components.map((component): [string, BuiltComponent] => {
-        const home = join(folder, "built", component.name);
-        mkdirSync(home, { recursive: true });
-        for (const program of Object.keys(component.programs)) {
-          writeFileSync(join(home, program), `#!/bin/sh\n# ${program}\n`, { mode: 0o755 });
-        }
-        return [component.name, { component, directory: home, key: "one", seconds: 0 }];
-      }),
-    );
+    built = builtIn(folder);
     assert.equal(await write(), true);
   });
   after(() => {
@@ -69,23 +79,24 @@ describe("apt repository", function () {
     assert.deepEqual(
       readdirSync(directory).sort(),
       [
-        ...debPackages.map(({ name }) => debFileName(name, release.packageVersions[name] ?? "")),
-        ...["InRelease", "Packages", "Release", "Release.gpg", "Release.key", "made-of"],
+        ...own.map(({ name }) => debFileName(name, release.packageVersions[name] ?? "")),
+        ...["InRelease", "Packages", "Release", "Release.gpg", "Release.key"],
+        ...["Release.key.expired", "made-of"],
       ].sort(),
     );
     assert.deepEqual(readdirSync(join(directory, "..")), ["deb"]);
   });
 
   it("has digests that match, from the signature down to each file", () => {
-    const sha256 = (text: string | Buffer) => createHash("sha256").update(text).digest("hex");
     assert.equal(read("InRelease"), `signed ${read("Release")}`);
     assert.ok(read("Release").includes(sha256(read("Packages"))));
     const digests = [...read("Packages").matchAll(/^SHA256: (\S+)$/gm)].map((match) => match[1]);
     assert.deepEqual(
       digests,
-      debPackages.map(({ name }) => sha256(readFileSync(deb(name)))),
+      own.map(({ name }) => sha256(readFileSync(deb(name)))),
     );
     assert.equal(read("Release.key"), "public key");
+    assert.equal(read("Release.key.expired"), "expired key");
   });
 
   it("has packages that dpkg reads, with files of root", () => {
@@ -120,27 +131,6 @@ describe("apt repository", function () {
     assert.equal(await write(), false);
   });
 
-  it("offers the distribution's packages as they are, with their whole version in the index", async () => {
-    const root = join(folder, "keepalived");
-    mkdirSync(join(root, "DEBIAN"), { recursive: true });
-    const control = [
-      ...["Package: keepalived", "Version: 1:2.2.7-1+b2", "Architecture: amd64"],
-      ...["Maintainer: a <a@b.test>", "Description: failover", " of addresses", ""],
-    ];
-    writeFileSync(join(root, "DEBIAN", "control"), control.join("\n"));
-    const file = join(folder, "keepalived_1%3a2.2.7-1+b2_amd64.deb");
-    execFileSync("dpkg-deb", ["--build", root, file]);
-    distribution = [file];
-    assert.equal(await write(), true);
-    const target = "keepalived_2.2.7-1+b2_amd64.deb";
-    assert.deepEqual(readFileSync(join(directory, target)), readFileSync(file));
-    const entry = read("Packages").split("\n\n").at(-1) ?? "";
-    assert.match(entry, /^Package: keepalived\nVersion: 1:2\.2\.7-1\+b2$/m);
-    assert.ok(entry.includes(`Filename: ./${target}\n`));
-    assert.match(entry, /\nDescription: failover\n of addresses\n$/);
-    assert.equal(await write(), false);
-  });
-
   it("offers upstream's own package in place of one that is built", async () => {
     const root = join(folder, "kubectl");
     const control = ["Package: kubectl", "Version: 1.36.3-1.1", "Architecture: amd64"];
@@ -172,6 +162,56 @@ describe("apt repository", function () {
   });
 });
 
+describe("Docker's repositories", function () {
+  this.timeout(60_000);
+  let folder: string;
+  const directory = () => join(folder, "linux");
+  const write = (built = builtIn(folder)) =>
+    writeDockerRepository({
+      ...{ release, built, mirrored: new Map<string, string>(), directory: directory() },
+      ...{ key, step: silent.step("") },
+    });
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
+    assert.equal(await write(), true);
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it("have containerd.io alone, in every suite, with digests that match from the signature down", () => {
+    for (const [distribution, codenames] of Object.entries(dockerSuites)) {
+      const root = join(directory(), distribution);
+      assert.equal(readFileSync(join(root, "gpg"), "utf8"), "public key");
+      for (const codename of codenames) {
+        const suite = join(root, "dists", codename);
+        const packages = readFileSync(join(suite, "stable/binary-amd64/Packages"), "utf8");
+        const text = readFileSync(join(suite, "InRelease"), "utf8");
+        assert.ok(text.startsWith("signed ") && text.includes(`Codename: ${codename}\n`));
+        assert.ok(text.includes(` ${sha256(packages)} `));
+        const [, file = ""] = /^Filename: (.*)$/m.exec(packages) ?? [];
+        assert.match(file, new RegExp(`^dists/${codename}/pool/stable/amd64/containerd\\.io_`));
+        assert.ok(packages.includes(`SHA256: ${sha256(readFileSync(join(root, file)))}\n`));
+        assert.deepEqual(packages.match(/^Package: .*$/gm), ["Package: containerd.io"]);
+      }
+    }
+  });
+
+  it("are left alone when something else was built, and written anew for another containerd", async () => {
+    const [kubernetes, containerd] = [builtIn(folder), builtIn(folder)];
+    for (const [built, name] of [
+      [kubernetes, "kubernetes"],
+      [containerd, "containerd"],
+    ] as const) {
+      const found = built.get(name);
+      assert.ok(found);
+      built.set(name, { ...found, key: "two" });
+    }
+    assert.equal(await write(kubernetes), false);
+    assert.equal(await write(containerd), true);
+  });
+});
+
 describe("replacing a folder", () => {
   it("works whether one was there or not", () => {
     const folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
@@ -184,17 +224,5 @@ describe("replacing a folder", () => {
     }
     assert.ok(!existsSync(`${target}.old`));
     rmSync(folder, { recursive: true });
-  });
-});
-
-describe("program files", () => {
-  it("lie in their component's folder", () => {
-    const [component] = release.components;
-    assert.ok(component);
-    const built = new Map([
-      ["kubernetes", { component, directory: "/cache/kubernetes", key: "", seconds: 0 }],
-    ]);
-    assert.equal(programFile(built, "kubernetes/kubelet"), "/cache/kubernetes/kubelet");
-    assert.throws(() => programFile(built, "etcd/etcd"), /etcd is not built/);
   });
 });

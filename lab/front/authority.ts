@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { writePrivate } from "../../base/files.js";
+import { newAuthority, newCertificate, type Certified } from "../cloud/certificates.js";
+import type { LabPaths } from "../settings.js";
+import { hostNames } from "./hosts.js";
+
+const files = ({ front }: Pick<LabPaths, "front">) => ({
+  certificate: join(front, "authority.crt"),
+  privateKey: join(front, "authority.key"),
+});
+
+/**
+ * Certificate (PEM) of the authority that the front's hosts are known by, for each image whose machines ask them; undefined
+ * before the first `lab up`. Another one: another server image and golden cloud.
+ */
+export function frontCertificate(paths: Pick<LabPaths, "front">): string | undefined {
+  const { certificate, privateKey } = files(paths);
+  return existsSync(certificate) && existsSync(privateKey)
+    ? readFileSync(certificate, "utf8")
+    : undefined;
+}
+
+/** The same, made at the first call and kept with its key, for the owner alone, in the lab's cache: images trust it for years. */
+export async function ensureFrontCertificate(paths: Pick<LabPaths, "front">): Promise<string> {
+  const kept = frontCertificate(paths);
+  if (kept !== undefined) return kept;
+  const made = await newAuthority();
+  // The key first: a certificate without it counts as none.
+  writePrivate(files(paths).privateKey, made.privateKey);
+  writePrivate(files(paths).certificate, made.certificate);
+  return made.certificate;
+}
+
+/** A certificate of that authority for all hosts of the front. */
+export async function certifyFront(paths: Pick<LabPaths, "front">): Promise<Certified> {
+  const certificate = await ensureFrontCertificate(paths);
+  const authority = { certificate, privateKey: readFileSync(files(paths).privateKey, "utf8") };
+  return newCertificate(
+    authority,
+    hostNames().map((name) => `DNS:${name}`),
+  );
+}

@@ -1,0 +1,134 @@
+/** The hosts of the world that the front answers for, and how each of them behaves. Facts only: `nginx.ts` renders them. */
+
+/** Sends each path under `from` to the same path under `to`. Everything, also keys and indexes. */
+interface PackageNames {
+  readonly kind: "package-names";
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Has Kubernetes' packages, a flat repository per minor, below `path`. */
+interface KubernetesPackages {
+  readonly kind: "kubernetes-packages";
+  readonly path: string;
+}
+
+/** Has containerd.io in a repository with suites. */
+interface DockerPackages {
+  readonly kind: "docker-packages";
+}
+
+/** Asks for no password and has no content: sends manifests to one host and blobs to another. */
+interface RedirectingRegistry {
+  readonly kind: "redirecting-registry";
+  /** Host and path that stand in for `/v2`. */
+  readonly manifests: string;
+  /** Address of a blob; its digest follows. */
+  readonly blobs: string;
+}
+
+/** Has manifests, sends blobs elsewhere, and asks for a token, which anybody gets. */
+export interface TokenRegistry {
+  readonly kind: "token-registry";
+  /** Address of the token service. */
+  readonly realm: string;
+  readonly service: string;
+  /** Whether manifests of public images need the token, too. */
+  readonly manifestsNeedToken: boolean;
+  /** Whether answers carry Docker Hub's pull limit. */
+  readonly limited: boolean;
+  /** Address of a blob: `{two}` becomes the first two digits of its digest, `{digest}` all of them. */
+  readonly blobs: string;
+}
+
+interface Tokens {
+  readonly kind: "tokens";
+}
+
+/** Has what a registry sends its clients away for. */
+interface Manifests {
+  readonly kind: "manifests";
+  /** Stands in for `/v2`. */
+  readonly path: string;
+}
+interface Blobs {
+  readonly kind: "blobs";
+}
+
+/** A mirror of Debian: passed on to those that the host's own apt uses (`mirrors.ts`). */
+interface Mirror {
+  readonly kind: "mirror";
+}
+
+export type HostBehaviour =
+  | PackageNames
+  | KubernetesPackages
+  | DockerPackages
+  | RedirectingRegistry
+  | TokenRegistry
+  | Tokens
+  | Manifests
+  | Blobs
+  | Mirror;
+
+const kubernetesPackages = "/repositories/isv:/kubernetes:";
+const googleRegistry = "europe-west3-docker.pkg.dev";
+const bucket = "prod-registry-k8s-io-eu-central-1.s3.dualstack.eu-central-1.amazonaws.com";
+
+/** Name -> behaviour. Change: builds a new golden cloud, whose certificate has all names. */
+export const frontHosts: Readonly<Record<string, HostBehaviour>> = {
+  "pkgs.k8s.io": {
+    kind: "package-names",
+    from: "/core:",
+    to: `https://prod-cdn.packages.k8s.io${kubernetesPackages}/core:`,
+  },
+  "prod-cdn.packages.k8s.io": {
+    kind: "kubernetes-packages",
+    path: `${kubernetesPackages}/core:/stable:`,
+  },
+  "download.docker.com": { kind: "docker-packages" },
+  "registry.k8s.io": {
+    kind: "redirecting-registry",
+    manifests: `${googleRegistry}/v2/k8s-artifacts-prod/images`,
+    blobs: `https://${bucket}/containers/images/sha256:`,
+  },
+  [googleRegistry]: { kind: "manifests", path: "/v2/k8s-artifacts-prod/images" },
+  [bucket]: { kind: "blobs" },
+  "registry-1.docker.io": {
+    kind: "token-registry",
+    realm: "https://auth.docker.io/token",
+    service: "registry.docker.io",
+    manifestsNeedToken: true,
+    limited: true,
+    blobs:
+      "https://production.cloudflare.docker.com/registry-v2/docker/registry/v2/blobs/sha256/{two}/{digest}/data",
+  },
+  "auth.docker.io": { kind: "tokens" },
+  "production.cloudflare.docker.com": { kind: "blobs" },
+  "ghcr.io": {
+    kind: "token-registry",
+    realm: "https://ghcr.io/token",
+    service: "ghcr.io",
+    manifestsNeedToken: true,
+    limited: false,
+    blobs: "https://pkg-containers.githubusercontent.com/ghcr1/blobs/sha256:{digest}",
+  },
+  "pkg-containers.githubusercontent.com": { kind: "blobs" },
+  "quay.io": {
+    kind: "token-registry",
+    realm: "https://quay.io/v2/auth",
+    service: "quay.io",
+    manifestsNeedToken: false,
+    limited: false,
+    blobs: "https://cdn01.quay.io/quayio-production-s3/sha256/{two}/{digest}",
+  },
+  "cdn01.quay.io": { kind: "blobs" },
+  "deb.debian.org": { kind: "mirror" },
+  "security.debian.org": { kind: "mirror" },
+};
+
+/** Names of the hosts with this behaviour, or of all. */
+export const hostNames = (kind?: HostBehaviour["kind"]): string[] =>
+  Object.entries(frontHosts)
+    .filter(([, behaviour]) => kind === undefined || behaviour.kind === kind)
+    .map(([name]) => name);

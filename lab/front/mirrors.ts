@@ -1,0 +1,93 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Address4 } from "ip-address";
+import { writeWhole } from "../../base/files.js";
+import { hostAptSources, type AptSource } from "../host/packages.js";
+import { suite } from "../packages.js";
+import type { LabPaths, LabSettings } from "../settings.js";
+import { hostNames } from "./hosts.js";
+import { block, frontServer } from "./nginx.js";
+
+/** Where Debian comes from. */
+export interface Mirrors {
+  /** Address of the archive, without a closing slash. */
+  readonly archive: string;
+  readonly security: string;
+  /** Addresses of the name servers that know these hosts. */
+  readonly nameServers: readonly string[];
+}
+
+/** Folder in the cloud where nginx keeps what it has fetched. */
+export const mirrorCache = "/var/cache/lab-front";
+
+/** The mirrors of the host's apt, or Debian's own where it has none that a proxy can ask. */
+export function mirrorsOf(sources: readonly AptSource[], nameServers: readonly string[]): Mirrors {
+  const find = (wanted: string, otherwise: string): string =>
+    sources
+      .find(({ uri, suites }) => /^https?:/.test(uri) && suites.includes(wanted))
+      ?.uri.replace(/\/+$/, "") ?? otherwise;
+  return {
+    archive: find(suite, "http://deb.debian.org/debian"),
+    security: find(`${suite}-security`, "http://deb.debian.org/debian-security"),
+    nameServers,
+  };
+}
+
+/** IPv4 name servers in a resolv.conf that another network namespace can ask, too. */
+export const nameServersIn = (text: string): string[] =>
+  [...text.matchAll(/^nameserver\s+(\S+)/gm)]
+    .map(([, address = ""]) => address)
+    .filter((address) => Address4.isValid(address) && !address.startsWith("127."));
+
+const unchanging = "(pool/|dists/.*/by-hash/)";
+
+const passedOn = (name: string, mirror: string): string[] => {
+  const target = `proxy_pass ${mirror}/$rest$is_args$args;`;
+  const host = `proxy_set_header Host ${new URL(mirror).host};`;
+  return [
+    `location ~ ^/${name}/(?<rest>${unchanging}.*)$ { proxy_cache_valid 200 90d; ${host} ${target} }`,
+    `location ~ ^/${name}/(?<rest>.*)$ { proxy_cache_valid 200 10m; ${host} ${target} }`,
+  ];
+};
+
+/** nginx: Debian's mirrors, passed on and kept. Nothing where the host names no name server to ask for them. */
+export function renderMirrors(settings: LabSettings, mirrors: Mirrors): string {
+  const { archive, security, nameServers } = mirrors;
+  if (nameServers.length === 0) return "";
+  return [
+    `proxy_cache_path ${mirrorCache} levels=1:2 keys_zone=mirrors:4m max_size=8g inactive=90d use_temp_path=off;\n`,
+    block([
+      ...[`listen ${settings.management.front}:80;`, ...frontServer(settings, hostNames("mirror"))],
+      `resolver ${nameServers.join(" ")} ipv6=off;`,
+      ...["proxy_cache mirrors;", "proxy_cache_lock on;", "proxy_cache_revalidate on;"],
+      "proxy_cache_use_stale error timeout http_500 http_502 http_503 http_504;",
+      "proxy_ignore_headers Cache-Control Expires Set-Cookie Vary;",
+      "proxy_ssl_server_name on;",
+      ...passedOn("debian", archive),
+      ...passedOn("debian-security", security),
+    ]),
+  ].join("");
+}
+
+/** Folders on the host, with where the cloud has them. */
+export const frontFolders = ({ front }: LabPaths) => ({
+  configuration: join(front, "conf"),
+  mirrored: join(front, "mirrored"),
+});
+
+async function nameServers(): Promise<string[]> {
+  // Where systemd-resolved answers on the host's loopback interface, it says here whom it asks.
+  for (const file of ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"]) {
+    const found = nameServersIn(await readFile(file, "utf8").catch(() => ""));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** Writes what the front has to know of this host. */
+export async function writeMirrors(settings: LabSettings, paths: LabPaths): Promise<void> {
+  const { configuration, mirrored } = frontFolders(paths);
+  await mkdir(mirrored, { recursive: true });
+  const mirrors = mirrorsOf(await hostAptSources(), await nameServers());
+  writeWhole(join(configuration, "mirrors.conf"), renderMirrors(settings, mirrors));
+}

@@ -1,0 +1,77 @@
+import { ports } from "../cloud/configuration/common.js";
+import type { LabSettings } from "../settings.js";
+import { faultFile } from "./faults.js";
+import { frontHosts, hostNames } from "./hosts.js";
+import { hostLocations, type FrontPlaces } from "./servers.js";
+
+/** Where nginx reads what the front proves itself by. */
+export const frontTlsFiles = {
+  certificate: "/etc/lab/front/server.crt",
+  privateKey: "/etc/lab/front/server.key",
+};
+
+/** Folder of the configuration that depends on the host: mounted at each start. */
+export const hostConfiguration = "/srv/front";
+
+/** One line per request: host, request, status. */
+export const frontLog = "/var/log/nginx/front.log";
+
+const places = ({ management }: LabSettings): FrontPlaces => ({
+  packages: "/srv/site/packages",
+  blobs: "/srv/site/registry/docker/registry/v2/blobs/sha256",
+  registry: `http://${management.cloud}:${ports.registry}`,
+});
+
+/** Lines that every server of the front begins with. */
+export const frontServer = ({ management }: LabSettings, names: readonly string[]): string[] => [
+  `listen ${management.front}:443 ssl http2;`,
+  `server_name ${names.join(" ")};`,
+  `ssl_certificate ${frontTlsFiles.certificate};`,
+  `ssl_certificate_key ${frontTlsFiles.privateKey};`,
+  `access_log ${frontLog} front;`,
+];
+
+export const block = (lines: readonly string[]): string =>
+  `server {\n${lines.map((line) => `  ${line}\n`).join("")}}\n`;
+
+/** A page in place of a file, as a proxy or a captive portal gives it. */
+const html = (name: string): string[] => [
+  `if (-f ${faultFile(name, "html")}) { rewrite ^ /front/html last; }`,
+  "location = /front/html {",
+  "  internal;",
+  "  default_type text/html;",
+  "  return 200 '<!DOCTYPE html><html><body>Please sign in.</body></html>';",
+  "}",
+];
+
+function hostServers(settings: LabSettings): string[] {
+  return Object.entries(frontHosts).flatMap(([name, behaviour]) => {
+    const locations = hostLocations(name, behaviour, places(settings));
+    if (locations === undefined) return [];
+    return [block([...frontServer(settings, [name]), ...html(name), ...locations])];
+  });
+}
+
+/** nginx: the front on its own address. Who asks it for another host is refused before anything is said. */
+export function frontSite(settings: LabSettings): string {
+  const { front } = settings.management;
+  const mirrors = hostNames("mirror");
+  const others = hostNames().filter((name) => !mirrors.includes(name));
+  return [
+    "server_names_hash_bucket_size 128;\n",
+    "log_format front '$host \"$request\" $status';\n",
+    block([`listen ${front}:443 ssl http2 default_server;`, "ssl_reject_handshake on;"]),
+    block([
+      ...[`listen ${front}:80;`, `server_name ${others.join(" ")};`],
+      "return 301 https://$host$request_uri;",
+    ]),
+    ...hostServers(settings),
+    `include ${hostConfiguration}/*.conf;\n`,
+  ].join("");
+}
+
+/** dnsmasq of Neutron's DHCP agent: the front's address for each name, and no other kind of address. */
+export const frontNames = ({ management }: LabSettings): string =>
+  hostNames()
+    .map((name) => `address=/${name}/${management.front}\nlocal=/${name}/\n`)
+    .join("");
