@@ -159,7 +159,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
   });
 
   it("runs the pod network that is brought along: pods reach those of other machines, and Services by their names", async () => {
-    const { kubeRouter } = imageTable(defaultKubernetesVersion, { prefix: registryAt });
+    const { kubeRouter } = imageTable(defaultKubernetesVersion);
     const objects = [
       ...(Object.values(kubeRouterAccess()) as object[]),
       kubeRouterConfigMap(cniConfiguration(1300)),
