@@ -14,6 +14,8 @@ export const cloudPackages: readonly string[] = [
     " ",
   ),
   ..."nftables zstd runc haproxy qemu-utils genisoimage openssh-client".split(" "),
+  // the emulated machines
+  "qemu-system-x86",
   // what the services stand on, and the two repositories for the servers
   ..."mariadb-server rabbitmq-server memcached python3-memcache python3-pymysql".split(" "),
   ..."uwsgi-plugin-python3 nginx-light docker-registry".split(" "),

@@ -1,4 +1,4 @@
-"""Images of servers: tar archives, each unpacked once into a btrfs subvolume."""
+"""Images of servers: tar archives, each unpacked once into a btrfs subvolume, and files."""
 import os
 
 from labdriver import subvolumes
@@ -8,6 +8,24 @@ from labdriver.shell import CommandError, run
 
 class ImageError(Exception):
     """The image cannot be used; str() says why in one sentence."""
+
+
+class FileStore:
+    """Images as files below one directory, shared by all compute services of the machine."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        os.makedirs(directory, exist_ok=True)
+
+    def ensure(self, image_id, fetch):
+        """Return the file's path; the first caller has it fetched by fetch(path), others that come
+        meanwhile wait for it. An interrupted first time leaves nothing that counts."""
+        path = os.path.join(self.directory, image_id)
+        with exclusive(path + '.lock'):
+            if not os.path.exists(path):
+                fetch(path + '.part')
+                os.rename(path + '.part', path)
+        return path
 
 
 class ImageStore:

@@ -83,6 +83,18 @@ def plug(port, namespace, device, bridge=None):
     run('ip', 'link', 'set', tap, 'up')
 
 
+def plug_tap(port, bridge):
+    """Join a virtual machine to a port: make the device that qemu opens, in Neutron's bridge."""
+    tap = tap_name(port['id'])
+    if not os.path.exists(LINKS + tap):
+        run('ip', 'tuntap', 'add', 'dev', tap, 'mode', 'tap')
+    keep_out(tap)
+    run('ip', 'link', 'set', tap, 'mtu', port['mtu'])
+    ensure_bridge(bridge)
+    run('ip', 'link', 'set', tap, 'master', bridge)
+    run('ip', 'link', 'set', tap, 'up')
+
+
 def has_device(namespace, device):
     """Tell whether the namespace has a device of this name."""
     return succeeds('ip', '-n', namespace, 'link', 'show', 'dev', device)

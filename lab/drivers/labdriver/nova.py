@@ -1,4 +1,6 @@
-"""Nova driver: servers are system containers of this machine.
+"""Nova driver: servers are system containers of this machine, or virtual machines.
+
+The image decides: one of format qcow2 makes a virtual machine, which boots from its image only.
 
 A server that boots from a volume gets the tree of the image that the volume was made of; what it
 writes there is kept with the server, not on the volume.
@@ -18,8 +20,8 @@ from nova.volume import cinder
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from labdriver import faults, inventory, loop_devices, network
-from labdriver.images import ImageError, ImageStore
+from labdriver import emulated, faults, inventory, loop_devices, network, qemu
+from labdriver.images import FileStore, ImageError, ImageStore
 from labdriver.nova_operations import Operations
 from labdriver.power_watch import STARTED, PowerWatch
 from labdriver.server import Server, list_owned
@@ -39,16 +41,19 @@ class LabDriver(Operations, driver.ComputeDriver):
     """The hypervisor of one compute host."""
 
     capabilities = dict(driver.ComputeDriver.capabilities, supports_attach_interface=True,
-                        supports_extend_volume=True, supports_image_type_raw=True)
+                        supports_extend_volume=True, supports_image_type_raw=True,
+                        supports_image_type_qcow2=True)
 
     def init_host(self, host):
         self.host = host
         os.makedirs(CONF.instances_path, exist_ok=True)
         self.images = ImageStore(os.path.join(CONF.state_path, 'base'))
+        self.files = FileStore(os.path.join(CONF.state_path, 'base-files'))
         eventlet.spawn_n(self._watch_power)
 
     def _server(self, instance):
-        return Server(CONF.instances_path, instance.uuid)
+        kind = emulated.VirtualMachine if is_emulated(instance.image_meta) else Server
+        return kind(CONF.instances_path, instance.uuid)
 
     # -- the machine
 
@@ -118,7 +123,8 @@ class LabDriver(Operations, driver.ComputeDriver):
                 LOG.exception('the state of the servers cannot be seen; trying again')
 
     def _look(self, watch):
-        servers = {uuid: Server(CONF.instances_path, uuid) for uuid in self.list_instance_uuids()}
+        servers = {uuid: emulated.at(CONF.instances_path, uuid)
+                   for uuid in self.list_instance_uuids()}
         now = {uuid: bool(server.pid()) for uuid, server in servers.items()}
         for uuid, change in watch.changes(now, lambda uuid: servers[uuid].switched_on()):
             transition = (event.EVENT_LIFECYCLE_STARTED if change == STARTED
@@ -149,8 +155,8 @@ class LabDriver(Operations, driver.ComputeDriver):
         image_id = self._image_id(context, image_meta, block_device_info)
         server = self._server(instance)
         with self._vifs_plugged(instance, network_info):
+            server.create(self.host, self._base(context, instance, image_id))
             self.plug_vifs(instance, network_info)
-            server.create(self.host, self._image(context, image_id))
             if configdrive.required_by(instance):
                 server.write_config_drive(self._metadata(
                     instance, injected_files, admin_password, network_info))
@@ -177,9 +183,19 @@ class LabDriver(Operations, driver.ComputeDriver):
                     return image_id
         raise ImageError('the server boots from nothing that was made of an image')
 
-    def _image(self, context, image_id):
-        return self.images.ensure(
-            image_id, lambda path: glance.API().download(context, image_id, dest_path=path))
+    def _base(self, context, instance, image_id):
+        """What a server is made of: an unpacked image, or files with the hardware around them."""
+        def ensure(store, one):
+            return store.ensure(
+                one, lambda path: glance.API().download(context, one, dest_path=path))
+
+        if not is_emulated(instance.image_meta):
+            return ensure(self.images, image_id)
+        names = (image_id, instance.kernel_id, instance.ramdisk_id)
+        if not all(names):
+            raise ImageError('image %s has no properties kernel_id and ramdisk_id' % image_id)
+        return qemu.hardware(tuple(ensure(self.files, name) for name in names),
+                             instance.image_meta.properties)
 
     @staticmethod
     def _metadata(instance, injected_files, admin_password, network_info):
@@ -208,7 +224,7 @@ class LabDriver(Operations, driver.ComputeDriver):
 
     def plug_vifs(self, instance, network_info):
         server = self._server(instance)
-        network.ensure_namespace(server.namespace)
+        server.ensure_network()
         for index, vif in enumerate(network_info):
             server.plug(port_of(vif), vif['network']['bridge'], 'eth%d' % index)
 
@@ -220,7 +236,13 @@ class LabDriver(Operations, driver.ComputeDriver):
         self._server(instance).plug(port_of(vif), vif['network']['bridge'])
 
     def detach_interface(self, context, instance, vif):
-        network.unplug(vif['id'])
+        self._server(instance).unplug(vif['id'])
+
+
+def is_emulated(image_meta):
+    """Tell whether servers of an image are virtual machines."""
+    return (image_meta.obj_attr_is_set('disk_format')
+            and image_meta.disk_format == emulated.FORMAT)
 
 
 def port_of(vif):

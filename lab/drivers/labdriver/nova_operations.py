@@ -7,7 +7,6 @@ from nova.virt import driver
 from labdriver import loop_devices, volumes
 
 CONF = nova.conf.CONF
-REBOOT_TIMEOUT = 60
 
 
 class Operations:
@@ -28,7 +27,7 @@ class Operations:
     def reboot(self, context, instance, network_info, reboot_type, block_device_info=None,
                bad_volumes_callback=None, accel_info=None):
         server = self._server(instance)
-        if reboot_type == 'SOFT' and server.reboot(REBOOT_TIMEOUT):
+        if reboot_type == 'SOFT' and server.reboot(server.reboot_timeout):
             return
         server.kill()
         self.power_on(context, instance, network_info, block_device_info)
@@ -41,6 +40,7 @@ class Operations:
         server.set_disks(tuple(
             self._disk(mapping['connection_info']['data'], mapping['mount_device'])
             for mapping in driver.block_device_info_get_mapping(block_device_info)))
+        server.resize_disk(instance.flavor.root_gb)
         server.configure(instance.hostname or 'server', instance.flavor.memory_mb,
                          instance.flavor.vcpus, boots)
 
@@ -69,7 +69,9 @@ class Operations:
         loop_devices.detach(data['path'])
 
     def extend_volume(self, context, connection_info, instance, requested_size):
-        loop_devices.grow(connection_info['data']['path'])
+        data = connection_info['data']
+        loop_devices.grow(data['path'])
+        self._server(instance).extended(data['volume_id'], requested_size)
 
     # -- resize: all compute hosts are on this machine and see the same directory
 

@@ -33,6 +33,9 @@ def list_owned(instances, owner):
 class Server:
     """Names, paths and actions of one server."""
 
+    # Seconds that init has to end its services before a reboot becomes a hard one.
+    reboot_timeout = 60
+
     def __init__(self, instances, uuid):
         self.uuid = uuid
         self.namespace = 'srv-' + uuid[:13]
@@ -68,6 +71,9 @@ class Server:
         """Remove the directory. The disk first: without it the rest does not count as a server."""
         subvolumes.delete(self.rootfs)
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    def resize_disk(self, gigabytes):
+        """Do nothing: the disk is a folder, which has no size."""
 
     def write_config_drive(self, files):
         """Give the server a config drive of (path, content) pairs."""
@@ -140,6 +146,9 @@ class Server:
             for disk in disks:
                 if disk.volume_id == volume_id:
                     volumes.hide('/proc/%d/root' % pid, disk)
+
+    def extended(self, volume_id, size):
+        """Do nothing: the server sees the block device itself."""
 
     # -- life
 
@@ -220,11 +229,19 @@ class Server:
 
     # -- network
 
+    def ensure_network(self):
+        """Make the server's network namespace."""
+        network.ensure_namespace(self.namespace)
+
     def plug(self, port, bridge, device=None):
         """Join the server to a port as eth0, eth1, ... (or as the device named)."""
         network.ensure_namespace(self.namespace)
         device = device or network.free_device(network.device_names(self.namespace))
         network.plug(port, self.namespace, device, bridge)
+
+    def unplug(self, port_id):
+        """Take a port away."""
+        network.unplug(port_id)
 
     def remove_network(self):
         """Remove the server's network namespace."""

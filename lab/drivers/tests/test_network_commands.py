@@ -43,6 +43,19 @@ class ForwardTest(LinksTest):
             network.forward('lb', '/rules', set())
 
 
+class TapTest(LinksTest):
+    def test_the_device_of_a_virtual_machine_is_made_once_and_joins_the_bridge(self):
+        self.stub('ip', IP + 'case "$1" in tuntap) touch "$ROOT/net/$4" ;; esac\n')
+        for _ in range(2):
+            network.plug_tap(PORT, 'brq1')
+        self.assertEqual(self.calls('ip tuntap'), ['ip tuntap add dev %s mode tap' % TAP])
+        self.assertEqual(self.calls('ip link set', TAP)[:3],
+                         ['ip link set %s %s' % (TAP, words)
+                          for words in ('mtu 1350', 'master brq1', 'up')])
+        network.unplug(PORT['id'])
+        self.assertEqual(len(self.calls('ip link del', TAP)), 1)
+
+
 class PlugTest(LinksTest):
     def setUp(self):
         super().setUp()

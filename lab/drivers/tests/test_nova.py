@@ -64,6 +64,12 @@ def nova_stubs(directory):
     }
 
 
+def image_meta(disk_format=None, **properties):
+    """An image as an instance of Nova remembers it."""
+    return SimpleNamespace(disk_format=disk_format, properties=properties,
+                           obj_attr_is_set=lambda name: name != 'disk_format' or bool(disk_format))
+
+
 class VirtApi:
     """Stands for Nova's virtapi: no event ever comes if `late`."""
 
@@ -95,8 +101,9 @@ class NovaTest(DirectoryTest):
         self.driver.images = mock.Mock()
         self.nova.configdrive.required_by.return_value = False
         self.instance = SimpleNamespace(
-            uuid=UUID, display_name='web', hostname='web',
-            flavor=SimpleNamespace(memory_mb=512, vcpus=1))
+            uuid=UUID, display_name='web', hostname='web', kernel_id='', ramdisk_id='',
+            image_meta=image_meta('raw'),
+            flavor=SimpleNamespace(memory_mb=512, vcpus=1, root_gb=5))
         self.vifs = [{'id': 'port', 'address': 'fa:16:3e:00:00:01', 'active': False,
                       'network': Network(bridge='brq1', mtu=1350)}]
         self.image = SimpleNamespace(id='image', obj_attr_is_set=lambda name: True)

@@ -115,7 +115,7 @@ class PortTest(NovaTest):
         self.driver.attach_interface(None, self.instance, None, self.vifs[0])
         self.assertEqual(len(self.server.plug.call_args.args), 2, 'no device is named')
         self.driver.detach_interface(None, self.instance, self.vifs[0])
-        self.network.unplug.assert_called_once_with('port')
+        self.server.unplug.assert_called_once_with('port')
 
     def test_a_server_without_any_network_info_can_be_destroyed(self):
         self.driver.destroy(None, self.instance, None)
@@ -135,7 +135,7 @@ class PowerTest(NovaTest):
         self.running = {'a': 41, 'b': 42}
         self.coming_back = set()
         self.driver.list_instance_uuids = lambda: list(self.running)
-        self.patch('labdriver.nova.Server', side_effect=lambda _path, uuid: SimpleNamespace(
+        self.patch('labdriver.nova.emulated.at', side_effect=lambda _path, uuid: SimpleNamespace(
             pid=lambda: self.running[uuid], switched_on=lambda: uuid in self.coming_back))
         self.nova.event.LifecycleEvent.side_effect = lambda uuid, change: (uuid, change)
         self.nova.event.EVENT_LIFECYCLE_STARTED = 'started'

@@ -1,0 +1,190 @@
+"""One server as a virtual machine: qemu, for an image of format qcow2.
+
+Such a server has a kernel of its own: modules, udev, kernel settings, control groups of version 2.
+The image names its kernel and initrd as Glance knows them (kernel_id, ramdisk_id); qemu loads them.
+The directory has machine.json (qemu.Hardware), ports.json, disk.qcow2 (an overlay of the image's),
+config.iso and the monitor's socket in place of what is a system container's alone.
+"""
+import dataclasses
+import json
+import os
+import shutil
+
+from labdriver import acceleration, config_drive, network, qemu, volumes
+from labdriver.monitor import Monitor, MonitorError
+from labdriver.server import Server
+from labdriver.shell import ANY_STATUS, run
+
+FORMAT = 'qcow2'
+# A guest that lets a volume go does so within a second; emulated and busy, within some.
+DETACH_TIMEOUT = 60
+
+
+def at(instances, uuid):
+    """Return the server of this UUID, of the kind that its directory is of."""
+    emulated = os.path.exists(os.path.join(instances, uuid, 'machine.json'))
+    return (VirtualMachine if emulated else Server)(instances, uuid)
+
+
+class VirtualMachine(Server):
+    """Names, paths and actions of one server, the same as a system container's."""
+
+    # A kernel with a cluster's services on it, emulated, takes a minute to end them.
+    reboot_timeout = 180
+
+    # -- directory
+
+    def create(self, owner, hardware):
+        """Make the disk as an overlay of the image's; remains of an earlier try go away."""
+        self.delete_disk()
+        os.makedirs(self.directory)
+        self._write('machine.json', json.dumps(dataclasses.asdict(hardware)))
+        run('qemu-img', 'create', '-q', '-f', FORMAT, '-b', hardware.disk, '-F', FORMAT,
+            self._path('disk.qcow2'))
+        self.own(owner)
+
+    def resize_disk(self, gigabytes):
+        """Give the disk the flavor's size while the server is off. It never shrinks."""
+        described = json.loads(run('qemu-img', 'info', '--output=json', self._path('disk.qcow2')))
+        if gigabytes << 30 > described['virtual-size']:
+            run('qemu-img', 'resize', '-q', self._path('disk.qcow2'), '%dG' % gigabytes)
+
+    def write_config_drive(self, files):
+        """Give the server a CD-ROM labelled config-2 with (path, content) pairs."""
+        tree = self._path('config-drive')
+        config_drive.write(tree, files)
+        run('genisoimage', '-quiet', '-J', '-r', '-V', 'config-2', '-l', '-ldots',
+            '-allow-lowercase', '-allow-multidot', '-o', self._path('config.iso'), tree)
+        shutil.rmtree(tree)
+
+    # -- configuration
+
+    def hardware(self):
+        """Return what the image gave the server."""
+        return qemu.Hardware(**json.loads(self._read('machine.json')))
+
+    def set_disks(self, disks):
+        """Set the volumes that the server has when it starts."""
+        self._write('disks.json', json.dumps([dataclasses.asdict(disk) for disk in disks]))
+
+    def attach(self, disk):
+        """Give the server a volume, at once if it runs."""
+        if self.pid():
+            with Monitor(self._path('monitor')) as ask:
+                ask('blockdev-add', qemu.volume(disk))
+                try:
+                    ask('device_add', qemu.volume_device(self.hardware(), disk))
+                except MonitorError:
+                    ask('blockdev-del', {'node-name': qemu.node_name(disk.volume_id)})
+                    raise
+        self.set_disks(volumes.add(self.disks(), disk))
+
+    def detach(self, volume_id):
+        """Remove a volume. A server that runs and does not let it go keeps it: MonitorError."""
+        if self.pid():
+            with Monitor(self._path('monitor')) as ask:
+                self._unplug(ask, qemu.device_id(volume_id))
+                ask('blockdev-del', {'node-name': qemu.node_name(volume_id)})
+        self.set_disks(volumes.remove(self.disks(), volume_id=volume_id))
+
+    def extended(self, volume_id, size):
+        """Let the server see a volume's new size, in bytes."""
+        if self.pid():
+            with Monitor(self._path('monitor')) as ask:
+                ask('block_resize', {'node-name': qemu.node_name(volume_id), 'size': size})
+
+    @staticmethod
+    def _unplug(ask, device):
+        ask('device_del', {'id': device})
+        ask.await_event('DEVICE_DELETED', device, DETACH_TIMEOUT)
+
+    # -- life
+
+    def pid(self):
+        """Return qemu's process id, None if it does not run."""
+        try:
+            pid = int(self._read('pid') or 0)
+            with open('/proc/%d/cgroup' % pid, encoding='utf-8') as groups:
+                return pid if self.unit in groups.read() else None
+        except (OSError, ValueError):
+            return None
+
+    def start(self):
+        """Start qemu; the first serial line is the console log."""
+        self.kill()
+        hardware = self.hardware()
+        drive = os.path.exists(self._path('config.iso'))
+        machine = qemu.Machine(
+            uuid=self.uuid, facts=json.loads(self._read('server.json')), hardware=hardware,
+            path=self._path, disks=self.disks(), ports=tuple(self._ports()), drive=drive)
+        # The services share the rest; without weight, each of them counts as much as a machine.
+        run('systemd-run', '--quiet', '--collect', '--unit', self.unit,
+            '-p', 'Description=server %s' % self.uuid, '-p', 'OOMScoreAdjust=0',
+            '-p', 'KillMode=mixed', '-p', 'TimeoutStopSec=10', '-p', 'CPUWeight=400',
+            qemu.PROGRAM, *qemu.arguments(machine, acceleration.choose(hardware.kernel)))
+
+    def kill(self):
+        """Switch the server off, as if its power failed."""
+        run('systemctl', 'stop', self.unit, ok=ANY_STATUS)
+        run('systemctl', 'reset-failed', self.unit, ok=ANY_STATUS)
+
+    def power_off(self, timeout):
+        """Press the power button; init has timeout seconds to end its services."""
+        if self.pid() and timeout:
+            self._press()
+            self._wait(lambda: not self.pid(), timeout)
+        self.kill()
+
+    def reboot(self, timeout):
+        """Let init end its services and start again; False if it did not within timeout seconds."""
+        if not self.pid():
+            return False
+        self._press()
+        if not self._wait(lambda: not self.pid(), timeout):
+            return False
+        self.start()
+        return True
+
+    def _press(self):
+        try:
+            with Monitor(self._path('monitor')) as ask:
+                ask('system_powerdown')
+        except (OSError, MonitorError):
+            if self.pid():
+                raise
+
+    # -- network
+
+    def _ports(self):
+        return json.loads(self._read('ports.json') or '[]')
+
+    def plug(self, port, bridge, device=None):
+        """Join the server to a port, at once if it runs. Its kernel names the card: no device."""
+        network.plug_tap(port, bridge)
+        ports = self._ports()
+        if any(one['id'] == port['id'] for one in ports):
+            return
+        taken = {one['slot'] for one in ports}
+        slot = next(number for number in range(len(ports) + 1) if number not in taken)
+        added = dict(port, slot=slot, tap=network.tap_name(port['id']))
+        if self.pid():
+            with Monitor(self._path('monitor')) as ask:
+                ask('netdev_add', qemu.backend(added))
+                ask('device_add', qemu.card(self.hardware(), added))
+        self._write('ports.json', json.dumps(ports + [added]))
+
+    def unplug(self, port_id):
+        """Take a port away, at once if the server runs."""
+        if self.pid():
+            with Monitor(self._path('monitor')) as ask:
+                self._unplug(ask, qemu.card_id(port_id))
+                ask('netdev_del', {'id': qemu.card_id(port_id)})
+        self._write('ports.json', json.dumps(
+            [one for one in self._ports() if one['id'] != port_id]))
+        network.unplug(port_id)
+
+    def ensure_network(self):
+        """Do nothing: the server's network is inside of it."""
+
+    def remove_network(self):
+        """Do nothing: the server's network went with it."""

@@ -1,0 +1,84 @@
+"""qemu's monitor: commands and events of its JSON protocol (QMP)."""
+import json
+import socket
+import time
+
+RETRY = 0.1
+
+
+class MonitorError(Exception):
+    """qemu refused a command, or did not answer in time; str() says which."""
+
+
+class Monitor:
+    """Connection to the monitor at a socket; a context that closes it.
+
+    qemu serves one connection at a time, so hold it for one action only. qemu writes its process id
+    before it listens: the connection is tried until patience seconds have passed. timeout is the
+    longest wait for one answer, in seconds.
+    """
+
+    def __init__(self, path, patience=10, timeout=30):
+        self._events = []
+        self._timeout = timeout
+        self._socket = connected(path, time.monotonic() + patience)
+        self._socket.settimeout(timeout)
+        self._lines = self._socket.makefile('r', encoding='utf-8')
+        self._next()    # qemu's greeting
+        self('qmp_capabilities')
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_raised):
+        self._lines.close()
+        self._socket.close()
+
+    def __call__(self, command, arguments=None):
+        """Run a command; return what it answers."""
+        request = {'execute': command, 'arguments': arguments or {}}
+        self._socket.sendall(json.dumps(request).encode() + b'\n')
+        while True:
+            answer = self._next()
+            if 'error' in answer:
+                raise MonitorError('%s: %s' % (command, answer['error'].get('desc')))
+            if 'return' in answer:
+                return answer['return']
+            self._events.append(answer)
+
+    def await_event(self, name, device, timeout):
+        """Wait until the device reports the event, also if it already has on this connection."""
+        self._socket.settimeout(timeout)
+        try:
+            while not any(is_event(each, name, device) for each in self._events):
+                self._events.append(self._next())
+        finally:
+            self._socket.settimeout(self._timeout)
+
+    def _next(self):
+        try:
+            line = self._lines.readline()
+        except OSError as error:
+            raise MonitorError('qemu does not answer: %s' % error) from error
+        if not line:
+            raise MonitorError('qemu ended')
+        return json.loads(line)
+
+
+def is_event(message, name, device):
+    """Tell whether a message is this event of this device."""
+    return message.get('event') == name and message.get('data', {}).get('device') == device
+
+
+def connected(path, deadline):
+    """Return a socket that is connected to path; try again until the deadline."""
+    while True:
+        tried = socket.socket(socket.AF_UNIX)
+        try:
+            tried.connect(path)
+            return tried
+        except (FileNotFoundError, ConnectionRefusedError) as error:
+            tried.close()
+            if time.monotonic() > deadline:
+                raise MonitorError('qemu has no monitor at %s: %s' % (path, error)) from error
+            time.sleep(RETRY)

@@ -1,0 +1,192 @@
+"""Command line of qemu for one server, and its devices as qemu's monitor wants them.
+
+The machine is the one that Nova's libvirt driver makes of the same image properties, as far as a
+guest can see it: SMBIOS names, buses of disks, config drive and network cards, serial numbers.
+"""
+import dataclasses
+import json
+
+PROGRAM = '/usr/bin/qemu-system-x86_64'
+SYSTEM = ('type=1,manufacturer=OpenStack Foundation,product=OpenStack Nova,version=26.0.0,'
+          'serial={uuid},uuid={uuid},family=Virtual Machine')
+KVM, TCG = 'kvm', 'tcg'
+# With tcg, the kernel does not trust the time stamp counter and takes a clock whose every reading
+# stops the emulated processors; page tables of its own for each system call cost as much.
+ACCELERATION = {KVM: ('-accel', 'kvm', '-cpu', 'host'),
+                TCG: ('-accel', 'tcg,thread=multi', '-cpu', 'max')}
+KERNEL_OPTIONS = {KVM: '', TCG: ' tsc=reliable mitigations=off'}
+# Nova's command line for a kernel that comes with an image.
+COMMAND_LINE = 'root=/dev/vda1 ro console=tty0 console=ttyS0,115200'
+DISK_BUSES = ('virtio', 'scsi')
+CDROM_BUSES = ('ide', 'sata', 'scsi')
+# Of a q35: a device can only be added to a running machine at a port that was there from the start.
+DISK_PORTS, CARD_PORTS = 12, 4
+# Nothing of the lab outlives it: what the guest calls durable may be in the cloud's memory.
+CACHE = {'no-flush': True}
+
+
+class HardwareError(Exception):
+    """The image asks for a machine that cannot be emulated; str() says why in one sentence."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Hardware:
+    """Files and devices that a server gets from its image. disk, kernel, initrd: paths."""
+
+    disk: str
+    kernel: str
+    initrd: str
+    machine: str
+    disk_bus: str
+    cdrom_bus: str
+    command_line: str
+
+    @property
+    def modern(self):
+        """Tell whether it is a q35: PCI Express and SATA."""
+        return 'q35' in self.machine
+
+    @property
+    def scsi(self):
+        """Tell whether it has a SCSI controller."""
+        return 'scsi' in (self.disk_bus, self.cdrom_bus)
+
+
+def hardware(files, properties):
+    """Return the Hardware that Nova's image properties ask for. files: disk, kernel, initrd."""
+    machine = properties.get('hw_machine_type') or 'pc'
+    disk_bus = properties.get('hw_disk_bus') or 'virtio'
+    modern = 'q35' in machine
+    cdrom_bus = properties.get('hw_cdrom_bus') or ('sata' if modern else 'ide')
+    if not (modern or machine == 'pc' or machine.startswith('pc-i440fx')):
+        raise HardwareError('hw_machine_type %s: pc and q35 can be emulated' % machine)
+    if disk_bus not in DISK_BUSES:
+        raise HardwareError('hw_disk_bus %s: virtio and scsi can be emulated' % disk_bus)
+    if disk_bus == 'scsi' and properties.get('hw_scsi_model') != 'virtio-scsi':
+        raise HardwareError('hw_disk_bus scsi needs hw_scsi_model virtio-scsi')
+    if cdrom_bus not in CDROM_BUSES or (modern and cdrom_bus == 'ide'):
+        raise HardwareError('hw_cdrom_bus %s: machine %s has no such bus' % (cdrom_bus, machine))
+    return Hardware(*files, machine=machine, disk_bus=disk_bus, cdrom_bus=cdrom_bus,
+                    command_line=properties.get('os_command_line') or COMMAND_LINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """What a server is started with. path(name): path of a file in its directory. ports: network
+    cards, each {'id', 'mac', 'mtu', 'slot', 'tap'}. drive: whether it has a config drive."""
+
+    uuid: str
+    facts: dict
+    hardware: Hardware
+    path: object
+    disks: tuple = ()
+    ports: tuple = ()
+    drive: bool = False
+
+
+def arguments(machine, acceleration):
+    """Return the words after the program's name."""
+    hardware, facts, path = machine.hardware, machine.facts, machine.path
+    words = [
+        '-name', facts['hostname'], '-uuid', machine.uuid, '-machine', hardware.machine,
+        '-nodefaults', '-no-user-config', '-display', 'none', *ACCELERATION[acceleration],
+        '-smp', facts['vcpus'], '-m', facts['memory_mb'],
+        '-smbios', SYSTEM.format(uuid=machine.uuid),
+        '-kernel', hardware.kernel, '-initrd', hardware.initrd,
+        '-append', hardware.command_line + KERNEL_OPTIONS[acceleration],
+        '-chardev', 'file,id=console,append=on,path=' + path('console.log'),
+        '-serial', 'chardev:console',
+        '-qmp', 'unix:%s,server=on,wait=off' % path('monitor'), '-pidfile', path('pid')]
+    for name, fields in devices(machine):
+        words += ['-' + name, json.dumps(fields)]
+    for port in machine.ports:
+        words += ['-netdev', json.dumps(backend(port))]
+        words += ['-device', json.dumps(card(hardware, port))]
+    words += ['-device', 'virtio-rng-pci']
+    # A server that a test keeps from booting stays before its first instruction.
+    return words if facts['boots'] else words + ['-S']
+
+
+def devices(machine):
+    """Yield (option, fields) of controllers and disks, in the order in which the guest counts."""
+    hardware = machine.hardware
+    if hardware.modern:
+        names = [port % number for port, count in (('disk%d', DISK_PORTS), ('card%d', CARD_PORTS))
+                 for number in range(count)]
+        for chassis, name in enumerate(names, start=1):
+            yield 'device', {'driver': 'pcie-root-port', 'id': name, 'chassis': chassis}
+    if hardware.scsi:
+        yield 'device', {'driver': 'virtio-scsi-pci', 'id': 'scsi'}
+    if hardware.cdrom_bus == 'sata' and not hardware.modern:
+        yield 'device', {'driver': 'ich9-ahci', 'id': 'sata'}
+    yield 'blockdev', {'driver': 'qcow2', 'node-name': 'root', 'discard': 'unmap', 'cache': CACHE,
+                       'file': {'driver': 'file', 'filename': machine.path('disk.qcow2'),
+                                'cache': CACHE}}
+    yield 'device', dict(on_bus(hardware, slot=0), drive='root', id='root')
+    if machine.drive:
+        yield 'blockdev', {'driver': 'file', 'node-name': 'config', 'read-only': True,
+                           'filename': machine.path('config.iso')}
+        yield 'device', dict(on_cdrom_bus(hardware), drive='config', id='config')
+    for disk in machine.disks:
+        yield 'blockdev', volume(disk)
+        yield 'device', volume_device(hardware, disk)
+
+
+def on_bus(hardware, slot):
+    """Return driver and bus of a disk. slot: 0 is the first disk."""
+    if hardware.disk_bus == 'scsi':
+        return {'driver': 'scsi-hd', 'bus': 'scsi.0'}
+    driver = {'driver': 'virtio-blk-pci'}
+    return dict(driver, bus='disk%d' % slot) if hardware.modern else driver
+
+
+def on_cdrom_bus(hardware):
+    """Return driver and bus of the config drive, which is a CD-ROM."""
+    if hardware.cdrom_bus == 'scsi':
+        return {'driver': 'scsi-cd', 'bus': 'scsi.0'}
+    # A q35 calls the ports of its SATA controller as a PC calls its IDE buses.
+    separate = hardware.cdrom_bus == 'sata' and not hardware.modern
+    return {'driver': 'ide-cd', 'bus': 'sata.0' if separate else 'ide.0'}
+
+
+def node_name(volume_id):
+    """Return the name of a volume in qemu's block layer, which allows 31 characters."""
+    return 'volume-' + volume_id[:20]
+
+
+def device_id(volume_id):
+    """Return the name of a volume's device."""
+    return 'volume-' + volume_id
+
+
+def volume(disk):
+    """Return a volume as qemu's block layer takes it."""
+    return {'driver': 'host_device', 'node-name': node_name(disk.volume_id), 'cache': CACHE,
+            'discard': 'unmap', 'filename': '/dev/loop%d' % disk.minor}
+
+
+def volume_device(hardware, disk):
+    """Return a volume as the guest sees it. The serial number is the volume's id, as in Nova: of it
+    virtio-blk shows 20 characters, SCSI all. Nova's device name (/dev/vdb) gives the slot."""
+    slot = ord(disk.device[-1]) - ord('a')
+    return dict(on_bus(hardware, slot), drive=node_name(disk.volume_id),
+                id=device_id(disk.volume_id), serial=disk.volume_id)
+
+
+def card_id(port_id):
+    """Return the name of a network card, and of what it is connected to."""
+    return 'port-' + port_id
+
+
+def backend(port):
+    """Return what connects a network card to its device in the cloud."""
+    return {'type': 'tap', 'id': card_id(port['id']), 'ifname': port['tap'], 'script': 'no',
+            'downscript': 'no'}
+
+
+def card(hardware, port):
+    """Return a network card. A PC has the first one in slot 3, where libvirt puts it."""
+    place = ({'bus': 'card%d' % port['slot']} if hardware.modern
+             else {'addr': '0x%x' % (3 + port['slot'])})
+    return dict(place, driver='virtio-net-pci', netdev=card_id(port['id']),
+                id=card_id(port['id']), mac=port['mac'], host_mtu=port['mtu'])

@@ -1,0 +1,289 @@
+"""A server as a virtual machine, with the real qemu: only its processors stand still."""
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from unittest import mock
+
+from labdriver import acceleration, emulated, images, monitor, network, qemu, server
+from labdriver.volumes import Disk
+from tests.commands import CommandsTest
+from tests.support import DirectoryTest
+
+UUID = '11111111-2222-3333-4444-555555555555'
+VOLUME = 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee'
+SCSI = {'hw_disk_bus': 'scsi', 'hw_scsi_model': 'virtio-scsi'}
+PORT = {'id': '0123456789abcdef', 'mac': 'fa:16:3e:00:00:01', 'mtu': 1350}
+# `systemd-run OPTIONS PROGRAM ARGUMENTS`, without a unit
+START = '''while [ "$1" != %s ]; do shift; done
+shift
+"$QEMU" "$@" </dev/null >"$ROOT/qemu.log" 2>&1 &
+''' % qemu.PROGRAM
+# `systemctl stop`, which waits
+STOP = '''if [ "$1" = stop ] && [ -e "$ROOT/{0}/pid" ]; then
+  kill "$(cat "$ROOT/{0}/pid")" 2>/dev/null
+  while kill -0 "$(cat "$ROOT/{0}/pid")" 2>/dev/null; do sleep 0.05; done
+fi
+'''.format(UUID)
+
+
+def blank_kernel(path):
+    """Write what qemu takes for a kernel: the header of one, of boot protocol 2.2."""
+    header = bytearray(4096)
+    header[0x1f1] = 1                           # sectors of set-up code
+    header[0x1fe:0x208] = b'\x55\xaa\xeb\x00HdrS\x02\x02'
+    header[0x211] = 1                           # loaded high
+    with open(path, 'wb') as file:
+        file.write(header)
+
+
+class MachineTest(CommandsTest):
+    """A test with one virtual machine, which does not boot."""
+
+    def setUp(self):
+        super().setUp()
+        self.stub('systemd-run', START)
+        self.stub('systemctl', STOP)
+        os.environ['QEMU'] = qemu.PROGRAM     # CommandsTest puts the environment back
+        for name, value in (('acceleration.choose', lambda kernel: qemu.TCG),
+                            ('network.plug_tap', mock.Mock()), ('network.unplug', mock.Mock()),
+                            ('qemu.volume', self.volume)):
+            patch = mock.patch('labdriver.' + name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.files = tuple(self.directory + name for name in ('/image.qcow2', '/kernel', '/initrd'))
+        emulated.run('qemu-img', 'create', '-q', '-f', 'qcow2', self.files[0], '1G')
+        blank_kernel(self.files[1])
+        blank_kernel(self.files[2])
+        self.addCleanup(self.end)
+
+    def end(self):
+        with contextlib.suppress(OSError, ValueError):
+            with open(os.path.join(self.directory, UUID, 'pid'), encoding='ascii') as file:
+                pid = int(file.read())
+            if os.path.samefile('/proc/%d/exe' % pid, qemu.PROGRAM):
+                os.kill(pid, signal.SIGKILL)
+
+    def volume(self, disk):
+        """A volume in a file: the block devices of the machine are not for tests."""
+        path = os.path.join(self.directory, 'volume')
+        if not os.path.exists(path):
+            with open(path, 'wb') as file:
+                file.truncate(1 << 20)
+        return {'driver': 'file', 'node-name': qemu.node_name(disk.volume_id), 'filename': path}
+
+    def made(self, properties=None, ports=()):
+        """A server that was made and started; its unit is that of this process."""
+        made = emulated.VirtualMachine(self.directory, UUID)
+        made.create('labcloud-a', qemu.hardware(self.files, properties or {}))
+        made.unit = ''      # part of every control group's name
+        made.write_config_drive([('openstack/latest/meta_data.json', '{}')])
+        made.configure('web', 256, 1, boots=False)
+        for port in ports:
+            made.plug(port, 'brq1')
+        return made
+
+    def started(self, properties=None):
+        made = self.made(properties)
+        made.start()
+        deadline = time.monotonic() + 20
+        while not made.pid():
+            with open(self.directory + '/qemu.log', encoding='utf-8') as log:
+                self.assertLess(time.monotonic(), deadline, log.read())
+            time.sleep(0.05)
+        return made
+
+    def ask(self, made, command, **arguments):
+        with monitor.Monitor(made._path('monitor')) as ask:
+            return ask(command, arguments)
+
+
+class LifeTest(MachineTest):
+    def test_qemu_takes_the_command_line_of_each_kind_of_machine(self):
+        for properties in ({}, SCSI, {'hw_machine_type': 'q35'}, {'hw_cdrom_bus': 'sata'},
+                           {'hw_machine_type': 'q35', 'hw_cdrom_bus': 'scsi'}):
+            made = self.started(properties)
+            self.assertEqual(self.ask(made, 'query-status')['status'], 'prelaunch')
+            names = {one.get('inserted', {}).get('node-name')
+                     for one in self.ask(made, 'query-block')}
+            self.assertLessEqual({'root', 'config'}, names)
+            made.kill()
+            self.assertIsNone(made.pid())
+
+    def test_the_disk_grows_to_the_flavor_and_never_shrinks(self):
+        made = self.made()
+        for gigabytes, expected in ((5, 5), (2, 5), (0, 5)):
+            made.resize_disk(gigabytes)
+            described = emulated.run('qemu-img', 'info', made._path('disk.qcow2'))
+            self.assertIn('(%d bytes)' % (expected << 30), described)
+
+    def test_the_config_drive_has_the_label_and_nothing_of_it_stays_readable(self):
+        made = self.made()
+        self.assertIn('config-2', emulated.run('isoinfo', '-d', '-i', made._path('config.iso')))
+        self.assertFalse(os.path.exists(made._path('config-drive')))
+
+    def test_power_off_without_patience_ends_it(self):
+        made = self.started()
+        made.power_off(0)
+        self.assertIsNone(made.pid())
+
+    def test_a_power_button_that_nothing_minds_does_not_keep_it_on(self):
+        made = self.started()
+        made.power_off(0.1)
+        self.assertIsNone(made.pid())
+
+    def test_reboot_says_when_the_guest_does_not_end(self):
+        made = self.started()
+        self.assertFalse(made.reboot(0.1))
+        made.kill()
+        self.assertFalse(made.reboot(10))
+
+    def test_a_reboot_starts_it_again_when_the_guest_has_ended(self):
+        made = self.started()
+        first = made.pid()
+        with mock.patch.object(made, '_press', lambda: os.kill(first, signal.SIGKILL)):
+            self.assertTrue(made.reboot(10))
+        self.assertEqual(len(self.calls('systemd-run')), 2)
+
+    def test_each_kind_of_server_is_known_by_its_directory(self):
+        self.made()
+        self.assertIsInstance(emulated.at(self.directory, UUID), emulated.VirtualMachine)
+        self.assertNotIsInstance(emulated.at(self.directory, 'other'), emulated.VirtualMachine)
+        self.assertEqual(server.list_owned(self.directory, 'labcloud-a'), [UUID])
+
+    def test_process_of_another_is_not_the_server(self):
+        made = self.made()
+        made.unit = 'lab-srv-%s.service' % UUID
+        made._write('pid', str(os.getpid()))     # it runs, but is no qemu
+        self.assertIsNone(made.pid())
+
+
+class DevicesTest(MachineTest):
+    DISK = Disk('/dev/vdb', VOLUME, 7, 3)
+
+    def test_a_volume_comes_grows_and_goes_while_it_runs(self):
+        made = self.started(SCSI)
+        made.attach(self.DISK)
+        self.assertEqual(made.disks(), (self.DISK,))
+        block, = [one for one in self.ask(made, 'query-block')
+                  if one.get('inserted', {}).get('node-name') == qemu.node_name(VOLUME)]
+        self.assertIn(VOLUME, block['qdev'])
+        os.truncate(self.directory + '/volume', 2 << 20)
+        made.extended(VOLUME, 2 << 20)
+        made.detach(VOLUME)
+        self.assertEqual(made.disks(), ())
+        self.assertNotIn(qemu.node_name(VOLUME), str(self.ask(made, 'query-named-block-nodes')))
+
+    def test_a_volume_that_the_guest_does_not_let_go_stays(self):
+        made = self.started()
+        made.attach(self.DISK)
+        with mock.patch('labdriver.emulated.DETACH_TIMEOUT', 0.2):
+            with self.assertRaises(monitor.MonitorError):
+                made.detach(VOLUME)
+        self.assertEqual(made.disks(), (self.DISK,))
+
+    def test_a_volume_that_finds_no_place_leaves_nothing(self):
+        made = self.started({'hw_machine_type': 'q35'})
+        far = Disk('/dev/vdz', VOLUME, 7, 3)
+        for _ in range(2):
+            with self.assertRaisesRegex(monitor.MonitorError, 'device_add'):
+                made.attach(far)
+        self.assertEqual(made.disks(), ())
+
+    def test_volumes_of_a_server_that_is_off_are_there_when_it_starts(self):
+        made = self.made()
+        made.attach(self.DISK)
+        made.start()
+        self.assertIn(VOLUME, self.calls('systemd-run')[0])
+        made.kill()
+        made.detach(VOLUME)
+        self.assertEqual(made.disks(), ())
+
+    def test_cards_take_the_lowest_free_slot_and_keep_it(self):
+        ports = [dict(PORT, id=name * 11) for name in 'abc']
+        made = self.made(ports=ports)
+        made.plug(ports[0], 'brq1')
+        made.unplug(ports[1]['id'])
+        made.plug(dict(PORT, id='d' * 11), 'brq1')
+        self.assertEqual([(one['id'][0], one['slot']) for one in made._ports()],
+                         [('a', 0), ('c', 2), ('d', 1)])
+        network.unplug.assert_called_once_with('b' * 11)
+
+
+class MonitorTest(unittest.TestCase):
+    def test_a_monitor_that_is_not_there_is_named(self):
+        with self.assertRaisesRegex(monitor.MonitorError, '/nonexistent/monitor'):
+            monitor.Monitor('/nonexistent/monitor', patience=0)
+
+
+class AccelerationTest(DirectoryTest):
+    def setUp(self):
+        super().setUp()
+        self.remembered = self.directory + '/remembered'
+        self.device = self.directory + '/kvm'
+
+    def choose(self, device=None):
+        return acceleration.choose('/kernel', self.remembered, device or self.device)
+
+    def test_without_the_device_nothing_is_tried(self):
+        with mock.patch('labdriver.acceleration.runs') as runs:
+            self.assertEqual(self.choose(), qemu.TCG)
+        runs.assert_not_called()
+
+    def test_a_kernel_decides_once(self):
+        for answer, found in ((True, qemu.KVM), (False, qemu.TCG)):
+            with mock.patch('labdriver.acceleration.runs', return_value=answer) as runs:
+                self.assertEqual([self.choose('/dev/null') for _ in range(2)], [found] * 2)
+            runs.assert_called_once_with('/kernel')
+            os.unlink(self.remembered)
+
+    def program(self, script):
+        path = self.directory + '/qemu'
+        with open(path, 'w', encoding='ascii') as file:
+            file.write('#!%s\nimport sys, time\nconsole = open(sys.argv[-1][5:], "w")\n%s\n'
+                       % (sys.executable, script))
+        os.chmod(path, 0o755)
+        return mock.patch('labdriver.qemu.PROGRAM', path)
+
+    def test_a_kernel_that_prints_its_first_line_runs(self):
+        with self.program('print("[ 0.0] Linux version 6.1", file=console, flush=True)\n'
+                          'time.sleep(60)'):
+            began = time.monotonic()
+            self.assertTrue(acceleration.runs('/kernel'))
+            self.assertLess(time.monotonic() - began, 30)
+
+    def test_a_kernel_that_hangs_behind_the_firmware_does_not(self):
+        with self.program('print("Probing EDD", file=console, flush=True)\ntime.sleep(60)'):
+            self.assertFalse(acceleration.runs('/kernel', patience=0.5))
+
+    def test_a_qemu_that_ends_is_not_waited_for(self):
+        with self.program('sys.exit(1)'):
+            began = time.monotonic()
+            self.assertFalse(acceleration.runs('/kernel', patience=60))
+            self.assertLess(time.monotonic() - began, 30)
+
+    def test_the_real_qemu_takes_the_words(self):
+        blank_kernel(self.directory + '/kernel')
+        with mock.patch.dict(qemu.ACCELERATION, {qemu.KVM: qemu.ACCELERATION[qemu.TCG]}):
+            with mock.patch('subprocess.Popen', wraps=subprocess.Popen) as popen:
+                self.assertFalse(acceleration.runs(self.directory + '/kernel', patience=1))
+        self.assertEqual(popen.call_count, 1)
+
+
+class FileStoreTest(DirectoryTest):
+    def test_a_file_is_fetched_once_and_whole(self):
+        store = images.FileStore(self.directory + '/files')
+
+        def fetch(path):
+            with open(path, 'w', encoding='ascii') as file:
+                file.write('kernel')
+        fetched = mock.Mock(side_effect=fetch)
+        with self.assertRaises(KeyError):
+            store.ensure('one', mock.Mock(side_effect=KeyError))
+        for _ in range(2):
+            with open(store.ensure('one', fetched), encoding='ascii') as file:
+                self.assertEqual(file.read(), 'kernel')
+        self.assertEqual(fetched.call_count, 1)
