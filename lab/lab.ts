@@ -6,9 +6,10 @@ import { withLock } from "../base/lock.js";
 import { withStep, type Progress } from "../base/progress.js";
 import { together } from "../base/together.js";
 import { ensureExtra, type ExtraManifests } from "./kubernetes/build-extra.js";
-import type { ExtraName } from "./kubernetes/extras.js";
+import { extraNames as registryExtras, type ExtraName } from "./kubernetes/extras.js";
+import { addMachines, machinesExtra } from "./machines/add.js";
 import { ensureGolden, goldenKey } from "./cloud/golden.js";
-import { removeCloud, startCloud } from "./cloud/start.js";
+import { removeCloud, runningRoot, startCloud } from "./cloud/start.js";
 import { labFacts, writeFacts, type LabFacts } from "./facts.js";
 import { checkCollisions } from "./host/network.js";
 import { hostAptSources, hostCommands, hostPath } from "./host/packages.js";
@@ -20,7 +21,6 @@ import { readState, settingsOf } from "./state.js";
 import { labProblems } from "./status.js";
 
 export type { LabFacts } from "./facts.js";
-export { extraNames } from "./kubernetes/extras.js";
 export { labStatus, type LabStatus } from "./status.js";
 
 export interface LabUpOptions {
@@ -109,14 +109,22 @@ async function destroy(paths: LabPaths): Promise<void> {
   await rm(paths.state, { recursive: true, force: true });
 }
 
+/** What `labAdd` can add, by name. */
+export const extraNames = [...registryExtras, machinesExtra] as const;
+
 /**
- * Adds to the lab's registry what not every cluster needs, whether or not the lab runs: built at the first call. Answers the
- * manifests that come along.
+ * Adds to the lab what not every cluster needs: built at the first call. Images of containers, whether or not the lab runs; images
+ * of virtual machines to a lab that runs. Returns the manifests that come along.
  */
-export const labAdd = (
-  name: ExtraName,
+export async function labAdd(
+  name: ExtraName | typeof machinesExtra,
   options: Pick<LabUpOptions, "progress" | "signal">,
-): Promise<ExtraManifests> => ensureExtra(name, options);
+): Promise<ExtraManifests> {
+  if (name !== machinesExtra) return ensureExtra(name, options);
+  const paths = labPaths(labSettings().name);
+  await addMachines({ ...options, paths, root: runningRoot(paths), state: await readState(paths) });
+  return {};
+}
 
 /** Destroys the cloud with everything in it. Leaves nothing on the host but caches. */
 export async function labDown({ progress }: { progress: Progress }): Promise<void> {

@@ -192,7 +192,7 @@ function declareLab(program: Command): void {
   command(
     lab,
     "add <what>",
-    "build what few clusters need, for its registry: calico (Canal too), metrics-server, snapshots, traefik",
+    "build what few clusters need: calico (Canal too), keystone-auth, metrics-server, snapshots, traefik for its registry; emulated-machines (images of virtual machines)",
     async () => (await import("./lab.js")).add,
   );
   command(

@@ -51,7 +51,7 @@ export async function add(session: Session, _options: StackOptions, what: string
   const rows = Object.entries(manifests).map(
     ([kind, manifest]) => `  podNetwork: ${JSON.stringify({ kind, manifest })}`,
   );
-  session.print(`The lab's registry has ${name}.`);
+  session.print(`The lab has ${name}.`);
   if (rows.length > 0) session.print(`Write in the stack's settings one of:\n${rows.join("\n")}`);
   session.emit({ type: "result", ok: true, manifests });
   return 0;

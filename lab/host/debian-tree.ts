@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../base/run.js";
 import type { Step } from "../../base/progress.js";
-import { suite } from "../packages.js";
+import { suite as cloudSuite } from "../packages.js";
 import { heartbeat } from "../kubernetes/heartbeat.js";
 import { runContained } from "./contained.js";
 import { aptAccess, hostAptSources, mirrorLines } from "./packages.js";
@@ -12,6 +12,8 @@ export interface DebianTree {
   /** An existing empty folder. */
   readonly folder: string;
   readonly packages: readonly string[];
+  /** Release of Debian. Default: the cloud's. */
+  readonly suite?: string;
   readonly step: Step;
   readonly signal?: AbortSignal;
 }
@@ -26,7 +28,7 @@ const excluded = [
 
 /** Arguments of mmdebstrap. `options` names an apt configuration file. */
 export function bootstrapArguments(
-  { folder, packages }: Pick<DebianTree, "folder" | "packages">,
+  { folder, packages, suite = cloudSuite }: Pick<DebianTree, "folder" | "packages" | "suite">,
   mirrors: readonly string[],
   options: string,
 ): string[] {
@@ -57,7 +59,7 @@ export async function debianTree(tree: DebianTree): Promise<void> {
     const options = join(work, "apt.conf");
     const { stdout } = await run("apt-config", ["dump"]);
     await writeFile(options, aptAccess(stdout).join("\n") + "\n");
-    const mirrors = mirrorLines(await hostAptSources(), suite);
+    const mirrors = mirrorLines(await hostAptSources(), tree.suite ?? cloudSuite);
     await runContained("mmdebstrap", bootstrapArguments(tree, mirrors, options), {
       onLine: (line) => {
         const text = interesting(line);
