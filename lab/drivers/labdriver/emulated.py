@@ -18,6 +18,8 @@ from labdriver.shell import ANY_STATUS, run
 FORMAT = 'qcow2'
 # A guest that lets a volume go does so within a second; emulated and busy, within some.
 DETACH_TIMEOUT = 60
+# qemu opens its files and devices in less than a second; a busy host starts it late.
+START_TIMEOUT = 60
 
 
 def at(instances, uuid):
@@ -110,8 +112,10 @@ class VirtualMachine(Server):
             return None
 
     def start(self):
-        """Start qemu; the first serial line is the console log."""
+        """Start qemu; the first serial line is the console log. MonitorError when qemu ends."""
         self.kill()
+        log = self._path('qemu.log')
+        self._write('qemu.log', '')
         hardware = self.hardware()
         drive = os.path.exists(self._path('config.iso'))
         machine = qemu.Machine(
@@ -121,7 +125,19 @@ class VirtualMachine(Server):
         run('systemd-run', '--quiet', '--collect', '--unit', self.unit,
             '-p', 'Description=server %s' % self.uuid, '-p', 'OOMScoreAdjust=0',
             '-p', 'KillMode=mixed', '-p', 'TimeoutStopSec=10', '-p', 'CPUWeight=400',
+            '-p', 'StandardError=append:' + log,
             qemu.PROGRAM, *qemu.arguments(machine, acceleration.choose(hardware.kernel)))
+        self._wait(lambda: self._answers() or not self.switched_on(), START_TIMEOUT)
+        if not self._answers():
+            raise MonitorError('qemu does not start: %s' % self._read('qemu.log'))
+
+    def _answers(self):
+        """Tell whether qemu has all its devices: only then does it answer."""
+        try:
+            with Monitor(self._path('monitor'), patience=0) as ask:
+                return bool(ask('query-status'))
+        except MonitorError:
+            return False
 
     def kill(self):
         """Switch the server off, as if its power failed."""
@@ -170,7 +186,10 @@ class VirtualMachine(Server):
         if self.pid():
             with Monitor(self._path('monitor')) as ask:
                 ask('netdev_add', qemu.backend(added))
-                ask('device_add', qemu.card(self.hardware(), added))
+                # Any free slot: a disk may be in the one that it gets at the next start.
+                fields = qemu.card(self.hardware(), added)
+                fields.pop('addr', None)
+                ask('device_add', fields)
         self._write('ports.json', json.dumps(ports + [added]))
 
     def unplug(self, port_id):

@@ -99,22 +99,23 @@ def arguments(machine, acceleration):
         '-qmp', 'unix:%s,server=on,wait=off' % path('monitor'), '-pidfile', path('pid')]
     for name, fields in devices(machine):
         words += ['-' + name, json.dumps(fields)]
-    for port in machine.ports:
-        words += ['-netdev', json.dumps(backend(port))]
-        words += ['-device', json.dumps(card(hardware, port))]
     words += ['-device', 'virtio-rng-pci']
     # A server that a test keeps from booting stays before its first instruction.
     return words if facts['boots'] else words + ['-S']
 
 
 def devices(machine):
-    """Yield (option, fields) of controllers and disks, in the order in which the guest counts."""
+    """Yield (option, fields) of cards, controllers and disks, in the order in which they count."""
     hardware = machine.hardware
     if hardware.modern:
         names = [port % number for port, count in (('disk%d', DISK_PORTS), ('card%d', CARD_PORTS))
                  for number in range(count)]
         for chassis, name in enumerate(names, start=1):
             yield 'device', {'driver': 'pcie-root-port', 'id': name, 'chassis': chassis}
+    # Before the others, which take any slot that is free.
+    for port in machine.ports:
+        yield 'netdev', backend(port)
+        yield 'device', card(hardware, port)
     if hardware.scsi:
         yield 'device', {'driver': 'virtio-scsi-pci', 'id': 'scsi'}
     if hardware.cdrom_bus == 'sata' and not hardware.modern:

@@ -20,10 +20,12 @@ PORT = {'id': '0123456789abcdef', 'mac': 'fa:16:3e:00:00:01', 'mtu': 1350}
 # `systemd-run OPTIONS PROGRAM ARGUMENTS`, without a unit
 START = '''while [ "$1" != %s ]; do shift; done
 shift
-"$QEMU" "$@" </dev/null >"$ROOT/qemu.log" 2>&1 &
-''' % qemu.PROGRAM
-# `systemctl stop`, which waits
-STOP = '''if [ "$1" = stop ] && [ -e "$ROOT/{0}/pid" ]; then
+"$QEMU" "$@" </dev/null >/dev/null 2>>"$ROOT/{0}/qemu.log" &
+echo $! >"$ROOT/job"
+'''.replace('%s', qemu.PROGRAM).replace('{0}', UUID)
+# `systemctl show` and `systemctl stop`, which waits
+STOP = '''if [ "$1" = show ] && kill -0 "$(cat "$ROOT/job")" 2>/dev/null; then echo active; fi
+if [ "$1" = stop ] && [ -e "$ROOT/{0}/pid" ]; then
   kill "$(cat "$ROOT/{0}/pid")" 2>/dev/null
   while kill -0 "$(cat "$ROOT/{0}/pid")" 2>/dev/null; do sleep 0.05; done
 fi
@@ -50,7 +52,7 @@ class MachineTest(CommandsTest):
         os.environ['QEMU'] = qemu.PROGRAM     # CommandsTest puts the environment back
         for name, value in (('acceleration.choose', lambda kernel: qemu.TCG),
                             ('network.plug_tap', mock.Mock()), ('network.unplug', mock.Mock()),
-                            ('qemu.volume', self.volume)):
+                            ('qemu.backend', self.backend), ('qemu.volume', self.volume)):
             patch = mock.patch('labdriver.' + name, value)
             patch.start()
             self.addCleanup(patch.stop)
@@ -75,6 +77,11 @@ class MachineTest(CommandsTest):
                 file.truncate(1 << 20)
         return {'driver': 'file', 'node-name': qemu.node_name(disk.volume_id), 'filename': path}
 
+    @staticmethod
+    def backend(port):
+        """A network of qemu's own: devices of the machine are only root's."""
+        return {'type': 'user', 'id': qemu.card_id(port['id'])}
+
     def made(self, properties=None, ports=()):
         """A server that was made and started; its unit is that of this process."""
         made = emulated.VirtualMachine(self.directory, UUID)
@@ -87,13 +94,8 @@ class MachineTest(CommandsTest):
         return made
 
     def started(self, properties=None):
-        made = self.made(properties)
+        made = self.made(properties, [PORT, dict(PORT, id='f' * 16, mac='fa:16:3e:00:00:02')])
         made.start()
-        deadline = time.monotonic() + 20
-        while not made.pid():
-            with open(self.directory + '/qemu.log', encoding='utf-8') as log:
-                self.assertLess(time.monotonic(), deadline, log.read())
-            time.sleep(0.05)
         return made
 
     def ask(self, made, command, **arguments):
@@ -112,6 +114,20 @@ class LifeTest(MachineTest):
             self.assertLessEqual({'root', 'config'}, names)
             made.kill()
             self.assertIsNone(made.pid())
+
+    def test_what_qemu_says_is_told_when_it_does_not_start(self):
+        made = self.made()
+        os.unlink(self.files[1])
+        with self.assertRaisesRegex(monitor.MonitorError, 'does not start: .*/kernel'):
+            made.start()
+
+    def test_a_card_comes_while_it_runs(self):
+        for properties in ({}, {'hw_machine_type': 'q35'}):
+            made = self.started(properties)
+            made.plug(dict(PORT, id='e' * 16, mac='fa:16:3e:00:00:03'), 'brq1')
+            there = self.ask(made, 'qom-list', path='/machine/peripheral')
+            self.assertIn('port-' + 'e' * 16, [one['name'] for one in there])
+            made.kill()
 
     def test_the_disk_grows_to_the_flavor_and_never_shrinks(self):
         made = self.made()
