@@ -25,6 +25,8 @@ interface Tier {
   readonly jobs?: number;
   /** Starts nothing and minds nobody: runs beside the other quick ones, so that no processor waits for the last file of one. */
   readonly quick?: true;
+  /** Runs only where it is named: it takes longer than a change should wait. */
+  readonly named?: true;
   /** Gets what the tier needs; returns variables for its environment. */
   readonly prepare?: (session: Session) => Promise<Environment>;
 }
@@ -41,6 +43,13 @@ async function prepareLab(session: Session): Promise<Record<string, string>> {
   const environment = await prepareToolchain(session);
   const { labUp } = await import("../lab/lab.js");
   await labUp(session);
+  return environment;
+}
+
+async function prepareEmulated(session: Session): Promise<Record<string, string>> {
+  const environment = await prepareLab(session);
+  const { labAdd } = await import("../lab/lab.js");
+  await labAdd("emulated-machines", session);
   return environment;
 }
 
@@ -82,18 +91,22 @@ export const tiers: readonly Tier[] = [
   },
   { name: "engine", expected: 300, prepare: prepareToolchain },
   { name: "examples", expected: 500, prepare: prepareLab },
+  { name: "emulated", expected: 5400, named: true, prepare: prepareEmulated },
   // The last one: its last file takes the lab down.
   { name: "lab", expected: 1800, prepare: prepareLab },
 ];
 
-function chosen(names: readonly string[]): readonly Tier[] {
+/** The tiers that are named, or those that run by default. */
+export function chosen(names: readonly string[]): readonly Tier[] {
   const unknown = names.filter((name) => !tiers.some((tier) => tier.name === name));
   if (unknown.length > 0)
     throw new UserError(
       `There is no tier ${unknown.map((name) => `'${name}'`).join(", ")}.`,
       `There are: ${tiers.map(({ name }) => name).join(", ")}.`,
     );
-  return names.length === 0 ? tiers : tiers.filter(({ name }) => names.includes(name));
+  return tiers.filter(({ name, named }) =>
+    names.length === 0 ? named !== true : names.includes(name),
+  );
 }
 
 /** Ctrl-C ends the tests; the second time at once. */
@@ -265,7 +278,7 @@ export async function runTests(names: readonly string[], run: TestRun): Promise<
 export function registerTest(program: Command, root: string): void {
   program
     .command("test")
-    .description("run the tests: all tiers, or those named")
+    .description("run the tests: all tiers but `emulated`, or those named")
     .argument("[tiers...]", tiers.map(({ name }) => name).join(", "))
     .option(
       "--all",

@@ -108,7 +108,7 @@ def devices(machine):
     """Yield (option, fields) of cards, controllers and disks, in the order in which they count."""
     hardware = machine.hardware
     if hardware.modern:
-        names = [port % number for port, count in (('disk%d', DISK_PORTS), ('card%d', CARD_PORTS))
+        names = [port % number for port, count in (('card%d', CARD_PORTS), ('disk%d', DISK_PORTS))
                  for number in range(count)]
         for chassis, name in enumerate(names, start=1):
             yield 'device', {'driver': 'pcie-root-port', 'id': name, 'chassis': chassis}

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
 import { mark } from "../../../tools/line-reporter.js";
-import { runTests, tiers } from "../../../tools/test.js";
+import { chosen, runTests, tiers } from "../../../tools/test.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";
 
 /** Stands for mocha: notes how it was called, and reports one test of each file that passes unless its name says otherwise. */
@@ -51,6 +51,18 @@ describe("the tiers of tests", () => {
   });
 });
 
+describe("the tiers that run by default", () => {
+  it("are all but that of emulated machines, which runs when it is named", () => {
+    const names = (asked: readonly string[]) => chosen(asked).map(({ name }) => name);
+    const all = tiers.map(({ name }) => name);
+    assert.deepEqual(
+      names([]),
+      all.filter((name) => name !== "emulated"),
+    );
+    assert.deepEqual(names(["emulated"]), ["emulated"]);
+  });
+});
+
 describe("`npm test`", function () {
   this.timeout(60_000);
   const { PATH } = process.env;
@@ -59,7 +71,8 @@ describe("`npm test`", function () {
     repository = new Repository();
     repository.link("tsx");
     // What tiers need is here: nothing is installed.
-    for (const name of ["python3", "ssh-agent"]) repository.program(`bin/${name}`, "#!/bin/sh\n");
+    for (const name of ["python3", "ssh-agent", "qemu-system-x86_64", "qemu-img", "genisoimage"])
+      repository.program(`bin/${name}`, "#!/bin/sh\n");
     process.env["PATH"] = repository.path;
     repository.put("node_modules/mocha/bin/mocha.js", mocha);
     for (const file of ["unit/b.test.ts", "unit/a.test.ts", "unit/a.ts", "graph/fails.test.ts"])

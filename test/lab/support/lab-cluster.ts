@@ -38,15 +38,24 @@ export interface LabCluster {
   close(): Promise<void>;
 }
 
-/** Which of the lab's entries in clouds.yaml a cluster is made by. */
-export type CloudOf = (facts: LabFacts) => string;
+/** By what a cluster is made: one of the lab's entries in clouds.yaml, and the defaults of the site. */
+export interface LabAccess {
+  readonly cloud: string;
+  readonly siteFile: string;
+}
+
+/** Which of the lab's entries in clouds.yaml a cluster is made by; with the lab's own site where none is named. */
+export type CloudOf = (facts: LabFacts) => string | LabAccess;
 
 /** The environment that selects the lab, whatever cloud the caller's environment names. */
 async function labEnvironment(cloudOf: CloudOf): Promise<NodeJS.ProcessEnv> {
   const facts = await labUp({ progress: silent });
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith("OS_"));
-  const env = { ...Object.fromEntries(others), OS_CLOUD: cloudOf(facts) };
-  return { ...env, OS_CLIENT_CONFIG_FILE: facts.cloudsFile, STACKADM_SITE: facts.siteFile };
+  const chosen = cloudOf(facts);
+  const { cloud, siteFile } =
+    typeof chosen === "string" ? { cloud: chosen, siteFile: facts.siteFile } : chosen;
+  const env = { ...Object.fromEntries(others), OS_CLOUD: cloud };
+  return { ...env, OS_CLIENT_CONFIG_FILE: facts.cloudsFile, STACKADM_SITE: siteFile };
 }
 
 /** What lies in the directory of a stack. */

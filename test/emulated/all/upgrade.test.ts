@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { silent } from "../../../base/progress.js";
+import { kubernetesMinors, supportedMinors } from "../../../base/versions.js";
+import { labUp } from "../../../lab/lab.js";
+import { EmulatedStack, onePlusOne, upMs } from "../support/emulated-stack.js";
+import { Traffic } from "../support/traffic.js";
+
+const minutes = 60_000;
+const [newest, former] = supportedMinors.map((minor) => kubernetesMinors[minor]);
+assert.ok(newest && former);
+
+describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.version}, on kernels of its own`, function () {
+  this.timeout(15 * minutes);
+  const stack = new EmulatedStack("minor", onePlusOne());
+  const traffic = new Traffic(stack);
+  const of = (version: string) => ({ kubernetes: { version } });
+  const kubelets = async (): Promise<string[]> => {
+    const words = "get nodes -o jsonpath='{.items[*].status.nodeInfo.kubeletVersion}'";
+    return [...new Set((await stack.kubectl(words)).trim().split(" "))];
+  };
+  before(async function () {
+    this.timeout(60 * minutes);
+    // The repository has both.
+    await labUp({ kubernetes: former.version, progress: silent });
+    await stack.open();
+  });
+  after(async () => {
+    await stack.close();
+  });
+
+  it("comes up with the former minor", async function () {
+    this.timeout(upMs);
+    await stack.up(of(former.version));
+    assert.deepEqual(await kubelets(), [`v${former.version}`]);
+    await traffic.run();
+  });
+
+  it("gets the newest, on the machines that it has", async function () {
+    this.timeout(upMs);
+    const servers = ["control-plane-0", "general-0"].map((name) => stack.serverOf(name));
+    await stack.up(of(newest.version));
+    assert.deepEqual(await kubelets(), [`v${newest.version}`]);
+    const now = ["control-plane-0", "general-0"].map((name) => stack.serverOf(name));
+    assert.deepEqual(now, servers);
+    await traffic.ready();
+    await traffic.prove();
+  });
+
+  it("has nothing to do the second time", () => stack.again(of(newest.version)));
+
+  it("goes away and leaves nothing", () => stack.destroyAndLookAround());
+});

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { takeInventory } from "../../cloud/inventory.js";
+import { givenObjects, type GivenObjects } from "../lab/support/given.js";
+import { claimToKeep, kubectlOn } from "../lab/support/kubectl.js";
+import { EmulatedStack, onePlusOne, upMs } from "./support/emulated-stack.js";
+import { withHardware, type HardwareImage } from "./support/own-image.js";
+import { Traffic } from "./support/traffic.js";
+
+const minutes = 60_000;
+const image = "debian-12-q35";
+
+describe("a cluster on q35 with SCSI disks and a second network, on kernels of its own", function () {
+  this.timeout(15 * minutes);
+  const stack = new EmulatedStack("hardware", onePlusOne(image));
+  const traffic = new Traffic(stack);
+  let made: HardwareImage;
+  let given: GivenObjects;
+  const settings = () => ({
+    network: { admin: { network: given.name, allowedCidrs: [given.range] } },
+  });
+  before(async function () {
+    this.timeout(20 * minutes);
+    await stack.open();
+    made = await withHardware("debian-12-emulated", image, {
+      hw_machine_type: "q35",
+      hw_disk_bus: "scsi",
+      hw_scsi_model: "virtio-scsi",
+    });
+    given = await givenObjects(stack.cluster.cloud, "hardware-before");
+    stack.initially = await takeInventory(stack.cluster.cloud);
+  });
+  after(async () => {
+    await given.remove();
+    await made.remove();
+    await stack.close();
+  });
+
+  it("comes up at its first boot, although the kernel cannot read the config drive", async function () {
+    this.timeout(upMs);
+    await stack.up(settings());
+    for (const machine of ["control-plane-0", "general-0"]) {
+      assert.equal(await stack.on(machine, "ls /dev | grep -c ^sr || :"), "0\n");
+      assert.match(await stack.on(machine, "lsblk -dno NAME,TRAN,MODEL"), /^sda .*QEMU HARDDISK/m);
+      const source = await stack.on(
+        machine,
+        "cat /run/cloud-init/cloud-id; cloud-init status --long",
+      );
+      assert.match(source, /openstack[^]*status: done/);
+    }
+  });
+
+  it("has a second interface in each machine, which takes neither the default route nor the name servers", async () => {
+    for (const machine of ["control-plane-0", "general-0"]) {
+      const routes = (await stack.on(machine, "ip -4 route")).trim().split("\n");
+      assert.equal(routes.filter((line) => line.startsWith("default ")).length, 1);
+      assert.match(await stack.on(machine, "ip -4 -o address"), / 10\.78\.0\.\d+\/24 /);
+      assert.match(await stack.on(machine, "ip rule"), /from 10\.78\.0\.\d+ lookup 1022/);
+    }
+  });
+
+  it("carries traffic", async () => {
+    await traffic.run();
+    await traffic.prove();
+  });
+
+  it("attaches a volume of a claim by the serial number that the bus shows", async () => {
+    const server = stack.serverOf("control-plane-0");
+    await claimToKeep(server);
+    const pod = {
+      ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "writer", namespace: "default" } },
+      spec: {
+        volumes: [{ name: "kept", persistentVolumeClaim: { claimName: "kept" } }],
+        containers: [
+          {
+            ...{ name: "writer", image: stack.agnhost(), args: ["pause"] },
+            volumeMounts: [{ name: "kept", mountPath: "/kept" }],
+          },
+        ],
+      },
+    };
+    await kubectlOn(server, `apply -f - <<'END'\n${JSON.stringify(pod)}\nEND\n`);
+    await kubectlOn(server, "wait pod/writer --for=condition=Ready --timeout=600s");
+    await kubectlOn(server, "exec writer -- sh -c 'echo written >/kept/file'");
+    assert.match(await stack.on("general-0", "ls /dev/disk/by-id"), /scsi-0QEMU_QEMU_HARDDISK_/);
+    await kubectlOn(server, "delete pod writer");
+    await kubectlOn(server, "delete pvc kept");
+  });
+
+  it("goes away and leaves nothing", async () => {
+    await stack.destroyAndLookAround();
+  });
+});

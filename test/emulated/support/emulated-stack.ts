@@ -1,0 +1,138 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import { z } from "zod";
+import { imageTable } from "../../../base/images.js";
+import { silent } from "../../../base/progress.js";
+import { defaultKubernetesVersion } from "../../../base/versions.js";
+import { labAdd } from "../../../lab/lab.js";
+import { kubectlOn } from "../../lab/support/kubectl.js";
+import { labCluster, type LabCluster } from "../../lab/support/lab-cluster.js";
+import { inServer, reachBy } from "../../lab/support/machines.js";
+import { Stack, type Changes } from "../../lab/support/stack.js";
+import { untilTrue } from "./until-true.js";
+import { RootShells } from "./root-shell.js";
+
+const minutes = 60_000;
+
+/** Longest time that an `up` of one control plane and one worker takes on two emulated processors, other work beside it. */
+export const upMs = 45 * minutes;
+
+const siteSchema = z.looseObject({
+  kubernetes: z.object({
+    packages: z.unknown().optional(),
+    registry: z.object({ prefix: z.string(), plainHttp: z.boolean().optional() }).optional(),
+  }),
+  loadBalancer: z.unknown().optional(),
+});
+type Site = z.infer<typeof siteSchema>;
+
+/** Defaults of the lab's site but those that only system containers need: where things are, and which driver balances. */
+function siteOfKernels(text: string): Site {
+  const { kubernetes, loadBalancer } = siteSchema.parse(parse(text));
+  return { kubernetes, ...(loadBalancer !== undefined && { loadBalancer }) };
+}
+
+/** One control plane and one worker of an image of virtual machines, everything else by default. */
+export const onePlusOne = (image = "debian-12-emulated"): Changes => ({
+  topology: "one-control-plane",
+  image,
+  externalNetwork: "public",
+  allowedCidrs: ["172.29.0.0/16"],
+  controlPlane: { flavor: "k8s-control-plane" },
+  workers: { general: { flavor: "k8s-worker", count: 1 } },
+});
+
+/** A stack on the lab whose machines have kernels of their own. */
+export class EmulatedStack extends Stack {
+  /** Registry that images are taken from in place of their own. */
+  imagePrefix: string | undefined;
+  #shells: RootShells | undefined;
+  readonly #folder = mkdtempSync(join(tmpdir(), "emulated-"));
+
+  constructor(
+    name: string,
+    readonly settings: Changes = onePlusOne(),
+  ) {
+    super(name, { name, ...settings });
+  }
+
+  protected override async make(): Promise<LabCluster> {
+    await labAdd("emulated-machines", { progress: silent });
+    const siteFile = join(this.#folder, "site.yaml");
+    return labCluster(this.name, { name: this.name, ...this.settings }, undefined, (facts) => {
+      const site = siteOfKernels(readFileSync(facts.siteFile, "utf8"));
+      this.imagePrefix = site.kubernetes.registry?.prefix;
+      writeFileSync(siteFile, stringify(site));
+      return { cloud: facts.cloud, siteFile };
+    });
+  }
+
+  override async open(): Promise<void> {
+    await super.open();
+    this.#shells = new RootShells(this.cluster.environment.env);
+  }
+
+  override async up(changed: Changes = {}, refresh = false): Promise<void> {
+    await super.up(changed, refresh);
+    this.reach();
+  }
+
+  /** Lets `inServer` reach the machines that the stack has. */
+  protected reach(): void {
+    for (const node of this.outputs.nodes) {
+      const shell = this.#shells?.shell(node, this.outputs);
+      if (shell) reachBy(node.serverId, shell);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#shells?.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+    await this.cluster.close();
+  }
+
+  /** The image whose programs connect and answer. */
+  agnhost(): string {
+    const prefix = this.imagePrefix;
+    const registry = prefix === undefined ? undefined : { prefix };
+    return imageTable(defaultKubernetesVersion, registry).agnhost;
+  }
+
+  /** Runs a line as root on a machine. */
+  on(machine: string, line: string, input?: string): Promise<string> {
+    return inServer(this.serverOf(machine), line, input);
+  }
+
+  kubectl(line: string): Promise<string> {
+    return kubectlOn(this.serverOf("control-plane-0"), line);
+  }
+
+  /** Boots a machine and waits until its node is ready again; returns the seconds that took. */
+  async reboot(machine: string): Promise<number> {
+    const bootId = "cat /proc/sys/kernel/random/boot_id";
+    const before = await this.on(machine, bootId);
+    const began = Date.now();
+    await this.on(machine, "systemctl reboot").catch(() => undefined);
+    await untilTrue(`${machine} boots`, 10 * minutes, async () => {
+      const now = await this.on(machine, bootId).catch(() => before);
+      return now !== before;
+    });
+    await this.ready(machine);
+    return Math.round((Date.now() - began) / 1000);
+  }
+
+  /** Waits until a node says that it is ready, by a heartbeat that it sent after it booted. */
+  async ready(machine: string): Promise<void> {
+    const booted = Number(await this.on(machine, "awk '/^btime/ {print $2}' /proc/stat"));
+    const field = `{.status.conditions[?(@.type=="Ready")]`;
+    const words = `get node ${this.name}-${machine} -o jsonpath='${field}.status} ${field}.lastHeartbeatTime}'`;
+    await untilTrue(`node ${machine} is ready`, 10 * minutes, async () => {
+      const [status, heartbeat = ""] = (await this.kubectl(words).catch(() => ""))
+        .trim()
+        .split(" ");
+      return status === "True" && Date.parse(heartbeat) / 1000 > booted;
+    });
+  }
+}

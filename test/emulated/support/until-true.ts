@@ -1,0 +1,14 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Waits until `check` answers true, asking every two seconds; rejects with the name after the bound, in ms. */
+export async function untilTrue(
+  name: string,
+  boundMs: number,
+  check: () => Promise<boolean>,
+): Promise<void> {
+  const deadline = Date.now() + boundMs;
+  while (!(await check())) {
+    if (Date.now() > deadline) throw new Error(`not within ${boundMs / 1000} s: ${name}`);
+    await delay(2_000);
+  }
+}
