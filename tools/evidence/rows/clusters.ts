@@ -1,4 +1,4 @@
-import { example, lab, type Row } from "../row.js";
+import { emulated, example, lab, type Row } from "../row.js";
 
 export const topologies = {
   "topology/single": { what: "`single`", proofs: [lab("in-turn/single")] },
@@ -32,7 +32,10 @@ export const topologies = {
   },
   "topology/one-more-worker": {
     what: "one more worker on a living cluster",
-    proofs: [lab("all/machines", "change their labels and taints while they live, and grow")],
+    proofs: [
+      lab("all/machines", "change their labels and taints while they live, and grow"),
+      emulated("defaults", "gets one more worker"),
+    ],
   },
   "topology/zones": {
     what: "control planes and workers in three zones",
@@ -63,7 +66,7 @@ export const loadBalancers = {
   },
   "octavia/amphora": {
     what: "Octavia with the driver `amphora`, the default",
-    note: "the lab cannot: it has no image of an amphora",
+    note: "the lab has no image of an amphora; its own driver answers to that name",
   },
   "octavia/ovn": { what: "Octavia with the driver `ovn`", note: "graph; the lab has no OVN" },
   "balancer/udp-tls": {
@@ -123,7 +126,7 @@ export const storage = {
     what: "zones of Cinder that differ from Nova's (`availability`, `zone`, `blockStorage.topology: false`)",
     note: "graph; the lab's zones are the same",
   },
-  "storage/virtio-scsi": { what: "volumes on virtio-scsi" },
+  "storage/virtio-scsi": { what: "volumes on virtio-scsi", proofs: [emulated("hardware")] },
 } as const satisfies Readonly<Record<string, Row>>;
 
 export const backups = {

@@ -1,4 +1,4 @@
-import { lab, type Row } from "../row.js";
+import { emulated, lab, type Row } from "../row.js";
 
 export const machines = {
   "machine/pools": {
@@ -38,12 +38,16 @@ export const machines = {
     what: "control planes and etcd's machines asked for one after the other; a warning where some are on one host",
     note: "graph",
   },
+  "machine/lab-front": {
+    what: "no address of packages, registries or images: the default hosts as the lab answers for them, with redirects, a limit of Docker Hub, an expired key",
+    proofs: [lab("all/front")],
+  },
   "machine/default-downloads": {
     what: "no override: packages of pkgs.k8s.io and download.docker.com, images of registry.k8s.io, as the real hosts serve them",
     note: "these hosts were never asked",
   },
-  "machine/i440fx": { what: "a machine of type `pc` (i440fx)" },
-  "machine/q35": { what: "a machine of type `q35`" },
+  "machine/i440fx": { what: "a machine of type `pc` (i440fx)", proofs: [emulated("defaults")] },
+  "machine/q35": { what: "a machine of type `q35`", proofs: [emulated("hardware")] },
   "machine/kvm": { what: "a machine accelerated by KVM" },
   "machine/odd": {
     what: "a clock that is off, a slow disk, a small root file system, a host name from DHCP, a reboot in the first minutes",

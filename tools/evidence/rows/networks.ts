@@ -1,4 +1,4 @@
-import { example, lab, type Row } from "../row.js";
+import { emulated, example, lab, type Row } from "../row.js";
 
 export const networks = {
   "network/own": { what: "own network, router, floating IPs", proofs: [lab("life")] },
@@ -43,14 +43,18 @@ export const podNetworks = {
   },
   "pods/kube-router-overlay": {
     what: "kube-router with an overlay",
+    proofs: [emulated("all/overlay")],
     note: "graph; dry run in the example `ha-kube-router`: the lab's kernel has no IPIP",
   },
   "pods/cloud-routes": { what: "cloud routes; policies", proofs: [example("zones-and-routes")] },
   "pods/flannel-vxlan": {
     what: "flannel, `vxlan`",
-    proofs: [lab("in-turn/growth"), example("production-ha")],
+    proofs: [lab("in-turn/growth"), example("production-ha"), emulated("all/flannel-vxlan")],
   },
-  "pods/flannel-host-gw": { what: "flannel, `host-gw`", proofs: [lab("all/unfiltered")] },
+  "pods/flannel-host-gw": {
+    what: "flannel, `host-gw`",
+    proofs: [lab("all/unfiltered"), emulated("all/flannel-host-gw")],
+  },
   "pods/calico-vxlan": {
     what: "Calico v3.28.5, `vxlan`; policies",
     proofs: [example("one-control-plane")],
@@ -83,10 +87,11 @@ export const podNetworks = {
 
 export const serviceProxies = {
   "proxy/iptables": { what: "kube-proxy, `iptables`, the default", proofs: [lab("all/hardened")] },
-  "proxy/nftables": { what: "kube-proxy, `nftables`" },
-  "proxy/ipvs": { what: "kube-proxy, `ipvs`", note: "the lab's kernel has no IPVS" },
+  "proxy/nftables": { what: "kube-proxy, `nftables`", proofs: [emulated("debian-13")] },
+  "proxy/ipvs": { what: "kube-proxy, `ipvs`", proofs: [emulated("all/ipvs")] },
   "proxy/kube-router": {
     what: "kube-router as service proxy",
+    proofs: [emulated("all/service-proxy")],
     note: "graph; dry run in the example `ha-kube-router`: the lab's kernel has no IPVS",
   },
 } as const satisfies Readonly<Record<string, Row>>;

@@ -1,5 +1,5 @@
 import { kubernetesMinors } from "../../../base/versions.js";
-import { example, lab, type Row } from "../row.js";
+import { emulated, example, lab, type Proof, type Row } from "../row.js";
 
 /** The images, by the beginning of their names in a cloud. */
 const images = {
@@ -22,21 +22,27 @@ type Feature = keyof typeof features;
 
 export type SystemId = `system/${Image}/${Feature}`;
 
-/** The tests of the lab tier: the lab's image of machines is Debian 12. */
-const onDebian12 = { prepare: [lab("life")], up: [lab("life")] };
+/** The tests that show a feature of a system. */
+const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>> = {
+  "debian-12": {
+    prepare: [lab("life"), emulated("defaults", "comes up and is verified")],
+    up: [lab("life"), emulated("defaults")],
+    reboot: [emulated("defaults", "after a reboot")],
+    networkd: [emulated("defaults", "while systemd-networkd is restarted")],
+  },
+  "debian-13": { prepare: [emulated("debian-13")], up: [emulated("debian-13")] },
+};
 
 /** Each image with each feature. */
 export const systems = Object.fromEntries(
   Object.entries(images).flatMap(([image, name]) =>
-    Object.entries(features).map(([feature, what]): [string, Row] => [
-      `system/${image}/${feature}`,
-      {
-        ...{ what: `${name}: ${what}`, image },
-        ...(image === "debian-12" && feature in onDebian12
-          ? { proofs: onDebian12[feature as keyof typeof onDebian12] }
-          : {}),
-      },
-    ]),
+    Object.entries(features).map(([feature, what]): [string, Row] => {
+      const shown = proofs[image as Image]?.[feature as Feature];
+      return [
+        `system/${image}/${feature}`,
+        { what: `${name}: ${what}`, image, ...(shown && { proofs: shown }) },
+      ];
+    }),
   ),
 ) as Readonly<Record<SystemId, Row>>;
 
@@ -57,6 +63,7 @@ export const kubernetes = {
   },
   "upgrade/minor-one-control-plane": {
     what: "a minor in place, one control plane and one worker",
+    proofs: [emulated("all/upgrade")],
     note: "graph; scripts with stubs of the commands",
   },
   "upgrade/patch": {
