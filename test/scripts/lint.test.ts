@@ -90,7 +90,7 @@ describe("scripts for machines", () => {
       prepareValues,
       [
         ...["volumes", "disk", "authority", "proxy", "registries", "prepare"],
-        ...["containerd-package", "logins", "security-updates", "packages"],
+        ...["containerd-package", "package-key", "logins", "security-updates", "packages"],
       ].map((name) => `machine/scripts/${name}.sh`),
     ],
     ["ipv6", Object.keys(ipv6Values({ nodes: "", pods: "" })), ["machine/scripts/ipv6.sh"]],

@@ -148,7 +148,7 @@ export function describeWorkloads(objects: Objects): void {
     it("selects exactly its own pods", () => {
       const selectors = workloads.map(({ spec }) => {
         // What is a mark for the machine's scripts no selector can have got afterwards.
-        const labels = Object.entries(spec.template.metadata.labels ?? {});
+        const labels = Object.entries(spec.template.metadata.labels);
         assert.deepEqual(
           spec.selector.matchLabels,
           Object.fromEntries(labels.filter(([key]) => !(key in namesApi))),
