@@ -71,7 +71,7 @@ describe("a machine that reboots while it is prepared", () => {
     const whole = new Sandbox(freshDebian);
     const { calls, stdout } = run(whole);
     // What brings or changes something, and may be cut off in the middle.
-    const steps = ["apt-get", "dpkg", "systemctl", "iptables", "apt-mark", "curl", "modprobe"];
+    const steps = ["apt-get", "systemctl", "iptables", "apt-mark"];
     const moments = steps.filter((step) => calls.some((call) => call.startsWith(`${step} `)));
     assert.deepEqual(moments, steps);
     for (const moment of moments) {
@@ -90,7 +90,7 @@ describe("a machine that reboots while it is prepared", () => {
       machine.close();
     }
     whole.close();
-  });
+  }).timeout(180_000);
 });
 
 describe("the clock of a machine", () => {
@@ -99,7 +99,7 @@ describe("the clock of a machine", () => {
   const clock = (machine: Sandbox, off: number, set = "no"): void => {
     machine.stub(
       "curl",
-      `case "$*" in *--head*) printf 'HTTP/2 302\\r\\nDate: ${now}\\r\\n\\r\\n' ;; *) echo KEY ;; esac`,
+      `case "$*" in *--head*) printf 'HTTP/2 302\\r\\nDate: ${now}\\r\\n\\r\\n'; exit ;; esac; ${freshDebian["curl"] ?? ""}`,
     );
     machine.stub(
       "date",
@@ -159,7 +159,7 @@ describe("the clock of a machine", () => {
 
   it("is not compared where the server does not say the time, nor on a machine that lives", () => {
     clock(machine, 600, "echo no");
-    machine.stub("curl", 'case "$*" in *--head*) exit 7 ;; *) echo KEY ;; esac');
+    machine.stub("curl", `case "$*" in *--head*) exit 7 ;; esac; ${freshDebian["curl"] ?? ""}`);
     assert.equal(run(machine).code, 0);
     clock(machine, 600, "echo no");
     machine.put("var/lib/stackadm/join.done");

@@ -89,8 +89,8 @@ describe("scripts for machines", () => {
       "prepare",
       prepareValues,
       [
-        ...["volumes", "disk", "authority", "proxy", "registries", "prepare"],
-        ...["containerd-package", "package-key", "logins", "security-updates", "packages"],
+        ...["package-key", "volumes", "host", "disk", "authority", "proxy", "registries"],
+        ...["prepare", "containerd-package", "logins", "security-updates", "packages"],
       ].map((name) => `machine/scripts/${name}.sh`),
     ],
     ["ipv6", Object.keys(ipv6Values({ nodes: "", pods: "" })), ["machine/scripts/ipv6.sh"]],

@@ -191,7 +191,10 @@ describe("prepare.sh", () => {
     machine.stub("cloud-init", "exit 124");
     const { code, stderr } = run();
     assert.equal(code, 1);
-    assert.match(stderr, /\nreason: cloud-init did not end within 20 minutes on machine; where it is slow, write a larger timeoutFactor\n$/);
+    assert.match(
+      stderr,
+      /\nreason: cloud-init did not end within 20 minutes on machine; where it is slow, write a larger timeoutFactor\n$/,
+    );
   });
 
   it("goes on when cloud-init only warned, and says so", () => {
