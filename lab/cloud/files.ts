@@ -17,7 +17,13 @@ import { barbican } from "./configuration/secrets.js";
 import { cinder, octavia } from "./configuration/storage-balancer.js";
 import { frontNames, frontSite, frontTlsFiles } from "../front/nginx.js";
 import { environment, offering } from "./offering.js";
-import { packageSite, registryConfiguration, tlsFiles, tlsSite } from "./repositories.js";
+import {
+  packageSite,
+  registryAddress,
+  registryConfiguration,
+  tlsFiles,
+  tlsSite,
+} from "./repositories.js";
 import {
   baseDropIn,
   baseServices,
@@ -129,7 +135,10 @@ function baseFiles(inputs: CloudInputs): CloudFile[] {
     { path: "/etc/nginx/conf.d/lab-tls.conf", content: tlsSite(settings) },
     { path: tlsFiles.certificate, content: secrets.tls.certificate },
     { path: tlsFiles.privateKey, content: secrets.tls.privateKey, mode: 0o600 },
-    { path: "/etc/nginx/conf.d/lab-front.conf", content: frontSite(settings) },
+    {
+      path: "/etc/nginx/conf.d/lab-front.conf",
+      content: frontSite(settings, registryAddress(settings)),
+    },
     { path: frontTlsFiles.certificate, content: secrets.front.certificate },
     { path: frontTlsFiles.privateKey, content: secrets.front.privateKey, mode: 0o600 },
     { path: frontNamesFile, content: frontNames(settings) },

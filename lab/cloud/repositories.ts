@@ -35,6 +35,10 @@ proxy_set_header Host $http_host;
 proxy_set_header X-Forwarded-Proto $scheme;
 ${apis.map((port) => tlsServer(settings, port)).join("")}`;
 
+/** Address of the registry, in plain HTTP. */
+export const registryAddress = ({ management }: LabSettings): string =>
+  `http://${management.cloud}:${ports.registry}`;
+
 /** Debian's docker-registry over the folder that is built on the host. */
 export const registryConfiguration = ({ management }: LabSettings): string =>
   toYaml({

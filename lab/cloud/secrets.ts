@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { LabPaths, LabSettings } from "../settings.js";
 import { certifyFront } from "../front/authority.js";
-import { newServerTls, type Certified, type ServerTls } from "./certificates.js";
+import { newServerTls, type Certified, type ServerTls } from "../certificates.js";
 
 /** Of the services among themselves, and of the cloud's users. */
 export interface LabPasswords {

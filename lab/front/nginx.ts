@@ -1,4 +1,3 @@
-import { ports } from "../cloud/configuration/common.js";
 import type { LabSettings } from "../settings.js";
 import { faultFile } from "./faults.js";
 import { frontHosts, hostNames } from "./hosts.js";
@@ -16,11 +15,10 @@ export const hostConfiguration = "/srv/front";
 /** One line per request: host, request, status. */
 export const frontLog = "/var/log/nginx/front.log";
 
-const places = ({ management }: LabSettings): FrontPlaces => ({
+const folders = {
   packages: "/srv/site/packages",
   blobs: "/srv/site/registry/docker/registry/v2/blobs/sha256",
-  registry: `http://${management.cloud}:${ports.registry}`,
-});
+};
 
 /** Lines that every server of the front begins with. */
 export const frontServer = ({ management }: LabSettings, names: readonly string[]): string[] => [
@@ -44,16 +42,20 @@ const html = (name: string): string[] => [
   "}",
 ];
 
-function hostServers(settings: LabSettings): string[] {
+function hostServers(settings: LabSettings, places: FrontPlaces): string[] {
   return Object.entries(frontHosts).flatMap(([name, behaviour]) => {
-    const locations = hostLocations(name, behaviour, places(settings));
+    const locations = hostLocations(name, behaviour, places);
     if (locations === undefined) return [];
     return [block([...frontServer(settings, [name]), ...html(name), ...locations])];
   });
 }
 
-/** nginx: the front on its own address. Who asks it for another host is refused before anything is said. */
-export function frontSite(settings: LabSettings): string {
+/**
+ * nginx: the front on its own address. Who asks it for another host is refused before anything is said.
+ *
+ * @param registry address of the registry behind it, like http://172.29.0.2:5001
+ */
+export function frontSite(settings: LabSettings, registry: string): string {
   const { front } = settings.management;
   const mirrors = hostNames("mirror");
   const others = hostNames().filter((name) => !mirrors.includes(name));
@@ -65,7 +67,7 @@ export function frontSite(settings: LabSettings): string {
       ...[`listen ${front}:80;`, `server_name ${others.join(" ")};`],
       "return 301 https://$host$request_uri;",
     ]),
-    ...hostServers(settings),
+    ...hostServers(settings, { ...folders, registry }),
     `include ${hostConfiguration}/*.conf;\n`,
   ].join("");
 }

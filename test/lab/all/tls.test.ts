@@ -7,7 +7,7 @@ import { silent } from "../../../base/progress.js";
 import { findCloud } from "../../../cloud/clouds-file.js";
 import { exchange } from "../../../cloud/http.js";
 import { compareInventories, takeInventory } from "../../../cloud/inventory.js";
-import { newServerTls } from "../../../lab/cloud/certificates.js";
+import { newServerTls } from "../../../lab/certificates.js";
 import { apis, ports, tlsPort } from "../../../lab/cloud/configuration/common.js";
 import { labAdd } from "../../../lab/lab.js";
 import { stackadm } from "../support/command-line.js";

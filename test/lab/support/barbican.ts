@@ -1,6 +1,6 @@
 import { run } from "../../../base/run.js";
 import type { CloudClient } from "../../../cloud/client.js";
-import type { ServerTls } from "../../../lab/cloud/certificates.js";
+import type { ServerTls } from "../../../lab/certificates.js";
 
 type Refs = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { newServerTls } from "../../../lab/cloud/certificates.js";
+import { newServerTls } from "../../../lab/certificates.js";
 
 /** A provider of OpenID Connect that knows everybody whom a test names. */
 export interface OidcIssuer {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { authenticationRequest, connectCloud } from "../../../cloud/client.js";
 import type { CloudError } from "../../../cloud/cloud-error.js";
-import { newServerTls, type ServerTls } from "../../../lab/cloud/certificates.js";
+import { newServerTls, type ServerTls } from "../../../lab/certificates.js";
 import {
   fakeProject,
   fakeUser,

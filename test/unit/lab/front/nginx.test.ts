@@ -5,7 +5,7 @@ import { frontNames, frontSite } from "../../../../lab/front/nginx.js";
 import { labSettings } from "../../../../lab/settings.js";
 
 const settings = labSettings({});
-const site = frontSite(settings);
+const site = frontSite(settings, "http://192.0.2.2:5001");
 /** The server of a host. */
 const server = (name: string): string =>
   site
@@ -50,7 +50,7 @@ describe("lab/front/nginx", () => {
 
   it("moves with the management network, and so do the names", () => {
     const moved = labSettings({ STACKADM_LAB_MANAGEMENT: "10.213.0.0/24" });
-    assert.doesNotMatch(frontSite(moved), /172\.29\./);
+    assert.doesNotMatch(frontSite(moved, "http://192.0.2.2:5001"), /172\.29\./);
     assert.match(frontNames(moved), /^address=\/pkgs\.k8s\.io\/10\.213\.0\.3$/m);
   });
 

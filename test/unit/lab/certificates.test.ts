@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { exchange } from "../../../../cloud/http.js";
-import { newServerTls, type ServerTls } from "../../../../lab/cloud/certificates.js";
+import { exchange } from "../../../cloud/http.js";
+import { newServerTls, type ServerTls } from "../../../lab/certificates.js";
 
-describe("lab/cloud/certificates", () => {
+describe("lab/certificates", () => {
   let made: ServerTls;
   before(async () => {
     made = await newServerTls("127.0.0.1");
