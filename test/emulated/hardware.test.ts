@@ -11,6 +11,7 @@ const image = "debian-12-q35";
 
 describe("a cluster on q35 with SCSI disks and a second network, on kernels of its own", function () {
   this.timeout(15 * minutes);
+  this.bail(true);
   const stack = new EmulatedStack("hardware", onePlusOne(image));
   const traffic = new Traffic(stack);
   let made: HardwareImage;

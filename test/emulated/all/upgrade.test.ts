@@ -11,6 +11,7 @@ assert.ok(newest && former);
 
 describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.version}, on kernels of its own`, function () {
   this.timeout(15 * minutes);
+  this.bail(true);
   const stack = new EmulatedStack("minor", onePlusOne());
   const traffic = new Traffic(stack);
   const of = (version: string) => ({ kubernetes: { version } });

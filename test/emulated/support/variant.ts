@@ -19,6 +19,7 @@ export function describeVariant(title: string, variant: Variant): void {
   const { name, settings, policies = true, look } = variant;
   describe(`${title}, on kernels of its own`, function () {
     this.timeout(15 * minutes);
+    this.bail(true);
     const stack = new EmulatedStack(name, settings);
     const traffic = new Traffic(stack);
     before(async function () {
