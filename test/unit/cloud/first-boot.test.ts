@@ -37,14 +37,15 @@ describe("what a machine would stumble over at its first boot", () => {
       assert.deepEqual(await ask({ dockerHub: pulls({ workers: fewer }) }), []);
     });
 
-    for (const [what, over] of [
+    const elsewhere: readonly (readonly [string, Partial<ClusterArgs>])[] = [
       [
         "a mirror",
         { kubernetes: { registries: { "docker.io": { mirrors: ["https://m.example"] } } } },
       ],
       ["copies of the site's", { kubernetes: { registry: { prefix: "r.example/k8s" } } }],
       ["a pod network from elsewhere", { podNetwork: { kind: "flannel" } }],
-    ] as const)
+    ];
+    for (const [what, over] of elsewhere)
       it(`are none with ${what}`, async () => {
         assert.deepEqual(await ask({ dockerHub: pulls({ workers, ...over }) }), []);
       });
