@@ -53,7 +53,10 @@ const componentsMayImport = {
   access: ["support", "spec", "network", "machine"],
   ingress: ["support", "spec", "plan", "identity", "network", "endpoint", "machine"],
   etcd: ["support", "spec", "plan", "identity", "machine"],
-  kubeadm: ["support", "pod-network", "spec", "plan", "identity", "endpoint", "machine", "etcd"],
+  kubeadm: [
+    ...["support", "pod-network", "spec", "plan", "identity", "endpoint", "machine", "access"],
+    "etcd",
+  ],
   addons: ["support", "pod-network", "spec", "plan", "identity", "network", "kubeadm"],
 };
 for (const table of [mayImport, componentsMayImport]) {

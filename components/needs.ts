@@ -165,11 +165,26 @@ function dockerHub(spec: ClusterSpec, plan: ClusterPlan): NonNullable<ClusterNee
   return { nodes, images };
 }
 
+/** Returns the networks that are there before the cluster. */
+const givenNetworks = ({
+  externalNetwork,
+  loadBalancer: { network: ofServices },
+  network: { existing, nodes },
+}: ClusterSpec): Pick<ClusterNeeds, "externalNetworks" | "network" | "subnet"> => ({
+  externalNetworks: {
+    ...(externalNetwork !== undefined && { externalNetwork }),
+    ...(ofServices && { "loadBalancer.network.externalNetwork": ofServices.externalNetwork }),
+  },
+  ...(existing && {
+    network: existing.network,
+    subnet: { reference: existing.subnet, range: nodes },
+  }),
+});
+
 /** What the cluster will ask of its cloud. */
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
-  const { network: ofServices } = spec.loadBalancer;
   const octavia = octaviaChoices(spec);
   const volumes = machines.flatMap((machine) => machine.volumes);
   const flavors: Record<string, number> = {};
@@ -177,14 +192,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
   return {
     cluster: spec.name,
     images: namesIn(machines.map(({ image }) => image)),
-    externalNetworks: {
-      ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
-      ...(ofServices && { "loadBalancer.network.externalNetwork": ofServices.externalNetwork }),
-    },
-    ...(spec.network.existing && {
-      network: spec.network.existing.network,
-      subnet: { reference: spec.network.existing.subnet, range: spec.network.nodes },
-    }),
+    ...givenNetworks(spec),
     dockerHub: dockerHub(spec, plan),
     ownersOnly: ownersOnly(spec, plan),
     flavors,

@@ -104,35 +104,6 @@ describe("control-plane.sh", () => {
     assert.equal(machine.file("run/stackadm/kubeadm.yaml"), undefined);
   });
 
-  describe("on a machine with systemd-resolved", () => {
-    /** What kubeadm writes for this machine stands in what it uploads in the same run, and in no later one's. */
-    const kubeadm = [
-      'case "$*" in "init --config"*)',
-      "  mkdir -p /etc/kubernetes/pki /var/lib/kubelet; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt",
-      '  echo "resolvConf: /run/systemd/resolve/resolv.conf" >/var/lib/kubelet/config.yaml; cp /var/lib/kubelet/config.yaml $root/uploaded ;;',
-      '"init phase upload-config kubelet --config "*)',
-      "  [ -e $root/refuses ] && exit 1; cat $6 >$root/uploaded ;;",
-      "esac",
-    ].join("\n");
-    beforeEach(() => {
-      machine.stub("kubeadm", kubeadm);
-      machine.stub("cp", 'cat "$1" >"$2"');
-    });
-
-    it("leaves its resolver out of what the cluster keeps for all kubelets", () => {
-      const { code, stderr } = run();
-      assert.equal(code, 0, stderr);
-      assert.equal(machine.file("uploaded"), controlPlaneValues.KUBEADM_INIT);
-      assert.match(machine.file("var/lib/kubelet/config.yaml") ?? "", /^resolvConf: /);
-    });
-
-    it("begins again where that failed", () => {
-      machine.put("refuses");
-      assert.match(run().stderr, /\nreason: kubeadm init did not succeed/);
-      assert.equal(machine.file("var/lib/stackadm/init.done"), undefined);
-    });
-  });
-
   it("starts again after half an initialisation", () => {
     machine.put("etc/kubernetes/pki/ca.crt");
     const { code, calls } = run();

@@ -155,6 +155,8 @@ describe("failed machines", () => {
 
     describe("yet", () => {
       const proxy = { server: "5ee5a1c4-0000-4000-8000-000000000002" };
+      const silent = "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
+      const address = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
       const waiting = async (statuses: readonly string[], waited = 0): Promise<boolean> => {
         for (const [index, id] of [server.serverId, proxy.server].entries())
           cloud.on(`GET /compute/servers/${id}`, {
@@ -183,9 +185,7 @@ describe("failed machines", () => {
       });
 
       it("have their first script tried anew, also behind a proxy that does not answer yet, and no later one", async () => {
-        const silent = "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
         const tried: boolean[] = [];
-        const address = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
         await graph(async () => {
           const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
           const { callback } = new FailedMachines(undefined, undefined, {
@@ -210,8 +210,6 @@ describe("failed machines", () => {
       });
 
       it("are dialled again where they answered before, as often as timeoutFactor says", async () => {
-        const silent = "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
-        const address = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
         const tried = async (timeoutFactor: number): Promise<boolean> => {
           let answer = false;
           await graph(async () => {
