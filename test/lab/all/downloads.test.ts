@@ -63,9 +63,9 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
     ask(
       "-n kube-system get deployment coredns -o jsonpath={.spec.template.spec.containers[0].image}",
     );
-  /** Containers that run on a machine, but CoreDNS', whose image changes. */
+  /** Pods whose containers run on a machine. crictl's builds differ in the spaces that they put into JSON. */
   const containers = async (machine: string): Promise<string[]> =>
-    (await on(machine, 'crictl ps -o json | grep -o \'"podSandboxId": "[0-9a-f]*"\''))
+    (await on(machine, 'crictl ps -o json | grep -o \'"podSandboxId": *"[0-9a-f]*"\''))
       .trim()
       .split("\n")
       .sort();
