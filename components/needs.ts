@@ -6,7 +6,7 @@ import { isSupplied } from "./spec/credential.js";
 import { entryAddresses, existingFloatingIps } from "./spec/floating-ips.js";
 import { endpointTraits } from "./spec/traits/endpoint.js";
 import { ingressTraits } from "./spec/traits/ingress.js";
-import { earlyImages } from "./machine/preparation.js";
+import { earlyImages } from "./machine/early-images.js";
 import { rulesOf } from "./network/firewall-plan.js";
 import { otherPodNetworks, routedByCloud, routedRangesOf } from "./pod-network/kinds.js";
 import {

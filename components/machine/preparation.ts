@@ -1,4 +1,3 @@
-import { imageTable, kubeadmImages, type KubeadmImage } from "../../base/images.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { keyIn } from "../spec/machines.js";
 import { taintText, type OwnSteps, type Taint } from "../plan/cluster-plan.js";
@@ -6,6 +5,7 @@ import { roleTable, rolesOf, type Role } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import { packageSeries } from "../../base/versions.js";
 import { containerdConfig } from "./containerd-documents.js";
+import { earlyImages, pulledEarly } from "./early-images.js";
 import { registryFiles } from "./registry-documents.js";
 import { scriptsBeside } from "../support/static-scripts.js";
 import { newestPackages, packageScripts, packageValuesOf } from "./version.js";
@@ -81,48 +81,6 @@ export const prepareScripts = [
   read("scripts/containerd-package.sh"),
   read("scripts/prepare.sh"),
 ] as const;
-
-/** Images that pods on a machine of this role need first: pulled before anything asks for them. */
-export function earlyImages(
-  spec: Pick<ClusterSpec, "kubernetes" | "podNetwork" | "etcd">,
-  role: Role,
-): string[] {
-  const { kubernetes, podNetwork } = spec;
-  const { node, addonImages } = rolesOf(spec)[role];
-  const own = replaced(spec, role).flatMap((name) => kubernetes.images[name] ?? []);
-  if (!node) return own;
-  const images = imageTable(kubernetes.version, kubernetes.registry, kubernetes.images);
-  // No node is Ready without its pod network and a cloud controller; storage comes after them.
-  const wanted = [
-    ...podNetworkTraits(podNetwork).images,
-    ...addonImages,
-    ...(["cinderCsi", "csiNodeDriverRegistrar"] as const),
-  ];
-  return [...own, ...wanted.map((name) => images[name])];
-}
-
-type Listed = Pick<ClusterSpec, "kubernetes" | "etcd">;
-
-/** Whether pods on a machine of this role need an image of kubeadm's list. */
-const needs = (spec: Listed, role: Role, image: string): boolean => {
-  const { kubeadmImages: names } = rolesOf(spec)[role];
-  return names === "all" || names.includes(image);
-};
-
-/** Images of kubeadm's list that a machine of this role needs, and that another stands in for. */
-const replaced = (spec: Listed, role: Role): KubeadmImage[] =>
-  (Object.keys(kubeadmImages) as KubeadmImage[]).filter(
-    (name) => spec.kubernetes.images[name] !== undefined && needs(spec, role, kubeadmImages[name]),
-  );
-
-/** Which of the images that kubeadm lists are pulled early: a regular expression of grep -E. */
-function pulledEarly(spec: Listed, role: Role): string {
-  const names = rolesOf(spec)[role].kubeadmImages;
-  const others = replaced(spec, role).map((name): string => kubeadmImages[name]);
-  if (names === "all" && others.length === 0) return ".";
-  const all = names === "all" ? ["kube-[a-z-]+", ...Object.values(kubeadmImages)] : names;
-  return `/(${all.filter((name) => !others.includes(name)).join("|")}):`;
-}
 
 /** The cgroup driver that kubelet is told to use; kubeadm's default otherwise. */
 export const cgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>

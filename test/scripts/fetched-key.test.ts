@@ -149,7 +149,7 @@ describe("what a machine downloads itself", () => {
     it("and nowhere else is asked while it is valid", async () => {
       server.answer(release("1.35"), key.prolonged);
       assert.equal((await run(newest())).code, 0);
-      assert.deepEqual(server.asked, [`GET ${release("1.35")}`]);
+      assert.deepEqual(server.downloads, [`GET ${release("1.35")}`]);
     });
 
     it("and has expired in the newest's too, or is another there, or is not there", async () => {

@@ -99,7 +99,7 @@ describe("the address of a key that leads elsewhere", () => {
     machine.stub("curl", '/usr/bin/curl "$@"');
     plain.asked.length = 0;
     refuses(await prepare(plain));
-    assert.equal(plain.asked.length, 6);
+    assert.equal(plain.downloads.length, 6);
   });
 
   it("is asked for by the proxy of its own scheme at each redirect", async () => {
@@ -113,7 +113,7 @@ describe("the address of a key that leads elsewhere", () => {
       .map(([scheme, server]) => `curl-${scheme} ${file(server)}`)
       .join("\n");
     trusts(await prepare(plain, { PROXY }));
-    assert.deepEqual(proxies.http.asked, [`GET ${plain.url()}${path}`]);
+    assert.deepEqual(proxies.http.downloads, [`GET ${plain.url()}${path}`]);
     const tunnel = `CONNECT ${secure.url().replace("https://", "")}`;
     assert.deepEqual(proxies.https.asked, [tunnel, tunnel]);
     assert.deepEqual(plain.asked, []);

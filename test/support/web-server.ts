@@ -41,6 +41,11 @@ export class WebServer {
     });
   }
 
+  /** The requests in their order, without HEAD, by which prepare.sh only asks for the time. */
+  get downloads(): readonly string[] {
+    return this.asked.filter((line) => !line.startsWith("HEAD "));
+  }
+
   static async open(certified?: Certified): Promise<WebServer> {
     const server = new WebServer(certified);
     server.#server.listen(0, "127.0.0.1");

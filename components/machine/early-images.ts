@@ -1,0 +1,47 @@
+/** The images that a machine pulls before anything asks for them (pure). */
+import { imageTable, kubeadmImages, type KubeadmImage } from "../../base/images.js";
+import { rolesOf, type Role } from "../plan/roles.js";
+import { podNetworkTraits } from "../pod-network/kinds.js";
+import type { ClusterSpec } from "../spec/cluster-spec.js";
+
+/** Images that pods on a machine of this role need first: pulled before anything asks for them. */
+export function earlyImages(
+  spec: Pick<ClusterSpec, "kubernetes" | "podNetwork" | "etcd">,
+  role: Role,
+): string[] {
+  const { kubernetes, podNetwork } = spec;
+  const { node, addonImages } = rolesOf(spec)[role];
+  const own = replaced(spec, role).flatMap((name) => kubernetes.images[name] ?? []);
+  if (!node) return own;
+  const images = imageTable(kubernetes.version, kubernetes.registry, kubernetes.images);
+  // No node is Ready without its pod network and a cloud controller; storage comes after them.
+  const wanted = [
+    ...podNetworkTraits(podNetwork).images,
+    ...addonImages,
+    ...(["cinderCsi", "csiNodeDriverRegistrar"] as const),
+  ];
+  return [...own, ...wanted.map((name) => images[name])];
+}
+
+type Listed = Pick<ClusterSpec, "kubernetes" | "etcd">;
+
+/** Whether pods on a machine of this role need an image of kubeadm's list. */
+const needs = (spec: Listed, role: Role, image: string): boolean => {
+  const { kubeadmImages: names } = rolesOf(spec)[role];
+  return names === "all" || names.includes(image);
+};
+
+/** Images of kubeadm's list that a machine of this role needs, and that another stands in for. */
+const replaced = (spec: Listed, role: Role): KubeadmImage[] =>
+  (Object.keys(kubeadmImages) as KubeadmImage[]).filter(
+    (name) => spec.kubernetes.images[name] !== undefined && needs(spec, role, kubeadmImages[name]),
+  );
+
+/** Which of the images that kubeadm lists are pulled early: a regular expression of grep -E. */
+export function pulledEarly(spec: Listed, role: Role): string {
+  const names = rolesOf(spec)[role].kubeadmImages;
+  const others = replaced(spec, role).map((name): string => kubeadmImages[name]);
+  if (names === "all" && others.length === 0) return ".";
+  const all = names === "all" ? ["kube-[a-z-]+", ...Object.values(kubeadmImages)] : names;
+  return `/(${all.filter((name) => !others.includes(name)).join("|")}):`;
+}
