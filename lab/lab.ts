@@ -10,6 +10,7 @@ import { extraNames as registryExtras, type ExtraName } from "./kubernetes/extra
 import { addMachines, machinesExtra } from "./machines/add.js";
 import { ensureGolden, goldenKey } from "./cloud/golden.js";
 import { removeCloud, runningRoot, startCloud } from "./cloud/start.js";
+import { ensureFrontCertificate } from "./front/authority.js";
 import { labFacts, writeFacts, type LabFacts } from "./facts.js";
 import { checkCollisions } from "./host/network.js";
 import { hostAptSources, hostCommands, hostPath } from "./host/packages.js";
@@ -122,7 +123,11 @@ export async function labAdd(
 ): Promise<ExtraManifests> {
   if (name !== machinesExtra) return ensureExtra(name, options);
   const paths = labPaths(labSettings().name);
-  await addMachines({ ...options, paths, root: runningRoot(paths), state: await readState(paths) });
+  await addMachines({
+    ...{ ...options, paths, root: runningRoot(paths) },
+    trusted: [await ensureFrontCertificate(paths)],
+    state: await readState(paths),
+  });
   return {};
 }
 

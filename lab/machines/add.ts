@@ -9,7 +9,7 @@ import { inContainer } from "../host/container.js";
 import { hostPath } from "../host/packages.js";
 import type { LabPaths } from "../settings.js";
 import type { LabState } from "../state.js";
-import { ensureMachineImages, imageCommands, type MachineImage } from "./build.js";
+import { ensureMachineImages, imageCommands, type MachineImage, type Trusted } from "./build.js";
 
 /** Name of the extra. */
 export const machinesExtra = "emulated-machines";
@@ -18,6 +18,8 @@ export interface AddMachines {
   readonly paths: LabPaths;
   /** Folder of the host that is the running cloud's root. */
   readonly root: string;
+  /** Authorities of the hosts that the machines ask in the lab. */
+  readonly trusted: Trusted;
   /** State of the running lab. */
   readonly state: LabState | undefined;
   readonly progress: Progress;
@@ -26,7 +28,7 @@ export interface AddMachines {
 
 /** Gives the running lab images whose servers are virtual machines; builds them at the first call (3 minutes each on 2 cores). */
 export async function addMachines(adding: AddMachines): Promise<void> {
-  const { paths, root, state, progress, signal } = adding;
+  const { paths, root, trusted, state, progress, signal } = adding;
   if (state === undefined)
     throw new UserError("The lab does not run.", "Start it with `npx stackadm lab up`.");
   const cloud = state.settings.name;
@@ -35,7 +37,7 @@ export async function addMachines(adding: AddMachines): Promise<void> {
   await ensureCommands(imageCommands, progress, { signal, path: hostPath() });
   const lock = { purpose: `lab add ${machinesExtra}`, waitMs: 30 * 60_000 };
   await withLock(join(paths.cache, "machines", "lock"), { ...lock, signal }, async () => {
-    const images = await ensureMachineImages({ paths, trusted: [], ...options });
+    const images = await ensureMachineImages({ paths, trusted, ...options });
     await offer(cloud, images, { root, ...options });
   });
 }

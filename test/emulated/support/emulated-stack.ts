@@ -19,20 +19,10 @@ const minutes = 60_000;
 /** Longest time that an `up` of one control plane and one worker takes on two emulated processors, other work beside it. */
 export const upMs = 45 * minutes;
 
-const siteSchema = z.looseObject({
-  kubernetes: z.object({
-    packages: z.unknown().optional(),
-    registry: z.object({ prefix: z.string(), plainHttp: z.boolean().optional() }).optional(),
-  }),
-  loadBalancer: z.unknown().optional(),
-});
-type Site = z.infer<typeof siteSchema>;
+const siteSchema = z.object({ kubernetes: z.object({ packages: z.unknown() }) });
 
-/** Defaults of the lab's site but those that only system containers need: where things are, and which driver balances. */
-function siteOfKernels(text: string): Site {
-  const { kubernetes, loadBalancer } = siteSchema.parse(parse(text));
-  return { kubernetes, ...(loadBalancer !== undefined && { loadBalancer }) };
-}
+/** Defaults of the lab's site but those that only system containers need: the keys that sign in upstream's place. */
+const siteOfKernels = (text: string): string => stringify(siteSchema.parse(parse(text)));
 
 /** One control plane and one worker of an image of virtual machines, everything else by default. */
 export const onePlusOne = (image = "debian-12-emulated"): Changes => ({
@@ -46,8 +36,6 @@ export const onePlusOne = (image = "debian-12-emulated"): Changes => ({
 
 /** A stack on the lab whose machines have kernels of their own. */
 export class EmulatedStack extends Stack {
-  /** Registry that images are taken from in place of their own. */
-  imagePrefix: string | undefined;
   #shells: RootShells | undefined;
   readonly #folder = mkdtempSync(join(tmpdir(), "emulated-"));
 
@@ -62,9 +50,7 @@ export class EmulatedStack extends Stack {
     await labAdd("emulated-machines", { progress: silent });
     const siteFile = join(this.#folder, "site.yaml");
     return labCluster(this.name, { name: this.name, ...this.settings }, undefined, (facts) => {
-      const site = siteOfKernels(readFileSync(facts.siteFile, "utf8"));
-      this.imagePrefix = site.kubernetes.registry?.prefix;
-      writeFileSync(siteFile, stringify(site));
+      writeFileSync(siteFile, siteOfKernels(readFileSync(facts.siteFile, "utf8")));
       return { cloud: facts.cloud, siteFile };
     });
   }
@@ -95,9 +81,7 @@ export class EmulatedStack extends Stack {
 
   /** The image whose programs connect and answer. */
   agnhost(): string {
-    const prefix = this.imagePrefix;
-    const registry = prefix === undefined ? undefined : { prefix };
-    return imageTable(defaultKubernetesVersion, registry).agnhost;
+    return imageTable(defaultKubernetesVersion).agnhost;
   }
 
   /** Runs a line as root on a machine. */

@@ -30,6 +30,7 @@ describe("lab/machines/add", () => {
     addMachines({
       paths: host.paths,
       root: runningRoot(host.paths),
+      trusted: [],
       state: running,
       progress: silent,
     });
@@ -67,6 +68,7 @@ describe("lab/machines/add", () => {
       addMachines({
         paths: host.paths,
         root: runningRoot(host.paths),
+        trusted: [],
         state: undefined,
         progress: silent,
       }),
