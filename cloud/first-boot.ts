@@ -25,8 +25,12 @@ export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Fi
 
 const genericCloud12 = /(debian[-_ ]?12|bookworm).*genericcloud|genericcloud.*bookworm/i;
 
-/** Whether the machine type is q35 for certain, may be it by Nova's own default, or is another one. */
+/** Names of images that are another system than Debian 12 with its cloud kernel. */
+const otherKernel = /ubuntu|jammy|noble|resolute|trixie|debian[-_ ]?1[3-9]|[-_ ]generic(?![a-z])/i;
+
+/** Returns whether machines of the image are q35 without a driver for its SATA bus; `possible` where Nova's default decides. */
 const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible" | "no" => {
+  if (otherKernel.test(name ?? "")) return "no";
   if (/q35/i.test(type)) return "certain";
   return type === "" && genericCloud12.test(name ?? "") ? "possible" : "no";
 };

@@ -52,8 +52,6 @@ export abstract class MachineGroup extends Component {
   protected readonly plan: PlannedGroup;
   readonly #failed: MachineSettings["failed"];
   readonly #cloudAuthority: string;
-  /** Machines that have a script. */
-  readonly #reached = new Set<Machine>();
   readonly #ipv6: MachineSettings["ipv6"];
 
   protected constructor(
@@ -143,8 +141,6 @@ export abstract class MachineGroup extends Component {
     { access, after, ...args }: ScriptArgs,
   ): RemoteScript {
     const connection = access.route(machine);
-    const opens = !this.#reached.has(machine);
-    this.#reached.add(machine);
     return this.make(
       RemoteScript,
       `${String(plan.position)}-${step}`,
@@ -152,7 +148,7 @@ export abstract class MachineGroup extends Component {
       {
         // order: what undoes the script is known before it begins.
         ...(after && { dependsOn: after }),
-        hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), step, { opens })] },
+        hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), step)] },
       },
     );
   }

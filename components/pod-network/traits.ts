@@ -62,7 +62,7 @@ export type PodNetworkTraits = Path & {
   readonly ipv6:
     | { readonly modes: readonly Ipv6Mode[]; readonly overhead: number }
     | { readonly refused: string };
-  /** Whether it is the Services' proxy: then kubeadm leaves kube-proxy out. */
+  /** True where the pod network proxies Services itself; kubeadm then leaves kube-proxy out. */
   readonly replacesKubeProxy: boolean;
   /** More ranges that the machines' ports allow. @default none */
   readonly moreRanges?: readonly string[];

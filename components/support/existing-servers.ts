@@ -109,6 +109,8 @@ export function historyOf(serverId: string, state: readonly Recorded[]): History
   const machine = server.name.replace(/server$/, "");
   const worked = state.some(({ name, type, outputs }) => {
     if (type !== "command:remote:Command" || !name.startsWith(machine)) return false;
+    // A log-in leaves nothing on a machine.
+    if (name === `${machine}login`) return false;
     const ranOn = serverOfScript(outputs["stdin"]);
     // It is a secret. One that cannot be read may name this server, and nothing is replaced on a guess.
     return ranOn === undefined || ranOn === serverId;

@@ -11,8 +11,9 @@ import {
 import { whoAnswers, type SshRoute } from "../../cloud/ssh.js";
 import type { CloudFacts } from "./catalog.js";
 import { report } from "./errors.js";
-import { markNeverAnswered, serverOfScript } from "./existing-servers.js";
+import { historyOf, markNeverAnswered, serverOfScript } from "./existing-servers.js";
 import type { Operator } from "./operator.js";
+import { ownState } from "./own-state.js";
 import { dialSeconds, type Connection } from "./remote-script.js";
 import type { ExistingServers } from "./server-marks.js";
 
@@ -93,13 +94,8 @@ export class FailedMachines {
    * When a script on a machine fails because of the machine: says so, with what Nova knows.
    *
    * @param script its name
-   * @param options.opens whether no other script comes before it on the machine. Default: that is `prepare`
    */
-  examine(
-    { machine, serverId, connection }: ReachedServer,
-    script: string,
-    { opens = script === "prepare" }: { readonly opens?: boolean } = {},
-  ): pulumi.ErrorHook {
+  examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
     let again = 0;
     let silentSince: number | undefined;
     return errorHook(`examine-${machine}-${script}`, async (failure) => {
@@ -109,8 +105,7 @@ export class FailedMachines {
       if (kind === "again") return ++again <= retries;
       if (kind === "other") return false;
       const id = await known(serverId);
-      const before = serverOfScript(await known(pulumi.output(failure.oldInputs?.["stdin"])));
-      const first = opens && isFirst(failure.failedOperation, { before, now: id });
+      const first = openingScripts.includes(script) && (await neverReached(failure, id));
       silentSince ??= performance.now();
       const waited = (performance.now() - silentSince) / 1000;
       const bears = this.#dialSeconds(first);
@@ -267,12 +262,22 @@ export function failureOf(
 /** How often a script is run again on a machine that turned out to answer. */
 const retries = 2;
 
-/** Whether a machine has never been reached when its first script fails: in that script's first run on the present server. */
+/** The scripts that may be the first on a machine: only their failure can show that it never booted. */
+const openingScripts: readonly string[] = ["login", "prepare"];
+
+/** Returns whether a script runs for the first time on the present server. */
 export const isFirst = (
   operation: string,
   servers: { readonly before?: string; readonly now: string },
 ): boolean =>
   operation === "create" || (servers.before !== undefined && servers.before !== servers.now);
+
+/** Returns whether no script has ever run on the server that one failed on. */
+async function neverReached(failure: pulumi.ErrorHookArgs, server: string): Promise<boolean> {
+  const before = serverOfScript(await known(pulumi.output(failure.oldInputs?.["stdin"])));
+  if (!isFirst(failure.failedOperation, { before, now: server })) return false;
+  return historyOf(server, (await ownState()) ?? []) !== "part of the cluster";
+}
 
 /** ID of the server that an error of the OpenStack provider is about. */
 export function serverIn(message: string): string | undefined {

@@ -96,10 +96,10 @@ describe("a machine that reboots while it is prepared", () => {
 describe("the clock of a machine", () => {
   const now = "Fri, 27 Nov 2026 18:00:00 GMT";
   /** The server says 18:00:00; the machine is `off` seconds ahead of it, until its clock is set. */
-  const clock = (machine: Sandbox, off: number, set = "no"): void => {
+  const clock = (machine: Sandbox, off: number, set = "no", age = ""): void => {
     machine.stub(
       "curl",
-      `case "$*" in *--head*) printf 'HTTP/2 302\\r\\nDate: ${now}\\r\\n\\r\\n'; exit ;; esac; ${freshDebian["curl"] ?? ""}`,
+      `case "$*" in *--head*) printf 'HTTP/2 302\\r\\nDate: ${now}\\r\\n${age}\\r\\n'; exit ;; esac; ${freshDebian["curl"] ?? ""}`,
     );
     machine.stub(
       "date",
@@ -139,6 +139,30 @@ describe("the clock of a machine", () => {
       );
       assert.ok(!outcome.calls.some((call) => /^apt-get .* install /.test(call)));
     });
+
+  it("is right where a cache answers, which passes on how long it has the answer", () => {
+    clock(machine, 7500, "exit 9", "Age: 07500\\r\\n");
+    const { code, stderr } = run(machine);
+    assert.equal(code, 0, stderr);
+    assert.doesNotMatch(stderr, /clock/);
+  });
+
+  it("is asked for without what an address has of a password or a token", () => {
+    clock(machine, 600, "echo yes");
+    const PACKAGES_URL = "https://me:CANARY@mirror.example:8443/CANARY/deb/";
+    const { calls, stderr } = run(machine, { PACKAGES_URL });
+    const [asked = ""] = calls.filter((call) => call.includes(" --head "));
+    assert.match(asked, / https:\/\/mirror\.example:8443\/$/);
+    assert.match(stderr, /600 s ahead of https:\/\/mirror\.example:8443\//);
+    assert.doesNotMatch(stderr.replaceAll("/CANARY/", ""), /CANARY/);
+  });
+
+  it("is compared the next time where nothing answered", () => {
+    clock(machine, 600, "echo no");
+    machine.stub("curl", `case "$*" in *--head*) exit 7 ;; esac; ${freshDebian["curl"] ?? ""}`);
+    assert.equal(run(machine).code, 0);
+    assert.equal(machine.file("var/lib/stackadm/clock-compared"), undefined);
+  });
 
   it("is waited for until the time service has set it", () => {
     clock(machine, -3600, "[ -e $root/asked ] && touch $root/set && echo yes; touch $root/asked");

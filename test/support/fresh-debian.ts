@@ -5,9 +5,9 @@ import { smallest } from "./spec.js";
 
 const fingerprint = "DE15B14486CD377B9E876E1A234654DA9A296436";
 
-/** A curl that writes what a command says into the file that it is told. */
+/** A curl that says what time it is, and writes what a command says into the file that it is told. */
 export const answering = (command: string): string =>
-  `file=/dev/stdout; for word; do [ "\${last-}" != --output ] || file=$word; last=$word; done; { ${command}\n} >"$file"`;
+  `case "$*" in *--head*) /bin/date -u "+Date: %a, %d %b %Y %T GMT"; exit ;; esac; file=/dev/stdout; for word; do [ "\${last-}" != --output ] || file=$word; last=$word; done; { ${command}\n} >"$file"`;
 
 const installed = (command: string, answer: string): string =>
   `[ -e $root/installed ] || exit 127; ${answer} # ${command}`;

@@ -135,7 +135,7 @@ without_resolver() {
   printf "{ ! grep -q '^resolvConf:' %s || kubeadm init phase upload-config kubelet --config %s; }" "$kubelet_file" "$1"
 }
 
-# Whether a kubeadm init with the same settings gave up, and its API server answers since. kubeadm keeps certificates and kubeconfigs
+# came_up: succeeds when a kubeadm init with the same settings gave up and its API server answers now. kubeadm keeps certificates and kubeconfigs
 # that it finds, and the rest of it creates or updates. Sets `unusable` to why not.
 came_up() {
   unusable=''
@@ -172,7 +172,7 @@ join_cluster() {
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
   # The next one joins when etcd has this one; nobody waits for the pod network.
   [[ -z $token ]] || ask_peers 60 forget "${token%%.*}" ||
-    say "$NODE_NAME: the token of its join was not taken back; it ends by itself in 15 minutes"
+    say "$NODE_NAME: the token of its join was not taken back; it ends by itself"
 }
 
 # Whoever lets this machine in takes its former member out of etcd first: data that still count must not be deleted.

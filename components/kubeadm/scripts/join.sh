@@ -55,7 +55,7 @@ may_begin() {
 }
 
 kubeadm_upgrades() {
-  run_kubeadm_upgrade node || die "kubeadm upgrade node did not succeed on $NODE_NAME$(because kubeadm)"
+  run_kubeadm_upgrade node || die "kubeadm upgrade node did not succeed on $NODE_NAME$(kubeadm_fault)"
 }
 
 # A worker has no right to it: a control plane does it.
@@ -77,7 +77,7 @@ start_join() {
   if half_done; then
     say "$NODE_NAME: starting again after an interrupted kubeadm join"
     rm -f "$state/join.done"
-    timeout 120 kubeadm reset -f
+    timeout "$((120 * factor))" kubeadm reset -f
   fi
   poll 300 ask_for_token || die "no control plane gives a join token to $NODE_NAME"
   [[ $authority == "$CA_CERT_HASH" ]] ||

@@ -36,23 +36,23 @@ signed() {
 # first, so that its node is not Ready any more after a while.
 forget_former() {
   local found provider ready
-  found=$(timeout 30 kubectl get "node/$node" "clusterrolebinding/$automatic" --ignore-not-found \
+  found=$(timeout "$((30 * factor))" kubectl get "node/$node" "clusterrolebinding/$automatic" --ignore-not-found \
     -o go-template='{{range .items}}{{if eq .kind "Node"}}{{or .spec.providerID "-"}} {{range .status.conditions}}{{if eq .type "Ready"}}{{.status}}{{end}}{{end}}{{else}}automatic{{end}}{{"\n"}}{{end}}')
   while read -r provider ready; do
     case "$grant $provider $ready" in
       "$grant  ") ;;
-      "$grant automatic ") timeout 60 kubectl delete clusterrolebinding "$automatic" --ignore-not-found >/dev/null ;;
+      "$grant automatic ") timeout "$((60 * factor))" kubectl delete clusterrolebinding "$automatic" --ignore-not-found >/dev/null ;;
       "token openstack:///$server True")
         printf '%s is a node already, and Ready\n' "$node" >&2
         exit 1
         ;;
-      *) timeout 60 kubectl delete node "$node" --ignore-not-found >/dev/null ;;
+      *) timeout "$((60 * factor))" kubectl delete node "$node" --ignore-not-found >/dev/null ;;
     esac
   done <<<"$found"
 }
 
 etcdctl() {
-  timeout 30 kubectl -n kube-system exec "etcd-$(hostname)" -c etcd -- etcdctl --endpoints=https://127.0.0.1:2379 \
+  timeout "$((30 * factor))" kubectl -n kube-system exec "etcd-$(hostname)" -c etcd -- etcdctl --endpoints=https://127.0.0.1:2379 \
     --cacert="$pki/etcd/ca.crt" --cert="$pki/etcd/server.crt" --key="$pki/etcd/server.key" "$@"
 }
 
@@ -62,7 +62,7 @@ member_id() { etcdctl member list | awk -F', ' -v peer="https://$address:2380" '
 # Where etcd has machines of its own, no control plane is a member.
 stacked() {
   local configuration
-  configuration=$(timeout 30 kubectl -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}') || exit 69
+  configuration=$(timeout "$((30 * factor))" kubectl -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}') || exit 69
   ! grep -q '^  external:' <<<"$configuration"
 }
 
@@ -87,10 +87,10 @@ offer_certificates() {
   key=$(kubeadm certs certificate-key)
   document=$(mktemp /run/stackadm-certificates.XXXXXX)
   {
-    timeout 30 kubectl -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}'
+    timeout "$((30 * factor))" kubectl -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}'
     printf -- '---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\ncertificateKey: %s\n' "$key"
   } >"$document"
-  if ! timeout 60 kubeadm init phase upload-certs --upload-certs --config "$document" >/dev/null; then
+  if ! timeout "$((60 * factor))" kubeadm init phase upload-certs --upload-certs --config "$document" >/dev/null; then
     rm -f "$document"
     return 1
   fi
@@ -100,9 +100,9 @@ offer_certificates() {
 
 forget_certificates() {
   local id
-  timeout 30 kubectl -n kube-system delete secret kubeadm-certs --ignore-not-found >/dev/null
+  timeout "$((30 * factor))" kubectl -n kube-system delete secret kubeadm-certs --ignore-not-found >/dev/null
   for id in $(kubeadm token list -o 'jsonpath={.token} {.description}{"\n"}' | awk '/managing TTL for the kubeadm-certs/ { print substr($1, 1, 6) }'); do
-    timeout 30 kubeadm token delete "$id" >/dev/null
+    timeout "$((30 * factor))" kubeadm token delete "$id" >/dev/null
   done
 }
 
@@ -121,7 +121,7 @@ hand_out_token() {
       certificate_key=$(offer_certificates)
       ;;
   esac
-  token=$(timeout 30 kubeadm token create --ttl "$((15 * factor))m" --description "join of $node" 2>/dev/null)
+  token=$(timeout "$((30 * factor))" kubeadm token create --ttl "$((15 * factor))m" --description "join of $node" 2>/dev/null)
   id=${token%%.*}
   systemd-run --quiet --collect --unit "stackadm-approve-$id" -p RuntimeMaxSec="$((900 * factor))" /bin/bash "$0" approve "$node" "$id"
   # The joining machine looks for the signature only every 5 s: hand the token out when it is there.
@@ -144,10 +144,10 @@ approve() {
     while read -r name request; do
       subject=$(base64 -d <<<"$request" | openssl req -noout -subject -nameopt RFC2253) || continue
       if [[ $subject == "subject=CN=system:node:$node,O=system:nodes" ]]; then
-        if timeout 30 kubectl certificate approve "$name"; then return; fi
+        if timeout "$((30 * factor))" kubectl certificate approve "$name"; then return; fi
       else
         printf 'the join of %s asks for another certificate (%s)\n' "$node" "$subject" >&2
-        timeout 30 kubectl certificate deny "$name" || :
+        timeout "$((30 * factor))" kubectl certificate deny "$name" || :
       fi
     done < <(timeout "$((900 * factor))" kubectl get certificatesigningrequests --watch \
       --field-selector spec.signerName=kubernetes.io/kube-apiserver-client-kubelet \
@@ -158,10 +158,10 @@ approve() {
 
 # Every node can read its public half in the request for a certificate: none ends the join of another one by it.
 delete_token() {
-  [[ $(timeout 30 kubectl -n kube-system get secret "bootstrap-token-$1" --ignore-not-found \
+  [[ $(timeout "$((30 * factor))" kubectl -n kube-system get secret "bootstrap-token-$1" --ignore-not-found \
     -o 'go-template={{base64decode .data.description}}') == "join of $node" ]] || return 1
   systemctl stop --no-block "stackadm-approve-$1.service" 2>/dev/null || :
-  timeout 30 kubeadm token delete "$1" >/dev/null
+  timeout "$((30 * factor))" kubeadm token delete "$1" >/dev/null
 }
 
 forget_token() {
@@ -195,7 +195,7 @@ spread() {
   [[ $homes != *$'\n'* ]] || return 0
   others=$(timeout 10 kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}={.spec.taints}{"\n"}{end}') || return 1
   grep -v "^$homes=" <<<"$others" | grep -q '=True=$' || return 1
-  timeout 60 kubectl -n kube-system delete pod "${pods##* }" --wait=false
+  timeout "$((60 * factor))" kubectl -n kube-system delete pod "${pods##* }" --wait=false
 }
 
 if [[ $* == spread ]]; then

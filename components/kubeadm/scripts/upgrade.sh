@@ -57,7 +57,7 @@ cluster_version() {
   [[ -n $now ]]
 }
 
-as_node() { timeout 20 kubectl --kubeconfig /etc/kubernetes/kubelet.conf "$@"; }
+as_node() { timeout "$((20 * factor))" kubectl --kubeconfig /etc/kubernetes/kubelet.conf "$@"; }
 
 # run_kubeadm_upgrade node|apply WORD...: in a unit of its own, which a lost connection does not end.
 run_kubeadm_upgrade() {

@@ -17,7 +17,7 @@ pin_containerd() {
   if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
   source=$(filled "$CONTAINERD_SOURCE")
   key=$(filled "$CONTAINERD_KEY")
-  say "$(hostname): neither $PACKAGES_URL nor another repository of it has containerd $(series_text "$CONTAINERD_SERIES"); asking $source"
+  say "$(hostname): neither $(shown "$PACKAGES_URL") nor another repository of it has containerd $(series_text "$CONTAINERD_SERIES"); asking $(shown "$source")"
   trusted_key kubernetes.packages.containerd.key "$source" "$key" "$CONTAINERD_KEY_FINGERPRINT" "$containerd_keyring"
   download_containerd "$source"
 }
@@ -53,14 +53,14 @@ download_containerd() {
   mkdir -p "$containerd_apart/lists"
   printf 'deb [signed-by=%s] %s\n' "$containerd_keyring" "$1" | write "$lists"
   apt_update "${apart[@]}" ||
-    die "$argument: the packages of $1 cannot be listed on $(hostname)$(apt_fault "$argument")"
+    die "$argument: the packages of $(shown "$1") cannot be listed on $(hostname)$(apt_fault "$argument")"
   version=$(newest "$CONTAINERD_SERIES" containerd.io "${apart[@]}")
   [[ -n $version ]] ||
-    die_as INVALID_CONFIG "$argument: neither $PACKAGES_URL nor another repository of $(hostname) nor $1 has containerd.io of series $(series_text "$CONTAINERD_SERIES"); write a repository that has it"
+    die_as INVALID_CONFIG "$argument: neither $(shown "$PACKAGES_URL") nor another repository of $(hostname) nor $(shown "$1") has containerd.io of series $(series_text "$CONTAINERD_SERIES"); write a repository that has it"
   # Whom apt downloads as, where it can.
   chown _apt "$containerd_apart" || :
   (cd "$containerd_apart" && apt_run 600 "${apart[@]}" download "containerd.io=$version") ||
-    die "$argument: containerd.io $version cannot be downloaded from $1$(apt_fault "$argument")"
+    die "$argument: containerd.io $version cannot be downloaded from $(shown "$1")$(apt_fault "$argument")"
   pinned+=("$containerd_apart"/containerd.io_*.deb)
 }
 

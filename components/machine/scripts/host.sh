@@ -43,13 +43,13 @@ readonly clock_bears=60
 # answer, or answers without the time, is no reason to stop: what is fetched from it has a sentence of its own.
 check_clock() {
   if lives || [[ -e $state/clock-compared ]]; then return; fi
-  compare_clock
-  touch "$state/clock-compared"
+  if compare_clock; then touch "$state/clock-compared"; fi
 }
 
+# compare_clock: fails where nothing could be compared.
 compare_clock() {
   local off word
-  off=$(clock_off) || return 0
+  off=$(clock_off) || return 1
   ((${off#-} > clock_bears)) || return 0
   say "$(hostname): its clock is wrong by ${off#-} s; waiting until it is set"
   # Sets the clock at once where a time service is there and its server answers.
@@ -60,20 +60,21 @@ compare_clock() {
   if ((off < 0)); then word=behind; fi
   # The cloud's time servers count for more than the Date of one web server.
   if clock_set; then
-    printf 'note: the clock of %s is set by its time service, but %s s %s of %s\n' "$(hostname)" "${off#-}" "$word" "$PACKAGES_URL" >&3
+    printf 'note: the clock of %s is set by its time service, but %s s %s of %s\n' "$(hostname)" "${off#-}" "$word" "$(shown "$PACKAGES_URL")" >&3
     return
   fi
   die "the clock of $(hostname) is ${off#-} s $word, and no time service has set it: every certificate would be refused; let the machine reach a time server (UDP port 123), or have cloudInit name one that it reaches (\`ntp: {servers: [...]}\`) and raise the generation of the machine; then run up again"
 }
 
-# Seconds by which this clock is ahead; negative: behind. Only the time is read, so nobody has to be trusted.
+# Prints by how many seconds this clock is ahead; negative: behind. A cache passes on the time of the origin, and for how long it has it.
 clock_off() {
-  local answer date now
+  local answer date now age
   answer=$(time_at "$PACKAGES_URL") || return 1
   date=$(sed -n 's/\r$//; s/^[Dd]ate: *//p' <<<"$answer" | head -n 1)
   [[ -n $date ]] && date=$(date -d "$date" +%s) || return 1
+  age=$(sed -n 's/\r$//; s/^[Aa]ge: *\([0-9]\{1,9\}\)$/\1/p' <<<"$answer" | tail -n 1)
   now=$(date +%s)
-  printf '%s' "$((now - date))"
+  printf '%s' "$((now - date - 10#${age:-0}))"
 }
 
 clock_set() { [[ $(timedatectl show --value -p NTPSynchronized) == yes ]]; }

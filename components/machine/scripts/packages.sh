@@ -21,7 +21,7 @@ pin_kubernetes() {
 # pin SERIES NAME...: adds the newest build of the series, of the first of the packages that has one, to `pinned`.
 pin() {
   known "$@" || { apt_update && known "$@"; } ||
-    die "neither $PACKAGES_URL nor another repository of $(hostname) has ${*:2} of series $(series_text "$1")"
+    die "neither $(shown "$PACKAGES_URL") nor another repository of $(hostname) has ${*:2} of series $(series_text "$1")"
 }
 
 known() {

@@ -169,7 +169,7 @@ installed() {
     has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
 
-# One that is here already may be later.
+# Accepts any minor of the wanted major that is installed already.
 has_containerd() {
   local major=${CONTAINERD_SERIES#<=}
   containerd --version | grep -Eq " v?${major%%.*}\."

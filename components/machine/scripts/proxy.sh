@@ -21,11 +21,12 @@ fetch_by_proxy() {
   fi
 }
 
-# time_at URL: the headers of its answer. It shows the time only, and a wrong clock would refuse any certificate.
+# time_at URL: prints the headers of what its host answers. A wrong clock would refuse any certificate, so none is checked, and nothing
+# else of the URL may be sent: it can have a password or a token in it.
 time_at() {
   local options=(--head --insecure --silent --max-time 10)
   if [[ -n $PROXY ]]; then options+=(--config "$proxy_home/curl-${1%%:*}"); fi
-  curl "${options[@]}" "$1"
+  curl "${options[@]}" "$(sed -E 's|^([A-Za-z]+://)([^/?#]*@)?([^/?#]*).*|\1\3/|' <<<"$1")"
 }
 
 # Sets `changed`. A unit's variables are everybody's to read, a file's are not.

@@ -23,7 +23,7 @@ SETTINGS
 # network, the virtual IP, and an address that it has by DHCP, until that is given again; without one the kernel drops all routes of the
 # interface. It reads these files when it starts. Where Kubernetes runs, that start is left to the next update.
 keep_network() {
-  local told=no file
+  local told=no file files
   [[ $(systemctl show --value -p ActiveState systemd-networkd) == active ]] || return 0
   write /etc/systemd/networkd.conf.d/10-stackadm.conf <<'NETWORKD'
 [Network]
@@ -31,7 +31,9 @@ ManageForeignRoutes=no
 ManageForeignRoutingPolicyRules=no
 NETWORKD
   [[ $changed == no ]] || told=yes
-  for file in $(network_files); do
+  files=$(network_files)
+  [[ -n $files ]] || say "$(hostname): systemd-networkd names no file of its interfaces; their addresses may go when it starts again"
+  for file in $files; do
     write "/etc/systemd/network/$file.d/10-stackadm.conf" 0644 $'[Network]\nKeepConfiguration=yes\n'
     [[ $changed == no ]] || told=yes
   done

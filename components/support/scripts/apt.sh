@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # How packages come onto a machine: put after common.sh and downloads.sh, before every script that installs some. Reads no values.
 
-# apt_run SECONDS ARGUMENT...: at most so long, times `factor`, of which 300 s may pass until nobody else installs. In English: what it says is read.
+# apt_run SECONDS ARGUMENT...: runs apt-get for at most SECONDS times `factor`; it may wait 300 s of them for the package lock. In English,
+# since its output is read.
 apt_run() {
   LC_ALL=C DEBIAN_FRONTEND=noninteractive timeout "$(($1 * factor))" \
     apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "${@:2}"

@@ -9,7 +9,7 @@ trap 'failing=$BASH_COMMAND' ERR
 readonly state=/var/lib/stackadm
 readonly volatile=/run/stackadm
 
-# Multiplies every bound on this machine. Written by its last prepare (machine/scripts/pace.sh); 1 where there was none.
+# Multiplies every bound on this machine. `prepare` writes it (machine/scripts/host.sh); 1 before that.
 factor=1
 [[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
 [[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
@@ -101,8 +101,8 @@ unit_running() {
 
 unit_ended() { ! unit_running "$1"; }
 
-# start_unit NAME SECONDS COMMAND...: SECONDS times `factor` bound the command. Comes back when the command runs. A unit that is only queued (`--no-block`) still
-# counts as inactive, and whoever waits for its end would not wait at all.
+# start_unit NAME SECONDS COMMAND...: starts the command in a unit, bounded by SECONDS times `factor`, and returns when it runs. A queued
+# unit (`--no-block`) counts as inactive, and wait_unit would not wait for it.
 start_unit() {
   local unit=stackadm-$1.service limit=$(($2 * factor))
   shift 2

@@ -2,7 +2,7 @@
 # What a machine says of a download that brought something else than was wanted. Reads no values.
 
 # shown ADDRESS: leaves out what may be a password: user, query and fragment.
-shown() { sed -E 's|^([a-z]+://)[^/@]*@|\1|; s|[?#].*||' <<<"$1"; }
+shown() { sed -E 's|[?#].*||; s|^([A-Za-z]+://)[^/]*@|\1|' <<<"$1"; }
 
 # Pairs: a pattern of what curl, apt, kubeadm and containerd say, in small letters, and what to do about it. The first that fits counts.
 readonly remedies=(
@@ -34,10 +34,10 @@ remedy() {
   printf '%s' "${todo:+; $todo}"
 }
 
-# pull_image SECONDS IMAGE
+# pull_image SECONDS IMAGE: takes at most SECONDS times `factor`.
 pull_image() {
   local code=0
-  timeout "$1" crictl pull "$2" >"$volatile/pull" 2>&1 || code=$?
+  timeout "$(($1 * factor))" crictl pull "$2" >"$volatile/pull" 2>&1 || code=$?
   cat "$volatile/pull"
   return "$code"
 }

@@ -283,6 +283,11 @@ describe("what the state says of a server", () => {
     }
   });
 
+  it("is that it is new where a log-in alone succeeded, which leaves nothing on a machine", () => {
+    const state = [instance("dev-a-0", "b"), script("dev-a-0-login", "b")];
+    assert.equal(historyOf("b", state), "new");
+  });
+
   it("is that it was part of the cluster where nobody can read on which server a script ran", () => {
     const sealed = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
     for (const stdin of [undefined, { ...sealed, value: "SERVER_ID='b'" }, "[secret]", ""]) {
