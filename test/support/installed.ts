@@ -62,8 +62,12 @@ export function installedPackage(): string {
     platform: "node",
     logLevel: "error",
   });
-  const scripts = join("automation", "backup", "scripts");
-  cpSync(join(root, scripts), join(home, "dist", scripts), { recursive: true });
+  // A restore also reads what machines say of an image that they cannot pull.
+  for (const scripts of [
+    join("automation", "backup", "scripts"),
+    join("components", "support", "scripts"),
+  ])
+    cpSync(join(root, scripts), join(home, "dist", scripts), { recursive: true });
   for (const file of ["package.json", "Pulumi.yaml", "Pulumi.dev.yaml"])
     copyFileSync(join(root, file), join(home, file));
   writeFileSync(join(home, "dist", "lab", "lab.js"), lab);
