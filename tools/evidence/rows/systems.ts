@@ -25,7 +25,7 @@ export type SystemId = `system/${Image}/${Feature}`;
 /** The tests that show a feature of a system. */
 const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>> = {
   "debian-12": {
-    prepare: [lab("life"), emulated("defaults", "comes up and is verified")],
+    prepare: [lab("life"), emulated("prepare"), emulated("defaults", "comes up and is verified")],
     up: [lab("life"), emulated("defaults")],
     reboot: [emulated("defaults", "after a reboot")],
     networkd: [emulated("defaults", "while systemd-networkd is restarted")],
