@@ -68,8 +68,8 @@ export const containerdPackages = {
 } as const;
 
 /**
- * What comes beside Kubernetes' own packages: machines install the newest build of the series and hold it. `<=1.36` takes earlier minors of
- * the same major too.
+ * Returns the series of the packages that come with Kubernetes' own. Machines install the newest build of a series and hold it. `<=1.36` takes
+ * earlier minors of the same major too.
  */
 export function packageSeries(kubernetesVersion: string): {
   readonly criTools: string;

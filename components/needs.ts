@@ -151,7 +151,7 @@ function sizeChecks({ kubernetes }: ClusterSpec): ClusterNeeds["sizeChecks"] {
   );
 }
 
-/** What the nodes pull from Docker Hub, where neither a mirror nor a sign-in stands for it. */
+/** Returns the images that nodes pull from Docker Hub without a mirror or a sign-in. */
 function dockerHub(spec: ClusterSpec, plan: ClusterPlan): NonNullable<ClusterNeeds["dockerHub"]> {
   const nodes = plan.groups.reduce(
     (sum, { role, machines }) => sum + (roleTable[role].node ? machines.length : 0),

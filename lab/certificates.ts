@@ -9,7 +9,7 @@ export interface Certified {
   readonly privateKey: string;
 }
 
-/** What a server proves itself by to those who trust the authority; all PEM. */
+/** A server's certificate and key, and the authority that signed it; all PEM. */
 export interface ServerTls extends Certified {
   /** Certificate of the authority that signed the server's. */
   readonly authority: string;

@@ -25,7 +25,7 @@ export function earlyImages(
 
 type Listed = Pick<ClusterSpec, "kubernetes" | "etcd">;
 
-/** Whether pods on a machine of this role need an image of kubeadm's list. */
+/** Returns whether pods on a machine of this role need an image of kubeadm's list. */
 const needs = (spec: Listed, role: Role, image: string): boolean => {
   const { kubeadmImages: names } = rolesOf(spec)[role];
   return names === "all" || names.includes(image);

@@ -153,7 +153,7 @@ export class FailedMachines {
   }
 
   /**
-   * Whether a machine that does not answer, or the one through which it is reached, may still come up.
+   * Returns whether a machine that does not answer, or the one through which it is reached, may still come up.
    *
    * @param waited seconds since it was dialled in vain for the first time
    * @param bears seconds for which it may be dialled in all. Default: those of one that never answered

@@ -18,8 +18,8 @@ hosts_with() {
   for address in "$@"; do printf '%s %s # stackadm\n' "$address" "$API_NAME"; done
 }
 
-# What reaches the API by its name from a pod on the machine's network (apiByName in support/manifests/pod.ts): kubelet copies the
-# file into such a pod when its container starts.
+# Restarts the containers on the machine's network that reach the API by its name (apiByName in support/manifests/pod.ts): kubelet copies
+# /etc/hosts into such a pod when its container starts.
 renew_clients() {
   named_clients | xargs -r timeout 60 crictl stop || say "$(hostname): what asks the API by its name was not restarted"
 }

@@ -9,7 +9,7 @@
 
 readonly admin=/etc/kubernetes/admin.conf
 readonly occasion=${1:-update}
-# What kubeadm init was begun with, until it succeeds; what it makes first for an administrator.
+# begun: a digest of the settings of a kubeadm init that has not succeeded yet. first_admin: the first credential that kubeadm init writes.
 readonly begun=$state/init.begun first_admin=/etc/kubernetes/super-admin.conf
 
 control_plane() {

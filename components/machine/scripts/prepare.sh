@@ -43,7 +43,7 @@ wait_for_cloud_init() {
     0) ;;
     2) say "$(hostname): cloud-init ended with warnings: $(cloud-init status --long | tr '\n' ' ')" ;;
     124) die "cloud-init did not end within $((20 * factor)) minutes on $(hostname); where it is slow, write a larger timeoutFactor" ;;
-    # What it does for a machine is done at the first boot; a later one may have been without the cloud's metadata.
+    # cloud-init sets a machine up at the first boot; a later boot may have been without the cloud's metadata.
     *)
       lives || die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')"
       say "$(hostname): cloud-init failed at the last boot: $(cloud-init status --long | tr '\n' ' ')"

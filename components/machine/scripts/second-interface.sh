@@ -60,7 +60,7 @@ GatewayOnLink=yes
 Table=$table
 }
 NETWORK
-  # One that has not begun reads the file when it does. It is not waited for: that may be after what waits for cloud-init.
+  # A networkd that has not started yet reads the file at its start. Waiting for it here could wait for ever: it may start after cloud-init.
   case $(systemctl show --value -p ActiveState systemd-networkd) in
     # Not by networkctl, which asks by D-Bus: that starts after this.
     active | activating | reloading)
@@ -71,7 +71,7 @@ NETWORK
   esac
 }
 
-# Whether it runs by now depends on how early cloud-init is.
+# Not by `is-active`: this early in the boot networkd may not run yet.
 has_networkd() { systemctl is-enabled --quiet systemd-networkd || command -v netplan >/dev/null; }
 
 # cloud-init wrote what the cloud says of the interface, in a paragraph of its own.

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Whether the distribution's security updates install themselves, and what they leave running. Read by the scripts that come after this one.
+# Turns the distribution's automatic security updates on or off, and says what they leave running. Read by the scripts that come after this one.
 # Value: SECURITY_UPDATES, `yes` or `no`.
 
 # Off since the first boot (user-data.ts): until here they would hold the package lock. What is pinned is held by now. The file sorts

@@ -13,7 +13,7 @@ apt_update() {
   local end=$((SECONDS + 120 * factor)) forgot=no
   until apt_run 600 "$@" update; do
     if [[ $forgot == no ]] && lists_unreadable; then
-      # What a machine that lost its power was writing stays, and apt puts nothing else in its place.
+      # apt never replaces a list that was half written when the machine lost its power.
       rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
       forgot=yes
       continue

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What a machine says of a download that brought something else than was wanted. Reads no values.
+# Sentences about a download that brought something other than what was wanted. Reads no values.
 
 # shown ADDRESS: leaves out what may be a password: user, query and fragment.
 shown() { sed -E 's|[?#].*||; s|^([A-Za-z]+://)[^/]*@|\1|' <<<"$1"; }

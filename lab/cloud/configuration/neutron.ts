@@ -10,7 +10,7 @@ import {
   type CloudInputs,
 } from "./common.js";
 
-/** What dnsmasq reads besides its arguments. */
+/** The file that dnsmasq reads in addition to its arguments. */
 export const frontNamesFile = "/etc/neutron/dnsmasq-front.conf";
 
 /** Names of the flat networks under the external ones, by the setting. */
