@@ -26,7 +26,7 @@ export interface AddMachines {
   readonly signal?: AbortSignal;
 }
 
-/** Gives the running lab images whose servers are virtual machines; builds them at the first call (3 minutes each on 2 cores). */
+/** Gives the running lab images whose servers are virtual machines; builds them at the first call. */
 export async function addMachines(adding: AddMachines): Promise<void> {
   const { paths, root, trusted, state, progress, signal } = adding;
   if (state === undefined)
