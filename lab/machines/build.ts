@@ -76,7 +76,7 @@ export async function ensureMachineImages(build: ImageBuild): Promise<MachineIma
   }
   for (const { release, image } of wanted) {
     if (existsSync(image.folder)) continue;
-    await withStep(build.progress, `Image ${image.name}`, 180, (step) =>
+    await withStep(build.progress, `Image ${image.name}`, 50, (step) =>
       buildImage(release, image, { ...build, step }),
     );
   }

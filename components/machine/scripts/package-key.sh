@@ -69,8 +69,8 @@ fetch() {
     # curl makes no file of an empty answer.
     : >"$2"
     answer=$(curl "${options[@]}" ${PROXY:+--config "$proxy_home/curl-${ended%%:*}"} "$ended") || code=$?
-    # How long it took looks like a status.
-    said=$(sed 's/ after [0-9]* ms//' <<<"${answer#*$'\n'}")
+    # `remedy` would take "after 404 ms" for a status.
+    said=$(tail -n +2 <<<"$answer" | sed 's/ after [0-9]* ms//')
     read -r answer next <<<"${answer%%$'\n'*}"
     case $code in
       0) got=$(if [[ -n $next ]]; then refused_redirect "$next"; else no_file "$2"; fi) ;;
