@@ -69,7 +69,7 @@ export interface SiteKeys {
   readonly containerd: string;
 }
 
-/** What machines need that are containers: they show the host's kernel, memory and swap, and boot in seconds or never. */
+/** Settings that only machines in containers need: they show the host's kernel, memory and swap, and boot in seconds or never. */
 const ofContainers = {
   kubernetes: {
     kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },

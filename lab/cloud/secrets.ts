@@ -21,7 +21,7 @@ export interface LabSecrets extends LabPasswords {
   readonly secretsKey: string;
   /** Of the APIs on the management address. */
   readonly tls: ServerTls;
-  /** Of the hosts of the front. */
+  /** Certificate and key of the hosts of the front. */
   readonly front: Certified;
 }
 

@@ -21,7 +21,7 @@ export function frontCertificate(paths: Pick<LabPaths, "front">): string | undef
     : undefined;
 }
 
-/** The same, made at the first call and kept with its key, for the owner alone, in the lab's cache: images trust it for years. */
+/** Returns the authority's certificate. The first call makes it and keeps it with its key, readable by the owner alone, in the lab's cache: images trust it for years. */
 export async function ensureFrontCertificate(paths: Pick<LabPaths, "front">): Promise<string> {
   const kept = frontCertificate(paths);
   if (kept !== undefined) return kept;

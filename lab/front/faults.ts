@@ -1,4 +1,4 @@
-/** What a host of the front does wrong on demand: `limit` (429, only Docker Hub), `html` (a page where a file was asked for). */
+/** Faults that a host of the front has on demand: `limit` (429, only Docker Hub), `html` (a page where a file was asked for). */
 export type FrontFault = "html" | "limit";
 
 /** Folder in the cloud. A file in it is a fault as long as it is there. */

@@ -33,9 +33,9 @@ export interface TokenRegistry {
   /** Address of the token service. */
   readonly realm: string;
   readonly service: string;
-  /** Whether manifests of public images need the token, too. */
+  /** True where manifests of public images need the token, too. */
   readonly manifestsNeedToken: boolean;
-  /** Whether answers carry Docker Hub's pull limit. */
+  /** True where answers carry Docker Hub's pull limit. */
   readonly limited: boolean;
   /** Address of a blob: `{two}` becomes the first two digits of its digest, `{digest}` all of them. */
   readonly blobs: string;

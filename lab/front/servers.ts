@@ -120,7 +120,7 @@ const tokenServer = (path: string): string[] => [
   "}",
 ];
 
-/** What nginx does for a host, as lines of its server; undefined for a mirror, which depends on the host that the lab runs on. */
+/** Returns the lines of nginx's server for a host; undefined for a mirror, which depends on the host that the lab runs on. */
 export function hostLocations(
   name: string,
   behaviour: HostBehaviour,

@@ -12,7 +12,7 @@ export interface ContainerSpec {
   readonly root: string;
   /** Host path -> path inside, read-only. */
   readonly mounts: Readonly<Record<string, string>>;
-  /** The same, but the cloud may write there. Default: none. */
+  /** Host path -> path inside, writable. Default: none. */
   readonly writableMounts?: Readonly<Record<string, string>>;
 }
 

@@ -26,13 +26,13 @@ export function renderPackages(
     .join("\n");
 }
 
-/** What a repository says of itself. */
+/** The fields of a repository's Release file. */
 export interface ReleaseFacts {
   readonly description: string;
   readonly date: Date;
   /** Its indexes. */
   readonly files: readonly IndexedFile[];
-  /** Of a repository with suites. Default: it is flat. */
+  /** Codename and component of a repository with suites. Default: it is flat. */
   readonly suite?: { readonly codename: string; readonly component: string };
 }
 

@@ -76,7 +76,7 @@ export const debPackages: readonly DebPackage[] = [
   },
 ];
 
-/** Those of them that Docker publishes, not Kubernetes. */
+/** Packages that Docker publishes, not Kubernetes. */
 export const dockerPackages: readonly string[] = ["containerd.io"];
 
 /** The control file of a package (deb-control(5)). `installedKiB`: size of its files. */

@@ -10,7 +10,7 @@ export interface SigningKey {
   readonly fingerprint: string;
   /** Armored. */
   readonly publicKey: string;
-  /** The same key, armored, as it was published with a term that is over: what upstream leaves in the repositories of ended minors. */
+  /** Armored copy of the key with an expiry date that has passed, as upstream leaves it in the repositories of ended minors. */
   expired(): Promise<string>;
   /** Signs a Release file: clear-signed for InRelease, detached and armored for Release.gpg. */
   sign(text: string): Promise<{ readonly inline: string; readonly detached: string }>;

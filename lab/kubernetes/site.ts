@@ -29,7 +29,7 @@ export interface SiteManifest {
   readonly apt: {
     readonly path: string;
     readonly keyFingerprint: string;
-    /** Of the key that signs Docker's repository. */
+    /** Fingerprint of the key that signs Docker's repository. */
     readonly dockerKeyFingerprint?: string;
     /** Upstream's own packages in it, as they were published: file -> SHA-256. */
     readonly mirrored?: Readonly<Record<string, string>>;

@@ -30,7 +30,7 @@ export const imageCommands = {
 /** Changes whenever the steps in this file give another image from the same inputs. */
 const revision = 1;
 
-/** What an image's machines trust besides what Debian's do: certificates (PEM) of authorities. */
+/** Certificates (PEM) of the authorities that an image's machines trust in addition to Debian's own. */
 export type Trusted = readonly string[];
 
 /** An image on this host. */
@@ -139,7 +139,7 @@ async function moveKernel(tree: string, target: string): Promise<void> {
 
 const mebibyte = 2 ** 20;
 const diskSize = 3072 * mebibyte;
-/** Of the partition; the second copy of the partition table needs the last mebibyte. */
+/** Bytes of the partition; the second copy of the partition table needs the last mebibyte. */
 const partitionSize = diskSize - 2 * mebibyte;
 
 /** Writes the tree as the only partition of a disk, which cloud-init lets grow to the flavor's size. */

@@ -24,7 +24,7 @@ export const packages: readonly string[] = [
   ..."tcpdump vim-tiny apt-utils".split(" "),
 ];
 
-/** Of the root partition, as each published image has one of its own. */
+/** Identity of the root partition; each published image has one of its own. */
 export const partitionId = "6f1c7c52-0d5e-4f5e-9d0b-4c9c5f1d0d13";
 
 /** Command line of the published image's kernel. Without GRUB, Nova passes it on. */

@@ -19,9 +19,9 @@ KERNEL_OPTIONS = {KVM: '', TCG: ' tsc=reliable mitigations=off'}
 COMMAND_LINE = 'root=/dev/vda1 ro console=tty0 console=ttyS0,115200'
 DISK_BUSES = ('virtio', 'scsi')
 CDROM_BUSES = ('ide', 'sata', 'scsi')
-# Of a q35: a device can only be added to a running machine at a port that was there from the start.
+# Ports of a q35: a running machine takes a device only at a port that it started with.
 DISK_PORTS, CARD_PORTS = 12, 4
-# Nothing of the lab outlives it: what the guest calls durable may be in the cloud's memory.
+# Disks ignore flushes: no data of the lab outlives it.
 CACHE = {'no-flush': True}
 
 
