@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { cacheDirectory } from "../../base/paths.js";
+
+/**
+ * Returns a folder with the files of packages of this machine's release, which are downloaded at the first call and never installed:
+ * their programs act on machines, and these tests only ask them.
+ */
+export function unpacked(...packages: readonly string[]): string {
+  const all = cacheDirectory("unpacked");
+  const folder = join(all, packages.join("+"));
+  if (existsSync(folder)) return folder;
+  mkdirSync(all, { recursive: true });
+  const work = mkdtempSync(join(all, "part-"));
+  try {
+    download(work, packages);
+    const tree = join(work, "tree");
+    for (const file of readdirSync(work).filter((name) => name.endsWith(".deb")))
+      execFileSync("dpkg-deb", ["--extract", join(work, file), tree]);
+    if (!existsSync(folder)) renameSync(tree, folder);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+function download(cwd: string, packages: readonly string[]): void {
+  const apt = (...words: readonly string[]): void => {
+    execFileSync("apt-get", ["-q", ...words], { cwd, stdio: "pipe", timeout: 300_000 });
+  };
+  const get = (): void => {
+    // The folder is only its owner's.
+    apt("-o", "APT::Sandbox::User=root", "download", ...packages);
+  };
+  try {
+    get();
+  } catch {
+    // The package lists may be old or missing.
+    apt("-o", "DPkg::Lock::Timeout=300", "update");
+    get();
+  }
+}
