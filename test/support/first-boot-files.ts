@@ -1,0 +1,16 @@
+import { parse } from "yaml";
+import { deriveKey } from "../../components/identity/host-keys.js";
+import { userData } from "../../components/machine/user-data.js";
+
+/** Returns what cloud-init writes into a folder, `etc/apt/apt.conf.d` say, at the first boot: contents by name. */
+export function firstBootFiles(folder: string): Readonly<Record<string, string>> {
+  const login = { user: "ubuntu", publicKey: "ssh-ed25519 AAAALOGIN" };
+  const hostKey = deriveKey(Buffer.alloc(32, 1).toString("base64"), "test");
+  const { write_files: written } = parse(userData({ machine: "m", login, hostKey })) as {
+    write_files: { path: string; content: string }[];
+  };
+  const inside = written.filter(({ path }) => path.startsWith(`/${folder}/`));
+  return Object.fromEntries(
+    inside.map(({ path, content }) => [path.slice(folder.length + 2), content]),
+  );
+}
