@@ -26,18 +26,18 @@ export function unpacked(...packages: readonly string[]): string {
 }
 
 function download(cwd: string, packages: readonly string[]): void {
-  const apt = (...words: readonly string[]): void => {
-    execFileSync("apt-get", ["-q", ...words], { cwd, stdio: "pipe", timeout: 300_000 });
+  const run = (command: string, ...words: readonly string[]): void => {
+    execFileSync(command, words, { cwd, stdio: "pipe", timeout: 300_000 });
   };
   const get = (): void => {
     // The folder is only its owner's.
-    apt("-o", "APT::Sandbox::User=root", "download", ...packages);
+    run("apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", ...packages);
   };
   try {
     get();
   } catch {
-    // The package lists may be old or missing.
-    apt("-o", "DPkg::Lock::Timeout=300", "update");
+    // The package lists may be old or missing. apt waits for no lock of theirs, and another file of tests may be at it.
+    run("flock", join(cwd, "..", "lock"), "apt-get", "-q", "update");
     get();
   }
 }
