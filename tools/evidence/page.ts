@@ -25,6 +25,7 @@ const introduction = [
   "- **Containers**: machines are system containers of [the lab](lab.md), on the kernel of the host. Kernel modules, boot, udev and the network services of a cloud image are not those of a machine.",
   "- **Kernels**: each machine boots an image with a kernel of its own.",
   "- In both the cloud is the lab: OpenStack's services from Debian's packages, with this project's own drivers for servers, volumes and load balancers. No row says anything about another cloud, unless it names one.",
+  "- _scripts only_: the scripts of a machine run in tests, on a folder with files and answers as that system has them. The system itself never ran.",
   "- _graph_: what the program registers is compared in tests, and never run. _dry run_: an API server accepted the objects.",
   "",
 ];
@@ -113,7 +114,11 @@ export function evidencePage(
   };
   const tables = sections.flatMap(({ title, intro, rows }) => {
     const lines = Object.entries(rows).map(([id, row]) => {
-      const remarks = [...linksOf(id, row, records).map(linkTo), ...(row.note ? [row.note] : [])];
+      const remarks = [
+        ...linksOf(id, row, records).map(linkTo),
+        ...(row.scripts ?? []).map((path) => `_scripts only_: ${linkTo(path)}`),
+        ...(row.note ? [row.note] : []),
+      ];
       return [row.what, cell(id, row, "container"), cell(id, row, "kernel"), remarks.join("; ")];
     });
     const heads = ["what", "containers", "kernels", "tests, remarks"];

@@ -14,6 +14,8 @@ export interface Row {
   readonly what: string;
   /** The tests each of which shows the row. Default: none. */
   readonly proofs?: readonly Proof[];
+  /** Paths of tests that run the scripts of a machine on files like those of the system, which itself never ran there. Default: none. */
+  readonly scripts?: readonly string[];
   /** A remark beside the links: what else looks at it, or why the lab cannot run it. */
   readonly note?: string;
   /** The beginning of the names of images for which the row holds. Default: any image. */

@@ -9,7 +9,7 @@ export const sections: readonly Section[] = [
   {
     title: "Operating systems",
     intro:
-      "The lab's machines have Debian 12. All packages come by apt, from the same repositories on each system.",
+      "The lab's machines have Debian 12. All packages come by apt, from the same repositories on each system. No machine of Ubuntu was ever started: its rows say which tests run the scripts alone.",
     rows: systems,
   },
   { title: "Kubernetes and upgrades", rows: kubernetes },

@@ -33,14 +33,28 @@ const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>>
   "debian-13": { prepare: [emulated("debian-13")], up: [emulated("debian-13")] },
 };
 
+const ubuntuScripts = (name: string): string => `test/scripts/ubuntu/${name}.test.ts`;
+
+/** The tests of scripts with the files of a system that no test boots. */
+const scripts: Partial<Record<Feature, readonly string[]>> = {
+  prepare: [ubuntuScripts("packages")],
+  networkd: [ubuntuScripts("network")],
+  "security-updates": [ubuntuScripts("packages")],
+};
+
 /** Each image with each feature. */
 export const systems = Object.fromEntries(
   Object.entries(images).flatMap(([image, name]) =>
     Object.entries(features).map(([feature, what]): [string, Row] => {
       const shown = proofs[image as Image]?.[feature as Feature];
+      const tried = image.startsWith("ubuntu-") && scripts[feature as Feature];
       return [
         `system/${image}/${feature}`,
-        { what: `${name}: ${what}`, image, ...(shown && { proofs: shown }) },
+        {
+          ...{ what: `${name}: ${what}`, image },
+          ...(shown && { proofs: shown }),
+          ...(tried && { scripts: tried }),
+        },
       ];
     }),
   ),

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../../../base/paths.js";
 import { evidencePage } from "../../../../tools/evidence/page.js";
 import type { EvidenceRecord } from "../../../../tools/evidence/record.js";
 import { lab, type Section } from "../../../../tools/evidence/row.js";
@@ -79,6 +82,29 @@ describe("the page of what runs", () => {
     const own = record("27", { test: "test/lab/all/five.test.ts" });
     const [, , links] = cells(page(kernel, own), "five");
     assert.equal(links, `${link}; [emulated/five](../test/emulated/five.test.ts); a remark`);
+  });
+
+  it("does not count a test of scripts alone, and names it as one", () => {
+    const row = {
+      what: "system",
+      scripts: ["test/scripts/ubuntu/network.test.ts"],
+      note: "a remark",
+    };
+    const text = evidencePage([{ title: "Systems", rows: { "system/ubuntu-24.04/up": row } }], []);
+    assert.deepEqual(cells(text, "system"), [
+      ...["never run", "never run"],
+      "_scripts only_: [scripts/ubuntu/network](../test/scripts/ubuntu/network.test.ts); a remark",
+    ]);
+    assert.match(text, /^- _scripts only_: .* never ran\.$/m);
+  });
+
+  it("links to no test that is not there", () => {
+    const paths = Object.values(rows).flatMap(({ proofs = [], scripts = [] }) => [
+      ...proofs.flatMap(({ file, link = file }) => [file, link]),
+      ...scripts,
+    ]);
+    assert.ok(paths.some((path) => path.includes("/scripts/")));
+    for (const path of paths) assert.ok(existsSync(join(packageRoot(), path)), path);
   });
 
   it("does not count a test for an official plugin, which is taken only where it is installed", () => {
