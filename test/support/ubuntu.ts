@@ -1,4 +1,4 @@
-/** What an image of Ubuntu has that scripts on machines read. Facts of its packages; none of them can be had where tests run. */
+/** A release of Ubuntu: facts of its images that scripts on machines read. Its packages are not to be had where these tests run. */
 export interface UbuntuRelease {
   readonly version: string;
   readonly codename: string;

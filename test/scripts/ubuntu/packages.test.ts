@@ -142,7 +142,7 @@ describe("what an Ubuntu machine does after each installation", () => {
 describe("the security updates of an Ubuntu machine, as apt reads their settings", () => {
   let machine: Sandbox;
   const origins = ["${distro_id}:${distro_codename}", "${distro_id}:${distro_codename}-security"];
-  /** What the image's packages bring, and cloud-init writes of our user data. */
+  /** Settings that packages of the image bring. */
   const images: Readonly<Record<string, string>> = {
     "20apt-esm-hook.conf": 'APT::Update::Post-Invoke-Stats { "true"; };\n',
     "20auto-upgrades":

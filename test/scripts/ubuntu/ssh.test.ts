@@ -6,7 +6,7 @@ import { firstBootFiles } from "../../support/first-boot-files.js";
 import { Sandbox } from "../../support/sandbox.js";
 import { unpacked } from "../../support/unpacked.js";
 
-/** Whom a test of root's is instead: as root, sshd wants a user of its own, which only its installation makes. */
+/** The user that sshd runs as where root runs the tests: for root it needs a user of its own, which only its installation makes. */
 const nobody = 65_534;
 
 describe("sshd on an Ubuntu machine, by what it says of its settings", () => {
