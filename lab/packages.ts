@@ -29,16 +29,3 @@ export const cloudPackages: readonly string[] = [
   ),
   ..."barbican-api python3-openstackclient python3-octaviaclient".split(" "),
 ];
-
-/**
- * The server image: a small system with cloud-init, and what Kubernetes packages depend on. net-tools: cloud-init's
- * fixed addresses call `route`.
- */
-export const imagePackages: readonly string[] = [
-  ..."systemd systemd-sysv dbus udev openssh-server cloud-init sudo iproute2 iputils-ping".split(
-    " ",
-  ),
-  ..."ifupdown isc-dhcp-client netcat-openbsd curl ca-certificates e2fsprogs xfsprogs".split(" "),
-  ..."procps python3 libpam-systemd less net-tools".split(" "),
-  ..."conntrack ipset ethtool socat ebtables iptables nftables kmod runc gnupg".split(" "),
-];

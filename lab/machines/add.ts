@@ -7,9 +7,10 @@ import { withStep, type Progress } from "../../base/progress.js";
 import { UserError } from "../../base/user-error.js";
 import { inContainer } from "../host/container.js";
 import { hostPath } from "../host/packages.js";
+import type { Trusted } from "../image/generalize.js";
 import type { LabPaths } from "../settings.js";
 import type { LabState } from "../state.js";
-import { ensureMachineImages, imageCommands, type MachineImage, type Trusted } from "./build.js";
+import { ensureMachineImages, imageCommands, type MachineImage } from "./build.js";
 
 /** Name of the extra. */
 export const machinesExtra = "emulated-machines";

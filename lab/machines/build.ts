@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, open, readdir, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { writeWhole } from "../../base/files.js";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
 import { run } from "../../base/run.js";
 import { runContained } from "../host/contained.js";
 import { debianTree } from "../host/debian-tree.js";
+import { generalize, type Trusted } from "../image/generalize.js";
+import { stockUnits, type Release } from "../image/stock.js";
 import { inputKey } from "../key.js";
 import type { LabPaths } from "../settings.js";
 import {
@@ -15,7 +16,6 @@ import {
   packages,
   partitionId,
   releases,
-  type Release,
 } from "./releases.js";
 
 /** Commands of the host that make an image, and the Debian packages they come from. */
@@ -29,9 +29,6 @@ export const imageCommands = {
 
 /** Changes whenever the steps in this file give another image from the same inputs. */
 const revision = 1;
-
-/** Certificates (PEM) of the authorities that an image's machines trust in addition to Debian's own. */
-export type Trusted = readonly string[];
 
 /** An image on this host. */
 export interface MachineImage {
@@ -47,7 +44,15 @@ export interface MachineImage {
 const cacheFolder = ({ cache }: LabPaths): string => join(cache, "machines");
 
 export function machineImage(release: Release, paths: LabPaths, trusted: Trusted): MachineImage {
-  const inputs = [release, packages, files(release), kernelCommandLine, partitionId, trusted];
+  const inputs = [
+    release,
+    packages,
+    files(release),
+    stockUnits,
+    kernelCommandLine,
+    partitionId,
+    trusted,
+  ];
   const key = inputKey(...inputs, revision);
   const name = imageName(release);
   const folder = join(cacheFolder(paths), `${name}-${key}`);
@@ -97,31 +102,12 @@ async function buildImage(
     ...{ folder: tree, packages, suite: release.suite, step },
     ...(signal && { signal }),
   });
-  await generalize(tree, release, trusted);
+  await generalize(tree, files(release), trusted);
   step.update("writing the disk");
   await moveKernel(tree, part);
   await writeDisk(tree, part, signal);
   await runContained("rm", ["-r", "--one-file-system", tree]);
   await rename(part, folder);
-}
-
-/** Makes a tree a cloud image: Debian's sources and network, what it trusts, nothing of this host's identity. */
-async function generalize(tree: string, release: Release, trusted: Trusted): Promise<void> {
-  for (const file of ["etc/hostname", "etc/resolv.conf", "etc/apt/apt.conf.d/99mmdebstrap"])
-    await rm(join(tree, file), { force: true });
-  await rm(join(tree, "etc/apt/sources.list"), { force: true });
-  await run("find", [join(tree, "etc/ssh"), "-name", "ssh_host_*", "-delete"]);
-  await run("find", [join(tree, "var/lib/apt/lists"), "-type", "f", "-delete"]);
-  for (const [file, { content, mode }] of Object.entries(files(release))) {
-    writeWhole(join(tree, file), content, { mode });
-    if (mode !== undefined) await chmod(join(tree, file), mode);
-  }
-  for (const [index, certificate] of trusted.entries())
-    writeWhole(join(tree, `usr/local/share/ca-certificates/lab-${index}.crt`), certificate);
-  await symlink("../run/systemd/resolve/stub-resolv.conf", join(tree, "etc/resolv.conf"));
-  await runContained("chroot", [tree, "update-ca-certificates"]);
-  const units = ["systemd-networkd", "systemd-resolved", "systemd-timesyncd"];
-  await runContained("chroot", [tree, "systemctl", "enable", ...units]);
 }
 
 /** Puts kernel and initrd beside the disk, under names without a version. They stay in the tree, too: packages own them. */

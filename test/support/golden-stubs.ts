@@ -12,7 +12,7 @@ export const goldenStubs: Readonly<Record<string, string>> = {
     while [ "$1" != bookworm ]; do shift; done
     cd "$2"
     mkdir -p etc/{ssh,cloud/cloud.cfg.d,default,apt/apt.conf.d,systemd/system,nginx/sites-enabled}
-    mkdir -p var/lib/dpkg srv sbin
+    mkdir -p var/lib/{dpkg,apt/lists} srv sbin
     echo "unique to this host" >etc/machine-id
     touch etc/ssh/ssh_host_rsa_key etc/hostname etc/apt/apt.conf.d/99mmdebstrap
     echo "a site" >etc/nginx/sites-enabled/default

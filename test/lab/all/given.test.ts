@@ -99,7 +99,9 @@ describe("a cluster of addresses, a group and a second network that were there b
       const routes = (await inServer(server, "ip -4 route")).trim().split("\n");
       assert.equal(routes.filter((line) => line.startsWith("default ")).length, 1);
       assert.ok(!routes.some((line) => line.includes("10.78.0.")), routes.join("\n"));
-      assert.doesNotMatch(await inServer(server, "cat /etc/resolv.conf"), /10\.78\./);
+      const servers = await inServer(server, "cat /run/systemd/resolve/resolv.conf");
+      assert.match(servers, /^nameserver 10\.0\.0\./m);
+      assert.doesNotMatch(servers, /10\.78\./);
     }
   });
 

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { imageId, offering } from "../../../lab/cloud/offering.js";
-import { imageFile } from "../../../lab/image/image.js";
+import { imageFile, imagePackages } from "../../../lab/image/image.js";
+import { stockFiles, stockPackages } from "../../../lab/image/stock.js";
+import { files, packages, releases } from "../../../lab/machines/releases.js";
 import { labPaths, labSettings } from "../../../lab/settings.js";
 
 describe("lab/image", () => {
@@ -25,8 +27,53 @@ describe("lab/image", () => {
     assert.deepEqual(configuration["growpart"], { mode: "off" });
   });
 
+  it("has what emulated machines have but the kernel, and leaves the rest of cloud-init to the stock file", () => {
+    const missing = packages.filter((name) => !imagePackages.includes(name));
+    assert.deepEqual(missing, ["linux-image-cloud-amd64", "initramfs-tools"]);
+    assert.deepEqual(Object.keys(configuration).sort(), [
+      ...["datasource", "datasource_list", "growpart", "resize_rootfs"],
+    ]);
+  });
+
   it("lies in the cache under a name with its key", () => {
     assert.match(imageFile(labPaths()), /\/images\/debian-12-[0-9a-f]{12}\.tar\.zst$/);
+  });
+});
+
+describe("lab/image/stock", () => {
+  const [bookworm, trixie] = releases;
+  assert.ok(bookworm && trixie);
+
+  it("configures the network by netplan and networkd alone", () => {
+    for (const name of ["netplan.io", "systemd-resolved"]) assert.ok(stockPackages.includes(name));
+    assert.ok(!stockPackages.includes("ifupdown"));
+    const { mode, content } = stockFiles(bookworm)["etc/netplan/90-default.yaml"] ?? {};
+    assert.equal(mode, 0o600);
+    const { network } = parse(content ?? "") as {
+      network: { ethernets: Record<string, { match: { name: string }; dhcp4: boolean }> };
+    };
+    const matched = Object.values(network.ethernets).map(({ match, dhcp4 }) => [match.name, dhcp4]);
+    assert.deepEqual(matched, [
+      ["en*", true],
+      ["eth*", true],
+    ]);
+  });
+
+  it("has apt's sources of its release by mirror lists, which cloud-init writes again", () => {
+    const sources = stockFiles(trixie)["etc/apt/sources.list.d/debian.sources"]?.content ?? "";
+    assert.match(sources, /^Suites: trixie trixie-updates$/m);
+    assert.match(sources, /^Suites: trixie-security$/m);
+    const named = [...sources.matchAll(/mirror\+file:\/\/\/(\S+)/g)].map(([, file = ""]) => file);
+    assert.equal(named.length, 2);
+    for (const file of named) assert.match(stockFiles(trixie)[file]?.content ?? "", /^https:/);
+    const cloudInit = stockFiles(trixie)["etc/cloud/cloud.cfg.d/01_debian_cloud.cfg"]?.content;
+    const written: unknown = parse(cloudInit ?? "");
+    assert.deepEqual(written, { apt: { generate_mirrorlists: true }, manage_etc_hosts: true });
+  });
+
+  it("leaves the disk to the image that has one", () => {
+    assert.ok(!("etc/fstab" in stockFiles(bookworm)));
+    assert.match(files(bookworm)["etc/fstab"]?.content ?? "", /^PARTUUID=\S+ \/ ext4 /);
   });
 });
 

@@ -160,7 +160,6 @@ describe("lab/cloud/golden: the first time", () => {
     assert.ok(!existsSync(join(image, "etc/hostname")));
     assert.ok(!existsSync(join(image, "etc/apt/apt.conf.d/99mmdebstrap")));
     assert.equal(readFileSync(join(image, "etc/machine-id"), "utf8"), "");
-    assert.equal(readlinkSync(join(image, "etc/systemd/system/fstrim.timer")), "/dev/null");
   });
 
   it("unpacks a server image that trusts the front and has Debian's own sources", async () => {
@@ -171,6 +170,19 @@ describe("lab/cloud/golden: the first time", () => {
     assert.match(readFileSync(sources, "utf8"), /^Suites: bookworm bookworm-updates$/m);
     const mirrors = join(image, "etc/apt/mirrors/debian.list");
     assert.equal(readFileSync(mirrors, "utf8"), "https://deb.debian.org/debian\n");
+  });
+
+  it("unpacks a server image whose network is netplan's, networkd's and resolved's", async () => {
+    const { root } = await ensure();
+    const image = join(root, "srv/lab/nova/base", imageId);
+    const stub = "../run/systemd/resolve/stub-resolv.conf";
+    assert.equal(readlinkSync(join(image, "etc/resolv.conf")), stub);
+    const network = statSync(join(image, "etc/netplan/90-default.yaml"));
+    assert.equal(network.mode & 0o777, 0o600);
+    const enabled = host.called("chroot").find((call) => call.includes("systemctl enable"));
+    assert.match(enabled ?? "", / systemd-networkd systemd-resolved /);
+    const configured = readdirSync(join(image, "etc/cloud/cloud.cfg.d")).sort();
+    assert.deepEqual(configured, ["01_debian_cloud.cfg", "99-lab.cfg"]);
   });
 
   it("leaves neither a network nor a container nor a raised kernel setting", async () => {

@@ -1,0 +1,76 @@
+/** A release of Debian that the lab makes server images of. */
+export interface Release {
+  readonly suite: string;
+  readonly version: string;
+}
+
+/**
+ * Packages of Debian's published generic cloud image, except its kernel, as far as a machine of a cluster meets them: nothing more, so that
+ * the program has to install what it needs.
+ */
+export const stockPackages: readonly string[] = [
+  ..."systemd systemd-sysv systemd-resolved systemd-timesyncd libpam-systemd dbus udev".split(" "),
+  ..."netplan.io iproute2 iputils-ping cloud-init cloud-guest-utils openssh-server sudo".split(" "),
+  ..."apparmor unattended-upgrades ca-certificates curl e2fsprogs fdisk kmod procps".split(" "),
+  ..."python3 less cron bind9-host tcpdump vim-tiny apt-utils".split(" "),
+];
+
+/** Units that the published image has enabled and their packages do not enable where no systemd runs. */
+export const stockUnits: readonly string[] = [
+  "systemd-networkd",
+  "systemd-resolved",
+  "systemd-timesyncd",
+];
+
+const archive = "mirror+file:///etc/apt/mirrors/debian.list";
+const security = "mirror+file:///etc/apt/mirrors/debian-security.list";
+
+const source = (uri: string, suites: string): string =>
+  [
+    ...["Types: deb", `URIs: ${uri}`, `Suites: ${suites}`, "Components: main"],
+    "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg\n",
+  ].join("\n");
+
+/** Every network card, by DHCP: cloud-init's description, where there is one, comes on top. */
+const network = `network:
+    version: 2
+    ethernets:
+        all-en:
+            match: { name: en* }
+            dhcp4: true
+            dhcp4-overrides: { use-domains: true }
+            dhcp6: true
+            dhcp6-overrides: { use-domains: true }
+        all-eth:
+            match: { name: eth* }
+            dhcp4: true
+            dhcp4-overrides: { use-domains: true }
+            dhcp6: true
+            dhcp6-overrides: { use-domains: true }
+`;
+
+/** Makes cloud-init write the mirror lists that apt's sources name, in place of a second list of sources. */
+const cloudInit = "apt:\n  generate_mirrorlists: true\nmanage_etc_hosts: true\n";
+
+export interface ImageFile {
+  readonly content: string;
+  /** Default: 0644. */
+  readonly mode?: number;
+}
+
+/** Files of the image by their path in it, as the published image has them. In the lab the front answers for the mirrors. */
+export const stockFiles = ({ suite }: Release): Readonly<Record<string, ImageFile>> => ({
+  // Made at the first boot.
+  "etc/machine-id": { content: "" },
+  "etc/default/locale": { content: "LANG=C.UTF-8\n" },
+  "etc/netplan/90-default.yaml": { content: network, mode: 0o600 },
+  "etc/cloud/cloud.cfg.d/01_debian_cloud.cfg": { content: cloudInit },
+  "etc/apt/mirrors/debian.list": { content: "https://deb.debian.org/debian\n" },
+  "etc/apt/mirrors/debian-security.list": { content: "https://deb.debian.org/debian-security\n" },
+  "etc/apt/sources.list.d/debian.sources": {
+    content: [
+      source(archive, `${suite} ${suite}-updates`),
+      source(security, `${suite}-security`),
+    ].join("\n"),
+  },
+});
