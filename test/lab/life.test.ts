@@ -96,6 +96,17 @@ describe("a cluster's life on the lab", function () {
     }
   });
 
+  it("has a stock image's network services on its machines, which kubelet goes by, and no failed unit", async () => {
+    for (const { serverId } of outputs.nodes) {
+      const units = "systemd-networkd systemd-resolved apt-daily.timer unattended-upgrades";
+      const states = await inServer(serverId, `systemctl is-active ${units}`);
+      assert.equal(states, "active\n".repeat(4));
+      const kubelet = await inServer(serverId, "cat /var/lib/kubelet/config.yaml");
+      assert.match(kubelet, /^resolvConf: \/run\/systemd\/resolve\/resolv\.conf$/m);
+      assert.equal(await inServer(serverId, "systemctl --failed --no-legend"), "");
+    }
+  });
+
   it("fails at most the scored CIS items that are explained", async () => {
     const failures = await failuresOf(outputs.nodes);
     assert.deepEqual(
