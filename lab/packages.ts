@@ -1,6 +1,9 @@
 /** Debian release of the cloud and of the server image. OpenStack is the release it carries (Zed). */
 export const suite = "bookworm";
 
+/** Source packages that the cloud takes from backports: what starts processes or switches between them runs three times as fast with this qemu. */
+export const cloudBackports: readonly string[] = ["qemu", "seabios"];
+
 /**
  * The cloud. Not installed on purpose: nova-compute, cinder-api, cinder-volume, octavia-api; they bring libvirt,
  * lvm2 and tgt, while their code is in the python3-* packages.

@@ -18,7 +18,7 @@ import {
 import { buildImage, imageFile, imageKey } from "../image/image.js";
 import { heartbeat } from "../kubernetes/heartbeat.js";
 import { inputKey } from "../key.js";
-import { cloudPackages, suite } from "../packages.js";
+import { cloudBackports, cloudPackages, suite } from "../packages.js";
 import type { LabPaths, LabSettings } from "../settings.js";
 import { cloudFiles, cloudLinks, removedFiles } from "./files.js";
 import { imageId } from "./offering.js";
@@ -44,7 +44,7 @@ export interface Golden {
 /** Changes whenever the steps in this file give another cloud from the same inputs. */
 const revision = 1;
 
-const treeKey = (): string => inputKey(suite, cloudPackages, revision);
+const treeKey = (): string => inputKey(suite, cloudPackages, cloudBackports, revision);
 
 /** Key of the golden cloud: everything that decides what is in it, except passwords and the drivers' code. Of `paths` only the front's authority counts. */
 export const goldenKey = (settings: LabSettings, paths: LabPaths): string =>
@@ -97,7 +97,10 @@ async function ensurePackages({ paths, progress, signal }: GoldenBuild): Promise
   const part = `${tree}.part`;
   await createSubvolume(part);
   await withStep(progress, "Cloud: Debian packages", 130, (step) =>
-    debianTree({ folder: part, packages: cloudPackages, step, ...(signal && { signal }) }),
+    debianTree({
+      ...{ folder: part, packages: cloudPackages, backports: cloudBackports, step },
+      ...(signal && { signal }),
+    }),
   );
   await rename(part, tree);
   return tree;

@@ -66,19 +66,40 @@ export function parseAptSources(file: string, text: string): AptSource[] {
   );
 }
 
+/** Returns Debian's public mirrors of a suite. */
+const publicSources = (suite: string): AptSource[] => {
+  const components = ["main"];
+  return [
+    { uri: "http://deb.debian.org/debian", suites: [suite, `${suite}-updates`], components },
+    {
+      uri: "http://deb.debian.org/debian-security",
+      suites: [`${suite}-security`],
+      components,
+    },
+  ];
+};
+
 /**
- * One-line sources of `suite`, its updates and its security suite from the mirrors the host's own apt uses. None
- * when the host has none for the suite (it runs another release): mmdebstrap then takes Debian's public mirrors.
+ * Returns one-line sources of `suite`, its updates and its security suite from the mirrors that the host's own apt uses, or from Debian's public
+ * mirrors where the host has none for the suite (it runs another release). Backports are looked for where the suite is.
  */
-export function mirrorLines(sources: readonly AptSource[], suite: string): string[] {
-  const find = (wanted: string) =>
+export function mirrorLines(
+  hostSources: readonly AptSource[],
+  suite: string,
+  { backports = false } = {},
+): string[] {
+  const find = (sources: readonly AptSource[], wanted: string) =>
     sources.find(({ suites, components }) => suites.includes(wanted) && components.includes("main"))
       ?.uri;
-  if (find(suite) === undefined) return [];
-  return [suite, `${suite}-updates`, `${suite}-security`].flatMap((wanted) => {
-    const uri = find(wanted);
-    return uri === undefined ? [] : [`deb ${uri} ${wanted} main`];
-  });
+  const sources = find(hostSources, suite) === undefined ? publicSources(suite) : hostSources;
+  const uris = {
+    ...{ [suite]: find(sources, suite), [`${suite}-updates`]: find(sources, `${suite}-updates`) },
+    [`${suite}-security`]: find(sources, `${suite}-security`),
+    ...(backports && { [`${suite}-backports`]: find(sources, suite) }),
+  };
+  return Object.entries(uris).flatMap(([wanted, uri]) =>
+    uri === undefined ? [] : [`deb ${uri} ${wanted} main`],
+  );
 }
 
 /** All sources of the host's apt. */

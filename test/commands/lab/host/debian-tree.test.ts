@@ -24,11 +24,16 @@ describe("lab/host/debian-tree at work", () => {
     else process.env["TMPDIR"] = saved;
     host.close();
   });
-  const build = (update: (text: string) => void = () => undefined, signal?: AbortSignal) =>
+  const build = (
+    update: (text: string) => void = () => undefined,
+    signal?: AbortSignal,
+    backports?: string[],
+  ) =>
     debianTree({
       folder: join(host.root, "tree"),
       packages: ["systemd", "sudo"],
       step: { ...silent.step(""), update },
+      ...(backports && { backports }),
       ...(signal && { signal }),
     });
 
@@ -40,6 +45,22 @@ describe("lab/host/debian-tree at work", () => {
     await build();
     assert.equal(host.read("used"), 'Acquire::http::Proxy "http://proxy.example:3128";\n');
     assert.match(host.called("mmdebstrap").join(), /--include=systemd,sudo bookworm \S+\/tree/);
+  });
+
+  it("has apt prefer the backports of the source packages that are named, and of no other", async () => {
+    host.stub(
+      "mmdebstrap",
+      'for word; do case "$word" in --setup-hook=upload*) set -- $word; cp "$2" "$root/preferred"; echo "$3" >"$root/target" ;; esac; done',
+    );
+    await build(undefined, undefined, ["qemu", "seabios"]);
+    assert.equal(
+      host.read("preferred"),
+      "Package: src:qemu src:seabios\nPin: release n=bookworm-backports\nPin-Priority: 990\n",
+    );
+    assert.equal(host.read("target"), "/etc/apt/preferences.d/backports\n");
+    assert.match(host.called("mmdebstrap").join(), /deb \S+ bookworm-backports main/);
+    await build();
+    assert.doesNotMatch(host.called("mmdebstrap").at(-1) ?? "", /backports|setup-hook/);
   });
 
   it("tells what is downloaded and set up, and nothing else", async () => {

@@ -39,7 +39,8 @@ describe("lab/host/container", () => {
 });
 
 describe("lab/host/debian-tree", () => {
-  const words = bootstrapArguments({ folder: "/tree", packages: ["a", "b"] }, ["deb m s c"], "/o");
+  const tree = { folder: "/tree", packages: ["a", "b"] };
+  const words = bootstrapArguments(tree, ["deb m s c"], { options: "/o" });
 
   it("ends with suite, folder and mirrors", () => {
     assert.deepEqual(words.slice(-3), ["bookworm", "/tree", "deb m s c"]);

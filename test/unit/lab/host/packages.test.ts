@@ -66,8 +66,23 @@ describe("lab/host/packages: mirrors", () => {
     ]);
   });
 
-  it("leaves the choice to mmdebstrap on a host of another release", () => {
-    assert.deepEqual(mirrorLines(parseAptSources("debian.sources", deb822), "trixie"), []);
+  it("looks for backports where the suite is", () => {
+    const sources = parseAptSources("debian.sources", deb822);
+    assert.deepEqual(mirrorLines(sources, "bookworm", { backports: true }), [
+      "deb http://mirror.example/debian bookworm main",
+      "deb http://mirror.example/debian bookworm-updates main",
+      "deb http://mirror.example/debian bookworm-backports main",
+    ]);
+  });
+
+  it("takes Debian's public mirrors on a host of another release", () => {
+    const sources = parseAptSources("debian.sources", deb822);
+    assert.deepEqual(mirrorLines(sources, "trixie", { backports: true }), [
+      "deb http://deb.debian.org/debian trixie main",
+      "deb http://deb.debian.org/debian trixie-updates main",
+      "deb http://deb.debian.org/debian-security trixie-security main",
+      "deb http://deb.debian.org/debian trixie-backports main",
+    ]);
   });
 });
 
