@@ -24,6 +24,8 @@ type Kubernetes = Pick<
   readonly encryptionKey?: string | undefined;
   /** PEM, of Keystone's webhook on each control plane. Absent: there is none. */
   readonly webhookCertificate?: string | undefined;
+  /** `timeoutFactor` of the cluster. Default: 1. */
+  readonly timeoutFactor?: number | undefined;
 };
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 

@@ -264,11 +264,11 @@ export class ControlPlane extends NodeGroup {
 }
 
 /** Kubernetes' own configuration, with what the API server knows its webhook by and encrypts Secrets with. */
-const configuredOf = ({ spec: { kubernetes }, machines }: FormArgs) =>
+const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormArgs) =>
   pulumi
     .all([webhookOf({ kubernetes }, machines).webhook, pulumi.secret(machines.seed)])
     .apply(([webhook, seed]) => ({
-      ...{ ...kubernetes, webhookCertificate: webhook?.certificate },
+      ...{ ...kubernetes, timeoutFactor, webhookCertificate: webhook?.certificate },
       encryptionKey: encryptionKey(seed),
     }));
 

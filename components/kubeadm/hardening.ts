@@ -5,7 +5,10 @@ type Fields = Readonly<Record<string, unknown>>;
 type Kubernetes = Pick<
   ClusterSpec["kubernetes"],
   "apiServer" | "controllerManager" | "scheduler" | "kubelet" | "hardened"
->;
+> & {
+  /** `timeoutFactor` of the cluster. Default: 1. */
+  readonly timeoutFactor?: number | undefined;
+};
 type KubeletArgs = Pick<Kubernetes, "kubelet" | "hardened">;
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
@@ -72,15 +75,34 @@ export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
  */
 const requests: Flags = { "kube-api-qps": 100, "kube-api-burst": 200 };
 
-export const controllerManagerFlags = ({ controllerManager, hardened }: Kubernetes): Flags => ({
+/**
+ * Times of leader election, Kubernetes' own times the factor: a leader that cannot renew its lease in 10 s ends, and on a slow machine its
+ * restart keeps the next lease from being renewed, too. No flags where the factor is 1.
+ */
+const leaderElection = (factor: number): Flags =>
+  factor === 1
+    ? {}
+    : {
+        "leader-elect-lease-duration": `${String(15 * factor)}s`,
+        "leader-elect-renew-deadline": `${String(10 * factor)}s`,
+        "leader-elect-retry-period": `${String(2 * factor)}s`,
+      };
+
+export const controllerManagerFlags = ({
+  controllerManager,
+  hardened,
+  timeoutFactor = 1,
+}: Kubernetes): Flags => ({
   ...unprofiled,
   ...requests,
+  ...leaderElection(timeoutFactor),
   ...(hardened && { "terminated-pod-gc-threshold": 1000 }),
   ...controllerManager.extraArgs,
 });
 
-export const schedulerFlags = ({ scheduler }: Kubernetes): Flags => ({
+export const schedulerFlags = ({ scheduler, timeoutFactor = 1 }: Kubernetes): Flags => ({
   ...unprofiled,
+  ...leaderElection(timeoutFactor),
   ...scheduler.extraArgs,
 });
 

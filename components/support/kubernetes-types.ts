@@ -56,6 +56,7 @@ export type StorageClass = Named<storage.v1.StorageClassArgs>;
 export type Container = types.input.core.v1.Container;
 export type DeploymentStrategy = types.input.apps.v1.DeploymentStrategy;
 export type EnvVar = types.input.core.v1.EnvVar;
+export type Probe = types.input.core.v1.Probe;
 export type PodSpec = types.input.core.v1.PodSpec;
 export type SecurityContext = types.input.core.v1.SecurityContext;
 export type Toleration = types.input.core.v1.Toleration;

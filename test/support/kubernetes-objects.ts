@@ -158,6 +158,20 @@ export function describeWorkloads(objects: Objects): void {
       assert.equal(new Set(selectors).size, workloads.length);
     });
 
+    it("restarts no container that answers late, as on a busy machine", () => {
+      const probes = workloads.flatMap(({ metadata, spec }) =>
+        containersOf(spec.template.spec).flatMap(({ name, livenessProbe }) =>
+          livenessProbe ? [{ of: `${metadata.name} ${name}`, ...livenessProbe }] : [],
+        ),
+      );
+      assert.notEqual(probes.length, 0);
+      const hasty = probes.filter(
+        ({ timeoutSeconds = 1, periodSeconds = 10, failureThreshold = 3 }) =>
+          timeoutSeconds < 10 || periodSeconds * failureThreshold < 80,
+      );
+      assert.deepEqual(hasty, []);
+    });
+
     it("gives every pod an account of its namespace that exists, or no token at all", () => {
       const accounts = Object.values(objects)
         .flat()

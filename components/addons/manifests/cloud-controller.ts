@@ -15,7 +15,9 @@ import {
   container,
   controlPlaneSelector,
   fromField,
+  liveness,
   onControlPlane,
+  readiness,
 } from "../../support/manifests/pod.js";
 import type { Access } from "../../support/manifests/access.js";
 import type { DaemonSet, Late, Secret, Toleration } from "../../support/kubernetes-types.js";
@@ -195,8 +197,8 @@ function controllerContainer(settings: CloudControllerSettings) {
     env: ownApiServer,
     volumeMounts: [cloudConfigVolume.mount],
     // It serves only after it has logged in to the cloud: ready means that the credential is good.
-    readinessProbe: { httpGet: healthz, periodSeconds: 2, failureThreshold: 3 },
-    livenessProbe: { httpGet: healthz, initialDelaySeconds: 20, periodSeconds: 10 },
+    readinessProbe: readiness({ httpGet: healthz }, { periodSeconds: 2, failureThreshold: 3 }),
+    livenessProbe: liveness({ httpGet: healthz }, { initialDelaySeconds: 20 }),
     resources: { requests: { cpu: "50m", memory: "64Mi" } },
     securityContext: {
       allowPrivilegeEscalation: false,

@@ -9,7 +9,7 @@ import {
   type Access,
 } from "../../support/manifests/access.js";
 import { confined, deployment, systemPod } from "./deployment.js";
-import { appLabel, container, readyWithPods } from "../../support/manifests/pod.js";
+import { appLabel, container, liveness, readiness, readyWithPods } from "../../support/manifests/pod.js";
 import type {
   ApiService,
   ClusterRole,
@@ -130,8 +130,6 @@ export function metricsServer({
 function serverContainer(image: string, signedKubelets: boolean): Container {
   const probe = (path: string) => ({
     httpGet: { path, port: "https", scheme: "HTTPS" as const },
-    periodSeconds: 10,
-    failureThreshold: 3,
   });
   return container({
     name,
@@ -146,8 +144,8 @@ function serverContainer(image: string, signedKubelets: boolean): Container {
     ],
     ports: [{ name: "https", containerPort: port, protocol: "TCP" }],
     // Ready only when it has numbers of nodes: the first come after one resolution.
-    readinessProbe: { ...probe("/readyz"), initialDelaySeconds: 20 },
-    livenessProbe: probe("/livez"),
+    readinessProbe: readiness(probe("/readyz"), { initialDelaySeconds: 20, periodSeconds: 10 }),
+    livenessProbe: liveness(probe("/livez")),
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
     resources: { requests: { cpu: "50m", memory: "100Mi" } },
     securityContext: confined,

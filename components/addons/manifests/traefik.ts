@@ -19,6 +19,8 @@ import { confined, deployment } from "./deployment.js";
 import {
   appLabel,
   container,
+  liveness,
+  readiness,
   readyWithPods,
   spreadOverNodes,
 } from "../../support/manifests/pod.js";
@@ -157,8 +159,8 @@ function proxy({ image, shown }: TraefikSettings): Container {
       })),
       { name: "ping", containerPort: pingPort, protocol: "TCP" },
     ],
-    readinessProbe: { ...probe, periodSeconds: 5 },
-    livenessProbe: { ...probe, periodSeconds: 10 },
+    readinessProbe: readiness(probe, { periodSeconds: 5 }),
+    livenessProbe: liveness(probe),
     // Where it keeps bodies that are too large for memory.
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
     resources: { requests: { cpu: "100m", memory: "100Mi" } },

@@ -6,6 +6,7 @@ import {
   container,
   everywhere,
   fromField,
+  liveness,
   namesApi,
 } from "../../support/manifests/pod.js";
 import { cniDirectory, publishes } from "../cni.js";
@@ -214,10 +215,9 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
       configurationMount,
       { name: "xtables-lock", mountPath: "/run/xtables.lock" },
     ],
-    livenessProbe: {
+    livenessProbe: liveness({
       httpGet: { path: "/healthz", port: healthPort, host: "127.0.0.1" },
-      periodSeconds: 10,
-    },
+    }),
     resources: { requests: { cpu: "50m", memory: "50Mi" } },
     // Routes, tunnel and iptables of the node.
     securityContext: only("NET_ADMIN", "NET_RAW"),

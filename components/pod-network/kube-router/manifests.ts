@@ -6,7 +6,9 @@ import {
   container,
   everywhere,
   fromField,
+  liveness,
   namesApi,
+  readiness,
 } from "../../support/manifests/pod.js";
 import type { Access } from "../../support/manifests/access.js";
 import type { ConfigMap, DaemonSet, Late, Secret } from "../../support/kubernetes-types.js";
@@ -255,8 +257,8 @@ function router(settings: KubeRouterSettings) {
         ? [{ name: "peer-passwords", mountPath: passwordsDirectory, readOnly: true }]
         : []),
     ],
-    readinessProbe: { httpGet: healthz, periodSeconds: 2, failureThreshold: 3 },
-    livenessProbe: { httpGet: healthz, initialDelaySeconds: 20, periodSeconds: 10 },
+    readinessProbe: readiness({ httpGet: healthz }, { periodSeconds: 2, failureThreshold: 3 }),
+    livenessProbe: liveness({ httpGet: healthz }, { initialDelaySeconds: 20 }),
     resources: { requests: { cpu: "50m", memory: "64Mi" } },
     // Routes, iptables, ipsets and sysctls of the node.
     securityContext: { privileged: true },

@@ -1,6 +1,6 @@
 /** What containers and tolerations of all add-ons have in common (pure). */
 import { apiPort } from "../../../base/ports.js";
-import type { Container, EnvVar, Toleration } from "../kubernetes-types.js";
+import type { Container, EnvVar, Probe, Toleration } from "../kubernetes-types.js";
 
 /** A container; images have fixed tags, so a copy on the node is the right one. */
 export function container(
@@ -13,6 +13,28 @@ export function container(
     terminationMessagePolicy: "FallbackToLogsOnError",
   };
 }
+
+/**
+ * Seconds in which a container has to answer a probe, as in kubeadm's control planes. Kubernetes' default of 1 s takes a container that is
+ * healthy on a busy machine for a broken one.
+ */
+const probeTimeout = { timeoutSeconds: 15 };
+
+type Handler = Pick<Probe, "httpGet">;
+type Rhythm = Partial<Omit<Probe, keyof Handler | keyof typeof probeTimeout>>;
+
+/** Returns a probe of whether a container may be used. */
+export const readiness = (handler: Handler, rhythm: Rhythm): Probe => ({
+  ...{ ...handler, ...probeTimeout },
+  ...rhythm,
+});
+
+/** Returns a probe that restarts a container after 80 s without an answer, as in kubeadm's control planes. */
+export const liveness = (handler: Handler, rhythm: Rhythm = {}): Probe => ({
+  ...{ ...handler, ...probeTimeout },
+  ...{ periodSeconds: 10, failureThreshold: 8 },
+  ...rhythm,
+});
 
 /** What names an object that is ready only with the pod network. Where nobody here knows when that is, nothing waits for it. */
 export const readyWithPods = <

@@ -46,6 +46,22 @@ describe("what hardens a cluster", () => {
     assert.equal(controllerManagerFlags(kubernetes({ controllerManager }))["kube-api-qps"], 30);
   });
 
+  it("keeps leaders as many times as long as a slow machine needs, unless the user says how long", () => {
+    const times = {
+      "leader-elect-lease-duration": "60s",
+      "leader-elect-renew-deadline": "40s",
+      "leader-elect-retry-period": "8s",
+    };
+    for (const flags of [controllerManagerFlags, schedulerFlags]) {
+      const usual = flags({ ...kubernetes(), timeoutFactor: 1 });
+      assert.deepEqual(usual, flags(kubernetes()));
+      assert.deepEqual(flags({ ...kubernetes(), timeoutFactor: 4 }), { ...usual, ...times });
+    }
+    const scheduler = { extraArgs: { "leader-elect-retry-period": "3s" } };
+    const written = schedulerFlags({ ...kubernetes({ scheduler }), timeoutFactor: 4 });
+    assert.equal(written["leader-elect-retry-period"], "3s");
+  });
+
   it("only warns by default of pods above the baseline, and refuses them when hardened", () => {
     assert.equal(podSecurity({})?.defaults["enforce"], "privileged");
     assert.equal(podSecurity({})?.defaults["warn"], "baseline");
