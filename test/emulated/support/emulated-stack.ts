@@ -24,12 +24,12 @@ const siteSchema = z.object({ kubernetes: z.object({ packages: z.unknown() }) })
 /** Defaults of the lab's site but those that only system containers need: the keys that sign in upstream's place. */
 const siteOfKernels = (text: string): string => stringify(siteSchema.parse(parse(text)));
 
-/** Factor for a host whose processors others want, too. Default: none, as an idle host of two cores needs none; records name it as an override. */
-const factor = process.env["STACKADM_EMULATED_TIMEOUT_FACTOR"];
-
-/** One control plane and one worker of an image of virtual machines, everything else by default. */
+/**
+ * One control plane and one worker of an image of virtual machines, by default but for the factor that slow machines need: without it
+ * controllers on two emulated processors lose their leases, and their restarts keep them busy for good.
+ */
 export const onePlusOne = (image = "debian-12-emulated"): Changes => ({
-  ...(factor !== undefined && { timeoutFactor: Number(factor) }),
+  timeoutFactor: 4,
   topology: "one-control-plane",
   image,
   externalNetwork: "public",
@@ -38,20 +38,24 @@ export const onePlusOne = (image = "debian-12-emulated"): Changes => ({
   workers: { general: { flavor: "k8s-worker", count: 1 } },
 });
 
-/** A stack on the lab whose machines have kernels of their own. */
+/** A stack on the lab with emulated machines: they have kernels of their own. */
 export class EmulatedStack extends Stack {
   #shells: RootShells | undefined;
-  readonly #folder = mkdtempSync(join(tmpdir(), "emulated-"));
+  #folder: string | undefined;
 
+  /** `withContainers`: some of its machines are system containers, which need the lab's settings for them. Default: none is. */
   constructor(
     name: string,
     readonly settings: Changes = onePlusOne(),
+    private readonly withContainers = false,
   ) {
     super(name, { name, ...settings });
   }
 
   protected override async make(): Promise<LabCluster> {
     await labAdd("emulated-machines", { progress: silent });
+    if (this.withContainers) return super.make();
+    this.#folder = mkdtempSync(join(tmpdir(), "emulated-"));
     const siteFile = join(this.#folder, "site.yaml");
     return labCluster(this.name, { name: this.name, ...this.settings }, undefined, (facts) => {
       writeFileSync(siteFile, siteOfKernels(readFileSync(facts.siteFile, "utf8")));
@@ -79,7 +83,7 @@ export class EmulatedStack extends Stack {
 
   async close(): Promise<void> {
     this.#shells?.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     await this.cluster.close();
   }
 

@@ -42,6 +42,7 @@ const watched = [
   "loadBalancer.provider",
   "podNetwork.manifest",
   "ssh.bootMinutes",
+  "timeoutFactor",
 ];
 
 /** Returns the paths of all values. */

@@ -9,6 +9,10 @@ export const machines = {
     what: "image and flavor of single machines",
     proofs: [lab("all/own")],
   },
+  "machine/kernel-worker": {
+    what: "a worker with a kernel of its own in a cluster whose control plane is a container",
+    proofs: [lab("kernel-worker")],
+  },
   "machine/spread-hard": {
     what: "`spread: hard`, hints for the scheduler",
     proofs: [lab("all/unfiltered")],

@@ -29,6 +29,7 @@ const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>>
     up: [lab("life"), emulated("defaults")],
     reboot: [emulated("defaults", "after a reboot")],
     networkd: [emulated("defaults", "while systemd-networkd is restarted")],
+    "security-updates": [emulated("defaults", "while a security update of systemd comes")],
   },
   "debian-13": { prepare: [emulated("debian-13")], up: [emulated("debian-13")] },
 };

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { EmulatedStack, onePlusOne } from "../emulated/support/emulated-stack.js";
+import { Traffic } from "../emulated/support/traffic.js";
+
+const minutes = 60_000;
+
+/** A control plane in a system container, which is fast, and a worker with a kernel of its own, by the default settings of its image. */
+const mixed = {
+  ...onePlusOne("debian-12"),
+  workers: { general: { flavor: "k8s-worker", count: 1, image: "debian-12-emulated" } },
+};
+
+describe("a cluster of a container and a worker with a kernel of its own, on the lab", function () {
+  this.timeout(15 * minutes);
+  this.bail(true);
+  const stack = new EmulatedStack("kernel", mixed, true);
+  const traffic = new Traffic(stack);
+  before(async function () {
+    // The first time on this host, the images are built.
+    this.timeout(30 * minutes);
+    await stack.open();
+  });
+  after(() => stack.close());
+
+  it("comes up: the worker boots, is prepared and joins", async () => {
+    await stack.up();
+    assert.match(await stack.on("general-0", "uname -r"), /cloud-amd64/);
+    assert.match(await stack.on("general-0", "stat -fc %T /sys/fs/cgroup"), /cgroup2fs/);
+  });
+
+  it("carries traffic between the two, and keeps what must be closed closed", async () => {
+    await traffic.run();
+    await traffic.prove();
+  });
+
+  it("goes away and leaves nothing", () => stack.destroyAndLookAround());
+});
