@@ -9,7 +9,13 @@ import {
   type Access,
 } from "../../support/manifests/access.js";
 import { confined, deployment, systemPod } from "./deployment.js";
-import { appLabel, container, liveness, readiness, readyWithPods } from "../../support/manifests/pod.js";
+import {
+  appLabel,
+  container,
+  liveness,
+  readiness,
+  readyWithPods,
+} from "../../support/manifests/pod.js";
 import type {
   ApiService,
   ClusterRole,

@@ -12,9 +12,9 @@ SYSTEM = ('type=1,manufacturer=OpenStack Foundation,product=OpenStack Nova,versi
 KVM, TCG = 'kvm', 'tcg'
 # With tcg, the kernel does not trust the time stamp counter and takes a clock whose every reading
 # stops the emulated processors; page tables of its own for each system call cost as much.
-# With tcg, these features cost time and save none: smap, smep and pku end a translation at each access to
-# another's memory, la57 has a page table more to walk, erms and fsrm let the kernel copy byte by byte, and
-# an emulated aes is slower than the cipher that TLS takes without it.
+# With tcg, these features cost time and save none: smap, smep and pku end a translation at each
+# access to another's memory, la57 has a page table more to walk, erms and fsrm let the kernel copy
+# byte by byte, and an emulated aes is slower than the cipher that TLS takes without it.
 SLOW_FEATURES = ('smap', 'smep', 'pku', 'la57', 'erms', 'fsrm', 'aes')
 ACCELERATION = {KVM: ('-accel', 'kvm', '-cpu', 'host'),
                 TCG: ('-accel', 'tcg,thread=multi',
