@@ -42,6 +42,7 @@ export const onePlusOne = (image = "debian-12-emulated"): Changes => ({
 export class EmulatedStack extends Stack {
   #shells: RootShells | undefined;
   #folder: string | undefined;
+  #stands = false;
 
   /** `withContainers`: some of its machines are system containers, which need the lab's settings for them. Default: none is. */
   constructor(
@@ -69,8 +70,14 @@ export class EmulatedStack extends Stack {
   }
 
   override async up(changed: Changes = {}, refresh = false): Promise<void> {
+    this.#stands = true;
     await super.up(changed, refresh);
     this.reach();
+  }
+
+  protected override async destroy(): Promise<void> {
+    await super.destroy();
+    this.#stands = false;
   }
 
   /** Lets `inServer` reach the machines that the stack has. */
@@ -81,7 +88,9 @@ export class EmulatedStack extends Stack {
     }
   }
 
+  /** Destroys what a failed test left: its machines would take their processors from the next test. */
   async close(): Promise<void> {
+    if (this.#stands) await this.destroy().catch(() => undefined);
     this.#shells?.close();
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     await this.cluster.close();

@@ -25,7 +25,13 @@ const objects = (agnhost: string): object[] => [
         spec: {
           terminationGracePeriodSeconds: 1,
           tolerations: [{ operator: "Exists" }],
-          containers: [{ name: "net", image: agnhost, args: ["netexec", "--http-port=8080"] }],
+          containers: [
+            {
+              ...{ name: "net", image: agnhost, args: ["netexec", "--http-port=8080"] },
+              // It listens seconds after it started on an emulated processor.
+              readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 2, timeoutSeconds: 10 },
+            },
+          ],
         },
       },
     },
