@@ -21,6 +21,8 @@ export interface Certified {
 export class WebServer {
   /** Request lines without their version, in order. */
   readonly asked: string[] = [];
+  /** User and password of each request, "" where it had none; in the order of `asked`, without what a proxy was told. */
+  readonly logins: string[] = [];
   readonly #answers = new Map<string, Answer>();
   readonly #tunnels: Duplex[] = [];
   readonly #server: Server;
@@ -69,8 +71,13 @@ export class WebServer {
     this.answer(path, { status: 302, headers: { location, "content-type": "text/html" }, body });
   }
 
-  #answer({ method = "", url = "" }: IncomingMessage, response: ServerResponse): void {
+  #answer(
+    { method = "", url = "", headers: sent }: IncomingMessage,
+    response: ServerResponse,
+  ): void {
     this.asked.push(`${method} ${url}`);
+    const [, basic = ""] = (sent.authorization ?? "").split(" ");
+    this.logins.push(Buffer.from(basic, "base64").toString());
     // A proxy is asked for whole addresses.
     const { pathname } = new URL(url, "http://here");
     const { status = 200, headers = {}, body } = this.#answers.get(pathname) ?? { status: 404 };

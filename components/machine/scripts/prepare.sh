@@ -19,6 +19,7 @@ prepare() {
   keep_services
   settings
   fetch_by_proxy
+  login_apart
   check_clock
   trust_cloud
   volumes
@@ -139,8 +140,7 @@ install_packages() {
 
 list_packages() {
   trust_packages
-  printf 'deb [signed-by=%s] %s /\n' "$keyring" "$PACKAGES_URL" |
-    write /etc/apt/sources.list.d/stackadm.list
+  list_repository
   apt_update_own || die "kubernetes.packages.url: $(hostname) cannot list the packages of $(shown "$PACKAGES_URL")$(apt_fault kubernetes.packages.url)"
 }
 
