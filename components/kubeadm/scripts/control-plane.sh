@@ -132,7 +132,8 @@ begin_cluster() {
 # without_resolver DOCUMENTS: what keeps this machine's resolver out of the configuration for all kubelets. kubeadm init sets it where
 # systemd-resolved runs, for the machine's own kubelet, and uploads it with the rest: pods of machines without that would not start.
 without_resolver() {
-  printf "{ ! grep -q '^resolvConf:' %s || kubeadm init phase upload-config kubelet --config %s; }" "$kubelet_file" "$1"
+  # Without a semicolon: systemd warns of one in a unit's command whenever it reads its units again.
+  printf "(! grep -q '^resolvConf:' %s || kubeadm init phase upload-config kubelet --config %s)" "$kubelet_file" "$1"
 }
 
 # came_up: succeeds when a kubeadm init with the same settings gave up and its API server answers now. kubeadm keeps certificates and kubeconfigs
