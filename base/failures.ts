@@ -28,7 +28,7 @@ export const failures = {
     exitCode: 2,
     sentence:
       "the stack's secrets cannot be read: the passphrase is not the one with which the stack was made, or there is none",
-    hint: "Let PULUMI_CONFIG_PASSPHRASE_FILE name the file with the passphrase with which the stack was made. Without it, nobody can read its secrets.",
+    hint: "Let PULUMI_CONFIG_PASSPHRASE_FILE name the file with the passphrase with which the stack was made. Without it, its secrets cannot be read.",
     said: [{ text: /incorrect passphrase|passphrase must be set with/ }],
   },
   TOOL_MISSING: {
@@ -44,7 +44,7 @@ export const failures = {
   STACK_NOT_FOUND: {
     exitCode: 1,
     sentence: "there is no such stack in this backend",
-    hint: "`npx stackadm up --stack <name>` makes it; PULUMI_BACKEND_URL says where the states are.",
+    hint: "`npx stackadm up --stack <name>` creates it; PULUMI_BACKEND_URL says where the states are.",
   },
   WRONG_PROJECT: {
     exitCode: 3,
@@ -65,7 +65,7 @@ export const failures = {
   HOST_KEY_MISMATCH: {
     exitCode: 1,
     sentence: "the machine answers with another host key than the one it was given",
-    hint: "Nothing was sent to it. Somebody may be in between; if you rebuilt it by hand, raise its generation.",
+    hint: "Nothing was sent to it. Another machine may answer in its place (a man-in-the-middle attack); if you rebuilt the machine by hand, raise its generation.",
     said: [{ of: "command:remote:", text: /host key mismatch|knownhosts: key/ }],
   },
   SSH_KEY_REFUSED: {
@@ -123,14 +123,14 @@ export const failures = {
   },
   SERVER_STOPPED: {
     exitCode: 1,
-    sentence: "a machine does not run: somebody or something stopped it",
-    hint: "When it runs, run the same command again: it goes on where it stopped.",
+    sentence: "a machine does not run: it was stopped from outside or shut down",
+    hint: "Start it (`openstack server start`), then run the same command again: it goes on where it stopped.",
   },
   SERVER_SILENT: {
     exitCode: 1,
     sentence:
       "a machine gave no sign of life while a script ran on it, though Nova says that it runs",
-    hint: "Look at its console; mend it, then run the same command again.",
+    hint: "Look at its console (`openstack console log show`) and repair the machine, then run the same command again.",
   },
   NOT_FOUND: {
     exitCode: 1,
@@ -151,8 +151,8 @@ export const failures = {
   },
   LOAD_BALANCER_ERROR: {
     exitCode: 1,
-    sentence: "the load balancer did not come up, or takes no change any more",
-    hint: "Run the same command again: one that is in ERROR is deleted first, and `npx stackadm up` makes it anew. If it fails so again, `openstack loadbalancer show` and the cloud's operator know why.",
+    sentence: "the load balancer did not become active, or accepts no change",
+    hint: "Run the same command again: it deletes one that is in ERROR and creates a new one. If that fails, too, `openstack loadbalancer show` and the cloud's operator know why.",
     said: [
       {
         of: "openstack:loadbalancer/",
@@ -165,12 +165,12 @@ export const failures = {
   DRAIN_BLOCKED: {
     exitCode: 1,
     sentence: "a machine stays as it is, because pods on it cannot be moved",
-    hint: "Let these pods go or widen their disruption budget, then run the same command again.",
+    hint: "Delete these pods or widen their disruption budget, then run the same command again.",
   },
   TEARDOWN_BLOCKED: {
     exitCode: 1,
     sentence: "the cluster cannot give back what it has in the cloud",
-    hint: "Let go what is named (whoever set a finalizer has to take it away), then run the same command again. Or `npx stackadm destroy --abandon`: it takes the cluster away as it is; volumes with data stay and are named.",
+    hint: "Delete what is named (a finalizer has to be removed by the program that set it), then run the same command again. Or run `npx stackadm destroy --abandon`: it deletes the cluster as it is, and keeps and names volumes with data.",
   },
   KUBERNETES_UNREACHABLE: {
     exitCode: 1,
@@ -207,7 +207,7 @@ export const failures = {
   KUBERNETES_REFUSED: {
     exitCode: 1,
     sentence: "the Kubernetes API refuses an object",
-    hint: "Mend what it names and run the same command again.",
+    hint: "Correct what it names and run the same command again.",
     said: [
       {
         of: "kubernetes:",
@@ -272,8 +272,8 @@ export const failures = {
   },
   FAILED: {
     exitCode: 1,
-    sentence: "something else failed, and the sentence says what",
-    hint: "Mend that and run the same command again.",
+    sentence: "another failure, which the sentence names",
+    hint: "Correct that and run the same command again.",
   },
 } as const satisfies Readonly<Record<string, FailureRow>>;
 

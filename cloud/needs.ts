@@ -43,7 +43,7 @@ export interface ClusterNeeds {
     readonly name: string;
     readonly zone: string;
   }[];
-  /** GiB of the machines' volumes, by their names. One that is there keeps its own until it is made anew. */
+  /** GiB of the machines' volumes, by their names. One that is there keeps its own until it is created again. */
   readonly volumeSizes: Readonly<Record<string, number>>;
   /** Whether volumes are made in the zones of the machines. */
   readonly volumesFollowZones: boolean;

@@ -85,7 +85,7 @@ export class ClusterMachines {
     throw new Failure(
       "COMMAND_FAILED",
       `${machine.name}: ${reasonIn(said)}`,
-      "Mend that and run the same command again.",
+      "Correct that and run the same command again.",
     );
   }
 

@@ -8,7 +8,7 @@ import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./groups.js";
 export const lookedSchema = z.object({
   /** Whether it is ready for Kubernetes, its volumes are in place and the programs are there that bring something back. */
   prepared: z.boolean(),
-  /** Whether it has the keys of its place in the cluster: one that was made anew has not. */
+  /** Whether it has the keys of its place in the cluster: one that was created again has not. */
   place: z.boolean(),
   /** Whether kubelet runs etcd or an API server there. */
   live: z.boolean(),
@@ -44,7 +44,7 @@ interface Unpack {
 /** What brings a cluster back. */
 export interface RestorePlan {
   readonly backup: Backup;
-  /** Machines made anew that become what their former servers were, and the archives for that. */
+  /** Machines created again that become what their former servers were, and the archives for that. */
   readonly unpack: readonly Unpack[];
   /** Those that have etcd's data from then on. None where etcd goes on: then only API servers are brought back. */
   readonly members: readonly MachineOutput[];
@@ -66,7 +66,7 @@ const said = (seen: Seen | undefined): Said | undefined =>
 
 const adviceFor = ({ behind }: Silent): string =>
   behind === undefined
-    ? "Bring it up, and see that it lets you in; only where it is lost for good delete its server, and `npx stackadm up --refresh` makes it anew afterwards."
+    ? "Bring it up, and see that it lets you in; only where it is lost for good delete its server, and `npx stackadm up --refresh` creates it again afterwards."
     : `It is reached through ${behind}, which \`npx stackadm up --refresh\` makes anew before it ends with an error.`;
 
 /** Machines that may come back as they were would go on with what they know. */

@@ -13,7 +13,7 @@ import { lookedSchema, type RestorePlan, type Seen } from "./restore-plan.js";
 type Machines = Pick<ClusterMachines, "ask">;
 type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
 
-/** What the outputs say of one that was made anew by a run that failed is its former server. */
+/** What the outputs say of one that was created again by a run that failed is its former server. */
 const serverOf = (
   servers: Servers,
   machine: Pick<MachineOutput, "name" | "serverId">,
@@ -56,7 +56,7 @@ async function onAll<T>(
     throw new Failure(
       "COMMAND_FAILED",
       failed.map(sentenceOf).join("\n"),
-      "Mend that and run the same command again.",
+      "Correct that and run the same command again.",
     );
   return ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }

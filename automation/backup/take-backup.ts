@@ -88,7 +88,7 @@ async function snapshotOf(
   );
 }
 
-/** Machines that are made anew in the same way, and the static pods that each has. */
+/** Machines that are created again in the same way, and the static pods that each has. */
 interface Kind {
   readonly machines: readonly MachineOutput[];
   readonly pods: readonly StaticPod[];

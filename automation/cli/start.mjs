@@ -33,7 +33,7 @@ function tell(error) {
   const said = error.message.replace(/\.?$/, ".");
   const message = foreseen ? error.message : `This was not foreseen: ${said}`;
   const hint = foreseen
-    ? "Mend that and run the same command again."
+    ? "Correct that and run the same command again."
     : "Run the same command again; if that does not help, run it with STACKADM_DEBUG=1 and report what it shows.";
   if (process.argv.includes("--json")) {
     process.stdout.write(`${JSON.stringify({ type: "error", code: "FAILED", message, hint })}\n`);

@@ -145,9 +145,9 @@ function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): vo
 }
 
 const plans: Readonly<Partial<Record<Fate, string>>> = {
-  failed: `${inError}: \`npx stackadm up\` deletes it and makes it anew.`,
-  gone: "is gone: `npx stackadm up` makes it anew.",
-  going: "is being deleted: `npx stackadm up` makes it anew.",
+  failed: `${inError}: \`npx stackadm up\` deletes it and creates it again.`,
+  gone: "is gone: `npx stackadm up` creates it again.",
+  going: "is being deleted: `npx stackadm up` creates it again.",
 };
 
 /** For who changes nothing: says what the next `up` would do, and answers it as rows of its plan, which the engine does not know of. */
@@ -198,8 +198,8 @@ type Purpose = "up" | "destroy";
 
 const sayings = {
   up: {
-    failed: `${inError}: it is deleted with all that is in it, and this run makes it anew. Until then nobody answers at its address.`,
-    gone: "is gone: this run makes it anew, with all that was in it.",
+    failed: `${inError}: it is deleted with all that is in it, and this run creates it again. Until then nobody answers at its address.`,
+    gone: "is gone: this run creates it again, with all that was in it.",
   },
   destroy: {
     failed: `${inError}: it is deleted with all that is in it.`,
@@ -207,7 +207,7 @@ const sayings = {
   },
 } as const satisfies Readonly<Record<Purpose, Readonly<Record<"failed" | "gone", string>>>>;
 
-/** What besides becomes of the address of one that is made anew. Pure. */
+/** What besides becomes of the address of one that is created again. Pure. */
 function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): string {
   const isKept = ["vipPortId", "vipAddress"].some((key) => text(inputs?.[key]) !== undefined);
   if (isKept || purpose === "destroy") return "";

@@ -93,7 +93,7 @@ interface Asked {
 /**
  * What the program would find: the same as then, with its servers as they are now. Nothing where somebody else asks, where the cloud is
  * reached otherwise, or where one of the servers is marked: the program judges that. Nothing either where something of somebody else's is
- * used, a network or a security group, which may be changed or made anew without any setting of ours being another.
+ * used, a network or a security group, which may be changed or created again without any setting of ours being another.
  */
 export async function foundThen(
   run: Run,

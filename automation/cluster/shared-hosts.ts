@@ -36,7 +36,7 @@ export function sharedHostWarnings(
       const loss = lost ? "take the majority with them if it fails" : "fail with it";
       const generation = `${path}.nodes.${last.split("-").at(-1) ?? ""}.generation`;
       return [
-        `${names.join(", ")} and ${last} are on one host, and ${loss}; where its zone has another, or with another zone, raise \`${generation}\`: it is made anew beside those that are there`,
+        `${names.join(", ")} and ${last} are on one host, and ${loss}; where its zone has another, or with another zone, raise \`${generation}\`: it is created again beside those that are there`,
       ];
     });
   });

@@ -115,7 +115,7 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
     new ClusterError(
       "FAILED",
       `The stack's state cannot be read: ${stderr.trim()}`,
-      "Mend that and run the same command again; PULUMI_BACKEND_URL says where the state is.",
+      "Correct that and run the same command again; PULUMI_BACKEND_URL says where the state is.",
     )
   );
 }

@@ -8,7 +8,7 @@ import { readState, type StateExport } from "./state.js";
  * What OpenStack's provider has made and could not read afterwards stands in the state with that error. The engine would change it with
  * the next run, to make it whole, and of many kinds OpenStack's provider can change nothing: no run would ever come to its end. It only
  * has to be read. What is in Kubernetes has such errors, too, while it does not become ready; that waits again where it is changed.
- * And a server with such an error is made anew (see machine.ts): read, it would be kept.
+ * And a server with such an error is created again (see machine.ts): read, it would be kept.
  */
 
 /** Whether it stays, as it was made, in spite of such an error. Pure. */

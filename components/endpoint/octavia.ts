@@ -8,7 +8,7 @@ export const monitoring = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown:
 /** Octavia takes one change of a load balancer at a time, and amphorae, by Octavia's documentation, take minutes to boot: none was ever run with this program. */
 export const customTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
-/** The size and the place that were chosen for a load balancer; another one makes it anew. */
+/** The size and the place that were chosen for a load balancer; another one creates it again. */
 export const placed = ({
   flavorId,
   zone,

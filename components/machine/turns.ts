@@ -143,7 +143,7 @@ export class Turns {
     return me.generation;
   }
 
-  /** A machine that is made anew comes with the new version. */
+  /** A machine that is created again comes with the new version. */
   private async upgradedBefore(me: Waiting): Promise<readonly Waiting[]> {
     if (livesByMajority(me.role) || !(await this.upgrading)) return [];
     return this.#machines.filter(({ role }) => livesByMajority(role));

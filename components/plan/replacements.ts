@@ -113,7 +113,7 @@ function againstControlPlane(
   }
   if (machines.length < 3)
     return (made) =>
-      `the only control plane, and the cluster would go with it; write ${made} again, have 3 control planes before, or destroy the cluster and make it anew`;
+      `the only control plane, and the cluster would go with it; write ${made} again, have 3 control planes before, or destroy the cluster and create it again`;
   return missingBehind(position, machines, existing);
 }
 

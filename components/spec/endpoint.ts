@@ -49,13 +49,13 @@ const loadBalancer = record({
     .meta(
       doc(
         "in place",
-        "With `load-balancer`: Octavia provider of the API's load balancer. Another one makes it anew; the API cannot be reached from outside meanwhile.",
+        "With `load-balancer`: Octavia provider of the API's load balancer. Another one creates it again; the API cannot be reached from outside meanwhile.",
         "that of `loadBalancer`",
       ),
     ),
   ...octaviaChoices(
     "load-balancer",
-    "Another one makes it anew; the API cannot be reached from outside meanwhile.",
+    "Another one creates it again; the API cannot be reached from outside meanwhile.",
   ),
   public: open,
   floatingIp: floating,

@@ -228,7 +228,7 @@ export function compareFrozen(
     const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
     const message =
       sentences[path] ??
-      `${kept} cannot become ${value} while the cluster lives; ${again}, or destroy the cluster and make it anew`;
+      `${kept} cannot become ${value} while the cluster lives; ${again}, or destroy the cluster and create it again`;
     return kept === value ? [] : [{ path: `cluster.${path}`, message }];
   });
 }

@@ -61,7 +61,7 @@ const workers = record({
       "**required** for `workers`",
     ),
   ),
-  ...octaviaChoices("workers", "Another one makes it anew; nobody reaches Traefik meanwhile."),
+  ...octaviaChoices("workers", "Another one creates it again; nobody reaches Traefik meanwhile."),
   floatingIp: address4
     .optional()
     .meta(

@@ -145,7 +145,7 @@ export class FailedMachines {
     const never = `The machine ${machine} never answered on SSH;`;
     const next =
       state?.status === "DELETED"
-        ? "`up --refresh` makes it anew"
+        ? "`up --refresh` creates it again"
         : (await this.mark({ serverId, way }, state))
           ? `the next \`up\` replaces it${way && state?.status !== "ERROR" ? ", unless it answers by then" : ""}`
           : "raise its generation to have it replaced";

@@ -52,7 +52,7 @@ for (const { release, state, args, cloud } of recordedStates()) {
         );
       });
 
-    it("is not made anew for another name", async () => {
+    it("is not created again for another name", async () => {
       project.environment["NAME"] = "other";
       const { code, output } = await project.run("preview", "--non-interactive");
       assert.notEqual(code, 0);

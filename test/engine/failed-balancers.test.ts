@@ -163,7 +163,7 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
       ?.parent?.replace(/.*::/, "");
   const balancer = async (): Promise<unknown> => (await service.outputs("dev"))["balancer"];
 
-  it("is made anew by the next `up`, and the one after it has nothing to do", async () => {
+  it("is created again by the next `up`, and the one after it has nothing to do", async () => {
     const before = await balancer();
     octavia.status = "ERROR";
     await service.up("dev", bare);

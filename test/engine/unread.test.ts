@@ -74,7 +74,7 @@ describe("an object that could not be read after it was made, of a kind that nob
     await service.up("dev", { ...bare, expectNoChanges: true });
   });
 
-  it("is made anew by the next `up` where it is gone", async () => {
+  it("is created again by the next `up` where it is gone", async () => {
     cloud.on(`GET ${path}/rule-0`, { status: 404, body: {} });
     const { outputs } = await service.up("dev", bare);
     assert.deepEqual([made, outputs["rule"]?.value], [["rule-0", "rule-1"], "rule-1"]);

@@ -23,8 +23,8 @@ describe("frozen values", () => {
     await assert.rejects(update({ a: "1", b: "2", c: "3" }, { a: "1", b: "3", c: "4" }, living), {
       message: [
         "[INVALID_CONFIG] The specification of the living cluster dev is not valid:",
-        "  cluster.b: 2 cannot become 3 while the cluster lives; write 2 again, or destroy the cluster and make it anew",
-        "  cluster.c: 3 cannot become 4 while the cluster lives; write 3 again, or destroy the cluster and make it anew",
+        "  cluster.b: 2 cannot become 3 while the cluster lives; write 2 again, or destroy the cluster and create it again",
+        "  cluster.c: 3 cannot become 4 while the cluster lives; write 3 again, or destroy the cluster and create it again",
       ].join("\n"),
     });
   });

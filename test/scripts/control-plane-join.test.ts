@@ -34,7 +34,7 @@ describe("control-plane.sh with peers", () => {
     );
   });
 
-  it("joins them when it was made anew, with what the first of them gives for this join", () => {
+  it("joins them when it was created again, with what the first of them gives for this join", () => {
     const { code, stderr, calls } = run(peers, "update");
     assert.equal(code, 0, stderr);
     assert.equal(initialisations(calls), 0);

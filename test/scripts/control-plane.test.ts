@@ -284,13 +284,13 @@ describe("control-plane.sh", () => {
     );
   });
 
-  it("never begins a cluster where there was one: a machine made anew without peers says what is left to do", () => {
+  it("never begins a cluster where there was one: a machine created again without peers says what is left to do", () => {
     const { code, stderr, calls } = run({}, "update");
     assert.equal(code, 1);
     assert.equal(initialisations(calls), 0);
     assert.match(
       stderr,
-      /reason: dev-control-plane-0 was made anew, and there is no other control plane to join\. If the cluster had several, write their number/,
+      /reason: dev-control-plane-0 was created again, and there is no other control plane to join\. If the cluster had several, write their number/,
     );
   });
 });

@@ -99,7 +99,7 @@ describe("member.sh", () => {
     assert.equal(machine.file("var/lib/stackadm/kubelet-former.yaml"), undefined);
   });
 
-  it("joins the others when it is not the first, or was made anew, and votes", () => {
+  it("joins the others when it is not the first, or was created again, and votes", () => {
     for (const [over, occasion] of [
       [{ BEGINS: "no" }, undefined],
       [{}, "update"],
@@ -119,11 +119,11 @@ describe("member.sh", () => {
     }
   });
 
-  it("begins no other etcd when the only machine was made anew, and says what to do", () => {
+  it("begins no other etcd when the only machine was created again, and says what to do", () => {
     const { code, stderr, calls } = run({ PEERS: "" }, "update");
     assert.equal(code, 1);
     assert.deepEqual(phases(calls), []);
-    assert.match(stderr, /reason: dev-etcd-0 was made anew, and etcd had only this machine/);
+    assert.match(stderr, /reason: dev-etcd-0 was created again, and etcd had only this machine/);
   });
 
   it("deletes the data of a join that was broken off only when the others have taken it out", () => {

@@ -35,7 +35,7 @@ describe("frozen.sh", () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /\nreason: \[INVALID_CONFIG\] a living cluster keeps its values: cluster\.network\.pods: 10\.244\.0\.0\/16 cannot become 10\.250\.0\.0\/16; cluster\.kubernetes\.kubelet: \{"maxPods":120\} cannot become \{"maxPods":210\}; write the former values again, or destroy the cluster and make it anew\n$/,
+      /\nreason: \[INVALID_CONFIG\] a living cluster keeps its values: cluster\.network\.pods: 10\.244\.0\.0\/16 cannot become 10\.250\.0\.0\/16; cluster\.kubernetes\.kubelet: \{"maxPods":120\} cannot become \{"maxPods":210\}; write the former values again, or destroy the cluster and create it again\n$/,
     );
     assert.equal(machine.file(file), `${kept.join("\n")}\n`);
   });

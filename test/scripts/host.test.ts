@@ -240,7 +240,7 @@ describe("the room on a machine's disk", () => {
       assert.equal(outcome.code, 1);
       assert.equal(
         reason(outcome).replace(machine.root, ""),
-        `[INVALID_CONFIG] machine has ${sentence}, and raise the generation of the machine to have it made anew`,
+        `[INVALID_CONFIG] machine has ${sentence}, and raise the generation of the machine to have it created again`,
       );
       assert.ok(!outcome.calls.some((call) => call.startsWith("apt-get")));
     });

@@ -6,7 +6,7 @@ import { restoreScript } from "../../automation/backup/machines.js";
 import { commands, guard, manifests, reasonIn } from "../support/restored-machine.js";
 import { Sandbox } from "../support/sandbox.js";
 
-describe("restore.sh on a machine that was made anew", () => {
+describe("restore.sh on a machine that was created again", () => {
   let machine: Sandbox;
   beforeEach(() => {
     machine = new Sandbox(commands);
@@ -29,7 +29,7 @@ describe("restore.sh on a machine that was made anew", () => {
 
   const digest = createHash("sha256").update("ARCHIVE").digest("hex");
 
-  it("gives a machine that was made anew its place and its own ID; etcd and API server wait", () => {
+  it("gives a machine that was created again its place and its own ID; etcd and API server wait", () => {
     well("unpack", digest);
     assert.match(machine.file("var/lib/kubelet/kubeadm-flags.env") ?? "", /openstack:\/\/\/0b1c/);
     assert.equal(machine.file("etc/kubernetes/pki/ca.key"), "KEY\n");

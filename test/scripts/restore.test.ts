@@ -49,7 +49,7 @@ describe("restore.sh", () => {
       assert.deepEqual(look(), { ...controlPlane, live: true, majority: false, peers: null });
     });
 
-    it("knows a machine that was made anew, and one that is not prepared", () => {
+    it("knows a machine that was created again, and one that is not prepared", () => {
       machine.close();
       machine = new Sandbox(commands);
       const empty = {

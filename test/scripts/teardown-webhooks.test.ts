@@ -85,6 +85,6 @@ describe("teardown.sh with a webhook that does not answer", () => {
     controlPlane.close();
     assert.equal(code, 0, stderr);
     givenBack(calls);
-    assert.ok(takesPolicies(calls), "what is made anew is let in again");
+    assert.ok(takesPolicies(calls), "what is created again is let in again");
   });
 });

@@ -4,7 +4,7 @@
 #   Kubernetes, has the keys of its place in the cluster, a manifest of etcd or the API server with kubelet, a manifest of each anywhere;
 #   whether its etcd goes on with a majority; the digest of the archive that gave it its place, until the cluster is back; and the peers
 #   that its etcd knows, null where it does not say.
-# unpack DIGEST: on a machine that was made anew, the archive of its former server (standard input). Its etcd and API server do not start.
+# unpack DIGEST: on a machine that was created again, the archive of its former server (standard input). Its etcd and API server do not start.
 # load TOKEN MEMBERS BYTES REVISION: makes the data of the snapshot (standard input) ready beside those of etcd, which goes on; their
 #   revisions go on behind REVISION. TOKEN is the run's.
 # tidy: takes away what is ready, where it is not to be used.

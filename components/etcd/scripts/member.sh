@@ -2,7 +2,7 @@
 # Makes this machine a member of the cluster's etcd, or finds that it is one. etcd is a static pod that kubeadm writes and a
 # kubelet of its own runs, without an API server.
 # Argument: `create` when the program runs this for the first time, `update` later. Only a first time may begin an etcd: a
-# machine that was made anew joins the others, or nobody.
+# machine that was created again joins the others, or nobody.
 # Result: {"member": NAME}.
 # States: done -> look that it answers; nothing or half done -> begin etcd, or be let in by another member.
 # Values: see memberValues in etcd/member-scripts.ts.
@@ -77,7 +77,7 @@ begin_etcd() {
 join_etcd() {
   local cluster='' certificate='' key=''
   [[ -n $PEERS ]] ||
-    die "$NODE_NAME was made anew, and etcd had only this machine: its data went with it: run restore with a backup, or destroy --abandon and up"
+    die "$NODE_NAME was created again, and etcd had only this machine: its data went with it: run restore with a backup, or destroy --abandon and up"
   # Whoever lets this machine in takes its former member out first: data that still count must not be deleted.
   poll 300 ask_to_join ||
     die "no other member of etcd lets $NODE_NAME in; bring a majority of them up and run up again"

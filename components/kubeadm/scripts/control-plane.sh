@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # Makes this machine a control plane of the cluster, or finds that it is one, and says what the others need.
 # Argument: `create` when the program runs this for the first time, `update` later. Only a first time may begin a cluster:
-# a machine that was made anew joins the others, or nobody.
+# a machine that was created again joins the others, or nobody.
 # Result: {"caCertHash", "kubeconfig" (base64), "name", "node", "uid", "kubernetes" (its version)}.
 # States: done -> facts; running -> wait for it; kubeadm init gave up, but its API server came up -> the rest of kubeadm init;
 # half done otherwise -> reset and again; nothing -> kubeadm init or kubeadm join.
@@ -166,7 +166,7 @@ accepting_what_is_there() {
 
 join_cluster() {
   [[ -n $PEERS ]] ||
-    die "$NODE_NAME was made anew, and there is no other control plane to join. If the cluster had several, write their number in controlPlane.count again; if it had only this one, its keys went with it: run restore with a backup, or destroy --abandon and up"
+    die "$NODE_NAME was created again, and there is no other control plane to join. If the cluster had several, write their number in controlPlane.count again; if it had only this one, its keys went with it: run restore with a backup, or destroy --abandon and up"
   if ! unit_running join; then start_join; fi
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"

@@ -26,7 +26,7 @@ keep_frozen() {
   # An earlier release kept it, which upgraded nothing.
   unset 'kept[kubernetes.version]'
   [[ -z $wrong ]] ||
-    die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and make it anew"
+    die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and create it again"
   for path in "${!kept[@]}"; do printf '%s %s\n' "$path" "${kept[$path]}"; done | sort | write "$frozen_file" 0600
 }
 

@@ -22,7 +22,7 @@ begin_release() {
   trap 'failed; [[ -n $released ]] || take_back' EXIT
   # Where a function's output is taken, the log is here.
   exec 5>>"$log"
-  poll 30 refuse_new || say "the API server takes no policy; what is made anew is released as well"
+  poll 30 refuse_new || say "the API server takes no policy; what is created again is released as well"
 }
 
 end_release() {

@@ -107,5 +107,5 @@ room_at() {
 has_room() {
   local free=${1% *}
   [[ $free =~ ^[0-9]+$ ]] && ((free < $2)) || return 0
-  die_as INVALID_CONFIG "$(hostname) has $free MiB free at ${1#* }, and its $3 need $2; choose a flavor with a larger disk, or write $4.size, and raise the generation of the machine to have it made anew"
+  die_as INVALID_CONFIG "$(hostname) has $free MiB free at ${1#* }, and its $3 need $2; choose a flavor with a larger disk, or write $4.size, and raise the generation of the machine to have it created again"
 }

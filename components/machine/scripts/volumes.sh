@@ -19,7 +19,7 @@ volumes() {
 same_server() {
   local file=$state/server
   if [[ -e $file && $(<"$file") != "$SERVER_ID" ]]; then
-    die "$(hostname) boots from the volume $1, on which a former server $(<"$file") was a node. Take what you need from it, then delete server and volume and run \`npx stackadm up --refresh\`: the machine is made anew"
+    die "$(hostname) boots from the volume $1, on which a former server $(<"$file") was a node. Take what you need from it, then delete server and volume and run \`npx stackadm up --refresh\`: the machine is created again"
   fi
   write "$file" 0644 "$SERVER_ID"$'\n'
 }

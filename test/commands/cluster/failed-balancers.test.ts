@@ -70,7 +70,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     embedder.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
   };
 
-  it("is deleted with all that is in it before an `up`, which makes it anew, and only then the cloud is asked what there is room for", async () => {
+  it("is deleted with all that is in it before an `up`, which creates it again, and only then the cloud is asked what there is room for", async () => {
     await embedder.service().up("dev", { ...bare, onNote });
     assert.deepEqual([deletions, idsLeft()], [[["hold"]], others]);
     assert.deepEqual(embedder.engine.operations(), ["hold", "up"]);
@@ -78,7 +78,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     assert.equal(cascade?.path, `${path}/lb?cascade=true`);
     assert.deepEqual(left().at(-1)?.["dependencies"], [urnOf(networkType, "dev-net")]);
     assert.deepEqual(notes, [
-      "The load balancer 'dev-api' (lb) is in ERROR, in which Octavia changes nothing of it: it is deleted with all that is in it, and this run makes it anew. Until then nobody answers at its address. It has no port of its own, so it may come back with another address than 10.0.0.9.",
+      "The load balancer 'dev-api' (lb) is in ERROR, in which Octavia changes nothing of it: it is deleted with all that is in it, and this run creates it again. Until then nobody answers at its address. It has no port of its own, so it may come back with another address than 10.0.0.9.",
     ]);
   });
 
@@ -104,7 +104,10 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   });
 
   for (const [operation, said] of [
-    ["up", /\(lb\) is gone: this run makes it anew, with all that was in it\. It has no port of/m],
+    [
+      "up",
+      /\(lb\) is gone: this run creates it again, with all that was in it\. It has no port of/m,
+    ],
     ["destroy", /\(lb\) is gone, and all that was in it\.$/m],
   ] as const)
     it(`is forgotten with all that was in it where somebody deleted it: ${operation}`, async () => {
@@ -131,7 +134,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     statuses = ["PENDING_DELETE", undefined];
     await embedder.service().up("dev", { ...bare, onNote });
     assert.deepEqual([deletions, idsLeft()], [[], others]);
-    assert.match(notes.join("\n"), /is gone: this run makes it anew/);
+    assert.match(notes.join("\n"), /is gone: this run creates it again/);
   });
 
   for (const status of ["ACTIVE", "PENDING_UPDATE"])
@@ -145,8 +148,11 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   for (const operation of ["preview", "refresh"] as const)
     it(`is only told by a ${operation}`, async () => {
       for (const [status, said] of [
-        ["ERROR", /^! The load .* is in ERROR, .*: `npx stackadm up` deletes it and makes it anew/],
-        [undefined, /^! The load balancer 'lb' \(lb\) is gone: `npx stackadm up` makes it anew/],
+        [
+          "ERROR",
+          /^! The load .* is in ERROR, .*: `npx stackadm up` deletes it and creates it again/,
+        ],
+        [undefined, /^! The load balancer 'lb' \(lb\) is gone: `npx stackadm up` creates it again/],
       ] as const) {
         [notes, statuses] = [[], [status]];
         await embedder.service()[operation]("dev", { onNote });

@@ -46,7 +46,7 @@ describe("a cluster that came up well and is as it was", function () {
     assert.ok((await questions()) > 10);
   });
 
-  it("is asked for when one of its objects is gone, to be made anew", async () => {
+  it("is asked for when one of its objects is gone, to be created again", async () => {
     const resource = (id: string, more = {}) => ({
       ...{ urn: urnOf(instanceType, id), type: instanceType, id, custom: true },
       ...more,

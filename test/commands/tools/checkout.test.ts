@@ -72,7 +72,7 @@ describe("a checkout", function () {
       type: "error",
       code: "FAILED",
       message: "Installing the npm packages failed (exit code 7); see above.",
-      hint: "Mend that and run the same command again.",
+      hint: "Correct that and run the same command again.",
     });
   });
 

@@ -134,7 +134,7 @@ describe("a cluster that is brought back from a backup, on the lab", function ()
     );
     const made = await stack.said("up", "--refresh");
     assert.equal(made.code, 1, made.text);
-    assert.match(made.text, /was made anew, and there is no other control plane to join/);
+    assert.match(made.text, /was created again, and there is no other control plane to join/);
     await stack.well("restore", "--from", backup, "--yes");
     await stack.upTo(true);
     assert.notEqual(stack.controlPlanes[0]?.serverId, former?.serverId);
@@ -157,7 +157,7 @@ describe("a cluster whose etcd lost its majority and goes on with what the last 
   });
   around(stack);
 
-  it("comes back with all that it had: from a backup of the member that lives, whose others are made anew", async () => {
+  it("comes back with all that it had: from a backup of the member that lives, whose others are created again", async () => {
     await stack.upTo();
     await stack.mark("before");
     await stack.lose("control-plane-1");

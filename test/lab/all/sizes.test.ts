@@ -80,7 +80,7 @@ spec: {type: LoadBalancer, selector: {app: none}, ports: [{port: 80}]}
     await stack.again(changed(small));
   });
 
-  it("are made anew of another size, and the cluster goes on", async () => {
+  it("are created again of another size, and the cluster goes on", async () => {
     await stack.up(changed(large));
     await stack.prove(1);
     const { api } = await seen();

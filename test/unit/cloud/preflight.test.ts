@@ -165,7 +165,7 @@ describe("the questions before the first write", () => {
     assert.match((await ask()).join(), /quota of instances: 3 more are needed, 0 of 3/);
   });
 
-  it("need no room for a volume that is to be larger when it is made anew", async () => {
+  it("need no room for a volume that is to be larger when it is created again", async () => {
     cloud.on(`GET /volumev3/limits`, {
       body: {
         limits: { absolute: { maxTotalVolumeGigabytes: 100, totalGigabytesUsed: 90 } },

@@ -71,7 +71,7 @@ describe("a plan that brings a cluster back", () => {
     });
   });
 
-  it("goes on with those that live where servers are gone, or were made anew", () => {
+  it("goes on with those that live where servers are gone, or were created again", () => {
     assert.deepEqual(plan(["gone", controlPlane, anew]), {
       ...{ members: "cp-1", apiServers: "cp-1", without: "cp-0 cp-2", unpack: "" },
     });
@@ -120,7 +120,7 @@ describe("a plan that brings a cluster back", () => {
     assert.equal(plan([anew, serving], [going, going, going]).members, "etcd-0 etcd-1 etcd-2");
   });
 
-  it("wants it made anew first where it is gone, or not prepared", () => {
+  it("wants it created again first where it is gone, or not prepared", () => {
     for (const one of ["gone", bare] as const)
       refused(
         () => plan([one]),

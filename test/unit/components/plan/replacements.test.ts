@@ -47,7 +47,7 @@ describe("control planes of another generation", () => {
 
   it("are not the only one: the cluster would go with it", () => {
     assert.deepEqual(said({ generation: 1 }, ["0"]), [
-      `${path}: 1 would replace dev-control-plane-0, the only control plane, and the cluster would go with it; write 0 again, have 3 control planes before, or destroy the cluster and make it anew`,
+      `${path}: 1 would replace dev-control-plane-0, the only control plane, and the cluster would go with it; write 0 again, have 3 control planes before, or destroy the cluster and create it again`,
     ]);
     assert.deepEqual(said({}, ["2"]).length, 1);
     const one = { nodes: { "0": { generation: 1 } } };

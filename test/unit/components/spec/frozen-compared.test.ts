@@ -12,12 +12,12 @@ describe("comparing what a living cluster keeps", () => {
       {
         path: "cluster.network.pods",
         message:
-          "10.244.0.0/16 cannot become 10.250.0.0/16 while the cluster lives; write 10.244.0.0/16 again, or destroy the cluster and make it anew",
+          "10.244.0.0/16 cannot become 10.250.0.0/16 while the cluster lives; write 10.244.0.0/16 again, or destroy the cluster and create it again",
       },
       {
         path: "cluster.podNetwork",
         message:
-          "kube-router cannot become flannel while the cluster lives; write kube-router again, or destroy the cluster and make it anew",
+          "kube-router cannot become flannel while the cluster lives; write kube-router again, or destroy the cluster and create it again",
       },
     ]);
   });

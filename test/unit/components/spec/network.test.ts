@@ -162,7 +162,7 @@ describe("what a specification says of the network and the way in", () => {
       assert.deepEqual(problems({ network: office, ...unrouted, endpoint }), []);
   });
 
-  it("takes a bastion, whose machine is made anew by its generation", () => {
+  it("takes a bastion, whose machine is created again by its generation", () => {
     assert.deepEqual(spec({ access: "bastion", bastion }).bastion, {
       ...bastion,
       ...{ generation: 0, ...plainMachine },
