@@ -148,19 +148,19 @@ export const engineMessages: readonly EngineMessage[] = [
   {
     code: "LOAD_BALANCER_ERROR",
     text: "loadbalancer x has gone into state ERROR",
-    sentence: /load balancer did not come up/,
+    sentence: /load balancer did not become active/,
   },
   {
     code: "LOAD_BALANCER_ERROR",
     urn: member,
     text: 'error deleting member: Expected HTTP response code [202 204] when accessing [DELETE https://cloud/v2/lbaas/pools/p/members/m], but got 409 instead\n{"faultcode": "Client", "faultstring": "Load Balancer 3f is immutable and cannot be updated.", "debuginfo": null}',
-    sentence: /^Member 'dev-endpoint-member-1': the load balancer .*takes no change any more/,
+    sentence: /^Member 'dev-endpoint-member-1': the load balancer .*accepts no change/,
   },
   {
     code: "LOAD_BALANCER_ERROR",
     urn: member,
     text: "Unable to retrieve parent pool (p) for the member: Resource not found: [GET https://cloud/v2/lbaas/pools/p]",
-    sentence: /^Member 'dev-endpoint-member-1': the load balancer .*takes no change any more/,
+    sentence: /^Member 'dev-endpoint-member-1': the load balancer .*accepts no change/,
   },
   {
     code: "KUBERNETES_UNREACHABLE",
