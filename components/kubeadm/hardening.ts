@@ -77,16 +77,17 @@ const requests: Flags = { "kube-api-qps": 100, "kube-api-burst": 200 };
 
 /**
  * Times of leader election, Kubernetes' own times the factor: a leader that cannot renew its lease in 10 s ends, and on a slow machine its
- * restart keeps the next lease from being renewed, too. No flags where the factor is 1.
+ * restart keeps the next lease from being renewed, too. No flags where the factor is 1, and none where the user sets one of them: a component
+ * refuses times that do not fit each other.
  */
-const leaderElection = (factor: number): Flags =>
-  factor === 1
-    ? {}
-    : {
-        "leader-elect-lease-duration": `${String(15 * factor)}s`,
-        "leader-elect-renew-deadline": `${String(10 * factor)}s`,
-        "leader-elect-retry-period": `${String(2 * factor)}s`,
-      };
+function leaderElection(factor: number, own: Flags): Flags {
+  const times = {
+    "leader-elect-lease-duration": `${String(15 * factor)}s`,
+    "leader-elect-renew-deadline": `${String(10 * factor)}s`,
+    "leader-elect-retry-period": `${String(2 * factor)}s`,
+  };
+  return factor === 1 || Object.keys(times).some((name) => name in own) ? {} : times;
+}
 
 export const controllerManagerFlags = ({
   controllerManager,
@@ -95,14 +96,14 @@ export const controllerManagerFlags = ({
 }: Kubernetes): Flags => ({
   ...unprofiled,
   ...requests,
-  ...leaderElection(timeoutFactor),
+  ...leaderElection(timeoutFactor, controllerManager.extraArgs),
   ...(hardened && { "terminated-pod-gc-threshold": 1000 }),
   ...controllerManager.extraArgs,
 });
 
 export const schedulerFlags = ({ scheduler, timeoutFactor = 1 }: Kubernetes): Flags => ({
   ...unprofiled,
-  ...leaderElection(timeoutFactor),
+  ...leaderElection(timeoutFactor, scheduler.extraArgs),
   ...scheduler.extraArgs,
 });
 

@@ -124,7 +124,7 @@ export const timeoutFactor = whole(1, "a factor", 20)
   .meta(
     doc(
       "in place",
-      "How many times as long as usual everything that depends on the speed of a machine may take: its boot, kubeadm's own timeouts, each step on it, add-ons, verification and `destroy`. For machines that are slow, on a busy host or with an emulated processor. It bounds failures only, so it makes nothing slower that works. A machine that turns out to be slower when it is prepared gets a larger factor, up to 5, by itself. Above 1, controller manager and scheduler also keep their leader election that many times as long (`leader-elect-lease-duration` 15 s, `-renew-deadline` 10 s, `-retry-period` 2 s). A change runs the idempotent `prepare` again and restarts controller manager and scheduler, one control plane after another; it replaces nothing.",
+      "How many times as long as usual everything that depends on the speed of a machine may take: its boot, kubeadm's own timeouts, each step on it, add-ons, verification and `destroy`. For machines that are slow, on a busy host or with an emulated processor. It bounds failures only, so it makes nothing slower that works, but for one thing, see the end. A machine that turns out to be slower when it is prepared gets a larger factor, up to 5, by itself. Above 1, controller manager and scheduler also keep their leader election that many times as long (`leader-elect-lease-duration` 15 s, `-renew-deadline` 10 s, `-retry-period` 2 s). A change runs the idempotent `prepare` again and restarts controller manager and scheduler, one control plane after another; it replaces nothing. Where the leader's machine is lost, another takes over when the lease is over, 15 s times the factor later.",
     ),
   );
 

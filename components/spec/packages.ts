@@ -67,7 +67,7 @@ export const packages = record({
     .meta(
       doc(
         "in place",
-        "Flat apt repository with kubeadm, kubelet, kubectl, cri-tools, kubernetes-cni and, where a mirror has it too, containerd.io (see `containerd`). `{minor}` becomes the minor version; the signing key is `Release.key` in it. A user and a password in the address (percent-encoded) go to that host alone, and only root of a machine can read them there.",
+        "Flat apt repository with kubeadm, kubelet, kubectl, cri-tools, kubernetes-cni and, where a mirror has it too, containerd.io (see `containerd`). `{minor}` becomes the minor version; the signing key is `Release.key` in it. A user and a password in the address (percent-encoded) are sent to that host alone, and only root of a machine can read them there.",
       ),
     ),
   keyFingerprint: fingerprint

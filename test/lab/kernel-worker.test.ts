@@ -4,7 +4,7 @@ import { Traffic } from "../emulated/support/traffic.js";
 
 const minutes = 60_000;
 
-/** A control plane in a system container, which is fast, and a worker with a kernel of its own, by the default settings of its image. */
+/** A control plane in a system container, which is fast, and a worker with a kernel of its own. */
 const mixed = {
   ...onePlusOne("debian-12"),
   workers: { general: { flavor: "k8s-worker", count: 1, image: "debian-12-emulated" } },

@@ -3,40 +3,19 @@
 # PACKAGES_KEY_FINGERPRINT, NEWEST_PACKAGES_URL.
 
 readonly keyring=/etc/apt/keyrings/stackadm.asc package_list=/etc/apt/sources.list.d/stackadm.list
-readonly login_for_apt=/etc/apt/auth.conf.d/90stackadm.conf login_for_curl=$state/packages-login
 
-# Takes user and password out of PACKAGES_URL and NEWEST_PACKAGES_URL. apt and curl read them from files of root's: any user of the machine
-# may read apt's lists and the arguments of a process.
-login_apart() {
-  local login=${PACKAGES_URL#*://}
-  login=${login%%/*}
-  if [[ $login != *@* ]]; then
-    rm -f "$login_for_apt" "$login_for_curl"
-    return 0
-  fi
-  login=${login%@*}
-  PACKAGES_URL=${PACKAGES_URL/"$login@"/}
-  NEWEST_PACKAGES_URL=${NEWEST_PACKAGES_URL/"$login@"/}
-  if [[ $login != *:* ]]; then login+=:; fi
-  printf 'machine %s login %s password %s\n' "$PACKAGES_URL" "$(decoded "${login%%:*}")" "$(decoded "${login#*:}")" |
-    write "$login_for_apt" 0600
-  printf 'user = "%s"\n' "$(decoded "$login" | sed 's/["\\]/\\&/g')" | write "$login_for_curl" 0600
-  # An earlier release wrote them to the list.
-  if [[ -e $package_list ]] && grep -qF "$login@" "$package_list"; then list_repository; fi
-}
-
+# A user and a password in the repository's address are for root alone. An earlier release let every user of the machine read the list.
 list_repository() {
-  printf 'deb [signed-by=%s] %s /\n' "$keyring" "$PACKAGES_URL" | write "$package_list"
+  printf 'deb [signed-by=%s] %s /\n' "$keyring" "$PACKAGES_URL" |
+    write "$package_list" "$(if has_login <<<"$PACKAGES_URL"; then printf 0600; else printf 0644; fi)"
 }
 
-# decoded TEXT: what a part of an address stands for.
-decoded() { printf '%b' "$(sed 's/\\/\\\\/g; s/%\([0-9A-Fa-f][0-9A-Fa-f]\)/\\x\1/g' <<<"$1")"; }
-
-# origin ADDRESS: its scheme and host.
-origin() {
-  local rest=${1#*://}
-  printf '%s' "${1%%://*}://${rest%%/*}"
+close_list() {
+  if [[ -e $package_list ]] && has_login <"$package_list"; then chmod 0600 "$package_list"; fi
 }
+
+# has_login: whether an address in standard input has a user.
+has_login() { grep -q '://[^/[:space:]]*@'; }
 
 # An ended minor keeps the copy of the key that it had last, which expires; the repository of a newer minor has the same key prolonged.
 trust_packages() {
@@ -94,7 +73,7 @@ elsewhere() { [[ $ended == "$1" ]] || printf ' from %s' "$(shown "$ended")"; }
 # fetch ADDRESS FILE: follows at most 5 redirects, each by the proxy of its own scheme. An https address never leads to http. Sets
 # `ended`, the address that answered last; where it fails, `got` to what came from there.
 fetch() {
-  local answer='' next='' said='' code hops=0 options login
+  local answer='' next='' said='' code hops=0 options address
   ended=$1 got=''
   options=(--fail --silent --show-error --retry 5 --retry-connrefused --retry-max-time 120 --max-time 60)
   options+=(--proto '=http,https' --output "$2" --write-out '%{http_code} %{redirect_url}\n%{errormsg}')
@@ -102,10 +81,10 @@ fetch() {
     code=0
     # curl makes no file of an empty answer.
     : >"$2"
-    # A redirect to another host gets no password.
-    login=()
-    if [[ -e $login_for_curl && $(origin "$ended") == "$(origin "$PACKAGES_URL")" ]]; then login=(--config "$login_for_curl"); fi
-    answer=$(curl "${options[@]}" ${PROXY:+--config "$proxy_home/curl-${ended%%:*}"} "${login[@]}" "$ended") || code=$?
+    address=("$ended")
+    # Any user of the machine may read arguments.
+    if has_login <<<"$ended"; then address=(--config -); fi
+    answer=$(curl "${options[@]}" ${PROXY:+--config "$proxy_home/curl-${ended%%:*}"} "${address[@]}" <<<"url = $ended") || code=$?
     # `remedy` would take "after 404 ms" for a status.
     said=$(tail -n +2 <<<"$answer" | sed 's/ after [0-9]* ms//')
     read -r answer next <<<"${answer%%$'\n'*}"

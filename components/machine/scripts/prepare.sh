@@ -19,7 +19,7 @@ prepare() {
   keep_services
   settings
   fetch_by_proxy
-  login_apart
+  close_list
   check_clock
   trust_cloud
   volumes

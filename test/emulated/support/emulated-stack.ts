@@ -90,7 +90,10 @@ export class EmulatedStack extends Stack {
 
   /** Destroys what a failed test left: its machines would take their processors from the next test. */
   async close(): Promise<void> {
-    if (this.#stands) await this.destroy().catch(() => undefined);
+    if (this.#stands)
+      await this.destroy().catch((error: unknown) => {
+        process.stderr.write(`The cluster ${this.name} could not be destroyed: ${String(error)}\n`);
+      });
     this.#shells?.close();
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     await this.cluster.close();

@@ -191,7 +191,9 @@ describe("the security updates of an Ubuntu machine, as apt reads their settings
   });
 
   it("end where they are not wanted, though the image turns them on", () => {
-    machine.run(prepareScripts, workerValues({ securityUpdates: false }));
+    const { code, stderr } = machine.run(prepareScripts, workerValues({ securityUpdates: false }));
+    assert.equal(code, 0, stderr);
+    assert.match(machine.file("etc/apt/apt.conf.d/99stackadm-updates") ?? "", /Enable "0"/);
     assert.ok(settings().includes('APT::Periodic::Enable "0";'));
   });
 });
