@@ -8,7 +8,7 @@ import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./groups.js";
 export const lookedSchema = z.object({
   /** Whether it is ready for Kubernetes, its volumes are in place and the programs are there that bring something back. */
   prepared: z.boolean(),
-  /** Whether it has the keys of its place in the cluster: one that was created again has not. */
+  /** True where it has the keys of its place in the cluster: a machine that was created again has none. */
   place: z.boolean(),
   /** Whether kubelet runs etcd or an API server there. */
   live: z.boolean(),

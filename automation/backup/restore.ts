@@ -13,7 +13,7 @@ import { lookedSchema, type RestorePlan, type Seen } from "./restore-plan.js";
 type Machines = Pick<ClusterMachines, "ask">;
 type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
 
-/** What the outputs say of one that was created again by a run that failed is its former server. */
+/** The outputs name the former server of a machine that a failed run created again. */
 const serverOf = (
   servers: Servers,
   machine: Pick<MachineOutput, "name" | "serverId">,

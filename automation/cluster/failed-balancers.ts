@@ -207,7 +207,7 @@ const sayings = {
   },
 } as const satisfies Readonly<Record<Purpose, Readonly<Record<"failed" | "gone", string>>>>;
 
-/** What besides becomes of the address of one that is created again. Pure. */
+/** Returns what happens to the address of a load balancer that is created again. Pure. */
 function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): string {
   const isKept = ["vipPortId", "vipAddress"].some((key) => text(inputs?.[key]) !== undefined);
   if (isKept || purpose === "destroy") return "";

@@ -17,7 +17,7 @@ const cloudInitConfiguration = join(__dirname, "99-lab.cfg");
 const release: Release = { suite, version: "12" };
 
 /**
- * What Kubernetes' and containerd's packages depend on, and gnupg, which `prepare` installs: with these in the image no server fetches and
+ * Dependencies of Kubernetes' and containerd's packages, and gnupg, which `prepare` installs: with these in the image no server fetches and
  * unpacks them. The published image has none of it; emulated machines show that the program installs what it needs.
  */
 const additions: readonly string[] = [

@@ -58,7 +58,7 @@ snapshot() {
   cat "$file"
 }
 
-# What lets a machine that is created again take this one's place. No step of an `up` works meanwhile.
+# Lets a machine that is created again take this one's place. No step of an `up` works meanwhile.
 archive() {
   local one present=() code=0
   mkdir -p "$volatile"
