@@ -53,6 +53,8 @@ export function logIn(
   const expected = Buffer.from(encoded, "base64");
   const client = new Client();
   let refused = false;
+  // An sshd on the way keeps its channel half open when the machine's end of it has ended.
+  stream?.once("end", () => stream.destroy());
   return new Promise((resolve, reject) => {
     client
       .once("ready", () => {

@@ -127,7 +127,14 @@ export class SshServer {
           const channel = acceptChannel();
           target.on("error", () => channel.end());
           channel.on("error", () => target.destroy());
-          channel.pipe(target).pipe(channel);
+          // As OpenSSH: when one side ends, the channel stays open for the other one.
+          channel.pipe(target).pipe(channel, { end: false });
+          target.once("end", () => {
+            channel.eof();
+          });
+          channel.once("end", () => {
+            channel.close();
+          });
         });
       });
     });

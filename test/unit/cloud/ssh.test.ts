@@ -78,6 +78,29 @@ describe("a login to look", () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
   });
 
+  it("ends at once where the machine's end of the way ends without a word", async () => {
+    const sockets: Socket[] = [];
+    const relay = createServer((socket) => {
+      sockets.push(socket);
+      socket.pipe(connect(machine.port, "127.0.0.1")).pipe(socket, { end: false });
+    });
+    relay.listen(0, "127.0.0.1");
+    await once(relay, "listening");
+    const first = await logIn(at(hop));
+    try {
+      const stream = await forward(first, "127.0.0.1", (relay.address() as AddressInfo).port);
+      const client = await logIn(at(machine), stream);
+      const closed = once(client, "close");
+      const began = Date.now();
+      for (const socket of sockets) socket.end();
+      await closed;
+      assert.ok(Date.now() - began < 5_000);
+    } finally {
+      first.destroy();
+      relay.close();
+    }
+  });
+
   describe("and to work", () => {
     const run = async (
       command: string,

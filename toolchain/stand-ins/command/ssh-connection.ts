@@ -162,6 +162,10 @@ function handshake(stream: Duplex, who: Credentials): Promise<Client> {
     client.once("close", () => {
       fail(handshakeError(new Error("EOF")));
     });
+    // A proxy's sshd keeps its channel half open when the machine's end of it has ended. SSH is over then.
+    stream.once("end", () => {
+      stream.destroy();
+    });
     client.once("ready", () => {
       resolve(client);
     });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { connect, createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { utils } from "ssh2";
 import type { JsonObject } from "../../../../../toolchain/stand-ins/plugin/values.js";
 import { keyPair } from "../../../../engine/support/ssh-server.js";
@@ -219,6 +219,23 @@ describe("reaching an SSH server", () => {
       });
       assert.equal(outputs["stdout"], "far");
       assert.deepEqual([bastion.logins, bastion.commands, inner.commands], [1, [], ["echo far"]]);
+    });
+
+    it("fails when the connection behind a proxy ends without a word, as that of a killed sshd", async () => {
+      const inner = await bench.serve();
+      const sockets: Socket[] = [];
+      const relay = createServer((socket) => {
+        sockets.push(socket);
+        socket.pipe(connect(inner.port, "127.0.0.1")).pipe(socket, { end: false });
+      });
+      await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
+      const { port } = relay.address() as AddressInfo;
+      const connection = bench.connection(inner, { proxy: bench.connection(await bench.serve()) });
+      const running = bench.create({ connection: { ...connection, port }, create: "sleep 60" });
+      const refused = assert.rejects(running, /remote command exited without exit status/);
+      await until("the command runs", () => inner.commands.length === 1);
+      for (const socket of sockets) socket.end();
+      await refused.finally(() => relay.close());
     });
 
     it("refuses a proxy with another host key", async () => {
