@@ -4,12 +4,18 @@ import type { ClusterService } from "../../../automation/cluster/cluster-service
 import type { ClusterEvent } from "../../../automation/cluster/events.js";
 import type { UpOptions } from "../../../automation/cluster/options.js";
 import { identitiesOf, ownedIds, type StateExport } from "../../../automation/cluster/state.js";
-import { compareInventories, takeInventory, type CloudObject } from "../../../cloud/inventory.js";
+import {
+  compareInventories,
+  listObjects,
+  takeInventory,
+  type CloudObject,
+} from "../../../cloud/inventory.js";
 import { deleteOrphans } from "../../../cloud/orphans.js";
 import { enginesOf } from "./engine.js";
 import { behindProxy } from "./behind-proxy.js";
 import type { FaultyProxy } from "./faulty-proxy.js";
 import { until } from "./foreign.js";
+import { kubectlOn } from "./kubectl.js";
 import { changes, labCluster, type LabCluster } from "./lab-cluster.js";
 import { begins, failingCalls, faults, momentOf, type Draw } from "./seed.js";
 import { machinesAreBack, strike } from "./strikes.js";
@@ -45,6 +51,8 @@ export class RandomRun {
   readonly #ended: string[] = [];
   #moment = "";
   #hit: string | undefined;
+  /** Names of the resources that the engine has begun with and not ended. */
+  readonly #running = new Set<string>();
   /** Of the cluster, as soon as the state has one. */
   #identities: ReadonlySet<string> = new Set();
 
@@ -85,12 +93,12 @@ export class RandomRun {
       if (begun === moment) striking = strike({ cluster, draw }, over.signal);
     };
     behind.proxy?.fail(failingCalls(draw, count));
-    await this.#up({ onEvent }).finally(() => {
+    await this.#up({ onEvent }).finally(async () => {
       over.abort();
       behind.proxy?.calm();
+      const failed = behind.proxy?.failed ?? [];
+      this.#hit = failed.length > 0 ? failed.join(", ") : await striking;
     });
-    const failed = behind.proxy?.failed ?? [];
-    this.#hit = failed.length > 0 ? failed.join(", ") : await striking;
     this.#identities = await this.#identitiesNow();
   }
 
@@ -173,17 +181,40 @@ export class RandomRun {
 
   /** Whether it ended well, with a cluster that works. */
   async #up(options: UpOptions): Promise<boolean> {
+    this.#running.clear();
+    const onEvent = (event: ClusterEvent): void => {
+      if (event.type === "started") this.#running.add(event.change.name);
+      if (event.type === "finished" || event.type === "failed")
+        this.#running.delete(event.change.name);
+      options.onEvent?.(event);
+    };
     try {
-      const all = { ...this.#options(), kubeconfigFile: false, ...options };
+      const all = { ...this.#options(), kubeconfigFile: false, ...options, onEvent };
       const { verification } = await this.behind.service.up(stackName, all);
       this.#ended.push("well");
       return verification?.ok === true;
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error;
       this.#ended.push(`${error.code} (${error.message})`);
-      assert.notEqual(error.code, "CANCELLED", "an up has no end");
+      if (error.code === "CANCELLED")
+        assert.fail(`up did not end in ${longest / minutes} minutes: ${await this.#unfinished()}`);
       return false;
     }
+  }
+
+  /** Returns what `up` waited for, for people: resources, servers, pods that are not ready. */
+  async #unfinished(): Promise<string> {
+    const servers = await listObjects(this.cluster.cloud, "server");
+    const own = servers.filter(({ name }) => name.startsWith(`${stackName}-`));
+    const first = own.find(({ name }) => name.endsWith("control-plane-0"));
+    const ask = (line: string): Promise<string> | string =>
+      first ? kubectlOn(first.id, line).catch(String) : "no control plane";
+    return [
+      `running: ${[...this.#running].join(", ")}`,
+      ...own.map(({ name, status }) => `${name}: ${status}`),
+      await ask("get nodes,pods -A -o wide"),
+      await ask("get events -A --sort-by=.lastTimestamp | tail -40"),
+    ].join("\n");
   }
 
   /** An engine whose worker process was killed goes on until its running steps end, and holds the stack meanwhile. */
