@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../base/run.js";
@@ -68,29 +68,65 @@ export function interesting(line: string): string | undefined {
   return undefined;
 }
 
-/** Fills a folder with a minimal Debian and the packages, from the mirrors the host's own apt uses. */
-export async function debianTree(tree: DebianTree): Promise<void> {
+/** Writes apt's files into a folder and returns their paths. */
+async function writeAptFiles(folder: string, preferences: string | undefined): Promise<AptFiles> {
+  const options = join(folder, "apt.conf");
+  const { stdout } = await run("apt-config", ["dump"]);
+  await writeFile(options, aptAccess(stdout).join("\n") + "\n");
+  if (preferences === undefined) return { options };
+  const file = join(folder, "preferences");
+  await writeFile(file, preferences);
+  return { options, preferences: file };
+}
+
+/** Runs mmdebstrap; returns whether the mirror has the backports. Throws when anything else fails. */
+async function bootstrap(
+  tree: DebianTree,
+  onLine: (line: string) => void,
+): Promise<"built" | "no backports"> {
   const { suite = cloudSuite, backports = [], signal } = tree;
+  const some = backports.length > 0;
+  const missing = new RegExp(`${suite}-backports .*does not have a Release file`);
+  let absent = false;
   const work = await mkdtemp(join(tmpdir(), "stackadm-apt-"));
-  const beat = heartbeat(tree.step);
   try {
-    const options = join(work, "apt.conf");
-    const { stdout } = await run("apt-config", ["dump"]);
-    await writeFile(options, aptAccess(stdout).join("\n") + "\n");
-    const preferences = join(work, "preferences");
-    await writeFile(preferences, preferBackports(backports, suite));
-    const some = backports.length > 0;
+    const files = await writeAptFiles(work, some ? preferBackports(backports, suite) : undefined);
     const mirrors = mirrorLines(await hostAptSources(), suite, { backports: some });
-    const files = { options, ...(some && { preferences }) };
     await runContained("mmdebstrap", bootstrapArguments(tree, mirrors, files), {
       onLine: (line) => {
-        const text = interesting(line);
-        if (text !== undefined) beat.update(text);
+        absent ||= some && missing.test(line);
+        onLine(line);
       },
       ...(signal && { signal }),
     });
+    return "built";
+  } catch (error) {
+    if (!absent) throw error;
+    return "no backports";
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Fills a folder with a minimal Debian and the packages, from the mirrors the host's own apt uses. Mirrors drop the backports of an old
+ * release: the packages are the release's own then.
+ */
+export async function debianTree(tree: DebianTree): Promise<void> {
+  const beat = heartbeat(tree.step);
+  const onLine = (line: string): void => {
+    const text = interesting(line);
+    if (text !== undefined) beat.update(text);
+  };
+  try {
+    if ((await bootstrap(tree, onLine)) === "built") return;
+    beat.update("the mirror has no backports; taking the release's own packages");
+    const left = await readdir(tree.folder);
+    await Promise.all(
+      left.map((name) => rm(join(tree.folder, name), { recursive: true, force: true })),
+    );
+    await bootstrap({ ...tree, backports: [] }, onLine);
   } finally {
     beat.stop();
-    await rm(work, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import { cacheDirectory } from "../../base/paths.js";
 
@@ -9,7 +17,7 @@ import { cacheDirectory } from "../../base/paths.js";
  */
 export function unpacked(...packages: readonly string[]): string {
   const all = cacheDirectory("unpacked");
-  const folder = join(all, packages.join("+"));
+  const folder = join(all, `${release()}-${packages.join("+")}`);
   if (existsSync(folder)) return folder;
   mkdirSync(all, { recursive: true });
   const work = mkdtempSync(join(all, "part-"));
@@ -24,6 +32,10 @@ export function unpacked(...packages: readonly string[]): string {
   }
   return folder;
 }
+
+/** Returns the code name of this machine's release. */
+const release = (): string =>
+  /^VERSION_CODENAME=(.+)$/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
 
 function download(cwd: string, packages: readonly string[]): void {
   const run = (command: string, ...words: readonly string[]): void => {

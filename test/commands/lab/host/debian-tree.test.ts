@@ -63,6 +63,24 @@ describe("lab/host/debian-tree at work", () => {
     assert.doesNotMatch(host.called("mmdebstrap").at(-1) ?? "", /backports|setup-hook/);
   });
 
+  it("takes the release's own packages where the mirror has no backports any more", async () => {
+    host.stub(
+      "mmdebstrap",
+      `case "$*" in *-backports*) touch "$root/tree/part"
+       echo "E: The repository 'http://m/debian bookworm-backports Release' does not have a Release file." >&2; exit 100 ;; esac`,
+    );
+    mkdirSync(join(host.root, "tree"));
+    const said: string[] = [];
+    await build((text) => void said.push(text), undefined, ["qemu"]);
+    assert.match(said.join(), /the mirror has no backports/);
+    assert.deepEqual(readdirSync(join(host.root, "tree")), []);
+    assert.deepEqual(
+      host.called("mmdebstrap").map((call) => call.includes("bookworm-backports main")),
+      [true, false],
+    );
+    assert.deepEqual(readdirSync(temporary), []);
+  });
+
   it("tells what is downloaded and set up, and nothing else", async () => {
     host.stub(
       "mmdebstrap",
