@@ -1,11 +1,11 @@
 import { versionScripts, versionValues } from "../machine/version.js";
-import { programsBeside, scriptsBeside } from "../support/static-scripts.js";
+import { programOf, scriptsBeside } from "../support/static-scripts.js";
 
 const read = scriptsBeside(__dirname);
 const asking = [read("../support/scripts/common.sh"), read("../machine/scripts/peers.sh")] as const;
 
 /** Installed on etcd's machines by member.sh; lets members in and signs for control planes. */
-export const etcdMintScript = programsBeside(__dirname)("scripts/mint.sh");
+export const etcdMintScript = programOf(__dirname)("scripts/mint.sh");
 
 /** What etcd's machines have installed, by the variables in which scripts/member.sh and what comes before it read it. */
 export const memberPrograms = { MINT_SCRIPT: etcdMintScript } as const;

@@ -1,10 +1,10 @@
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { versionScripts, versionValues, versionValuesOf } from "../machine/version.js";
 import { virtualIpValues } from "../endpoint/keepalived-documents.js";
-import { programsBeside, scriptsBeside } from "../support/static-scripts.js";
+import { programOf, scriptsBeside } from "../support/static-scripts.js";
 
 const read = scriptsBeside(__dirname);
-const program = programsBeside(__dirname);
+const program = programOf(__dirname);
 const common = read("../support/scripts/common.sh");
 const joining = [common, read("../machine/scripts/peers.sh"), read("scripts/api-name.sh")];
 
@@ -22,11 +22,7 @@ const upgrading = [...versionScripts, read("scripts/upgrade.sh")];
 /** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */
 export const mintScript = program("scripts/mint.sh");
 /** Installed on control planes by upgrade-control-plane.sh; takes pods from nodes while their kubelets change. */
-export const retireScript = [
-  "#!/bin/bash",
-  program("scripts/drain.sh"),
-  program("scripts/retire.sh"),
-].join("\n");
+export const retireScript = program("scripts/drain.sh", "scripts/retire.sh");
 /** Installed on control planes by keep-marks.sh; gives the nodes their labels and taints. */
 export const marksScript = program("scripts/marks.sh");
 /** Installed on control planes by encryption.sh; encrypts Secrets when all of them can read what is encrypted. */
@@ -34,12 +30,11 @@ export const encryptionScript = program("scripts/encrypt.sh");
 /** Installed on control planes by signed-kubelets.sh; approves the certificates that kubelets serve with. */
 export const servingScript = program("scripts/serving.sh");
 /** Installed on control planes by renewal.sh; signs kubeadm's certificates anew before they end. */
-export const renewScript = [
-  "#!/bin/bash",
-  program("../machine/scripts/converge.sh"),
-  program("scripts/static-pods.sh"),
-  program("scripts/renew.sh"),
-].join("\n");
+export const renewScript = program(
+  "../machine/scripts/converge.sh",
+  "scripts/static-pods.sh",
+  "scripts/renew.sh",
+);
 
 /** What control planes have installed, by the variables in which scripts/control-plane.sh and what comes before it read it. */
 export const controlPlanePrograms = {

@@ -25,14 +25,21 @@ export function withoutComments(script: string): string {
   return script.split("\n").filter(isCode).join("\n");
 }
 
-/** Reads programs as they are, by their paths from a folder. */
-export const programsBeside =
+const factor = readFileSync(join(__dirname, "scripts/factor.sh"), "utf8");
+
+/**
+ * Returns a program that is installed on machines, with its comments: it is made of files, by their paths from a folder, and its bounds
+ * follow the machine's factor.
+ */
+export const programOf =
   (folder: string) =>
-  (path: string): string =>
-    readFileSync(join(folder, path), "utf8");
+  (...paths: readonly string[]): string =>
+    ["#!/bin/bash", factor, ...paths.map((path) => readFileSync(join(folder, path), "utf8"))].join(
+      "\n",
+    );
 
 /** Reads scripts that run once, by their paths from a folder. */
 export const scriptsBeside =
   (folder: string) =>
   (path: string): string =>
-    withoutComments(programsBeside(folder)(path));
+    withoutComments(readFileSync(join(folder, path), "utf8"));

@@ -87,21 +87,21 @@ async function bootstrap(
   const { suite = cloudSuite, backports = [], signal } = tree;
   const some = backports.length > 0;
   const missing = new RegExp(`${suite}-backports .*does not have a Release file`);
-  let absent = false;
+  const absent: string[] = [];
   const work = await mkdtemp(join(tmpdir(), "stackadm-apt-"));
   try {
     const files = await writeAptFiles(work, some ? preferBackports(backports, suite) : undefined);
     const mirrors = mirrorLines(await hostAptSources(), suite, { backports: some });
     await runContained("mmdebstrap", bootstrapArguments(tree, mirrors, files), {
       onLine: (line) => {
-        absent ||= some && missing.test(line);
+        if (some && missing.test(line)) absent.push(line);
         onLine(line);
       },
       ...(signal && { signal }),
     });
     return "built";
   } catch (error) {
-    if (!absent) throw error;
+    if (absent.length === 0) throw error;
     return "no backports";
   } finally {
     await rm(work, { recursive: true, force: true });

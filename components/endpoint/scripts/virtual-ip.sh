@@ -53,7 +53,7 @@ await_virtual_ip() {
 
 virtual_ip_answers() {
   [[ -n $(interface_of "$VIRTUAL_IP") ]] ||
-    [[ $(curl --silent --insecure --max-time 3 "$VIRTUAL_IP_READY") == ok ]]
+    [[ $(curl --silent --insecure --max-time "$((3 * factor))" "$VIRTUAL_IP_READY") == ok ]]
 }
 
 # interface_of ADDRESS: the interface that has it, or nothing.

@@ -29,8 +29,8 @@ goes_on() {
 etcdctl() {
   local endpoint=$1 container
   shift
-  container=$(timeout 20 crictl ps --quiet --state running --name '^etcd$') && [[ -n $container ]] &&
-    timeout 30 crictl exec "${container%%$'\n'*}" etcdctl --endpoints="$endpoint" \
+  container=$(timeout "$((20 * factor))" crictl ps --quiet --state running --name '^etcd$') && [[ -n $container ]] &&
+    timeout "$((30 * factor))" crictl exec "${container%%$'\n'*}" etcdctl --endpoints="$endpoint" \
       --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
 }
 

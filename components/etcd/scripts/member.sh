@@ -107,7 +107,7 @@ stopped() {
   containers=$(containers_of_etcd) && [[ -z $containers ]]
 }
 
-containers_of_etcd() { timeout 20 crictl ps --quiet --state running --name '^etcd$'; }
+containers_of_etcd() { timeout "$((20 * factor))" crictl ps --quiet --state running --name '^etcd$'; }
 
 # start_member new|existing INITIAL-CLUSTER
 start_member() {
@@ -126,7 +126,7 @@ start_member() {
 answers() {
   local container
   container=$(containers_of_etcd) && [[ -n $container ]] &&
-    timeout 30 crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
+    timeout "$((30 * factor))" crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
       --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" endpoint health "$@"
 }
 

@@ -1,4 +1,4 @@
-#!/bin/bash
+# shellcheck shell=bash disable=SC2154
 # Lies on etcd's machines as /usr/local/sbin/stackadm-mint. What sshd runs for the user stackadm-join, whose certificate says all
 # but the last argument (identity/join-certificate.ts): GRANT NODE SERVER-ID ADDRESS WORDS.
 # GRANT is what the machine may have: `membership` for one of etcd's machines, `certificates` for a control plane.
@@ -12,9 +12,9 @@ readonly pki=/etc/kubernetes/pki/etcd
 
 etcdctl() {
   local container
-  container=$(timeout 20 crictl ps --quiet --state running --name '^etcd$')
+  container=$(timeout "$((20 * factor))" crictl ps --quiet --state running --name '^etcd$')
   [[ -n $container ]] || return 69
-  timeout 30 crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
+  timeout "$((30 * factor))" crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
     --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
 }
 

@@ -56,6 +56,6 @@ answers_anew() {
 
 etcd_words() {
   local all
-  all=$(timeout 20 crictl ps --all --quiet --name '^etcd$') || return 0
-  [[ -z $all ]] || timeout 20 crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint
+  all=$(timeout "$((20 * factor))" crictl ps --all --quiet --name '^etcd$') || return 0
+  [[ -z $all ]] || timeout "$((20 * factor))" crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint
 }

@@ -21,7 +21,7 @@ hosts_with() {
 # Restarts the containers on the machine's network that reach the API by its name (apiByName in support/manifests/pod.ts): kubelet copies
 # /etc/hosts into such a pod when its container starts.
 renew_clients() {
-  named_clients | xargs -r timeout 60 crictl stop || say "$(hostname): what asks the API by its name was not restarted"
+  named_clients | xargs -r timeout "$((60 * factor))" crictl stop || say "$(hostname): what asks the API by its name was not restarted"
 }
 
 named_clients() {

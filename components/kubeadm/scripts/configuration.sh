@@ -160,8 +160,8 @@ flags_fault() {
 # last_words NAME [end]: of the newest container, whether or not it still runs. `end`: only why it ended.
 last_words() {
   local all
-  all=$(timeout 20 crictl ps --all --quiet --name "^$1\$") || return 0
-  [[ -z $all ]] || timeout 20 crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint "${2:-}"
+  all=$(timeout "$((20 * factor))" crictl ps --all --quiet --name "^$1\$") || return 0
+  [[ -z $all ]] || timeout "$((20 * factor))" crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint "${2:-}"
 }
 
 # keep_only DIRECTORY LINES: of its files those of which there is a line "NAME BASE64".

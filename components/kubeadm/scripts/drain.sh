@@ -1,9 +1,9 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # How a node's pods go to other machines, whoever asks for it. Runs on a control plane. Put before the scripts that drain.
 
 export KUBECONFIG=/etc/kubernetes/admin.conf
 
-ask() { timeout 60 kubectl "$@"; }
+ask() { timeout "$((60 * factor))" kubectl "$@"; }
 
 # move_pods NODE REPORT [OPTION...]: within 10 minutes, with what kubectl says in the file. Pods without a controller are never deleted.
 move_pods() {

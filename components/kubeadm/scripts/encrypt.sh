@@ -1,4 +1,4 @@
-#!/bin/bash
+# shellcheck shell=bash disable=SC2154
 # Lies on control planes as /usr/local/sbin/stackadm-encrypt.
 # readable DIGEST: ends with 0 when every control plane says of itself that it reads what is encrypted with that key.
 # settle DIGEST: then lets this one write it, and asks no more. The API server reads its file again within a minute, and does not
@@ -10,7 +10,7 @@ readonly file=/etc/kubernetes/stackadm-encryption/$digest.yaml wanted=/etc/kuber
 
 readable() {
   local digests
-  digests=$(timeout 20 kubectl get nodes -l node-role.kubernetes.io/control-plane \
+  digests=$(timeout "$((20 * factor))" kubectl get nodes -l node-role.kubernetes.io/control-plane \
     -o 'go-template={{range .items}}{{if .metadata.annotations}}{{with index .metadata.annotations "stackadm.io/encryption"}}{{printf "%q" .}}{{else}}none{{end}}{{else}}none{{end}}{{"\n"}}{{end}}') || return 1
   [[ -n $digests ]] && ! grep -qvxF "\"$digest\"" <<<"$digests"
 }

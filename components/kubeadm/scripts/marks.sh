@@ -1,4 +1,4 @@
-#!/bin/bash
+# shellcheck shell=bash disable=SC2154
 # Lies on control planes as /usr/local/sbin/stackadm-marks. Gives the nodes the labels and taints of their groups, which the
 # cluster itself keeps (keep-marks.sh): a node that registers anew has none of them, and kubelet may not set all of them itself.
 # What a node was given stands in an annotation on it. Where that says what is wanted nothing is done, so that what somebody
@@ -50,12 +50,12 @@ change() {
   if [[ -n $3 ]]; then ask annotate node "$1" --overwrite "$annotation=$3"; else ask annotate node "$1" "$annotation-"; fi
 }
 
-ask() { timeout 20 kubectl "$@" >/dev/null; }
+ask() { timeout "$((20 * factor))" kubectl "$@" >/dev/null; }
 
 # Who cannot be asked has not said that nothing is wanted.
-rows=$(timeout 20 kubectl -n kube-system get configmap stackadm-marks --ignore-not-found -o 'jsonpath={.data.rows}')
+rows=$(timeout "$((20 * factor))" kubectl -n kube-system get configmap stackadm-marks --ignore-not-found -o 'jsonpath={.data.rows}')
 # A node may write what it likes into its annotations: quoted, it is one line, and only what a mark can look like counts.
-nodes=$(timeout 20 kubectl get nodes -o 'go-template={{range .items}}{{.metadata.name}} {{if .metadata.annotations}}{{with index .metadata.annotations "stackadm.io/marks"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}')
+nodes=$(timeout "$((20 * factor))" kubectl get nodes -o 'go-template={{range .items}}{{.metadata.name}} {{if .metadata.annotations}}{{with index .metadata.annotations "stackadm.io/marks"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}')
 readonly one_mark='[A-Za-z0-9][A-Za-z0-9._/=:-]*'
 readonly list="(-|$one_mark(,$one_mark)*)"
 code=0

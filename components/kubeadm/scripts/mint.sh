@@ -1,4 +1,4 @@
-#!/bin/bash
+# shellcheck shell=bash disable=SC2154
 # Lies on control planes as /usr/local/sbin/stackadm-mint. What sshd runs for the user stackadm-join, whose certificate says all
 # but the last argument (identity/join-certificate.ts): GRANT NODE SERVER-ID ADDRESS WORDS.
 # GRANT is what the machine may have: `token`, or `certificates` for one that becomes a control plane.
@@ -20,16 +20,12 @@
 # arguments.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
-# The machine's timeout factor (components/support/scripts/common.sh).
-factor=1
-[[ ! -r /var/lib/stackadm/timeout-factor ]] || read -r factor </var/lib/stackadm/timeout-factor || :
-[[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
 readonly pki=/etc/kubernetes/pki
 # With it, whoever has a token gets the certificate of any node, a control plane's as well. kubeadm brings it back with an upgrade.
 readonly automatic=kubeadm:node-autoapprove-bootstrap
 
 signed() {
-  [[ -n $(timeout 10 kubectl -n kube-public get configmap cluster-info -o "jsonpath={.data.jws-kubeconfig-$1}") ]]
+  [[ -n $(timeout "$((10 * factor))" kubectl -n kube-public get configmap cluster-info -o "jsonpath={.data.jws-kubeconfig-$1}") ]]
 }
 
 # A machine that is a node asks for no token: a key that was stolen there would delete the node. One that joins again resets itself
@@ -175,11 +171,11 @@ forget_token() {
 await_ready() {
   local states end=$((SECONDS + 180))
   while ((SECONDS < end)); do
-    if states=$(timeout 10 kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}'); then
+    if states=$(timeout "$((10 * factor))" kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}'); then
       if grep -qx "$1=True" <<<"$states" || ! grep -q '=True$' <<<"$states"; then return 0; fi
     fi
     # Told, not asked again and again: this machine has others to let in. Not for long: the others may be Ready no more.
-    timeout 20 kubectl wait --for=condition=Ready "node/$1" --timeout=10s >/dev/null 2>&1 || sleep 1
+    timeout "$((20 * factor))" kubectl wait --for=condition=Ready "node/$1" --timeout=10s >/dev/null 2>&1 || sleep 1
   done
   return 1
 }
@@ -188,12 +184,12 @@ await_ready() {
 # when all run on one machine and another takes pods. Succeeds when there is nothing left to do.
 spread() {
   local pods homes others
-  pods=$(timeout 10 kubectl -n kube-system get pods -l k8s-app=kube-dns --field-selector status.phase=Running \
+  pods=$(timeout "$((10 * factor))" kubectl -n kube-system get pods -l k8s-app=kube-dns --field-selector status.phase=Running \
     -o go-template='{{range .items}}{{if not .metadata.deletionTimestamp}}{{.spec.nodeName}} {{.metadata.name}}{{"\n"}}{{end}}{{end}}') || return 1
   [[ $pods == *$'\n'* ]] || return 1
   homes=$(cut -d' ' -f1 <<<"$pods" | sort -u)
   [[ $homes != *$'\n'* ]] || return 0
-  others=$(timeout 10 kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}={.spec.taints}{"\n"}{end}') || return 1
+  others=$(timeout "$((10 * factor))" kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}={.spec.taints}{"\n"}{end}') || return 1
   grep -v "^$homes=" <<<"$others" | grep -q '=True=$' || return 1
   timeout "$((60 * factor))" kubectl -n kube-system delete pod "${pods##* }" --wait=false
 }
@@ -218,7 +214,7 @@ readonly grant=$1 node=$2 server=$3 address=$4
 [[ $node =~ ^[a-z0-9][a-z0-9-]{0,62}$ && $server =~ ^[0-9a-f-]{36}$ && $address =~ ^[0-9a-f.:]+$ ]] || exit 64
 read -r verb token_id rest <<<"$5"
 [[ -z $rest && $token_id =~ ^([a-z0-9]{6}|[0-9a-f]{12})?$ ]] || exit 64
-[[ $(timeout 10 kubectl get --raw /readyz) == ok ]] || exit 69
+[[ $(timeout "$((10 * factor))" kubectl get --raw /readyz) == ok ]] || exit 69
 case $verb in
   token) hand_out_token ;;
   forget) forget_token "$token_id" ;;

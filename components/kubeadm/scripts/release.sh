@@ -6,7 +6,7 @@ export KUBECONFIG=/etc/kubernetes/admin.conf
 # Set by whoever comes to the end: what was done on the way then stays.
 released=''
 
-ask() { timeout 60 kubectl "$@"; }
+ask() { timeout "$((60 * factor))" kubectl "$@"; }
 
 # How a template says of an object what every line has.
 readonly where='{{if .metadata.deletionTimestamp}}going{{else}}there{{end}} {{or .metadata.namespace "-"}} {{.metadata.name}}'

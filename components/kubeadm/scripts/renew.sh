@@ -9,10 +9,6 @@
 # No certificate of etcd's has to be read again by a restart: etcd reads them for each connection.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
-# The machine's timeout factor (components/support/scripts/common.sh).
-factor=1
-[[ ! -r /var/lib/stackadm/timeout-factor ]] || read -r factor </var/lib/stackadm/timeout-factor || :
-[[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
 readonly home=/etc/kubernetes former=/etc/kubernetes/stackadm-former-certificates
 readonly failed=/var/lib/stackadm/certificates.failed
 readonly kubeconfigs=(admin.conf super-admin.conf controller-manager.conf scheduler.conf)
@@ -100,12 +96,12 @@ look() {
 # The components of all control planes, and their etcd.
 all_well() {
   local states
-  states=$(timeout 20 kubectl -n kube-system get pods -l tier=control-plane \
+  states=$(timeout "$((20 * factor))" kubectl -n kube-system get pods -l tier=control-plane \
     -o 'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}') || return 1
   [[ -n $states ]] && ! grep -qvx True <<<"$states"
 }
 
-answers() { [[ $(timeout 20 kubectl get --raw /readyz) == ok ]]; }
+answers() { [[ $(timeout "$((20 * factor))" kubectl get --raw /readyz) == ok ]]; }
 
 renew() {
   back
@@ -123,7 +119,7 @@ renew() {
 # What does not come up keeps the API away for minutes: not every hour.
 lately() { [[ -e $failed ]] && (($(date +%s) - $(date -r "$failed" +%s) < 86400)); }
 
-tell() { timeout 20 kubectl annotate node "$(hostname)" --overwrite "stackadm.io/certificates=$next"; }
+tell() { timeout "$((20 * factor))" kubectl annotate node "$(hostname)" --overwrite "stackadm.io/certificates=$next"; }
 
 sign() {
   local name ended=$over
@@ -161,7 +157,7 @@ back() {
 restart() {
   local before
   before=$(container_of "$1") || return 1
-  [[ -z $before ]] || timeout 60 crictl stop --timeout 30 "$before" >/dev/null || return 1
+  [[ -z $before ]] || timeout "$((60 * factor))" crictl stop --timeout 30 "$before" >/dev/null || return 1
   comes_up serves "$1" "$before"
 }
 

@@ -7,7 +7,7 @@ set -euo pipefail
 readonly verb=$1 node=$2 mark=stackadm.io/retired
 
 poll() {
-  local end=$((SECONDS + $1))
+  local end=$((SECONDS + $1 * factor))
   shift
   until "$@"; do
     ((SECONDS < end)) || return 1

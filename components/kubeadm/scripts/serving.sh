@@ -1,4 +1,4 @@
-#!/bin/bash
+# shellcheck shell=bash disable=SC2154
 # Lies on control planes as /usr/local/sbin/stackadm-serving and runs there as a unit. Approves the certificates that kubelets serve
 # with, by which the API server knows them: Kubernetes itself approves none, because it cannot know whose an address is.
 # A kubelet gets one for the name of its node and for addresses that its node has and no other. A worker gets none for what the API's
@@ -32,7 +32,7 @@ entitled() {
 # Lines NODE ADDRESS [control-plane]. The label is none that kubelet may give its own node.
 addresses() {
   # shellcheck disable=SC2016 # variables of the template
-  timeout 20 kubectl get nodes -o go-template='{{range $node := .items}}{{range .status.addresses}}{{$node.metadata.name}} {{.address}}{{range $key, $value := $node.metadata.labels}}{{if eq $key "node-role.kubernetes.io/control-plane"}} control-plane{{end}}{{end}}{{"\n"}}{{end}}{{end}}'
+  timeout "$((20 * factor))" kubectl get nodes -o go-template='{{range $node := .items}}{{range .status.addresses}}{{$node.metadata.name}} {{.address}}{{range $key, $value := $node.metadata.labels}}{{if eq $key "node-role.kubernetes.io/control-plane"}} control-plane{{end}}{{end}}{{"\n"}}{{end}}{{end}}'
 }
 
 # owns NODE ADDRESS: whatever others say of a control plane's, which has the authority's key anyway. A worker's has to be said not to
@@ -55,11 +55,11 @@ end=$((SECONDS + 3600))
 while ((SECONDS < end)); do
   while read -r name user request; do
     if [[ $user == system:node:* ]] && entitled "${user#system:node:}" "$request"; then
-      timeout 30 kubectl certificate approve "$name" || :
+      timeout "$((30 * factor))" kubectl certificate approve "$name" || :
     else
       printf '%s of %s asks for what is not its own\n' "$name" "$user" >&2
     fi
-  done < <(timeout 20 kubectl get certificatesigningrequests --watch --field-selector "spec.signerName=$signer" \
+  done < <(timeout "$((20 * factor))" kubectl get certificatesigningrequests --watch --field-selector "spec.signerName=$signer" \
     -o go-template='{{if not .status.conditions}}{{.metadata.name}} {{.spec.username}} {{.spec.request}}{{"\n"}}{{end}}')
   sleep 1
 done

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Whether a component of the control plane runs and is well. Read by the scripts that come after this one, and by renew.sh.
 
 readonly manifests=/etc/kubernetes/manifests
@@ -18,11 +18,11 @@ serves() {
 well() {
   local host
   host=$(awk '/^ *host: / { print $2; exit }' "$manifests/$1.yaml")
-  [[ $(curl --silent --insecure --max-time 3 "https://${host:-127.0.0.1}:$2/healthz") == ok ]]
+  [[ $(curl --silent --insecure --max-time "$((3 * factor))" "https://${host:-127.0.0.1}:$2/healthz") == ok ]]
 }
 
 container_of() {
   local all
-  all=$(timeout 20 crictl ps --quiet --state running --name "^$1\$") || return 1
+  all=$(timeout "$((20 * factor))" crictl ps --quiet --state running --name "^$1\$") || return 1
   printf '%s' "${all%%$'\n'*}"
 }

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2016
+# shellcheck shell=bash disable=SC2016,SC2154
 # Undoes what release.sh did to a cluster that was to go: one that stays is to work. What webhooks were stands in annotations of their
 # own, so that any control plane can, whatever became of the one that did it. Read by the scripts that come after this one.
 
@@ -29,4 +29,4 @@ patch_webhook() {
     {\"op\": \"replace\", \"path\": \"$at/timeoutSeconds\", \"value\": $6}]" </dev/null
 }
 
-ask_admission() { timeout 20 kubectl --kubeconfig /etc/kubernetes/admin.conf "$@"; }
+ask_admission() { timeout "$((20 * factor))" kubectl --kubeconfig /etc/kubernetes/admin.conf "$@"; }

@@ -68,8 +68,8 @@ upgrade_failed() {
 
 ended_words() {
   local ended
-  ended=$(timeout 20 crictl ps --all --quiet --state exited --name "^$1\$") || return 0
-  [[ -z $ended ]] || timeout 20 crictl logs --tail 50 "${ended%%$'\n'*}" 2>&1 | complaint
+  ended=$(timeout "$((20 * factor))" crictl ps --all --quiet --state exited --name "^$1\$") || return 0
+  [[ -z $ended ]] || timeout "$((20 * factor))" crictl logs --tail 50 "${ended%%$'\n'*}" 2>&1 | complaint
 }
 
 retires() {
@@ -97,7 +97,7 @@ catches_up() {
   poll 60 serves_version || die_as NOT_READY "the cluster does not see the API server of $NODE_NAME with version $KUBERNETES_VERSION; the next up looks again"
   ! grep -qv ":v$KUBERNETES_VERSION\$" <<<"$servers" || return 0
   say "$NODE_NAME: CoreDNS and kube-proxy get what goes with Kubernetes $KUBERNETES_VERSION"
-  timeout 120 kubeadm upgrade node phase addon all ${PATCHES:+--patches "$own_patches"} ||
+  timeout "$((120 * factor))" kubeadm upgrade node phase addon all ${PATCHES:+--patches "$own_patches"} ||
     die "kubeadm does not give CoreDNS and kube-proxy their new version$(because kubeadm)"
   settles
 }

@@ -40,7 +40,7 @@ undone() {
 
 kubelet_serves() {
   systemctl is-active --quiet kubelet &&
-    [[ $(curl --silent --max-time 3 http://127.0.0.1:10248/healthz) == ok ]]
+    [[ $(curl --silent --max-time "$((3 * factor))" http://127.0.0.1:10248/healthz) == ok ]]
 }
 
 kubelet_back() {

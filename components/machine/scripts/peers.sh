@@ -26,7 +26,7 @@ ask_peers() {
     code=0
     # shellcheck disable=SC2034 # read by the scripts that come after this one
     asked=$address
-    timeout "$limit" ssh -F none -i "$asking/key" -o IdentitiesOnly=yes -o BatchMode=yes -o ConnectTimeout=5 \
+    timeout "$limit" ssh -F none -i "$asking/key" -o IdentitiesOnly=yes -o BatchMode=yes -o ConnectTimeout="$((5 * factor))" \
       -o UserKnownHostsFile="$asking/known_hosts" -o GlobalKnownHostsFile=/dev/null \
       -o StrictHostKeyChecking=yes -o HostKeyAlgorithms=ssh-ed25519 \
       "stackadm-join@$address" "$@" </dev/null || code=$?
@@ -52,20 +52,23 @@ fill_in() {
   printf '%s' "${document//@CERTIFICATE_KEY@/$certificate_key}"
 }
 
-# Ready before the next machine is replaced: a control plane sees it, and forgets what it had given for the join.
+# Returns when a control plane sees the node Ready, which then forgets what it gave for the join: the next machine is replaced after that.
+# A control plane waits 180 s for it, and an API server that has much to do may not answer at once.
 await_ready() {
-  local code try
-  # A control plane waits 180 s, whatever the factor of this machine is.
-  for ((try = 0; try < factor; try++)); do
-    code=0
-    ask_peers 240 joined "${token%%.*}" || code=$?
-    ((code == 1)) || break
-  done
+  local code=''
+  poll 180 joined || :
   case $code in
     0) ;;
     1) die_as NOT_READY "$NODE_NAME joined, but did not become Ready within $((180 * factor)) s; kubectl describe node $NODE_NAME says why, and the next up looks again$(absent_image)" ;;
     *) die "no control plane says whether $NODE_NAME is Ready; the next up asks again" ;;
   esac
+}
+
+# joined: sets `code` to the answer; fails where another one may come.
+joined() {
+  code=0
+  ask_peers "$((240 * factor))" joined "${token%%.*}" || code=$?
+  case $code in 1 | 69 | 124 | 255) return 1 ;; esac
 }
 
 # authority_of FILE: the certificate as kubeadm pins it.

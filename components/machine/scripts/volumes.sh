@@ -68,7 +68,7 @@ find_volume() {
 fill_volume() {
   local code=0 label=stackadm-$purpose found done=$state/volumes/$id
   # blkid ends with 2 where there is nothing at all, and where it cannot read.
-  timeout 60 dd if="$device" of=/dev/null bs=1M count=4 || die "the volume $id for $path cannot be read on $(hostname)"
+  timeout "$((60 * factor))" dd if="$device" of=/dev/null bs=1M count=4 || die "the volume $id for $path cannot be read on $(hostname)"
   found=$(blkid -p -o value -s LABEL "$device") || code=$?
   case $code:$found in
     "0:$label") return ;;

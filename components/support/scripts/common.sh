@@ -143,7 +143,7 @@ own_step() {
   [[ -n $2 ]] || return 0
   say "$(hostname): $1"
   write "$file" 0700 "$2"$'\n'
-  timeout 900 bash "$file" || code=$?
+  timeout "$((900 * factor))" bash "$file" || code=$?
   ((code == 0)) || die "steps.$1 ended with code $code on $(hostname); its output is in $log"
 }
 

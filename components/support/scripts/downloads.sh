@@ -62,7 +62,7 @@ absent_image() {
   local image
   [[ -e $volatile/images ]] || return 0
   while read -r image; do
-    if [[ -z $image || -n $(timeout 20 crictl images --quiet "$image") ]]; then continue; fi
+    if [[ -z $image || -n $(timeout "$((20 * factor))" crictl images --quiet "$image") ]]; then continue; fi
     if pull_image 60 "$image" </dev/null >&2; then continue; fi
     printf '; %s cannot be pulled%s' "$image" "$(pull_fault "$image")"
     return 0

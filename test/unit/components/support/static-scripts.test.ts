@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../../../base/paths.js";
 import {
-  programsBeside,
+  programOf,
   scriptsBeside,
   withoutComments,
 } from "../../../../components/support/static-scripts.js";
@@ -40,7 +40,12 @@ describe("a script without its comments", () => {
 
   it("is what runs once; what is installed keeps them", () => {
     const path = "kubeadm/scripts/marks.sh";
-    assert.match(programsBeside(components)(path), /^#!\/bin\/bash\n# /);
+    assert.match(programOf(components)(path), /^#!\/bin\/bash\n# /);
     assert.doesNotMatch(scriptsBeside(components)(path), /^#/m);
+  });
+
+  it("reads the machine's factor first where it is installed", () => {
+    const text = programOf(components)("kubeadm/scripts/marks.sh");
+    assert.ok(text.indexOf("read -r factor") < text.indexOf("* factor"));
   });
 });
