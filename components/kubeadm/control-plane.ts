@@ -189,7 +189,7 @@ export class ControlPlane extends NodeGroup {
       CONFIGURATION: configured.apply(configurationText),
       CONFIGURATION_FILES: configured.apply(configurationFiles),
       ENCRYPTION: configured.apply(encryptionFile),
-      PATCHES: patchFiles(spec.kubernetes.patches),
+      PATCHES: patchFiles(spec.kubernetes.patches, spec.timeoutFactor),
       KUBELET_CONFIGURATION: kubeletText(kubeletFields(spec.kubernetes)),
       KUBE_PROXY_CONFIGURATION: proxyText(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
@@ -256,7 +256,7 @@ export class ControlPlane extends NodeGroup {
               blocks: configuredBlocks(configured),
               kubelet: kubeletFields(kubernetes),
               kubeProxy: kubernetes.kubeProxy,
-              ...patchesBlock(kubernetes.patches),
+              ...patchesBlock(kubernetes.patches, spec.timeoutFactor),
             },
           ),
       );

@@ -59,7 +59,7 @@ export const webhookOf = (
 /** How the machine joins, where it is not the one that the cluster begins on, or not any more: by its role's row. */
 export function joinDocumentOf(
   { plan, machine }: Member,
-  { apiName, cloudController, kubernetes }: ClusterSpec,
+  { apiName, cloudController, kubernetes, timeoutFactor }: ClusterSpec,
 ): pulumi.Output<string> {
   const { label, grant } = roleTable[plan.role];
   return pulumi
@@ -75,7 +75,7 @@ export function joinDocumentOf(
           cloudController: cloudController.enabled !== false,
           ignorePreflightErrors: kubernetes.ignorePreflightErrors,
           // Of the static pods that serve the API.
-          ...(grant === "certificates" && patchesBlock(kubernetes.patches)),
+          ...(grant === "certificates" && patchesBlock(kubernetes.patches, timeoutFactor)),
         },
       ),
     );

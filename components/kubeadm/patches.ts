@@ -6,22 +6,45 @@ type Patches = ClusterSpec["kubernetes"]["patches"];
 /** Where control planes have kubeadm's patches (scripts/configuration.sh). */
 const directory = "/etc/kubernetes/stackadm-patches";
 
-/**
- * Files of kubeadm's patches for scripts/configuration.sh, a line `NAME BASE64` each; nothing where nothing is patched. kubeadm
- * finds target and type in the name, and applies them in the names' order.
- */
-export const patchFiles = (patches: Patches): string =>
-  patchTargets
-    .flatMap((target) =>
-      (patches[target] ?? []).map(({ type = "strategic", patch }, index) => {
-        const name = `${target}${String(index).padStart(4, "0")}+${type}.json`;
-        return `${name} ${Buffer.from(JSON.stringify(patch)).toString("base64")}`;
-      }),
-    )
-    .join("\n");
+const fileOf = (name: string, patch: unknown): string =>
+  `${name}.json ${Buffer.from(JSON.stringify(patch)).toString("base64")}`;
 
-/** What a document of kubeadm says of them. A directory that does not exist would be an error. */
+/** How often kubelet finds a component unwell, each 10 s, before it restarts it: kubeadm's own number. */
+const livenessFailures = 8;
+
+/**
+ * Patches that give the components of a slow machine the factor's time before kubelet restarts them: a restart costs such a machine more
+ * than what it was late with. kubeadm takes no such setting. etcd keeps its number, since a living one is not patched.
+ */
+const slowProbes = (factor: number): string[] =>
+  factor === 1
+    ? []
+    : ["kube-apiserver", "kube-controller-manager", "kube-scheduler"].map((name) => {
+        const livenessProbe = { failureThreshold: livenessFailures * factor };
+        return fileOf(`${name}-slow+strategic`, {
+          spec: { containers: [{ name, livenessProbe }] },
+        });
+      });
+
+/**
+ * Returns the files of kubeadm's patches for scripts/configuration.sh, a line `NAME BASE64` each; nothing where nothing is patched. kubeadm
+ * finds target and type in the name, and applies them in the names' order: the user's come last.
+ *
+ * @param timeoutFactor the cluster's
+ */
+export const patchFiles = (patches: Patches, timeoutFactor: number): string =>
+  [
+    ...slowProbes(timeoutFactor),
+    ...patchTargets.flatMap((target) =>
+      (patches[target] ?? []).map(({ type = "strategic", patch }, index) =>
+        fileOf(`${target}${String(index).padStart(4, "0")}+${type}`, patch),
+      ),
+    ),
+  ].join("\n");
+
+/** Returns what a document of kubeadm says of the patches. A directory that does not exist would be an error. */
 export const patchesBlock = (
   patches: Patches,
+  timeoutFactor: number,
 ): { readonly patches?: { readonly directory: string } } =>
-  patchFiles(patches) === "" ? {} : { patches: { directory } };
+  patchFiles(patches, timeoutFactor) === "" ? {} : { patches: { directory } };

@@ -17,7 +17,7 @@ describe("timeoutFactor", () => {
     slow = await build({ timeoutFactor: 3 });
   });
 
-  it("changes what prepare is given and the flags of leader election: a living cluster runs nothing else for it", () => {
+  it("changes what prepare is given, the flags of leader election and the probes of components: a living cluster runs nothing else for it", () => {
     const inputs = (rows: readonly Row[]): Map<string, string> =>
       new Map(
         rows.map(({ urn, inputs: { stdin, ...rest } }) => [
@@ -35,9 +35,15 @@ describe("timeoutFactor", () => {
       "dev-workers-general-1-prepare",
     ]);
     const flag = /^ +- name: leader-elect-\S+\n +value: \S+\n/gm;
+    const directory = /^patches:\n {2}directory: \S+\n/gm;
+    const probes = /^PATCHES='(kube-[a-z-]+-slow\+strategic\.json [A-Za-z0-9+/=]+\n?){3}'$/gm;
     for (const [urn, text] of changed)
       assert.equal(
-        text.replace("TIMEOUT_FACTOR='3'", "TIMEOUT_FACTOR='1'").replaceAll(flag, ""),
+        text
+          .replace("TIMEOUT_FACTOR='3'", "TIMEOUT_FACTOR='1'")
+          .replaceAll(flag, "")
+          .replaceAll(directory, "")
+          .replaceAll(probes, "PATCHES=''"),
         before.get(urn),
       );
   });

@@ -44,6 +44,16 @@ describe("kubeadm init that gave up", () => {
     assert.equal(machine.file("var/lib/stackadm/init.begun"), undefined);
   });
 
+  it("is gone on with when only timeoutFactor was raised since", () => {
+    const flags = "    - name: leader-elect-lease-duration\n      value: 60s\n";
+    const again = run({
+      KUBEADM_INIT: `${controlPlaneValues.KUBEADM_INIT}${flags}patches:\n  directory: /etc/kubernetes/stackadm-patches\n`,
+      PATCHES: "kube-apiserver-slow+strategic.json e30=\nkube-scheduler-slow+strategic.json e30=",
+    });
+    assert.equal(again.code, 0, again.stderr);
+    assert.match(again.stderr, /the API server of an interrupted kubeadm init answers; going on/);
+  });
+
   it("is not told to ignore a check where all are ignored: kubeadm takes one or the other", () => {
     const again = run({ IGNORED_ERRORS: "all" });
     assert.equal(again.code, 0, again.stderr);

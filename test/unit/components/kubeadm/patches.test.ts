@@ -10,9 +10,9 @@ const written = (patches: unknown): Patches => {
   assert.ok("spec" in result, JSON.stringify(result));
   return result.spec.kubernetes.patches;
 };
-const filesOf = (patches: unknown): Record<string, unknown> =>
+const filesOf = (patches: unknown, timeoutFactor = 1): Record<string, unknown> =>
   Object.fromEntries(
-    patchFiles(written(patches))
+    patchFiles(written(patches), timeoutFactor)
       .split("\n")
       .map((line) => line.split(" "))
       .map(([name = "", data = ""]) => [name, JSON.parse(Buffer.from(data, "base64").toString())]),
@@ -22,8 +22,8 @@ const annotated = (value: string): object => ({ metadata: { annotations: { a: va
 
 describe("kubeadm's patches", () => {
   it("are nothing where none is written, so that nothing runs for them", () => {
-    assert.equal(patchFiles(written({})), "");
-    assert.deepEqual(patchesBlock(written({})), {});
+    assert.equal(patchFiles(written({}), 1), "");
+    assert.deepEqual(patchesBlock(written({}), 1), {});
   });
 
   it("are files whose names say target and type, as kubeadm reads them", () => {
@@ -37,7 +37,7 @@ describe("kubeadm's patches", () => {
       "kube-scheduler0001+json.json": operations,
       "etcd0000+merge.json": annotated("e"),
     });
-    assert.deepEqual(patchesBlock(written(patches)), {
+    assert.deepEqual(patchesBlock(written(patches), 1), {
       patches: { directory: "/etc/kubernetes/stackadm-patches" },
     });
   });
@@ -50,5 +50,22 @@ describe("kubeadm's patches", () => {
       sorted.map((name) => files[name]),
       many.map(({ patch }) => patch),
     );
+  });
+
+  it("give the components of slow machines more time before a restart, and leave the last word to the user", () => {
+    const patch = (name: string) => ({
+      spec: { containers: [{ name, livenessProbe: { failureThreshold: 24 } }] },
+    });
+    const own = { "kube-apiserver": [{ patch: annotated("a") }] };
+    const files = filesOf(own, 3);
+    assert.deepEqual(files, {
+      "kube-apiserver-slow+strategic.json": patch("kube-apiserver"),
+      "kube-controller-manager-slow+strategic.json": patch("kube-controller-manager"),
+      "kube-scheduler-slow+strategic.json": patch("kube-scheduler"),
+      "kube-apiserver0000+strategic.json": annotated("a"),
+    });
+    const ofApi = Object.keys(files).filter((name) => name.startsWith("kube-apiserver"));
+    assert.deepEqual(ofApi.sort().at(-1), "kube-apiserver0000+strategic.json");
+    assert.notDeepEqual(patchesBlock(written({}), 3), {});
   });
 });
