@@ -140,7 +140,7 @@ describe("the table of roles", () => {
   ];
   /** What kubeadm calls a phase, and of whose addresses a certificate of the API server's may speak (serving.sh). */
   const ofKubernetes =
-    /kubeadm init phase control-plane|^timeout 20 kubectl get nodes -o go-template|^if grep -qxF "\$1 control-plane"/;
+    /kubeadm init phase control-plane|^timeout \S+ \S+ \S+ kubectl get nodes -o go-template|^if grep -qxF "\$1 control-plane"/;
 
   it("is the only place that asks what a machine is", () => {
     const sources = sourcesIn(["components", "automation", "cloud", "base"], /\.ts$/);

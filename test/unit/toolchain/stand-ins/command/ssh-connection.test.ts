@@ -231,9 +231,10 @@ describe("reaching an SSH server", () => {
       await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
       const { port } = relay.address() as AddressInfo;
       const connection = bench.connection(inner, { proxy: bench.connection(await bench.serve()) });
-      const running = bench.create({ connection: { ...connection, port }, create: "sleep 60" });
+      const create = "echo begun; sleep 60";
+      const running = bench.create({ connection: { ...connection, port }, create });
       const refused = assert.rejects(running, /remote command exited without exit status/);
-      await until("the command runs", () => inner.commands.length === 1);
+      await until("the command runs", () => bench.harness.lines.includes("begun"));
       for (const socket of sockets) socket.end();
       await refused.finally(() => relay.close());
     });
