@@ -49,13 +49,21 @@ export function unmarked(text: string): { readonly code?: FailureCode; readonly 
   return isFailureCode(code) ? { code, text: before + text.slice(whole.length) } : { text };
 }
 
-/** The line in which somebody else's error says what it is: the first, or the first of the list that the first one announces. */
+/**
+ * The line in which somebody else's error says what it is: the first, or the first of the list that the first one announces. The body of
+ * an answer of a cloud belongs to it: gophercloud 1 puts that on the next line, 2 on the same.
+ */
 export function tellingLine(text: string): string {
-  const [first = "", ...rest] = text.trim().split("\n");
-  const listed = /errors? occurred:$/.test(first.trim())
-    ? rest.find((line) => /^\s*\* /.test(line))?.replace(/^\s*\* /, "")
-    : undefined;
-  return (listed ?? first).trim();
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((line) => line.trim());
+  const listed = /errors? occurred:$/.test(lines[0] ?? "")
+    ? lines.findIndex((line, index) => index > 0 && line.startsWith("* "))
+    : 0;
+  const [first = "", body = ""] = lines.slice(Math.max(listed, 0));
+  const line = listed > 0 ? first.replace(/^\* /, "").trim() : first;
+  return /but got \d{3} instead$/.test(line) ? `${line}: ${body}` : line;
 }
 
 /** URNs hold names that people choose, of stacks too, which may have capitals. */

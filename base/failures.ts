@@ -105,7 +105,9 @@ export const failures = {
     exitCode: 3,
     sentence: "the cloud does not allow this to the credentials",
     hint: "Ask the cloud's operator for the role that it needs, and run the same command again.",
-    said: [{ of: "openstack:", text: /got 403 instead|disallowed by policy/ }],
+    said: [
+      { of: "openstack:", text: /got 403 instead|Request forbidden: \[|disallowed by policy/ },
+    ],
   },
   SERVER_ERROR: {
     exitCode: 1,
@@ -194,7 +196,7 @@ export const failures = {
     exitCode: 1,
     sentence: "the cloud was asked more often than it allows",
     hint: "Set the variable PULUMI_PARALLEL to a smaller number, such as 8, then run the same command again.",
-    said: [{ of: "openstack:", text: /got 429 instead|Too Many Requests/ }],
+    said: [{ of: "openstack:", text: /got 429 instead|Too [Mm]any [Rr]equests/ }],
   },
   CLOUD_UNREACHABLE: {
     exitCode: 3,
@@ -202,6 +204,8 @@ export const failures = {
     hint: "Can its addresses be reached from here? `npx stackadm doctor` asks it. Then run the same command again.",
     said: [
       { of: "openstack:", text: /dial tcp|connection refused|i\/o timeout|got 50[234] instead/ },
+      // Of 502, 503 and 504, by gophercloud 1.
+      { of: "openstack:", text: /Bad Gateway|service is currently unable|Gateway Timeout/ },
     ],
   },
   KUBERNETES_REFUSED: {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { recognised } from "../../../base/failure.js";
 import { failureCodes, isFailureCode, rowOf } from "../../../base/failures.js";
+import { openstackPlugins } from "../../../base/openstack-plugins.js";
+import { refusals } from "../../support/cloud-words.js";
 
 const exitCodes: Readonly<Record<number, readonly string[]>> = {
   2: ["INVALID_CONFIG", "INVALID_USAGE", "CLOUD_NOT_CONFIGURED", "WRONG_PASSPHRASE"],
@@ -73,6 +75,26 @@ const type = fc.constantFrom(
   ],
   ...["kubernetes:core/v1:Service", "command:remote:Command", "command:local:Command"],
 );
+
+describe("what a cloud refuses", () => {
+  for (const version of openstackPlugins)
+    for (const { status, code, words } of refusals)
+      it(`is ${code} in the words of OpenStack plugin ${version}: ${String(status)}`, () => {
+        const listed = `1 error occurred:\n\t* ${words[version]}\n\n\n`;
+        const logged = `  sdk-v2/provider2.go:571: sdk.helper_schema: ${words[version]}: provider=openstack@${version}\n`;
+        for (const text of [words[version], listed, logged])
+          assert.equal(recognised(text, "openstack:networking/secGroup:SecGroup")?.code, code);
+      });
+
+  it("is known by its body, on which line that is", () => {
+    const [first, second] = ["but got 409 instead", '{"NeutronError":{"type":"OverQuota"}}'];
+    const of = (text: string) => recognised(text, "openstack:networking/port:Port")?.code;
+    for (const text of [`${first}\n${second}`, `${first}: ${second}`])
+      assert.equal(of(text), "QUOTA_EXCEEDED");
+    assert.equal(of(`${first}\n{}\n${second}`), undefined);
+    assert.equal(of(first), undefined);
+  });
+});
 
 describe("what others say", () => {
   it("is not recognised by a name alone", () => {
