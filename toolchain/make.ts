@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import {
-  cpSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -19,8 +19,8 @@ export interface GoBuild {
   /** The executable's name. */
   readonly name: string;
   readonly version: string;
-  /** Directory with go.mod and go.sum, and the main package unless `package` names another module's. */
-  readonly source: string;
+  /** Directories whose files are built together: go.mod, go.sum, and the main package unless `package` names another module's. */
+  readonly sources: readonly string[];
   readonly package: string;
   readonly ldflags: string;
   /** Seconds on 2 cores with an empty module cache. */
@@ -33,14 +33,22 @@ export interface MakeOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Content of a source directory and what is built from it: equal key, equal executable. */
+const filesOf = ({
+  sources,
+}: GoBuild): readonly { readonly name: string; readonly path: string }[] =>
+  sources.flatMap((directory) =>
+    readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => ({ name, path: join(directory, name) }))
+      .sort((one, other) => (one.name < other.name ? -1 : 1)),
+  );
+
+/** Content of the sources and what is built from it: equal key, equal executable. */
 function keyOf(build: GoBuild): string {
   const hash = createHash("sha256").update(
     [build.package, build.ldflags, build.version].join("\n"),
   );
-  for (const file of readdirSync(build.source).sort()) {
-    hash.update(file).update(readFileSync(join(build.source, file)));
-  }
+  for (const { name, path } of filesOf(build)) hash.update(name).update(readFileSync(path));
   return hash.digest("hex").slice(0, 12);
 }
 
@@ -56,8 +64,8 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
   // Of no use once it is built, and no part of the user's own Go.
   const modules = `${directory}.modules`;
   rmSync(part, { recursive: true, force: true });
-  mkdirSync(part, { recursive: true });
-  cpSync(build.source, join(part, "source"), { recursive: true });
+  mkdirSync(join(part, "source"), { recursive: true });
+  for (const { name, path } of filesOf(build)) copyFileSync(path, join(part, "source", name));
   await withStep(
     options.progress,
     `Build ${build.name} ${build.version}`,

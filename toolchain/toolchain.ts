@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { request } from "node:https";
 import { delimiter, join } from "node:path";
+import { defaultOpenstackPlugin, type OpenstackPlugin } from "../base/openstack-plugins.js";
 import { withLock } from "../base/lock.js";
 import { cacheDirectory, packageRoot } from "../base/paths.js";
 import type { Progress } from "../base/progress.js";
@@ -38,6 +39,8 @@ export interface ToolchainOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Default: `$XDG_CACHE_HOME/stackadm/toolchain`. */
   readonly cache?: string;
+  /** The OpenStack plugin that the cluster is made with. Default: the one that the program chooses. */
+  readonly openstackPlugin?: OpenstackPlugin | undefined;
   /** May our own stand-ins take the place of official plugins that cannot be had? Default: only when asked for. */
   readonly standIns?: boolean;
 }
@@ -47,15 +50,18 @@ const root = packageRoot();
 /** Variable whose value 1 allows stand-ins on a cloud other than the lab. */
 export const standInsVariable = "STACKADM_STAND_INS";
 
-/** How the OpenStack plugin is built where the official one cannot be had. */
-export const openstackBuild: GoBuild = {
+/** Returns how that version of the OpenStack plugin is built where the official one cannot be had. */
+export const openstackBuild = (version: OpenstackPlugin = defaultOpenstackPlugin): GoBuild => ({
   name: "pulumi-resource-openstack",
-  version: pluginVersions.openstack,
-  source: join(__dirname, "openstack"),
+  version,
+  sources: [
+    join(__dirname, "openstack"),
+    join(__dirname, "openstack", `v${version.split(".")[0] ?? ""}`),
+  ],
   package: ".",
   ldflags: "-s -w",
   expectedSeconds: 120,
-};
+});
 
 interface Context {
   readonly cache: string;
@@ -63,6 +69,8 @@ interface Context {
   readonly progress: Progress;
   readonly signal?: AbortSignal;
   readonly standIns: boolean;
+  /** What the program asks the engine for. */
+  readonly plugins: Readonly<Record<PluginName, string>> & { readonly openstack: OpenstackPlugin };
   /** Scripts for the made pieces, by name. */
   readonly scripts: Map<string, string>;
   /** Asked at most once. */
@@ -77,6 +85,7 @@ interface Context {
 export async function ensureToolchain(options: ToolchainOptions): Promise<Toolchain> {
   const cache = options.cache ?? cacheDirectory("toolchain");
   const env = options.env ?? process.env;
+  const openstack = options.openstackPlugin ?? defaultOpenstackPlugin;
   mkdirSync(cache, { recursive: true });
   const lock = {
     purpose: "preparing the toolchain",
@@ -95,6 +104,7 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
       progress: options.progress,
       signal: options.signal,
       standIns: options.standIns ?? env[standInsVariable] === "1",
+      plugins: { ...pluginVersions, openstack },
       scripts: new Map(),
       downloads: undefined,
     };
@@ -126,7 +136,7 @@ async function engineOf(context: Context): Promise<Piece> {
     {
       name: "pulumi",
       version: engineVersion,
-      source: join(__dirname, "pulumi"),
+      sources: [join(__dirname, "pulumi")],
       package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
       ldflags: `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${engineVersion}`,
       expectedSeconds: 240,
@@ -157,7 +167,7 @@ function languageHost(context: Context, engine: Piece): Piece {
 }
 
 async function plugin(context: Context, name: PluginName, engine: Piece): Promise<Piece> {
-  const version = pluginVersions[name];
+  const version = context.plugins[name];
   const piece = `pulumi-resource-${name}`;
   const found = findPlugin(name, context.where, version);
   if (found)
@@ -183,7 +193,7 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
   const why = `${downloadHost} does not answer`;
   if (name !== "openstack" || !context.standIns)
     return standIn(context, { name: piece, version, why }, name);
-  const path = await makeWithGo(openstackBuild, context);
+  const path = await makeWithGo(openstackBuild(context.plugins.openstack), context);
   context.scripts.set(piece, forwardScript(path));
   return { name: piece, version, path, origin: "built", why };
 }

@@ -1,11 +1,13 @@
+import { defaultOpenstackPlugin } from "../base/openstack-plugins.js";
+
 /** What the toolchain is made of: every version it names, in one place. */
 
 /** The engine that is made locally, and the oldest that is accepted when found (error hooks, `#initerror`). */
 export const engineVersion = "3.246.0";
 
-/** The plugins that the SDK packages in package.json ask the engine for; it takes exactly these from the Pulumi home. */
+/** The plugins that the program asks the engine for; it takes exactly these from the Pulumi home. */
 export const pluginVersions = {
-  openstack: "3.15.2",
+  openstack: defaultOpenstackPlugin,
   kubernetes: "4.34.2",
   command: "1.2.1",
 } as const;
