@@ -2,6 +2,8 @@
 export interface Wanted {
   /** Whose servers are looked for. @default nobody's */
   readonly cluster?: string;
+  /** Version of Pulumi's OpenStack plugin that asks. @default the one that the program chooses */
+  readonly openstackPlugin?: string;
   readonly images: readonly string[];
   /** Absent: no floating IPs. */
   readonly externalNetwork?: string;

@@ -1,4 +1,5 @@
 import { parse } from "yaml";
+import { openstackPlugins, type OpenstackPlugin } from "../../base/openstack-plugins.js";
 import { checkClusterSpec } from "../../components/checked-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/spec/cluster-spec.js";
 import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
@@ -31,7 +32,7 @@ const configIn = (text: string): Readonly<Record<string, unknown>> => {
 const writtenIn = ({ project, settings }: Written): unknown =>
   configIn(settings)[`${project}:cluster`];
 
-const otherClusters = ({ settings }: Written): string[] =>
+const otherClusters = ({ settings }: Pick<Written, "settings">): string[] =>
   Object.keys(configIn(settings)).filter((key) => key.endsWith(":cluster"));
 
 /** Whether the settings say anything of a cluster: those of a program of one's own need not. */
@@ -44,6 +45,20 @@ export function plainlyWritten(
   const written = writtenIn(sources);
   const { name, protect = false } = isFields(written) ? written : {};
   return { name: typeof name === "string" ? name : sources.stack, protect: protect !== false };
+}
+
+/** Returns the OpenStack plugin that settings or site choose, if they choose one. What else is wrong in them is said later. */
+export function openstackPluginIn({
+  settings,
+  siteFile,
+}: Pick<SpecSources, "settings" | "siteFile">): OpenstackPlugin | undefined {
+  const read = readSite(siteFile);
+  const config = configIn(settings);
+  const written = otherClusters({ settings }).map((key) => config[key]);
+  const { openstackPlugin } = [...("site" in read ? [read.site] : []), ...written].reduce<
+    Readonly<Record<string, unknown>>
+  >((all, one) => (isFields(one) ? { ...all, ...one } : all), {});
+  return openstackPlugins.find((version) => version === openstackPlugin);
 }
 
 /** The cluster that the stack's settings describe, as the program will see it. All problems in one error. */
@@ -64,7 +79,7 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
 
 /** The settings of another project were copied, and what is read here is a key that they do not have. */
 function misnamed({ project, settings }: Written): Problems {
-  const [other] = otherClusters({ project, settings });
+  const [other] = otherClusters({ settings });
   if (describesCluster({ project, settings }) || other === undefined) return [];
   const message = `is missing; the project is called ${project}, so write it instead of ${other}`;
   return [{ path: `${project}:cluster`, message }];

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Toolchain } from "../../toolchain/toolchain.js";
 import { ClusterError } from "../cluster/cluster-error.js";
+import type { OpenstackPlugin } from "../../base/openstack-plugins.js";
 import { labFolder, labName, stateDirectory } from "../../base/paths.js";
 import { silent, type Progress } from "../../base/progress.js";
 import { UserError } from "../../base/user-error.js";
@@ -133,6 +134,8 @@ export interface EnvironmentOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** URL of the backend that the project names (`backend.url` in Pulumi.yaml); PULUMI_BACKEND_URL comes before it. Default: none. */
   readonly backend?: string | undefined;
+  /** The OpenStack plugin that the stack's settings choose. Default: the program's choice. */
+  readonly openstackPlugin?: OpenstackPlugin | undefined;
   /** Start an agent when none runs. Default: true. */
   readonly agent?: boolean;
   /** Whether the stack's secrets need a passphrase: not where its settings name another provider of secrets. Optional: it goes on without one. Default: true. */
@@ -163,6 +166,7 @@ export async function prepareEnvironment(
   const toolchain = await ensureToolchain({
     ...{ progress, signal, env },
     standIns: standInsByDefault(env),
+    openstackPlugin: options.openstackPlugin,
   });
   if (options.agent !== false) await ensureCommands(sshCommands, progress);
   const agent =

@@ -11,7 +11,19 @@ import {
 } from "./cloud-conf.js";
 import { isOvn } from "./traits/endpoint.js";
 import { overlaps, prefixOf } from "../../base/addresses.js";
-import { doc, present, range4, record, truth } from "../arguments/values.js";
+import { defaultOpenstackPlugin, openstackPlugins } from "../../base/openstack-plugins.js";
+import { doc, oneOf, present, range4, record, truth } from "../arguments/values.js";
+
+/** Optional: a provider of the program's own says by itself which plugin it is of. */
+export const openstackPlugin = oneOf(openstackPlugins)
+  .optional()
+  .meta(
+    doc(
+      "in place",
+      `Version of Pulumi's OpenStack plugin that makes the cluster, whichever version of \`@pulumi/openstack\` the program is compiled with. \`3.15.2\` is for those who stay with it: it waits 5 to 10 s for each object before it looks for the first time. With a provider of the program's own, write the version of that one's plugin, if it is not the SDK's.`,
+      `\`${defaultOpenstackPlugin}\``,
+    ),
+  );
 
 /** A network of their own for the addresses of services. */
 const servicesNetwork = record({

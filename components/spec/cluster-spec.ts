@@ -8,6 +8,7 @@ import {
   cloudController,
   loadBalancer,
   nowhereToPlace,
+  openstackPlugin,
   withoutLoadBalancers,
 } from "./cloud.js";
 import { credential } from "./credential.js";
@@ -81,6 +82,7 @@ export const clusterShape = record({
   bastion,
   kubernetes,
   podNetwork,
+  openstackPlugin,
   loadBalancer,
   cloudController,
   credential,

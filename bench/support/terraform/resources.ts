@@ -28,6 +28,9 @@ const singular: Readonly<Record<string, string>> = {
   allocationPools: "allocation_pool",
 };
 
+/** Lists of one that the plugin has as text. */
+const lists: readonly string[] = ["policies"];
+
 const named = (key: string): string =>
   singular[key] ?? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -44,7 +47,7 @@ const inputsOf = (inputs: Fields): Fields =>
   Object.fromEntries(
     Object.entries(inputs).map(([key, value]) => [
       named(key),
-      maps.includes(key) ? value : translated(value),
+      maps.includes(key) ? value : lists.includes(key) ? [value].flat() : translated(value),
     ]),
   );
 

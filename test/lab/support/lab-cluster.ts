@@ -12,6 +12,7 @@ import {
   prepareEnvironment,
   type OperationEnvironment,
 } from "../../../automation/setup/environment.js";
+import { openstackPlugins } from "../../../base/openstack-plugins.js";
 import { silent } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../cloud/client.js";
 import { labUp, type LabFacts } from "../../../lab/lab.js";
@@ -70,12 +71,19 @@ export interface LabProject {
   readonly described?: Readonly<Record<string, unknown>>;
 }
 
+/** The OpenStack plugin that STACKADM_TEST_OPENSTACK names. Default: the program's choice. */
+const openstackPlugin = openstackPlugins.find(
+  (version) => version === process.env["STACKADM_TEST_OPENSTACK"],
+);
+
 /** A stack of the program: `described` is its cluster. */
 const ownProject = (described: Readonly<Record<string, unknown>>): LabProject => ({
   prepare: (directory) => {
     copyFileSync(join(packageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
   },
-  config: (changes) => ({ "stackadm:cluster": { ...described, ...changes } }),
+  config: (changes) => ({
+    "stackadm:cluster": { ...described, ...(openstackPlugin && { openstackPlugin }), ...changes },
+  }),
 });
 
 /** Prepares a cluster called `name`, of the dev stack's machines or as it is described; nothing is made yet. */
@@ -88,7 +96,7 @@ export async function labCluster(
   const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
   const backend = pathToFileURL(directory).href;
   const env = { ...(await labEnvironment(cloudOf)), PULUMI_BACKEND_URL: backend };
-  const environment = await prepareEnvironment({ progress: silent, env });
+  const environment = await prepareEnvironment({ progress: silent, env, openstackPlugin });
   let config: Fields = {};
   const settings: LabCluster["settings"] = (changes = {}) => {
     config = project.config(changes);
