@@ -32,6 +32,7 @@ import type {
 import { disown, passOver } from "./others-credentials.js";
 import { requireHere } from "./place.js";
 import { countDiffering, planRows } from "./plan-rows.js";
+import { takeOver } from "./plugin-forms.js";
 import { readAll } from "./power-states.js";
 import { beginFit, findingsFor } from "./preflight.js";
 import { lookEarly, proveMade } from "./proof.js";
@@ -110,7 +111,8 @@ class Service implements ClusterService {
       const requireFit = beginFit(run, spec, options);
       const repaired = await settleBeforeUp(run, expectNoChanges);
       const fitting = await requireFit(repaired);
-      const { state, mended } = await readUnread(run, repaired.state);
+      const held = await takeOver(run.access, repaired.state, spec);
+      const { state, mended } = await readUnread(run, held);
       // Who asks whether anything is not as it is to be wants it looked at.
       const known = expectNoChanges === true || mended ? undefined : fitting;
       if (expectNoChanges !== true) await fetchKubeconfig(run, state);

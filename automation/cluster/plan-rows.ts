@@ -1,4 +1,5 @@
-import type { ClusterEvent } from "./events.js";
+import type { ClusterEvent, ResourceChange } from "./events.js";
+import { serverGroupType } from "./urn.js";
 
 /** What would happen to one resource. */
 export interface PlanRow {
@@ -26,7 +27,15 @@ export function countDiffering(
 }
 
 /**
- * The rows of a plan, in the order of the engine. Providers are no work.
+ * Returns whether a step is work on something. Providers are none, nor is a change of a server group: no version of the plugin can make
+ * one, and the engine only speaks of it where the state has another version's form (plugin-forms.ts).
+ */
+const isWork = ({ urn, operation }: ResourceChange): boolean =>
+  !urn.includes("::pulumi:providers:") &&
+  !(operation === "update" && urn.includes(`${serverGroupType}::`));
+
+/**
+ * The rows of a plan, in the order of the engine.
  *
  * @param before what is done before the engine begins, which says nothing else of that
  */
@@ -35,7 +44,7 @@ export function planRows(
   before: readonly PlanRow[] = [],
 ): PlanRow[] {
   const rows = events.flatMap((event) =>
-    event.type === "started" && !event.change.urn.includes("::pulumi:providers:")
+    event.type === "started" && isWork(event.change)
       ? [{ operation: event.change.operation, type: event.change.type, name: event.change.name }]
       : [],
   );

@@ -1,8 +1,8 @@
 import { isRefused } from "../../components/support/power-states.js";
 import type { OperationFlags, Run } from "./run.js";
 import {
-  changeState,
   readState,
+  rewriteState,
   type StateAccess,
   type StateExport,
   type StateResource,
@@ -34,18 +34,10 @@ export function withoutRefused(state: StateExport): StateExport {
 }
 
 /** Has the state forget them, if it holds any. Answers the state after it. */
-export async function forgetRefused(
+export const forgetRefused = (
   access: StateAccess,
   found: StateExport | undefined,
-): Promise<StateExport | undefined> {
-  if (!found || withoutRefused(found) === found) return found;
-  let after: StateExport | undefined;
-  await changeState(access, (now) => {
-    after = now && withoutRefused(now);
-    return after === now ? undefined : after;
-  });
-  return after;
-}
+): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefused);
 
 /** Has the engine read what is there, and leaves no such input behind. */
 export async function readAll(run: Run, flags: OperationFlags): Promise<void> {

@@ -150,6 +150,21 @@ export async function changeState(
   }
 }
 
+/** Writes what `change` makes of the state, if that is another. Answers the state after it. */
+export async function rewriteState(
+  access: StateAccess,
+  found: StateExport | undefined,
+  change: (state: StateExport) => StateExport,
+): Promise<StateExport | undefined> {
+  if (!found || change(found) === found) return found;
+  let after: StateExport | undefined;
+  await changeState(access, (now) => {
+    after = now && change(now);
+    return after === now ? undefined : after;
+  });
+  return after;
+}
+
 /** The ids of everything the stack made in the cloud, and not of what it only read there. */
 export const ownedIds = (state: StateExport | undefined): Set<string> =>
   idsIn(state?.deployment.resources ?? []);

@@ -26,3 +26,5 @@ export const shortType = (type: string): string => type.split(":").at(-1) ?? typ
 
 /** The engine's own provider: there after a run that asked it for the state, gone after the next one that did not. */
 export const ownProvider = "pulumi:providers:pulumi";
+
+export const serverGroupType = "openstack:compute/serverGroup:ServerGroup";

@@ -25,6 +25,22 @@ describe("the rows of a plan", () => {
     );
   });
 
+  it("leave out a change of a server group, which nobody makes, and no other one", () => {
+    const of = (type: string, operation: string) => ({
+      ...{ type: "started" as const, at: 0 },
+      change: change(`urn:pulumi:d::p::a:b:C$openstack:compute/${type}::n`, operation),
+    });
+    const rows = planRows([
+      of("serverGroup:ServerGroup", "update"),
+      of("serverGroup:ServerGroup", "replace"),
+      of("instance:Instance", "update"),
+    ]);
+    assert.deepEqual(
+      rows.map(({ operation }) => operation),
+      ["replace", "update"],
+    );
+  });
+
   it("are counted once where a refresh sees what was told before, too", () => {
     const finished = {
       type: "finished",
