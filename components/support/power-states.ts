@@ -3,8 +3,8 @@
  * back to it where changes of it are ignored.
  */
 
-/** Those that it takes. */
-const taken = new Set(["active", "shutoff", "shelved_offloaded"]);
+/** Those that it takes; a server that is paused is read by version 5 alone. */
+const taken = new Set(["active", "shutoff", "shelved_offloaded", "paused"]);
 
 /** Whether it refuses it as an input. Pure. */
 export const isRefused = (state: string): boolean => !taken.has(state.toLowerCase());
