@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { changedFiles, commitCount } from "./changed-files.js";
@@ -12,7 +13,23 @@ interface Choice {
   readonly root: string;
   /** Whether those count that only run with all. */
   readonly all: boolean;
-  readonly largestFirst: boolean;
+  readonly order: Order;
+}
+
+/** Order of a tier's files; `largest first`: so that none is left alone at the end. */
+export type Order = "by path" | "largest first" | { readonly seed: number };
+
+/** Sorts files that are sorted by path. */
+function inOrder(files: readonly string[], order: Order, root: string): string[] {
+  if (order === "by path") return [...files];
+  const key = (file: string): number =>
+    order === "largest first"
+      ? -statSync(file).size
+      : createHash("sha256")
+          .update(`${order.seed} ${relative(root, file)}`)
+          .digest()
+          .readUIntBE(0, 6);
+  return files.toSorted((one, other) => key(one) - key(other));
 }
 
 /** The one that was changed most of late; else each commit brings another one's turn. */
@@ -25,8 +42,8 @@ function whoseTurn(files: readonly string[], root: string): string | undefined {
   return turns.toSorted((one, other) => count(other) - count(one))[0];
 }
 
-/** The test files of a tier: in the order of their paths, or the largest first, so that none is left alone at the end. */
-export function testFiles(tier: string, { root, all, largestFirst }: Choice): string[] {
+/** Returns the test files of a tier. */
+export function testFiles(tier: string, { root, all, order }: Choice): string[] {
   const directory = join(root, "test", tier);
   if (!existsSync(directory)) return [];
   const every = readdirSync(directory, { withFileTypes: true, recursive: true })
@@ -40,6 +57,5 @@ export function testFiles(tier: string, { root, all, largestFirst }: Choice): st
   const files = all
     ? every
     : every.filter((file) => file === chosen || ![...asked, ...turns].includes(file));
-  const size = (file: string): number => statSync(file).size;
-  return largestFirst ? files.sort((one, other) => size(other) - size(one)) : files;
+  return inOrder(files, order, root);
 }

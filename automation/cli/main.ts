@@ -1,5 +1,3 @@
-// First: what comes after it loads less.
-import "../cluster/late-modules.js";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";

@@ -1,5 +1,3 @@
-// First: what comes after it loads less.
-import "./late-modules.js";
 import { once } from "node:events";
 import { pathToFileURL } from "node:url";
 import {
