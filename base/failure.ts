@@ -50,8 +50,8 @@ export function unmarked(text: string): { readonly code?: FailureCode; readonly 
 }
 
 /**
- * The line in which somebody else's error says what it is: the first, or the first of the list that the first one announces. The body of
- * an answer of a cloud belongs to it: gophercloud 1 puts that on the next line, 2 on the same.
+ * Returns the line of a plugin's error that gives the reason: the first line, or the first entry of the list that the first line announces.
+ * The body of a cloud's answer is part of it: gophercloud 1 writes the body on the next line, gophercloud 2 on the same line.
  */
 export function tellingLine(text: string): string {
   const lines = text

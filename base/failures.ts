@@ -204,7 +204,7 @@ export const failures = {
     hint: "Can its addresses be reached from here? `npx stackadm doctor` asks it. Then run the same command again.",
     said: [
       { of: "openstack:", text: /dial tcp|connection refused|i\/o timeout|got 50[234] instead/ },
-      // Of 502, 503 and 504, by gophercloud 1.
+      // gophercloud 1 has these texts for 502, 503 and 504.
       { of: "openstack:", text: /Bad Gateway|service is currently unable|Gateway Timeout/ },
     ],
   },

@@ -9,12 +9,12 @@ const directory = "/etc/kubernetes/stackadm-patches";
 const fileOf = (name: string, patch: unknown): string =>
   `${name}.json ${Buffer.from(JSON.stringify(patch)).toString("base64")}`;
 
-/** How often kubelet finds a component unwell, each 10 s, before it restarts it: kubeadm's own number. */
+/** Number of failed probes, one each 10 s, after which kubelet restarts a component: kubeadm's own number. */
 const livenessFailures = 8;
 
 /**
- * Patches that give the components of a slow machine the factor's time before kubelet restarts them: a restart costs such a machine more
- * than what it was late with. kubeadm takes no such setting. etcd keeps its number, since a living one is not patched.
+ * Returns patches that multiply that number by the factor: on a slow machine a restart costs more time than the component was late. kubeadm
+ * has no such setting. etcd keeps kubeadm's number, because the program does not patch an etcd that runs.
  */
 const slowProbes = (factor: number): string[] =>
   factor === 1

@@ -1,23 +1,12 @@
 import { strict as assert } from "node:assert";
 import { joinScripts } from "../../components/kubeadm/node-scripts.js";
-import { joinerValues, nodeCommands, upgradeValues, wishes } from "../support/joining.js";
+import { nodeCommands, wishes, workerValues } from "../support/joining.js";
 import { Sandbox } from "../support/sandbox.js";
 
 describe("a machine that joined, until its node is Ready", () => {
   let machine: Sandbox;
   const scripts = joinScripts.map((text) => text.replace("poll 180 joined", "poll 1 joined"));
-  const values = {
-    NODE_NAME: "dev-general-0",
-    ...joinerValues,
-    ...upgradeValues,
-    KUBEADM_JOIN: "token: '@TOKEN@'\n",
-    CA_CERT_HASH: "sha256:abc123",
-    API_ADDRESSES: "10.0.0.7\n10.0.0.8",
-    KUBELET: "1.36.3",
-    KUBELET_CONFIGURATION: "",
-    AFTER_KUBEADM: "",
-  };
-  const run = () => machine.run(scripts, values);
+  const run = () => machine.run(scripts, workerValues);
   const answer = (joined: string): void => {
     machine.stub(
       "ssh",

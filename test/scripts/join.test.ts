@@ -2,27 +2,15 @@ import { strict as assert } from "node:assert";
 import { joinScripts } from "../../components/kubeadm/node-scripts.js";
 import {
   boundOf,
-  joinerValues,
   kubeadmSeconds,
   nodeCommands,
-  upgradeValues,
   wishes,
+  workerValues as values,
 } from "../support/joining.js";
 import { Sandbox } from "../support/sandbox.js";
 
 describe("join.sh", () => {
   let machine: Sandbox;
-  const values = {
-    NODE_NAME: "dev-general-0",
-    ...joinerValues,
-    ...upgradeValues,
-    KUBEADM_JOIN: "token: '@TOKEN@'\n",
-    CA_CERT_HASH: "sha256:abc123",
-    API_ADDRESSES: "10.0.0.7\n10.0.0.8",
-    KUBELET: "1.36.3",
-    KUBELET_CONFIGURATION: "",
-    AFTER_KUBEADM: "",
-  };
   const scripts = joinScripts.map((text) => text.replace("poll 180 joined", "poll 1 joined"));
   const run = (over: object = {}) => machine.run(scripts, { ...values, ...over });
   const joiner = (ssh: string): Sandbox => {

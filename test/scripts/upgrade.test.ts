@@ -2,21 +2,11 @@ import { strict as assert } from "node:assert";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { joinScripts } from "../../components/kubeadm/node-scripts.js";
-import { joinerValues, nodeCommands, upgradeValues, wishes } from "../support/joining.js";
+import { nodeCommands, wishes, workerValues } from "../support/joining.js";
 import { Sandbox, type Outcome } from "../support/sandbox.js";
 import { kubeadmOf, livesWithFormer, ownNode, shortBounds } from "../support/upgrading.js";
 
-const values = {
-  NODE_NAME: "dev-general-0",
-  ...joinerValues,
-  ...upgradeValues,
-  KUBEADM_JOIN: "token: '@TOKEN@'\n",
-  CA_CERT_HASH: "sha256:abc123",
-  API_ADDRESSES: "10.0.0.7",
-  KUBELET: "1.36.3",
-  KUBELET_CONFIGURATION: "",
-  AFTER_KUBEADM: "",
-};
+const values = { ...workerValues, API_ADDRESSES: "10.0.0.7" };
 const scripts = shortBounds(joinScripts);
 const configuration = (version: string): string =>
   `*kubeadm-config*) printf 'clusterName: dev\\nkubernetesVersion: v${version}\\n' ;;`;

@@ -1,13 +1,15 @@
-import type { OpenstackPlugin } from "../../base/openstack-plugins.js";
 import type { FailureCode } from "../../base/failures.js";
 
-/** What a cloud answers to the wish for a security group, and what the OpenStack plugin says of that. */
+/** Plugin over gophercloud 1, which this program uses, and over gophercloud 2. */
+export const pluginVersions = ["3.15.2", "5.5.1"] as const;
+
+/** A cloud's refusal to create a security group, and the text that the OpenStack plugin makes of it. */
 export interface Refusal {
   readonly status: number;
   readonly body: string;
   readonly code: FailureCode;
-  /** Literal text of each version, of a cloud at `http://cloud`: test/engine/cloud-words.test.ts has it said by the plugins. */
-  readonly words: Readonly<Record<OpenstackPlugin, string>>;
+  /** Text of each plugin, literally, recorded from a run of it against a small server; the cloud's address is replaced by `http://cloud`. */
+  readonly words: Readonly<Record<(typeof pluginVersions)[number], string>>;
 }
 
 export const refusals: readonly Refusal[] = [

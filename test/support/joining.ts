@@ -40,6 +40,19 @@ export const askerValues = {
 /** The same for control planes, which it knows by the API's name too. */
 export const joinerValues = { ...askerValues, API_NAME: "api.dev.internal" };
 
+/** Values of a worker that joins. */
+export const workerValues = {
+  NODE_NAME: "dev-general-0",
+  ...joinerValues,
+  ...upgradeValues,
+  KUBEADM_JOIN: "token: '@TOKEN@'\n",
+  CA_CERT_HASH: "sha256:abc123",
+  API_ADDRESSES: "10.0.0.7\n10.0.0.8",
+  KUBELET: "1.36.3",
+  KUBELET_CONFIGURATION: "",
+  AFTER_KUBEADM: "",
+};
+
 /** Seconds that each of kubeadm's own waits takes at most, where nothing is slow. */
 export const kubeadmSeconds = 240;
 
