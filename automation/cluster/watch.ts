@@ -42,6 +42,9 @@ export const watchTimes: WatchTimes = {
   gap: 10_000,
 };
 
+/** Status of the command plugin for each dial that fails. Source: pulumi-command, provider/pkg/provider/remote/connection.go. */
+const failedDial = /^Dial (?:proxy |from proxy )?\d+\/\S+ failed: retrying$/;
+
 /** How often the watch looks. */
 const tickMilliseconds = 1000;
 
@@ -74,6 +77,8 @@ interface Script {
   /** Its own server and those through which it is reached: silence may be any of theirs. */
   readonly servers: readonly string[];
   heardAt: number;
+  /** When the plugin last dialled the machine in vain, after the script's connection ended. */
+  dialledAt: number;
   askAt: number;
   state: ServerState | undefined;
 }
@@ -109,6 +114,9 @@ export class ScriptWatch {
         this.alive(event);
         return;
       case "log":
+        if (failedDial.test(event.text)) this.dialled(this.scripts.get(event.urn));
+        else this.heard(this.scripts.get(event.urn));
+        return;
       case "message":
         this.heard(this.scripts.get(event.urn));
         return;
@@ -131,7 +139,7 @@ export class ScriptWatch {
     if (this.scripts.get(urn)?.serverId !== serverId)
       this.scripts.set(urn, {
         ...{ urn, step, serverId, servers: [serverId, ...through] },
-        ...{ heardAt: 0, askAt: 0, state: undefined },
+        ...{ heardAt: 0, dialledAt: 0, askAt: 0, state: undefined },
       });
     this.heard(this.scripts.get(urn));
   }
@@ -143,8 +151,14 @@ export class ScriptWatch {
     script.state = undefined;
   }
 
+  /** A machine that is dialled is silent, but may come back: only Nova can say that it does not. */
+  private dialled(script: Script | undefined): void {
+    if (script) script.dialledAt = this.options.now();
+  }
+
   private look(script: Script, now: number): void {
-    if (now - script.heardAt >= this.times.longest) this.giveUp(script, "silent");
+    if (now - Math.max(script.heardAt, script.dialledAt) >= this.times.longest)
+      this.giveUp(script, "silent");
     if (this.given || now < script.askAt) return;
     script.askAt = now + this.times.again;
     void this.question(script);

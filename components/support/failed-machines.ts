@@ -1,6 +1,6 @@
 import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
-import { Failure, tellingLine } from "../../base/failure.js";
+import { Failure } from "../../base/failure.js";
 import {
   describeServer,
   serverState,
@@ -16,6 +16,7 @@ import type { Operator } from "./operator.js";
 import { ownState } from "./own-state.js";
 import { dialSeconds, type Connection } from "./remote-script.js";
 import type { ExistingServers } from "./server-marks.js";
+import { sshFailureOf } from "./ssh-failure.js";
 
 /** A machine as far as a failure has to name it, and the way to it. */
 export interface ReachedServer {
@@ -97,14 +98,17 @@ export class FailedMachines {
    */
   examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
     let again = 0;
+    let cuts = 0;
     let silentSince: number | undefined;
     return errorHook(`examine-${machine}-${script}`, async (failure) => {
-      const told = failureOf(failure.errors[0] ?? "");
+      const told = sshFailureOf(failure.errors[0] ?? "");
       const way: pulumi.Unwrap<Connection> = await known(pulumi.output(connection));
       const kind = told === "unclear" ? await this.ask(way) : told;
       if (kind === "again") return ++again <= retries;
       if (kind === "other") return false;
       const id = await known(serverId);
+      if (kind === "cut off")
+        return this.#startAgain({ machine, serverId: id, way }, script, ++cuts);
       const first = openingScripts.includes(script) && (await neverReached(failure, id));
       silentSince ??= performance.now();
       const waited = (performance.now() - silentSince) / 1000;
@@ -167,6 +171,23 @@ export class FailedMachines {
     const servers = [serverId, ...(proxy ? [proxy.server] : [])];
     const states = await Promise.all(servers.map((id) => this.stateOf(id)));
     return !states.some((state) => state && standsStill(state));
+  }
+
+  /**
+   * Returns whether a script whose connection ended starts again: it waits for its former run, and goes on from there. A machine
+   * that restarts is dialled until it answers. Reports a machine that was stopped, and one whose connections all end.
+   *
+   * @param cuts how many connections of the script have ended
+   */
+  async #startAgain(server: SilentServer, script: string, cuts: number): Promise<boolean> {
+    const state = await this.stateOf(server.serverId);
+    const stopped = state !== undefined && standsStill(state);
+    if (!stopped && cuts <= retries) return true;
+    const sentence = `The connection to the machine ${server.machine} ended ${cuts.toString()} times while the script '${script}' ran on it.`;
+    await report(
+      stopped ? await this.judge(server, false) : new Failure("SSH_UNREACHABLE", sentence),
+    );
+    return false;
   }
 
   /** Seconds for which a machine is dialled: one that never answered boots, one that did may be slow to boot again. */
@@ -239,25 +260,6 @@ const wrongHostKey = (machine: string): Failure =>
     "HOST_KEY_MISMATCH",
     `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
   );
-
-/**
- * What an error of the command plugin says about the machine itself. Behind a proxy, a machine that does not answer is a
- * rejected channel; a proxy that does not answer, which may still boot itself, or lets nobody through, says nothing about it. What failed on a
- * connection that is dead is tried again on the same one, so that the last error no longer says why: a handshake, or a proxy
- * that hung up meanwhile.
- */
-export function failureOf(
-  message: string,
-): "silent" | "silent proxy" | "wrong host key" | "unclear" | "other" {
-  // What a script printed stands below.
-  const line = tellingLine(message);
-  if (/host key mismatch/i.test(line)) return "wrong host key";
-  if (!/after \d+ failed attempts/.test(line)) return "other";
-  if (!/proxy:/.test(line)) return /dial tcp|connection reset|EOF/.test(line) ? "silent" : "other";
-  if (/rejected: connect failed/.test(line)) return "silent";
-  if (/dial tcp/.test(line)) return "silent proxy";
-  return /unable to authenticate|rejected:/.test(line) ? "other" : "unclear";
-}
 
 /** How often a script is run again on a machine that turned out to answer. */
 const retries = 2;

@@ -22,6 +22,7 @@ const alive = (urn = init, through: readonly string[] = []): ClusterEvent => ({
   step: "init",
   seconds: 0,
 });
+const log = (text: string): ClusterEvent => ({ type: "log", at: 0, urn: init, text });
 
 interface Nova {
   /** Undefined: it cannot be asked. */
@@ -111,14 +112,32 @@ describe("the watch over scripts on machines", () => {
     assert.match(errorOf(world.watch.verdict).message, /The machine hop stopped/);
   });
 
+  it("asks about a machine that is dialled again after the script's connection ended", async () => {
+    for (const what of ["", "proxy ", "from proxy "]) {
+      const world = running(says("SHUTOFF"));
+      for (let dials = 1; dials < 18; dials += 1)
+        (await world.pass(1)).take(log(`Dial ${what}${dials.toString()}/30 failed: retrying`));
+      assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
+    }
+  });
+
+  it("waits for a machine that restarts as long as it is dialled", async () => {
+    const world = running(says("ACTIVE"));
+    for (let minutes = 0; minutes < 10; minutes += 1)
+      (await world.pass(60)).take(log("Dial 2/30 failed: retrying"));
+    assert.deepEqual(world.verdict(), []);
+    await world.pass(301);
+    assert.deepEqual(world.verdict(), ["silent", "ACTIVE"]);
+  });
+
   it("never ends a script that talks, whatever Nova says and however long it runs", async () => {
-    const word = fc.record({ after: fc.integer({ min: 1, max: 149 }), log: fc.boolean() });
+    const word = fc.record({ after: fc.integer({ min: 1, max: 149 }), speaks: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(word, { maxLength: 60 }), anyStatus, async (words, status) => {
         const world = running(says(status));
-        for (const { after, log } of words) {
+        for (const { after, speaks } of words) {
           await world.pass(after / 10);
-          world.take(log ? { type: "log", at: 0, urn: init, text: "kubeadm init" } : alive());
+          world.take(speaks ? log("kubeadm init") : alive());
         }
         await world.pass(14);
         assert.deepEqual([world.verdict(), world.asked], [[], []]);

@@ -1,63 +1,18 @@
 import { strict as assert } from "node:assert";
 import {
-  failureOf,
   FailedMachines,
   serverIn,
   isFirst,
 } from "../../../../components/support/failed-machines.js";
 import { serverOfScript } from "../../../../components/support/existing-servers.js";
 import { operatorOf } from "../../../../components/support/operator.js";
-import fc from "fast-check";
 import * as pulumi from "@pulumi/pulumi";
 import { graph } from "../../../support/graph.js";
+import { replace } from "../../../support/replace.js";
 import type { Failure } from "../../../../base/failure.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 
 describe("failed machines", () => {
-  const verdicts = [
-    ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: connect: no route to host"],
-    ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
-    ["silent", "proxy: after 30 failed attempts: ssh: rejected: connect failed (No route to host)"],
-    ["silent proxy", "proxy: after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
-    ["wrong host key", "after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch"],
-    [
-      "wrong host key",
-      "proxy: after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch",
-    ],
-    ["unclear", "proxy: after 30 failed attempts: ssh: handshake failed: EOF"],
-    // The proxy hung up after it was reached.
-    ["unclear", "proxy: after 30 failed attempts: EOF"],
-    ["unclear", "proxy: after 30 failed attempts: write: broken pipe"],
-    [
-      "other",
-      "proxy: after 30 failed attempts: ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]",
-    ],
-    [
-      "other",
-      "proxy: after 30 failed attempts: ssh: rejected: administratively prohibited (open failed)",
-    ],
-    ["other", 'Process exited with status 1: running "sudo -n bash -s":\nthe key is wrong'],
-    [
-      "other",
-      "after 30 failed attempts: ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]",
-    ],
-  ] as const;
-  for (const [verdict, message] of verdicts) {
-    it(`takes "${message.slice(0, 70)}" for ${verdict}`, () => {
-      assert.equal(failureOf(message), verdict);
-    });
-  }
-
-  it("are none because of what a script printed: it ran on them", () => {
-    const said = fc.oneof(fc.string(), fc.constantFrom(...verdicts.map(([, message]) => message)));
-    fc.assert(
-      fc.property(said, (output) => {
-        const status = 'Process exited with status 1: running "sudo -n bash -s":';
-        assert.equal(failureOf(`${status}\n${output}\nreason: x`), "other");
-      }),
-    );
-  });
-
   it("are only marked when not even their first script ever reached them", () => {
     assert.equal(isFirst("create", { now: "a" }), true);
     // It worked once: it may be out of reach for a while, and must not be replaced for that.
@@ -151,6 +106,50 @@ describe("failed machines", () => {
       assert.equal(code, "SSH_UNREACHABLE");
       assert.match(sentence, /^The machine dev-general-0 does not answer on/);
       assert.equal(marked(), undefined);
+    });
+
+    describe("while a script runs", () => {
+      const ended = "wait: remote command exited without exit status or exit signal: running";
+      /** Answers of the hook to connections that end one after another, and what it reports. */
+      const cutOff = async (status: string, connections: number): Promise<unknown[]> => {
+        cloud.on(`GET /compute/servers/${server.serverId}`, {
+          body: { server: { id: server.serverId, name: server.machine, status } },
+        });
+        const answers: unknown[] = [];
+        const restore = replace(pulumi.log, "error", (text: string) => {
+          answers.push(text.replace(/^\S+ /, ""));
+          return Promise.resolve();
+        });
+        await graph(async () => {
+          const connection = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
+          const reached = { ...server, serverId: pulumi.output(server.serverId), connection };
+          const { callback } = machines().examine(reached, "join");
+          for (let count = 0; count < connections; count++)
+            answers.push(
+              await callback({
+                ...{ failedOperation: "update", errors: [`${ended} "sudo -n bash -s":`] },
+                ...{ urn: "", id: "", name: "", type: "" },
+              }),
+            );
+        }).finally(restore);
+        return answers;
+      };
+
+      it("get the script again, twice, when they run", async () => {
+        assert.deepEqual(await cutOff("ACTIVE", 3), [
+          true,
+          true,
+          "The connection to the machine dev-general-0 ended 3 times while the script 'join' ran on it.",
+          false,
+        ]);
+      });
+
+      it("get no script again when they were stopped", async () => {
+        assert.deepEqual(await cutOff("SHUTOFF", 1), [
+          "The machine dev-general-0 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-general-0`.",
+          false,
+        ]);
+      });
     });
 
     describe("yet", () => {

@@ -1,0 +1,25 @@
+/** Tells from an error of the command plugin whether the machine, the way to it or the script failed. */
+import { tellingLine } from "../../base/failure.js";
+
+/**
+ * - `silent`: the machine does not answer. Behind a proxy, that is a rejected channel.
+ * - `silent proxy`: the proxy does not answer, which may still boot itself.
+ * - `cut off`: the connection ended while the script ran: the machine stops or restarts, or the way to it was lost.
+ * - `unclear`: a connection through a proxy was dead before the script began. The plugin tries again on the same connection, so
+ *   that its last error no longer says why: a handshake that failed, or a proxy that hung up meanwhile.
+ * - `other`: the script itself, or a proxy that lets nobody through, which says nothing about the machine.
+ */
+export type SshFailure =
+  "silent" | "silent proxy" | "wrong host key" | "cut off" | "unclear" | "other";
+
+/** Returns what the first line of an error says. The output of the script follows it, and proves nothing. */
+export function sshFailureOf(message: string): SshFailure {
+  const line = tellingLine(message);
+  if (/host key mismatch/i.test(line)) return "wrong host key";
+  if (/^wait: remote command exited without exit status/.test(line)) return "cut off";
+  if (!/after \d+ failed attempts/.test(line)) return "other";
+  if (!/proxy:/.test(line)) return /dial tcp|connection reset|EOF/.test(line) ? "silent" : "other";
+  if (/rejected: connect failed/.test(line)) return "silent";
+  if (/dial tcp/.test(line)) return "silent proxy";
+  return /unable to authenticate|rejected:/.test(line) ? "other" : "unclear";
+}

@@ -1,0 +1,53 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import { sshFailureOf } from "../../../../components/support/ssh-failure.js";
+
+describe("an error of a script", () => {
+  const verdicts = [
+    ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: connect: no route to host"],
+    ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
+    ["silent", "proxy: after 30 failed attempts: ssh: rejected: connect failed (No route to host)"],
+    ["silent proxy", "proxy: after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
+    ["wrong host key", "after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch"],
+    [
+      "wrong host key",
+      "proxy: after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch",
+    ],
+    ["unclear", "proxy: after 30 failed attempts: ssh: handshake failed: EOF"],
+    // The proxy hung up after it was reached.
+    ["unclear", "proxy: after 30 failed attempts: EOF"],
+    ["unclear", "proxy: after 30 failed attempts: write: broken pipe"],
+    [
+      "other",
+      "proxy: after 30 failed attempts: ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]",
+    ],
+    [
+      "other",
+      "proxy: after 30 failed attempts: ssh: rejected: administratively prohibited (open failed)",
+    ],
+    [
+      "cut off",
+      'wait: remote command exited without exit status or exit signal: running "sudo -n bash -s":\nStill running.',
+    ],
+    ["other", 'Process exited with status 1: running "sudo -n bash -s":\nthe key is wrong'],
+    [
+      "other",
+      "after 30 failed attempts: ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]",
+    ],
+  ] as const;
+  for (const [verdict, message] of verdicts) {
+    it(`takes "${message.slice(0, 70)}" for ${verdict}`, () => {
+      assert.equal(sshFailureOf(message), verdict);
+    });
+  }
+
+  it("proves nothing by what a script printed: the script ran", () => {
+    const said = fc.oneof(fc.string(), fc.constantFrom(...verdicts.map(([, message]) => message)));
+    fc.assert(
+      fc.property(said, (output) => {
+        const status = 'Process exited with status 1: running "sudo -n bash -s":';
+        assert.equal(sshFailureOf(`${status}\n${output}\nreason: x`), "other");
+      }),
+    );
+  });
+});
