@@ -40,7 +40,8 @@ import { ArgumentError } from "./support/errors.js";
 import { FailedMachines } from "./support/failed-machines.js";
 import type { Operator } from "./support/operator.js";
 import { RandomIdentity, RandomSeed } from "./support/remote-script.js";
-import { withLongerTimeouts, withTransforms, type Transforms } from "./support/transform.js";
+import { forSlowMachines } from "./support/slow-machines.js";
+import { withTransforms, type Transforms } from "./support/transform.js";
 
 /** Arguments of {@link Cluster}: the specification, and what is known of the cloud. */
 export type ClusterComponentArgs = ClusterArgs & {
@@ -272,6 +273,6 @@ export class Cluster extends Component {
       teardown: ({ kept }) =>
         controlPlane.teardown(access, [...kept, ...joins], spec.blockStorage.snapshots),
     };
-    return this.make(Addons, "addons", args, withLongerTimeouts(spec.timeoutFactor));
+    return this.make(Addons, "addons", args, forSlowMachines(spec.timeoutFactor));
   }
 }

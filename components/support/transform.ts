@@ -59,22 +59,6 @@ export type Transform = (child: {
  */
 export type Transforms = { readonly [Kind in ChildKind]?: Transform };
 
-/** The options of a component whose children may each take `factor` times as long as they ask for. */
-export const withLongerTimeouts = (factor: number): pulumi.ComponentResourceOptions => {
-  if (factor === 1) return {};
-  const longer = (time: string | undefined): string | undefined =>
-    time?.replaceAll(/\d+/g, (number) => String(Number(number) * factor));
-  const transformation: pulumi.ResourceTransformation = ({ props, opts }) => {
-    const { create, update, delete: remove } = opts.customTimeouts ?? {};
-    const asked = { create: longer(create), update: longer(update), delete: longer(remove) };
-    const known = Object.entries(asked).filter(([, time]) => time !== undefined);
-    return known.length === 0
-      ? undefined
-      : { props, opts: { ...opts, customTimeouts: Object.fromEntries(known) } };
-  };
-  return { transformations: [transformation] };
-};
-
 /** The options of a component whose children are transformed so. */
 export function withTransforms(
   opts: pulumi.ComponentResourceOptions | undefined,

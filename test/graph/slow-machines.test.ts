@@ -2,9 +2,37 @@ import { strict as assert } from "node:assert";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import type { Row } from "../support/graph.js";
+import { smallManifest } from "../support/manifests.js";
 import { plain } from "../support/secrets.js";
 import { smallest, specOf } from "../support/spec.js";
 
+interface Container {
+  readonly name: string;
+  readonly args?: readonly string[];
+  readonly livenessProbe?: { readonly failureThreshold?: number };
+  readonly startupProbe?: { readonly failureThreshold?: number };
+  readonly readinessProbe?: unknown;
+}
+
+/** Returns the containers of DaemonSets and Deployments by the names of both. */
+const containersOf = (rows: readonly Row[]): Map<string, Container> =>
+  new Map(
+    rows
+      .filter(({ type }) => /^kubernetes:apps\/v1:(DaemonSet|Deployment)$/.test(type))
+      .flatMap(({ name, inputs }) => {
+        const { template } = inputs["spec"] as {
+          template: { spec: { containers: readonly Container[] } };
+        };
+        return template.spec.containers.map((one) => [`${name}: ${one.name}`, one] as const);
+      }),
+  );
+
+const podNetworks = [
+  { kind: "kube-router" },
+  { kind: "flannel" },
+  { kind: "calico", manifest: smallManifest("calico") },
+  { kind: "canal", manifest: smallManifest("canal") },
+] as const;
 const args: ClusterArgs = { ...smallest, samples: true };
 const build = (over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
   clusterRows({ ...args, ...over });
@@ -27,7 +55,9 @@ describe("timeoutFactor", () => {
       );
     const [before, after] = [inputs(usual), inputs(slow)];
     assert.deepEqual([...after.keys()].sort(), [...before.keys()].sort());
-    const changed = [...after].filter(([urn, text]) => before.get(urn) !== text);
+    const changed = [...after].filter(
+      ([urn, text]) => before.get(urn) !== text && !urn.includes("$kubernetes:apps/v1:"),
+    );
     assert.deepEqual(changed.map(([urn]) => urn.split("::").at(-1)).sort(), [
       "dev-control-plane-0-init",
       "dev-control-plane-0-prepare",
@@ -64,6 +94,35 @@ describe("timeoutFactor", () => {
       new Map([...deployed].map(([urn, all]) => [urn, all.map(longer)])),
     );
     assert.deepEqual(times(slow, /^openstack:/), times(usual, /^openstack:/));
+  });
+
+  it("restarts containers of add-ons, and has them give up their leases, after as many times as long", async () => {
+    for (const podNetwork of podNetworks) {
+      const before = containersOf(await build({ podNetwork }));
+      const after = containersOf(await build({ timeoutFactor: 3, podNetwork }));
+      assert.deepEqual([...after.keys()], [...before.keys()]);
+      for (const [name, slow] of after) {
+        const own: Partial<Container> = before.get(name) ?? {};
+        for (const probe of ["livenessProbe", "startupProbe"] as const)
+          assert.equal(
+            slow[probe]?.failureThreshold,
+            own[probe] && 3 * (own[probe].failureThreshold ?? 3),
+            `${podNetwork.kind}: ${probe} of ${name}`,
+          );
+        assert.deepEqual(slow.readinessProbe, own.readinessProbe);
+      }
+      assert.ok([...after.values()].filter(({ livenessProbe }) => livenessProbe).length >= 3);
+      const leases = [...after]
+        .filter(([name]) => name.endsWith(": csi-attacher"))
+        .flatMap(([, { args: flags = [] }]) =>
+          flags.filter((flag) => /leader-election-/.test(flag)),
+        );
+      assert.deepEqual(leases, [
+        "--leader-election-lease-duration=135s",
+        "--leader-election-renew-deadline=90s",
+        "--leader-election-retry-period=15s",
+      ]);
+    }
   });
 
   it("decides ssh.bootMinutes, unless that is written", () => {

@@ -16,6 +16,8 @@ export interface BlockStorageImages {
 export const socketDirectory = "/csi";
 export const socket = `unix://${socketDirectory}/csi.sock`;
 const healthPort = 9808;
+/** Seconds that the driver has for an answer. kubelet waits a little longer for the sidecar that asks. */
+const probeSeconds = 8;
 
 export const socketMount = { name: "socket", mountPath: socketDirectory };
 
@@ -27,7 +29,12 @@ export function livenessProbe(image: string): Container {
   return container({
     name: "liveness-probe",
     image,
-    args: [`--csi-address=${socketDirectory}/csi.sock`, `--health-port=${healthPort.toString()}`],
+    args: [
+      `--csi-address=${socketDirectory}/csi.sock`,
+      `--health-port=${healthPort.toString()}`,
+      // The driver asks Cinder when it is probed. The default of 1 s restarts a driver that waits for a busy machine or cloud.
+      `--probe-timeout=${probeSeconds.toString()}s`,
+    ],
     volumeMounts: [socketMount],
     resources: { requests: { cpu: "5m", memory: "10Mi" } },
   });
@@ -38,7 +45,7 @@ export function healthz() {
     httpGet: { path: "/healthz", port: "healthz" },
     initialDelaySeconds: 10,
     periodSeconds: 30,
-    timeoutSeconds: 10,
+    timeoutSeconds: probeSeconds + 2,
     failureThreshold: 5,
   };
 }
