@@ -69,10 +69,13 @@ describe("a cluster called off, and what would lose it", function () {
   it("comes up under its name, as kubeadm, cloud-init and kubectl read it", async () => {
     await up();
     assert.deepEqual((await readyNodes()).sort(), all);
-    const pods = await kubectl(
-      "-n kube-system get pods -l k8s-app=kube-dns -o jsonpath='{.items[*].spec.nodeName}'",
-    );
-    assert.equal(new Set(pods.split(" ")).size, 2, `both CoreDNS pods are on ${pods}`);
+    // A third pod is there while kubeadm's Deployment is rolled out to spread over the nodes.
+    await until(async () => {
+      const pods = "-n kube-system get pods -l k8s-app=kube-dns --no-headers -o wide";
+      const running = (await kubectl(pods)).trim().split("\n");
+      const nodes = new Set(running.map((line) => all.find((name) => line.includes(name))));
+      return running.length === 2 && nodes.size === 2;
+    });
     const restarts = await kubectl(
       "-n kube-system get pods -l app.kubernetes.io/name=openstack-cloud-controller-manager -o jsonpath='{.items[*].status.containerStatuses[*].restartCount}'",
     );
