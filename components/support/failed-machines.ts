@@ -1,4 +1,5 @@
 import { AsyncResource } from "node:async_hooks";
+import { setTimeout as delay } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../base/failure.js";
 import {
@@ -11,9 +12,9 @@ import {
 import { whoAnswers, type SshRoute } from "../../cloud/ssh.js";
 import type { CloudFacts } from "./catalog.js";
 import { report } from "./errors.js";
-import { historyOf, markNeverAnswered, serverOfScript } from "./existing-servers.js";
+import { markNeverAnswered } from "./existing-servers.js";
+import { known, neverReached } from "./first-script.js";
 import type { Operator } from "./operator.js";
-import { ownState } from "./own-state.js";
 import { dialSeconds, type Connection } from "./remote-script.js";
 import type { ExistingServers } from "./server-marks.js";
 import { sshFailureOf } from "./ssh-failure.js";
@@ -31,6 +32,11 @@ export interface DialPatience {
   readonly bootMinutes?: number;
   /** How many budgets of dials one gets that answered before. @default 1 */
   readonly timeoutFactor?: number;
+  /**
+   * Seconds before a script whose connection ended starts again: sshd still accepts connections while its machine shuts down.
+   * @default 5
+   */
+  readonly pauseSeconds?: number;
 }
 
 /** A machine that does not answer. */
@@ -109,22 +115,24 @@ export class FailedMachines {
       const id = await known(serverId);
       if (kind === "cut off")
         return this.#startAgain({ machine, serverId: id, way }, script, ++cuts);
-      const first = openingScripts.includes(script) && (await neverReached(failure, id));
+      const first = cuts === 0 && (await neverReached(failure, id, script));
       silentSince ??= performance.now();
       const waited = (performance.now() - silentSince) / 1000;
-      const bears = this.#dialSeconds(first);
+      // A machine that ended a connection may restart, which takes as long as its first boot.
+      const bears = this.#dialSeconds(first || cuts > 0);
       if (kind !== "wrong host key" && (await this.mayBoot([id, way.proxy], waited, bears))) {
         await pulumi.log.info(
           `The machine ${machine} does not answer on SSH yet; it may still boot.`,
         );
         return true;
       }
-      if (kind === "silent proxy") return false;
-      await report(
+      const failed =
         kind === "wrong host key"
           ? wrongHostKey(machine)
-          : await this.judge({ machine, serverId: id, way }, first),
-      );
+          : kind === "silent proxy"
+            ? way.proxy && (await this.#stopped(way.proxy))
+            : await this.judge({ machine, serverId: id, way }, first);
+      if (failed) await report(failed);
       return false;
     });
   }
@@ -141,11 +149,11 @@ export class FailedMachines {
         "SERVER_STOPPED",
         `The machine ${machine} does not run: Nova says ${state.status}. Bring it back with \`${command}\`.`,
       );
-    if (!first)
-      return new Failure(
-        "SSH_UNREACHABLE",
-        `The machine ${machine} does not answer on SSH. ${text}`,
-      );
+    if (!first) {
+      const hint = state?.status === "DELETED" ? "; `up --refresh` creates it again" : "";
+      const sentence = `The machine ${machine} does not answer on SSH${hint}. ${text}`;
+      return new Failure("SSH_UNREACHABLE", sentence);
+    }
     const never = `The machine ${machine} never answered on SSH;`;
     const next =
       state?.status === "DELETED"
@@ -174,20 +182,35 @@ export class FailedMachines {
   }
 
   /**
-   * Returns whether a script whose connection ended starts again: it waits for its former run, and goes on from there. A machine
-   * that restarts is dialled until it answers. Reports a machine that was stopped, and one whose connections all end.
+   * Returns whether a script whose connection ended starts again: it waits for its former run, and goes on from there. Reports a
+   * machine that was stopped, and one whose connections all end.
    *
    * @param cuts how many connections of the script have ended
    */
-  async #startAgain(server: SilentServer, script: string, cuts: number): Promise<boolean> {
-    const state = await this.stateOf(server.serverId);
-    const stopped = state !== undefined && standsStill(state);
-    if (!stopped && cuts <= retries) return true;
-    const sentence = `The connection to the machine ${server.machine} ended ${cuts.toString()} times while the script '${script}' ran on it.`;
-    await report(
-      stopped ? await this.judge(server, false) : new Failure("SSH_UNREACHABLE", sentence),
-    );
+  async #startAgain(
+    { machine, serverId, way }: SilentServer & { readonly way: pulumi.Unwrap<Connection> },
+    script: string,
+    cuts: number,
+  ): Promise<boolean> {
+    await delay((this.patience.pauseSeconds ?? 5) * 1000);
+    const hops = [{ machine, server: serverId }, ...(way.proxy ? [way.proxy] : [])];
+    const stopped = (await Promise.all(hops.map((hop) => this.#stopped(hop)))).find(Boolean);
+    const ended = `The connection to the machine ${machine} ended`;
+    if (!stopped && cuts <= retries) {
+      await pulumi.log.info(`${ended}; its script '${script}' starts again.`);
+      return true;
+    }
+    const sentence = `${ended} ${cuts.toString()} times while the script '${script}' ran on it.`;
+    await report(stopped ?? new Failure("SSH_UNREACHABLE", sentence));
     return false;
+  }
+
+  /** Returns why a machine does not answer, if Nova says that it does not run. */
+  async #stopped(hop: { readonly machine: string; readonly server: string }) {
+    const state = await this.stateOf(hop.server);
+    return state && standsStill(state)
+      ? this.judge({ machine: hop.machine, serverId: hop.server }, false)
+      : undefined;
   }
 
   /** Seconds for which a machine is dialled: one that never answered boots, one that did may be slow to boot again. */
@@ -264,30 +287,7 @@ const wrongHostKey = (machine: string): Failure =>
 /** How often a script is run again on a machine that turned out to answer. */
 const retries = 2;
 
-/** The scripts that may be the first on a machine: only their failure can show that it never booted. */
-const openingScripts: readonly string[] = ["login", "prepare"];
-
-/** Returns whether a script runs for the first time on the present server. */
-export const isFirst = (
-  operation: string,
-  servers: { readonly before?: string; readonly now: string },
-): boolean =>
-  operation === "create" || (servers.before !== undefined && servers.before !== servers.now);
-
-/** Returns whether no script has ever run on the server that one failed on. */
-async function neverReached(failure: pulumi.ErrorHookArgs, server: string): Promise<boolean> {
-  const before = serverOfScript(await known(pulumi.output(failure.oldInputs?.["stdin"])));
-  if (!isFirst(failure.failedOperation, { before, now: server })) return false;
-  return historyOf(server, (await ownState()) ?? []) !== "part of the cluster";
-}
-
 /** ID of the server that an error of the OpenStack provider is about. */
 export function serverIn(message: string): string | undefined {
   return /instance \(?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)?/i.exec(message)?.[1];
 }
-
-/** The value of an output that the engine already knows. */
-const known = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>
-  new Promise((resolve) => {
-    pulumi.output(output).apply(resolve);
-  });

@@ -4,7 +4,7 @@ import { tellingLine } from "../../base/failure.js";
 /**
  * - `silent`: the machine does not answer. Behind a proxy, that is a rejected channel.
  * - `silent proxy`: the proxy does not answer, which may still boot itself.
- * - `cut off`: the connection ended while the script ran: the machine stops or restarts, or the way to it was lost.
+ * - `cut off`: the connection ended while the script ran or before it began: the machine stops or restarts, or the way to it was lost.
  * - `unclear`: a connection through a proxy was dead before the script began. The plugin tries again on the same connection, so
  *   that its last error no longer says why: a handshake that failed, or a proxy that hung up meanwhile.
  * - `other`: the script itself, or a proxy that lets nobody through, which says nothing about the machine.
@@ -12,13 +12,25 @@ import { tellingLine } from "../../base/failure.js";
 export type SshFailure =
   "silent" | "silent proxy" | "wrong host key" | "cut off" | "unclear" | "other";
 
+/**
+ * What the plugin reports when a connection ends: while a script runs, before it begins, and where systemd stops sudo before
+ * sshd. Source: pulumi-command 1.2.1, provider/pkg/provider/remote/commandOutputs.go, and golang.org/x/crypto/ssh.
+ */
+const endings = [
+  /^wait: remote command exited without exit status/,
+  /^EOF(?:: running |$)/,
+  /^ssh: unexpected packet in response to channel open/,
+  /^Process exited with status 143 from signal TERM/,
+];
+
 /** Returns what the first line of an error says. The output of the script follows it, and proves nothing. */
 export function sshFailureOf(message: string): SshFailure {
   const line = tellingLine(message);
   if (/host key mismatch/i.test(line)) return "wrong host key";
-  if (/^wait: remote command exited without exit status/.test(line)) return "cut off";
+  if (endings.some((ending) => ending.test(line))) return "cut off";
   if (!/after \d+ failed attempts/.test(line)) return "other";
-  if (!/proxy:/.test(line)) return /dial tcp|connection reset|EOF/.test(line) ? "silent" : "other";
+  if (!/proxy:/.test(line))
+    return /dial tcp|connection reset|connection timed out|EOF/.test(line) ? "silent" : "other";
   if (/rejected: connect failed/.test(line)) return "silent";
   if (/dial tcp/.test(line)) return "silent proxy";
   return /unable to authenticate|rejected:/.test(line) ? "other" : "unclear";

@@ -23,7 +23,7 @@ const root = join(__dirname, "..", "..");
 const scripts = execFileSync("git", ["ls-files", "*.sh"], { cwd: root, encoding: "utf8" })
   .trim()
   .split("\n")
-  .filter((file) => file.startsWith("components/"));
+  .filter((file) => /^(components|automation)\//.test(file));
 
 /** Names that a script uses but never sets: its values. */
 const wanted = (file: string): string[] => {
@@ -47,6 +47,9 @@ const fixedBounds = [
   'timeout 60 python3 -c "$loop_time"',
   'timeout 20 python3 -c "$sync_latency"',
   'timeout 660 kubectl drain "$1"',
+  // A control plane is asked again (peers.sh), a timer asks again (serving.sh).
+  "SECONDS + 180))",
+  "SECONDS + 3600))",
 ];
 
 describe("scripts for machines", () => {
@@ -60,7 +63,9 @@ describe("scripts for machines", () => {
     it(`${file} gives commands the time that the machine's timeout factor says`, () => {
       const text = readFileSync(join(root, file), "utf8");
       const bounds = [
-        ...text.matchAll(/^[^#\n]*?((?<!-)\btimeout \d[^\n]*|--max-time 3\b|ConnectTimeout=\d)/gm),
+        ...text.matchAll(
+          /^[^#\n]*?((?<!-)\btimeout (?:\d|"?\$[a-z])[^\n]*|--max-time 3\b|(?:ConnectTimeout|TimeoutStartSec|RuntimeMaxSec)="?(?:\d|\$[a-z])|flock (?:-w|--wait) "?(?:\d|\$[a-z])|SECONDS \+ [^*\n]*?\)\))/gm,
+        ),
       ];
       const fixed = bounds.filter(
         ([, bound = ""]) => !fixedBounds.some((one) => bound.startsWith(one)),

@@ -7,6 +7,10 @@ set -euo pipefail
 umask 077
 readonly pki=/etc/kubernetes/pki/etcd data=/var/lib/etcd volatile=/run/stackadm
 readonly kubernetes=/etc/kubernetes state=/var/lib/stackadm
+# The machine's timeout factor (components/support/scripts/common.sh).
+factor=1
+[[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
+[[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
 # Of this run: the etcdctl of one that was killed may still write.
 readonly file=$data/stackadm-snapshot-$$.db
 
@@ -17,16 +21,16 @@ die() {
 
 # Sets `container`.
 find_etcd() {
-  container=$(timeout 20 crictl ps --quiet --state running --name '^etcd$') || die "what runs on $(hostname) cannot be asked"
+  container=$(timeout "$((20 * factor))" crictl ps --quiet --state running --name '^etcd$') || die "what runs on $(hostname) cannot be asked"
   [[ -n $container ]] || die "no etcd runs on $(hostname)"
   container=${container%%$'\n'*}
 }
 
-# etcdctl SECONDS WORD...
+# etcdctl SECONDS WORD...: SECONDS are multiplied by the factor.
 etcdctl() {
   local seconds=$1
   shift
-  timeout "$seconds" crictl exec "$container" etcdctl --endpoints=https://127.0.0.1:2379 \
+  timeout "$((seconds * factor))" crictl exec "$container" etcdctl --endpoints=https://127.0.0.1:2379 \
     --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
 }
 
@@ -63,7 +67,7 @@ archive() {
   local one present=() code=0
   mkdir -p "$volatile"
   exec 9>"$volatile/lock"
-  flock -w 300 9 || die "another step is still running on $(hostname)"
+  flock -w "$((300 * factor))" 9 || die "another step is still running on $(hostname)"
   compgen -G "$state/*.done" >/dev/null || die "$(hostname) has no place in the cluster yet"
   for one in "$@"; do
     require "$kubernetes/manifests/$one.yaml"

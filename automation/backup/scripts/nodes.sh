@@ -4,7 +4,7 @@
 readonly admin=/etc/kubernetes/admin.conf role=node-role.kubernetes.io/control-plane
 
 kubectl_here() {
-  timeout 20 kubectl --kubeconfig "$admin" --server "https://$(flag kube-apiserver advertise-address):6443" "$@"
+  timeout "$((20 * factor))" kubectl --kubeconfig "$admin" --server "https://$(flag kube-apiserver advertise-address):6443" "$@"
 }
 
 api_answers() { [[ $(kubectl_here get --raw /readyz 2>/dev/null) == ok ]]; }

@@ -62,12 +62,12 @@ has() { [[ -n $(manifest_of "$1") ]]; }
 # flag POD NAME: the value of an argument in its manifest.
 flag() { sed -n "s/^ *- --$2=//p" "$(manifest_of "$1")"; }
 
-running() { timeout 20 crictl ps --quiet --state running --name "^$1\$"; }
+running() { timeout "$((20 * factor))" crictl ps --quiet --state running --name "^$1\$"; }
 
 etcdctl() {
   local container
   container=$(running etcd) && [[ -n $container ]] &&
-    timeout 20 crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
+    timeout "$((20 * factor))" crictl exec "${container%%$'\n'*}" etcdctl --endpoints=https://127.0.0.1:2379 \
       --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@" 2>/dev/null
 }
 
@@ -206,7 +206,7 @@ stop() {
   for one in kube-apiserver etcd; do
     if ! poll 120 gone "$one"; then
       mapfile -t containers < <(running "$one")
-      timeout 60 crictl stop "${containers[@]}" >&2 || :
+      timeout "$((60 * factor))" crictl stop "${containers[@]}" >&2 || :
       poll 30 gone "$one" || die "$one on $(hostname) does not stop"
     fi
   done
@@ -265,7 +265,7 @@ start_api() {
   rm -f "$origin" "$data/$made"
   # They have read newer objects than there are.
   for container in $(running 'kube-(controller-manager|scheduler)'); do
-    timeout 60 crictl stop "$container" >&2 || :
+    timeout "$((60 * factor))" crictl stop "$container" >&2 || :
   done
   systemctl restart kubelet
   renew_node || note "the node $(hostname) is not what its machine is yet; when webhooks answer, delete it, and restart kubelet there"
@@ -281,7 +281,7 @@ start_api() {
 locked() {
   mkdir -p "$volatile"
   exec 9>"$volatile/lock"
-  flock -w 900 9 || die "another step is still running on $(hostname)"
+  flock -w "$((900 * factor))" 9 || die "another step is still running on $(hostname)"
   "$@" 9>&-
 }
 

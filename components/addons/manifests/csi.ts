@@ -32,7 +32,7 @@ export function livenessProbe(image: string): Container {
     args: [
       `--csi-address=${socketDirectory}/csi.sock`,
       `--health-port=${healthPort.toString()}`,
-      // The driver asks Cinder when it is probed. The default of 1 s restarts a driver that waits for a busy machine or cloud.
+      // The driver asks Cinder when it is probed. The default of 3 s restarts a driver that waits for a busy machine or cloud.
       `--probe-timeout=${probeSeconds.toString()}s`,
     ],
     volumeMounts: [socketMount],

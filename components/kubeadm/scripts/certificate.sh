@@ -54,5 +54,7 @@ named() {
     /^[^ ]/ { inside = 0 }
     { listed = 0; print }' || return 1
   printf -- '---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\nlocalAPIEndpoint:\n  advertiseAddress: "%s"\n' "$ADDRESS"
+  # kubeadm writes this time into the startup probes. Its default would restart a slow component for ever.
+  printf 'timeouts:\n  controlPlaneComponentHealthCheck: %s\n' "$(kubeadm_timeout)"
   [[ -z $PATCHES ]] || printf 'patches:\n  directory: %s\n' "$own_patches"
 }

@@ -54,7 +54,7 @@ converge_encryption() {
 Type=oneshot
 ExecStart=$encryption_program settle $digest
 SuccessExitStatus=1
-TimeoutStartSec=60
+TimeoutStartSec=$((60 * factor))
 UNIT
   write "$encryption_timer" <<'UNIT'
 [Timer]

@@ -26,11 +26,11 @@ tell_marks() {
 }
 
 watch_marks() {
-  write /etc/systemd/system/stackadm-marks.service <<'UNIT'
+  write /etc/systemd/system/stackadm-marks.service <<UNIT
 [Service]
 Type=oneshot
 ExecStart=/usr/local/sbin/stackadm-marks
-TimeoutStartSec=300
+TimeoutStartSec=$((300 * factor))
 UNIT
   write /etc/systemd/system/stackadm-marks.timer <<'UNIT'
 [Timer]

@@ -74,13 +74,13 @@ roll_proxies() {
 
 # await_proxies SECONDS without another pod that came up.
 await_proxies() {
-  local up=-1 now end=$((SECONDS + $1))
+  local up=-1 now end=$((SECONDS + $1 * factor))
   while ((SECONDS < end)); do
     kubectl_admin -n kube-system rollout status daemonset kube-proxy --timeout=15s && return 0
     now=$(kubectl_admin -n kube-system get daemonset kube-proxy -o 'jsonpath={.status.updatedNumberScheduled}') || now=$up
     if [[ $now != "$up" ]]; then
       up=$now
-      end=$((SECONDS + $1))
+      end=$((SECONDS + $1 * factor))
     fi
     # An API server that does not answer is not waited for by kubectl.
     sleep 1

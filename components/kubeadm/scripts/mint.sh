@@ -235,7 +235,7 @@ case $verb in
     [[ ! -x /usr/local/sbin/stackadm-marks ]] || /usr/local/sbin/stackadm-marks >&2 || :
     await_ready "$node" || exit 1
     # One unit of that name at a time: several machines join at once, and one replica is to move.
-    systemd-run --quiet --collect --unit stackadm-spread -p RuntimeMaxSec=900 /bin/bash "$0" spread 2>/dev/null || :
+    systemd-run --quiet --collect --unit stackadm-spread -p RuntimeMaxSec="$((900 * factor))" /bin/bash "$0" spread 2>/dev/null || :
     ;;
   *) exit 64 ;;
 esac

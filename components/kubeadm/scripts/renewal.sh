@@ -13,8 +13,8 @@ Type=oneshot
 RuntimeDirectory=stackadm
 RuntimeDirectoryMode=0700
 RuntimeDirectoryPreserve=yes
-ExecStart=/usr/bin/flock --wait 600 $volatile/lock $program renew
-TimeoutStartSec=2400
+ExecStart=/usr/bin/flock --wait $((600 * factor)) $volatile/lock $program renew
+TimeoutStartSec=$((4200 * factor))
 UNIT
   # Every hour: there are machines that are off at night.
   write "$units/stackadm-certificates.timer" <<UNIT

@@ -17,7 +17,7 @@ prepare_to_ask() {
 }
 
 # ask_peers SECONDS WORD...: the first control plane that serves answers; `asked` is its address. 255: none is there, 69: the
-# API server of none that is there answers, 124: none answers within SECONDS, of which each has its own.
+# API server of none that is there answers, 124: none answers within SECONDS times the factor. Each control plane has this time.
 ask_peers() {
   local limit=$1 address code=255
   shift
@@ -26,7 +26,7 @@ ask_peers() {
     code=0
     # shellcheck disable=SC2034 # read by the scripts that come after this one
     asked=$address
-    timeout "$limit" ssh -F none -i "$asking/key" -o IdentitiesOnly=yes -o BatchMode=yes -o ConnectTimeout="$((5 * factor))" \
+    timeout "$((limit * factor))" ssh -F none -i "$asking/key" -o IdentitiesOnly=yes -o BatchMode=yes -o ConnectTimeout="$((5 * factor))" \
       -o UserKnownHostsFile="$asking/known_hosts" -o GlobalKnownHostsFile=/dev/null \
       -o StrictHostKeyChecking=yes -o HostKeyAlgorithms=ssh-ed25519 \
       "stackadm-join@$address" "$@" </dev/null || code=$?
@@ -67,7 +67,9 @@ await_ready() {
 # joined: sets `code` to the answer; fails where another one may come.
 joined() {
   code=0
-  ask_peers "$((240 * factor))" joined "${token%%.*}" || code=$?
+  ask_peers 240 joined "${token%%.*}" || code=$?
+  # A control plane that does not answer is overloaded or restarts: more questions would slow it down.
+  case $code in 69 | 255) sleep 5 ;; esac
   case $code in 1 | 69 | 124 | 255) return 1 ;; esac
 }
 

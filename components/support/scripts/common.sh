@@ -104,11 +104,11 @@ unit_ended() { ! unit_running "$1"; }
 # start_unit NAME SECONDS COMMAND...: starts the command in a unit, bounded by SECONDS times `factor`, and returns when it runs. A queued
 # unit (`--no-block`) counts as inactive, and wait_unit would not wait for it.
 start_unit() {
-  local unit=stackadm-$1.service limit=$(($2 * factor))
+  local unit=stackadm-$1.service limit=$2
   shift 2
   systemctl reset-failed "$unit" 2>/dev/null || :
   systemd-run --quiet --collect --unit "$unit" --service-type=exec \
-    -p RuntimeMaxSec="$limit" -p StandardOutput="append:$log" -p StandardError="append:$log" "$@"
+    -p RuntimeMaxSec="$((limit * factor))" -p StandardOutput="append:$log" -p StandardError="append:$log" "$@"
 }
 
 # wait_unit NAME SECONDS: SECONDS times `factor` are the bound.
@@ -183,7 +183,9 @@ run_step() {
   # In the background of a process that ends: no `wait` of the script sees it.
   exec 8> >(signs_of_life <&0 &)
   # Of a run that was stopped: a step that upgrades may last so long. Whoever waits gives signs of life.
-  flock -w 5400 9 8>&- || die "another step is still running on $(hostname)"
+  flock -w "$((5400 * factor))" 9 8>&- || die "another step is still running on $(hostname)"
+  # A run whose connection ended while it waited ends here: this write fails.
+  ((SECONDS < 5)) || say "$step begins"
   TZ=UTC printf -- '--- %(%FT%TZ)T\n' -1
   "$2" 8>&- 9>&- </dev/null
 }

@@ -1,9 +1,6 @@
 import { strict as assert } from "node:assert";
-import {
-  FailedMachines,
-  serverIn,
-  isFirst,
-} from "../../../../components/support/failed-machines.js";
+import { FailedMachines, serverIn } from "../../../../components/support/failed-machines.js";
+import { isFirst } from "../../../../components/support/first-script.js";
 import { serverOfScript } from "../../../../components/support/existing-servers.js";
 import { operatorOf } from "../../../../components/support/operator.js";
 import * as pulumi from "@pulumi/pulumi";
@@ -43,7 +40,8 @@ describe("failed machines", () => {
       });
       return machines().judge(server, first);
     };
-    const machines = (): FailedMachines => new FailedMachines(operatorOf(cloud.environment()), {});
+    const machines = (): FailedMachines =>
+      new FailedMachines(operatorOf(cloud.environment()), {}, { pauseSeconds: 0 });
     const path = `/servers/${server.serverId}/metadata`;
     /** What was written on the server. */
     const marked = (): unknown =>
@@ -110,45 +108,76 @@ describe("failed machines", () => {
 
     describe("while a script runs", () => {
       const ended = "wait: remote command exited without exit status or exit signal: running";
-      /** Answers of the hook to connections that end one after another, and what it reports. */
-      const cutOff = async (status: string, connections: number): Promise<unknown[]> => {
-        cloud.on(`GET /compute/servers/${server.serverId}`, {
-          body: { server: { id: server.serverId, name: server.machine, status } },
-        });
+      const bastion = "5ee5a1c4-0000-4000-8000-000000000002";
+      /** Answers of the hook to errors that come one after another, and what it reports. */
+      const told = async (
+        errors: readonly string[],
+        { script = "join", status = "ACTIVE", proxyStatus = "ACTIVE" } = {},
+      ): Promise<unknown[]> => {
+        for (const [id, name, state] of [
+          [server.serverId, server.machine, status],
+          [bastion, "dev-bastion-0", proxyStatus],
+        ] as const)
+          cloud.on(`GET /compute/servers/${id}`, { body: { server: { id, name, status: state } } });
         const answers: unknown[] = [];
-        const restore = replace(pulumi.log, "error", (text: string) => {
-          answers.push(text.replace(/^\S+ /, ""));
+        const note = (text: string): Promise<void> => {
+          answers.push(text.replace(/^\[\S+ /, ""));
           return Promise.resolve();
-        });
+        };
+        const restored = [replace(pulumi.log, "error", note), replace(pulumi.log, "info", note)];
         await graph(async () => {
-          const connection = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
+          const hop = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
+          const proxy = { ...hop, machine: "dev-bastion-0", server: bastion };
+          const connection = { ...hop, proxy };
           const reached = { ...server, serverId: pulumi.output(server.serverId), connection };
-          const { callback } = machines().examine(reached, "join");
-          for (let count = 0; count < connections; count++)
+          const { callback } = machines().examine(reached, script);
+          for (const error of errors)
             answers.push(
               await callback({
-                ...{ failedOperation: "update", errors: [`${ended} "sudo -n bash -s":`] },
+                ...{ failedOperation: "create", errors: [error] },
                 ...{ urn: "", id: "", name: "", type: "" },
               }),
             );
-        }).finally(restore);
+        }).finally(() => {
+          for (const restore of restored) restore();
+        });
         return answers;
       };
 
       it("get the script again, twice, when they run", async () => {
-        assert.deepEqual(await cutOff("ACTIVE", 3), [
-          true,
-          true,
+        const again =
+          "The connection to the machine dev-general-0 ended; its script 'join' starts again.";
+        assert.deepEqual(await told([ended, ended, ended]), [
+          ...[again, true, again, true],
           "The connection to the machine dev-general-0 ended 3 times while the script 'join' ran on it.",
           false,
         ]);
       });
 
       it("get no script again when they were stopped", async () => {
-        assert.deepEqual(await cutOff("SHUTOFF", 1), [
+        assert.deepEqual(await told([ended], { status: "SHUTOFF" }), [
           "The machine dev-general-0 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-general-0`.",
           false,
         ]);
+      });
+
+      it("are not called stopped when the machine on the way was stopped", async () => {
+        const stopped =
+          "The machine dev-bastion-0 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-bastion-0`.";
+        const silentProxy = "proxy: after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
+        for (const error of [ended, silentProxy])
+          assert.deepEqual(await told([error], { proxyStatus: "SHUTOFF" }), [stopped, false]);
+      });
+
+      it("are not marked for replacement when they answered before", async () => {
+        const silent = "proxy: after 30 failed attempts: ssh: rejected: connect failed (timeout)";
+        const answers = await told([ended, silent], { script: "prepare" });
+        assert.match(
+          String(answers.at(-2)),
+          /^The machine dev-general-0 does not answer on SSH\. /,
+        );
+        assert.equal(answers.at(-1), false);
+        assert.equal(marked(), undefined);
       });
     });
 

@@ -29,6 +29,14 @@ describe("an error of a script", () => {
       "cut off",
       'wait: remote command exited without exit status or exit signal: running "sudo -n bash -s":\nStill running.',
     ],
+    ["cut off", "EOF"],
+    ["cut off", 'EOF: running "sudo -n bash -s":'],
+    ["cut off", "ssh: unexpected packet in response to channel open: <nil>"],
+    ["cut off", 'Process exited with status 143 from signal TERM: running "sudo -n bash -s":'],
+    [
+      "silent",
+      "after 30 failed attempts: read tcp 10.0.0.2:5->10.0.0.9:22: read: connection timed out",
+    ],
     ["other", 'Process exited with status 1: running "sudo -n bash -s":\nthe key is wrong'],
     [
       "other",

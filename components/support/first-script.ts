@@ -1,0 +1,32 @@
+/** Tells whether a script is the first one on its server, whose failure shows that the server never booted. */
+import * as pulumi from "@pulumi/pulumi";
+import { historyOf, serverOfScript } from "./existing-servers.js";
+import { ownState } from "./own-state.js";
+
+/** Scripts that may be the first on a machine: only their failure can show that it never booted. */
+const openingScripts: readonly string[] = ["login", "prepare"];
+
+/** Returns whether a script runs for the first time on the present server. */
+export const isFirst = (
+  operation: string,
+  servers: { readonly before?: string; readonly now: string },
+): boolean =>
+  operation === "create" || (servers.before !== undefined && servers.before !== servers.now);
+
+/** Returns whether a script failed on a server on which no script has ever run. */
+export async function neverReached(
+  failure: pulumi.ErrorHookArgs,
+  server: string,
+  script: string,
+): Promise<boolean> {
+  if (!openingScripts.includes(script)) return false;
+  const before = serverOfScript(await known(pulumi.output(failure.oldInputs?.["stdin"])));
+  if (!isFirst(failure.failedOperation, { before, now: server })) return false;
+  return historyOf(server, (await ownState()) ?? []) !== "part of the cluster";
+}
+
+/** Returns the value of an output that the engine already knows. */
+export const known = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>
+  new Promise((resolve) => {
+    pulumi.output(output).apply(resolve);
+  });
