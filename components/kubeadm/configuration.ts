@@ -3,7 +3,13 @@ import { splitReference } from "../../base/images.js";
 import { toYaml } from "../../base/yaml.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { encryptionFlags, encryptionHome } from "./encryption.js";
-import { admission, apiServerFlags, controllerManagerFlags, schedulerFlags } from "./hardening.js";
+import {
+  admission,
+  apiServerFlags,
+  controllerManagerFlags,
+  schedulerFlags,
+  statusReports,
+} from "./hardening.js";
 import { webhookKubeconfig } from "./keystone-webhook.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -212,19 +218,11 @@ const proxyKind = {
   kind: "KubeProxyConfiguration",
 };
 
-/**
- * A volume is mounted, and let go, when kubelet has reported the one or the other with its node's status: 4 s and 2 s sooner in the mean
- * than with 10 s. It writes what has changed, and the whole as often as ever, which has to be said as well. Of kubelet's CPU
- * time at rest it costs none that could be measured.
- * Source: kubernetes, pkg/kubelet/volumemanager/reconciler and pkg/controller/volume/attachdetach/reconciler.
- */
-const reports = { nodeStatusUpdateFrequency: "2s", nodeStatusReportFrequency: "5m0s" };
-
 export const kubeletConfiguration = (own: Fields): Fields => ({
   ...kubeletKind,
   cgroupDriver: "systemd",
   // Whoever says how often alone, says it of both.
-  ...("nodeStatusUpdateFrequency" in own ? {} : reports),
+  ...("nodeStatusUpdateFrequency" in own ? {} : statusReports()),
   ...own,
 });
 

@@ -30,7 +30,7 @@ import {
 } from "./configuration.js";
 import { initDocuments } from "./documents.js";
 import { encryptionFile } from "./encryption.js";
-import { kubeletFields } from "./hardening.js";
+import { kubeletFieldsOf } from "./hardening.js";
 import { factsOf, joinDocumentOf, webhookOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
 import { patchesBlock, patchFiles } from "./patches.js";
@@ -190,7 +190,7 @@ export class ControlPlane extends NodeGroup {
       CONFIGURATION_FILES: configured.apply(configurationFiles),
       ENCRYPTION: configured.apply(encryptionFile),
       PATCHES: patchFiles(spec.kubernetes.patches, spec.timeoutFactor),
-      KUBELET_CONFIGURATION: kubeletText(kubeletFields(spec.kubernetes)),
+      KUBELET_CONFIGURATION: kubeletText(kubeletFieldsOf(spec)),
       KUBE_PROXY_CONFIGURATION: proxyText(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       KUBELET: prepare.result("kubelet"),
@@ -254,7 +254,7 @@ export class ControlPlane extends NodeGroup {
               ...etcdOf(etcdAddresses, kubernetes.images.etcd),
               withoutKubeProxy: podNetworkTraits(spec.podNetwork).replacesKubeProxy,
               blocks: configuredBlocks(configured),
-              kubelet: kubeletFields(kubernetes),
+              kubelet: kubeletFieldsOf(spec),
               kubeProxy: kubernetes.kubeProxy,
               ...patchesBlock(kubernetes.patches, spec.timeoutFactor),
             },

@@ -10,7 +10,7 @@ import type { Turns } from "../machine/turns.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletText } from "./configuration.js";
 import type { ControlPlane } from "./control-plane.js";
-import { kubeletFields } from "./hardening.js";
+import { kubeletFieldsOf } from "./hardening.js";
 import { joinerValues } from "../machine/peers.js";
 import { joinDocumentOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
@@ -80,7 +80,7 @@ export class WorkerPool extends NodeGroup {
         KUBEADM_JOIN: joinDocumentOf(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.result("kubelet"),
-        KUBELET_CONFIGURATION: inTurn(kubeletText(kubeletFields(spec.kubernetes))),
+        KUBELET_CONFIGURATION: inTurn(kubeletText(kubeletFieldsOf(spec))),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },
     });

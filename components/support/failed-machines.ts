@@ -1,5 +1,4 @@
 import { AsyncResource } from "node:async_hooks";
-import { setTimeout as delay } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../base/failure.js";
 import {
@@ -13,11 +12,10 @@ import { whoAnswers, type SshRoute } from "../../cloud/ssh.js";
 import type { CloudFacts } from "./catalog.js";
 import { report } from "./errors.js";
 import { markNeverAnswered } from "./existing-servers.js";
-import { known, neverReached } from "./first-script.js";
 import type { Operator } from "./operator.js";
 import { dialSeconds, type Connection } from "./remote-script.js";
 import type { ExistingServers } from "./server-marks.js";
-import { sshFailureOf } from "./ssh-failure.js";
+import { ScriptFailures } from "./script-failures.js";
 
 /** A machine as far as a failure has to name it, and the way to it. */
 export interface ReachedServer {
@@ -60,7 +58,7 @@ export class FailedMachines {
   constructor(
     private readonly operator?: Operator,
     private readonly servers?: ExistingServers,
-    private readonly patience: DialPatience = {},
+    readonly patience: DialPatience = {},
   ) {}
 
   /** Those of a run: whoever makes the cluster has to have waited for what is known of the cloud. */
@@ -103,38 +101,8 @@ export class FailedMachines {
    * @param script its name
    */
   examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
-    let again = 0;
-    let cuts = 0;
-    let silentSince: number | undefined;
-    return errorHook(`examine-${machine}-${script}`, async (failure) => {
-      const told = sshFailureOf(failure.errors[0] ?? "");
-      const way: pulumi.Unwrap<Connection> = await known(pulumi.output(connection));
-      const kind = told === "unclear" ? await this.ask(way) : told;
-      if (kind === "again") return ++again <= retries;
-      if (kind === "other") return false;
-      const id = await known(serverId);
-      if (kind === "cut off")
-        return this.#startAgain({ machine, serverId: id, way }, script, ++cuts);
-      const first = cuts === 0 && (await neverReached(failure, id, script));
-      silentSince ??= performance.now();
-      const waited = (performance.now() - silentSince) / 1000;
-      // A machine that ended a connection may restart, which takes as long as its first boot.
-      const bears = this.#dialSeconds(first || cuts > 0);
-      if (kind !== "wrong host key" && (await this.mayBoot([id, way.proxy], waited, bears))) {
-        await pulumi.log.info(
-          `The machine ${machine} does not answer on SSH yet; it may still boot.`,
-        );
-        return true;
-      }
-      const failed =
-        kind === "wrong host key"
-          ? wrongHostKey(machine)
-          : kind === "silent proxy"
-            ? way.proxy && (await this.#stopped(way.proxy))
-            : await this.judge({ machine, serverId: id, way }, first);
-      if (failed) await report(failed);
-      return false;
-    });
+    const failures = new ScriptFailures(this, { machine, serverId, connection }, script);
+    return errorHook(`examine-${machine}-${script}`, (failure) => failures.startsAgain(failure));
   }
 
   /**
@@ -149,18 +117,9 @@ export class FailedMachines {
         "SERVER_STOPPED",
         `The machine ${machine} does not run: Nova says ${state.status}. Bring it back with \`${command}\`.`,
       );
-    if (!first) {
-      const hint = state?.status === "DELETED" ? "; `up --refresh` creates it again" : "";
-      const sentence = `The machine ${machine} does not answer on SSH${hint}. ${text}`;
-      return new Failure("SSH_UNREACHABLE", sentence);
-    }
+    if (!first) return silentNow(machine, state, text);
     const never = `The machine ${machine} never answered on SSH;`;
-    const next =
-      state?.status === "DELETED"
-        ? "`up --refresh` creates it again"
-        : (await this.mark({ serverId, way }, state))
-          ? `the next \`up\` replaces it${way && state?.status !== "ERROR" ? ", unless it answers by then" : ""}`
-          : "raise its generation to have it replaced";
+    const next = await this.nextFor({ serverId, way }, state);
     return new Failure("SERVER_NEVER_BOOTED", `${never} ${next}. ${text}`);
   }
 
@@ -173,7 +132,7 @@ export class FailedMachines {
   async mayBoot(
     [serverId, proxy]: readonly [string, { readonly server: string } | undefined],
     waited: number,
-    bears = this.#dialSeconds(true),
+    bears = this.dialSeconds(true),
   ): Promise<boolean> {
     if (dialSeconds + waited >= bears) return false;
     const servers = [serverId, ...(proxy ? [proxy.server] : [])];
@@ -181,32 +140,8 @@ export class FailedMachines {
     return !states.some((state) => state && standsStill(state));
   }
 
-  /**
-   * Returns whether a script whose connection ended starts again: it waits for its former run, and goes on from there. Reports a
-   * machine that was stopped, and one whose connections all end.
-   *
-   * @param cuts how many connections of the script have ended
-   */
-  async #startAgain(
-    { machine, serverId, way }: SilentServer & { readonly way: pulumi.Unwrap<Connection> },
-    script: string,
-    cuts: number,
-  ): Promise<boolean> {
-    await delay((this.patience.pauseSeconds ?? 5) * 1000);
-    const hops = [{ machine, server: serverId }, ...(way.proxy ? [way.proxy] : [])];
-    const stopped = (await Promise.all(hops.map((hop) => this.#stopped(hop)))).find(Boolean);
-    const ended = `The connection to the machine ${machine} ended`;
-    if (!stopped && cuts <= retries) {
-      await pulumi.log.info(`${ended}; its script '${script}' starts again.`);
-      return true;
-    }
-    const sentence = `${ended} ${cuts.toString()} times while the script '${script}' ran on it.`;
-    await report(stopped ?? new Failure("SSH_UNREACHABLE", sentence));
-    return false;
-  }
-
   /** Returns why a machine does not answer, if Nova says that it does not run. */
-  async #stopped(hop: { readonly machine: string; readonly server: string }) {
+  async stopped(hop: { readonly machine: string; readonly server: string }) {
     const state = await this.stateOf(hop.server);
     return state && standsStill(state)
       ? this.judge({ machine: hop.machine, serverId: hop.server }, false)
@@ -214,7 +149,7 @@ export class FailedMachines {
   }
 
   /** Seconds for which a machine is dialled: one that never answered boots, one that did may be slow to boot again. */
-  #dialSeconds(first: boolean): number {
+  dialSeconds(first: boolean): number {
     const { bootMinutes = 0, timeoutFactor = 1 } = this.patience;
     return first ? 60 * bootMinutes : dialSeconds * timeoutFactor;
   }
@@ -227,6 +162,17 @@ export class FailedMachines {
     } catch {
       return undefined;
     }
+  }
+
+  /** What replaces a machine that never answered. */
+  private async nextFor(
+    server: Pick<SilentServer, "serverId" | "way">,
+    state: ServerState | undefined,
+  ): Promise<string> {
+    if (state?.status === "DELETED") return "`up --refresh` creates it again";
+    if (!(await this.mark(server, state))) return "raise its generation to have it replaced";
+    const tried = server.way && state?.status !== "ERROR";
+    return `the next \`up\` replaces it${tried ? ", unless it answers by then" : ""}`;
   }
 
   /** Remembers a server that is to be replaced; answers whether the next run will know. */
@@ -248,9 +194,7 @@ export class FailedMachines {
    * Looks who answers on the way that the script took. A machine that does so by now gets its script again; so does one that is
    * silent behind a proxy that answers: only dialled anew does it say whether it is the machine that is silent.
    */
-  private async ask(
-    connection: pulumi.Unwrap<Connection>,
-  ): Promise<"again" | "wrong host key" | "other"> {
+  async ask(connection: pulumi.Unwrap<Connection>): Promise<"again" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
     if (agentSocket === undefined) return "other";
     const answer = await whoAnswers(connection, { agentSocket });
@@ -278,14 +222,13 @@ export class FailedMachines {
 export const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
   new pulumi.ErrorHook(name, AsyncResource.bind(callback));
 
-const wrongHostKey = (machine: string): Failure =>
-  new Failure(
-    "HOST_KEY_MISMATCH",
-    `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
+function silentNow(machine: string, state: ServerState | undefined, text: string): Failure {
+  const hint = state?.status === "DELETED" ? "; `up --refresh` creates it again" : "";
+  return new Failure(
+    "SSH_UNREACHABLE",
+    `The machine ${machine} does not answer on SSH${hint}. ${text}`,
   );
-
-/** How often a script is run again on a machine that turned out to answer. */
-const retries = 2;
+}
 
 /** ID of the server that an error of the OpenStack provider is about. */
 export function serverIn(message: string): string | undefined {

@@ -45,7 +45,7 @@ describe("timeoutFactor", () => {
     slow = await build({ timeoutFactor: 3 });
   });
 
-  it("changes what prepare is given, the flags of leader election and the probes of components: a living cluster runs nothing else for it", () => {
+  it("changes what prepare is given, flags and probes of components and the lease of kubelets: a living cluster runs nothing else for it", () => {
     const inputs = (rows: readonly Row[]): Map<string, string> =>
       new Map(
         rows.map(({ urn, inputs: { stdin, ...rest } }) => [
@@ -61,10 +61,15 @@ describe("timeoutFactor", () => {
     assert.deepEqual(changed.map(([urn]) => urn.split("::").at(-1)).sort(), [
       "dev-control-plane-0-init",
       "dev-control-plane-0-prepare",
+      "dev-workers-general-0-join",
       "dev-workers-general-0-prepare",
+      "dev-workers-general-1-join",
       "dev-workers-general-1-prepare",
     ]);
-    const flag = /^ +- name: leader-elect-\S+\n +value: \S+\n/gm;
+    const flag =
+      /^ +- name: (?:leader-elect-|node-monitor-grace-|etcd-(?:ready|health)check-)\S+\n +value: \S+\n/gm;
+    const lease = /^nodeLeaseDurationSeconds: 120\n/gm;
+    const kubelet = /^(KUBELET_CONFIGURATION=)'(?:[a-zA-Z]+: .+\n)+'$/gm;
     const directory = /^patches:\n {2}directory: \S+\n/gm;
     const probes = /^PATCHES='(kube-[a-z-]+-slow\+strategic\.json [A-Za-z0-9+/=]+\n?){3}'$/gm;
     for (const [urn, text] of changed)
@@ -72,6 +77,9 @@ describe("timeoutFactor", () => {
         text
           .replace("TIMEOUT_FACTOR='3'", "TIMEOUT_FACTOR='1'")
           .replaceAll(flag, "")
+          .replaceAll(kubelet, "$1''")
+          .replaceAll(lease, "")
+          .replaceAll("nodeStatusUpdateFrequency: 6s", "nodeStatusUpdateFrequency: 2s")
           .replaceAll(directory, "")
           .replaceAll(probes, "PATCHES=''"),
         before.get(urn),

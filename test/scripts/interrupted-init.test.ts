@@ -45,9 +45,16 @@ describe("kubeadm init that gave up", () => {
   });
 
   it("is gone on with when only timeoutFactor was raised since", () => {
-    const flags = "    - name: leader-elect-lease-duration\n      value: 60s\n";
+    const flags = [
+      "leader-elect-lease-duration",
+      "node-monitor-grace-period",
+      "etcd-readycheck-timeout",
+    ]
+      .map((name) => `    - name: ${name}\n      value: 60s\n`)
+      .join("");
+    const lease = "nodeStatusUpdateFrequency: 8s\nnodeLeaseDurationSeconds: 160\n";
     const again = run({
-      KUBEADM_INIT: `${controlPlaneValues.KUBEADM_INIT}${flags}patches:\n  directory: /etc/kubernetes/stackadm-patches\n`,
+      KUBEADM_INIT: `${controlPlaneValues.KUBEADM_INIT}${flags}patches:\n  directory: /etc/kubernetes/stackadm-patches\n${lease}`,
       PATCHES: "kube-apiserver-slow+strategic.json e30=\nkube-scheduler-slow+strategic.json e30=",
     });
     assert.equal(again.code, 0, again.stderr);

@@ -152,11 +152,11 @@ answers_first() {
   [[ $(timeout "$((20 * factor))" kubectl --kubeconfig "$first_admin" --server "https://$ADDRESS:6443" get --raw /readyz) == ok ]]
 }
 
-# A digest: what is encrypted with is among them. Without the times of leader election and the patches of probes, which follow timeoutFactor:
-# a larger one is what lets an init on a slow machine go on.
+# A digest: what is encrypted with is among them. Without the times and patches that follow timeoutFactor: a larger one is what lets an
+# init on a slow machine go on.
 settings_of_init() {
   printf '%s\n' "$KUBEADM_INIT" "$CONFIGURATION_FILES" "$PATCHES" "$ENCRYPTION" |
-    sed '/- name: leader-elect-/ { N; d; }; /^patches:$/ { N; d; }; /^kube-[a-z-]*-slow+/d; /^$/d' | sha256sum
+    sed -E '/- name: (leader-elect-|node-monitor-grace-period|etcd-(health|ready)check-timeout)/ { N; d; }; /^node(LeaseDurationSeconds|StatusUpdateFrequency):/d; /^patches:$/ { N; d; }; /^kube-[a-z-]*-slow\+/d; /^$/d' | sha256sum
 }
 
 # The checks of kubeadm that a control plane which runs cannot pass. `all` stands by itself.

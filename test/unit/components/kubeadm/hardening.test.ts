@@ -52,16 +52,45 @@ describe("what hardens a cluster", () => {
       "leader-elect-renew-deadline": "40s",
       "leader-elect-retry-period": "8s",
     };
-    for (const flags of [controllerManagerFlags, schedulerFlags]) {
+    for (const [flags, more] of [
+      [controllerManagerFlags, { "node-monitor-grace-period": "200s" }],
+      [schedulerFlags, {}],
+    ] as const) {
       const usual = flags({ ...kubernetes(), timeoutFactor: 1 });
       assert.deepEqual(usual, flags(kubernetes()));
-      assert.deepEqual(flags({ ...kubernetes(), timeoutFactor: 4 }), { ...usual, ...times });
+      assert.deepEqual(flags({ ...kubernetes(), timeoutFactor: 4 }), {
+        ...usual,
+        ...times,
+        ...more,
+      });
     }
     // With a renewal of 40 s a component would refuse it.
     const extraArgs = { "leader-elect-lease-duration": "30s" };
     const written = kubernetes({ scheduler: { extraArgs }, controllerManager: { extraArgs } });
-    for (const flags of [controllerManagerFlags, schedulerFlags])
-      assert.deepEqual(flags({ ...written, timeoutFactor: 4 }), flags(written));
+    for (const flags of [controllerManagerFlags, schedulerFlags]) {
+      const { "node-monitor-grace-period": grace, ...rest } = flags({
+        ...written,
+        timeoutFactor: 4,
+      });
+      assert.equal(grace, flags === controllerManagerFlags ? "200s" : undefined);
+      assert.deepEqual(rest, flags(written));
+    }
+  });
+
+  it("gives a slow machine time to renew the lease of its node, and its API server to hear of etcd, unless the user says how much", () => {
+    const slow = { ...kubernetes(), timeoutFactor: 4 };
+    assert.deepEqual(kubeletFields(slow), {
+      nodeLeaseDurationSeconds: 160,
+      nodeStatusUpdateFrequency: "8s",
+      nodeStatusReportFrequency: "5m0s",
+    });
+    const kubelet = { nodeLeaseDurationSeconds: 60, nodeStatusUpdateFrequency: "10s" };
+    assert.deepEqual(kubeletFields({ ...kubernetes({ kubelet }), timeoutFactor: 4 }), kubelet);
+    assert.equal(apiServerFlags(slow)["etcd-readycheck-timeout"], "8s");
+    assert.equal(apiServerFlags(kubernetes())["etcd-readycheck-timeout"], undefined);
+    const apiServer = { extraArgs: { "etcd-readycheck-timeout": "3s" } };
+    const written = { ...kubernetes({ apiServer }), timeoutFactor: 4 };
+    assert.equal(apiServerFlags(written)["etcd-readycheck-timeout"], "3s");
   });
 
   it("only warns by default of pods above the baseline, and refuses them when hardened", () => {

@@ -5,7 +5,6 @@ import { serverOfScript } from "../../../../components/support/existing-servers.
 import { operatorOf } from "../../../../components/support/operator.js";
 import * as pulumi from "@pulumi/pulumi";
 import { graph } from "../../../support/graph.js";
-import { replace } from "../../../support/replace.js";
 import type { Failure } from "../../../../base/failure.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.js";
 
@@ -40,8 +39,7 @@ describe("failed machines", () => {
       });
       return machines().judge(server, first);
     };
-    const machines = (): FailedMachines =>
-      new FailedMachines(operatorOf(cloud.environment()), {}, { pauseSeconds: 0 });
+    const machines = (): FailedMachines => new FailedMachines(operatorOf(cloud.environment()), {});
     const path = `/servers/${server.serverId}/metadata`;
     /** What was written on the server. */
     const marked = (): unknown =>
@@ -104,81 +102,6 @@ describe("failed machines", () => {
       assert.equal(code, "SSH_UNREACHABLE");
       assert.match(sentence, /^The machine dev-general-0 does not answer on/);
       assert.equal(marked(), undefined);
-    });
-
-    describe("while a script runs", () => {
-      const ended = "wait: remote command exited without exit status or exit signal: running";
-      const bastion = "5ee5a1c4-0000-4000-8000-000000000002";
-      /** Answers of the hook to errors that come one after another, and what it reports. */
-      const told = async (
-        errors: readonly string[],
-        { script = "join", status = "ACTIVE", proxyStatus = "ACTIVE" } = {},
-      ): Promise<unknown[]> => {
-        for (const [id, name, state] of [
-          [server.serverId, server.machine, status],
-          [bastion, "dev-bastion-0", proxyStatus],
-        ] as const)
-          cloud.on(`GET /compute/servers/${id}`, { body: { server: { id, name, status: state } } });
-        const answers: unknown[] = [];
-        const note = (text: string): Promise<void> => {
-          answers.push(text.replace(/^\[\S+ /, ""));
-          return Promise.resolve();
-        };
-        const restored = [replace(pulumi.log, "error", note), replace(pulumi.log, "info", note)];
-        await graph(async () => {
-          const hop = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
-          const proxy = { ...hop, machine: "dev-bastion-0", server: bastion };
-          const connection = { ...hop, proxy };
-          const reached = { ...server, serverId: pulumi.output(server.serverId), connection };
-          const { callback } = machines().examine(reached, script);
-          for (const error of errors)
-            answers.push(
-              await callback({
-                ...{ failedOperation: "create", errors: [error] },
-                ...{ urn: "", id: "", name: "", type: "" },
-              }),
-            );
-        }).finally(() => {
-          for (const restore of restored) restore();
-        });
-        return answers;
-      };
-
-      it("get the script again, twice, when they run", async () => {
-        const again =
-          "The connection to the machine dev-general-0 ended; its script 'join' starts again.";
-        assert.deepEqual(await told([ended, ended, ended]), [
-          ...[again, true, again, true],
-          "The connection to the machine dev-general-0 ended 3 times while the script 'join' ran on it.",
-          false,
-        ]);
-      });
-
-      it("get no script again when they were stopped", async () => {
-        assert.deepEqual(await told([ended], { status: "SHUTOFF" }), [
-          "The machine dev-general-0 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-general-0`.",
-          false,
-        ]);
-      });
-
-      it("are not called stopped when the machine on the way was stopped", async () => {
-        const stopped =
-          "The machine dev-bastion-0 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-bastion-0`.";
-        const silentProxy = "proxy: after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
-        for (const error of [ended, silentProxy])
-          assert.deepEqual(await told([error], { proxyStatus: "SHUTOFF" }), [stopped, false]);
-      });
-
-      it("are not marked for replacement when they answered before", async () => {
-        const silent = "proxy: after 30 failed attempts: ssh: rejected: connect failed (timeout)";
-        const answers = await told([ended, silent], { script: "prepare" });
-        assert.match(
-          String(answers.at(-2)),
-          /^The machine dev-general-0 does not answer on SSH\. /,
-        );
-        assert.equal(answers.at(-1), false);
-        assert.equal(marked(), undefined);
-      });
     });
 
     describe("yet", () => {

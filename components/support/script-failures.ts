@@ -1,0 +1,98 @@
+/** Decides whether a script that failed because of its machine starts again, and reports why it does not. */
+import { setTimeout as delay } from "node:timers/promises";
+import * as pulumi from "@pulumi/pulumi";
+import { Failure } from "../../base/failure.js";
+import { report } from "./errors.js";
+import type { FailedMachines, ReachedServer } from "./failed-machines.js";
+import { known, neverReached } from "./first-script.js";
+import type { Connection } from "./remote-script.js";
+import { sshFailureOf } from "./ssh-failure.js";
+
+type Way = pulumi.Unwrap<Connection>;
+
+/** Failures of one script in one run. */
+export class ScriptFailures {
+  private again = 0;
+  private cuts = 0;
+  private silentSince: number | undefined;
+
+  constructor(
+    private readonly machines: FailedMachines,
+    private readonly reached: ReachedServer,
+    private readonly script: string,
+  ) {}
+
+  /** Returns whether the script starts again. */
+  async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
+    const told = sshFailureOf(failure.errors[0] ?? "");
+    const way: Way = await known(pulumi.output(this.reached.connection));
+    const kind = told === "unclear" ? await this.machines.ask(way) : told;
+    switch (kind) {
+      case "again":
+        return ++this.again <= retries;
+      case "other":
+        return false;
+      case "wrong host key":
+        await report(wrongHostKey(this.reached.machine));
+        return false;
+      case "cut off":
+        return this.#afterCut(way, await known(this.reached.serverId));
+      default:
+        return this.#afterSilence(failure, way, kind);
+    }
+  }
+
+  /** A script waits for its former run and goes on from there. A machine that restarts is dialled until it answers. */
+  async #afterCut(way: Way, server: string): Promise<boolean> {
+    this.cuts += 1;
+    await delay((this.machines.patience.pauseSeconds ?? 5) * 1000);
+    const { machine } = this.reached;
+    const hops = [{ machine, server }, ...(way.proxy ? [way.proxy] : [])];
+    const failures = await Promise.all(hops.map((hop) => this.machines.stopped(hop)));
+    const stopped = failures.find((one) => one !== undefined);
+    const ended = `The connection to the machine ${machine} ended`;
+    if (!stopped && this.cuts <= retries) {
+      await pulumi.log.info(`${ended}; its script '${this.script}' starts again.`);
+      return true;
+    }
+    const sentence = `${ended} ${this.cuts.toString()} times while the script '${this.script}' ran on it.`;
+    await report(stopped ?? new Failure("SSH_UNREACHABLE", sentence));
+    return false;
+  }
+
+  /** A machine that does not answer may still boot. */
+  async #afterSilence(
+    failure: pulumi.ErrorHookArgs,
+    way: Way,
+    kind: "silent" | "silent proxy",
+  ): Promise<boolean> {
+    const { machine } = this.reached;
+    const serverId = await known(this.reached.serverId);
+    const first = this.cuts === 0 && (await neverReached(failure, serverId, this.script));
+    this.silentSince ??= performance.now();
+    const waited = (performance.now() - this.silentSince) / 1000;
+    // A machine that ended a connection may restart, which takes as long as its first boot.
+    const bears = this.machines.dialSeconds(first || this.cuts > 0);
+    if (await this.machines.mayBoot([serverId, way.proxy], waited, bears)) {
+      await pulumi.log.info(
+        `The machine ${machine} does not answer on SSH yet; it may still boot.`,
+      );
+      return true;
+    }
+    const failed =
+      kind === "silent"
+        ? await this.machines.judge({ machine, serverId, way }, first)
+        : way.proxy && (await this.machines.stopped(way.proxy));
+    if (failed) await report(failed);
+    return false;
+  }
+}
+
+const wrongHostKey = (machine: string): Failure =>
+  new Failure(
+    "HOST_KEY_MISMATCH",
+    `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
+  );
+
+/** How often a script is run again on a machine that turned out to answer. */
+const retries = 2;
