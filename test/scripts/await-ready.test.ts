@@ -5,7 +5,7 @@ import { Sandbox } from "../support/sandbox.js";
 
 describe("a machine that joined, until its node is Ready", () => {
   let machine: Sandbox;
-  const scripts = joinScripts.map((text) => text.replace("poll 180 joined", "poll 1 joined"));
+  const scripts = joinScripts.map((text) => text.replace("poll 180 joined", "poll 10 joined"));
   const run = () => machine.run(scripts, workerValues);
   const answer = (joined: string): void => {
     machine.stub(

@@ -74,6 +74,7 @@ describe("the API server's certificate", () => {
       apiVersion: "kubeadm.k8s.io/v1beta4",
       kind: "InitConfiguration",
       localAPIEndpoint: { advertiseAddress: "10.0.0.5" },
+      timeouts: { controlPlaneComponentHealthCheck: "240s" },
     });
     assert.ok(calls.some((call) => call.startsWith("kubeadm init phase upload-config kubeadm")));
   });
