@@ -1,7 +1,7 @@
 import type { Connection } from "../support/remote-script.js";
 import type { Machine } from "./machine.js";
 
-/** The way to a machine over SSH. Only access/ knows through which machines it leads. */
+/** Source of SSH connections to machines. Only access/ knows through which machines they lead. */
 export interface Access {
   route(machine: Machine): Connection;
 }

@@ -1,17 +1,20 @@
 export interface ContainerdSettings {
-  /** Same as kubelet's. */
+  /** Cgroup driver; must be the same as kubelet's. */
   readonly cgroupDriver: "systemd" | "cgroupfs";
-  /** Image of what holds each pod's network. @default the one that kubeadm names */
+  /** Pause image, which holds each pod's network. @default the image that kubeadm names */
   readonly pause?: string | undefined;
 }
 
-/** Replaced on the machine by the pause image that kubeadm of the installed version names. */
+/** Placeholder that the machine replaces with the pause image of its own version of kubeadm. */
 export const pausePlaceholder = "@PAUSE@";
 
-/** Where users put parts of their own. Laid over this one key by key, in the order of their names; there may be none. */
+/**
+ * Glob of the user's own configuration files, if any. containerd merges them over this file key by
+ * key, in the order of their names.
+ */
 const ownParts = "/etc/containerd/conf.d/*.toml";
 
-/** config.toml of containerd 2 (version 3 of its format): the difference to its defaults. */
+/** Returns config.toml of containerd 2 (format version 3): only what differs from its defaults. */
 export function containerdConfig({
   cgroupDriver,
   pause = pausePlaceholder,

@@ -1,10 +1,10 @@
-/** The images that a machine pulls before anything asks for them (pure). */
+/** Images that a machine pulls before its pods need them (pure). */
 import { imageTable, kubeadmImages, type KubeadmImage } from "../../base/images.js";
 import { rolesOf, type Role } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 
-/** Images that pods on a machine of this role need first: pulled before anything asks for them. */
+/** Returns the images that a machine of this role pulls early, besides those that kubeadm lists. */
 export function earlyImages(
   spec: Pick<ClusterSpec, "kubernetes" | "podNetwork" | "etcd">,
   role: Role,
@@ -31,13 +31,13 @@ const needs = (spec: Listed, role: Role, image: string): boolean => {
   return names === "all" || names.includes(image);
 };
 
-/** Images of kubeadm's list that a machine of this role needs, and that another stands in for. */
+/** Returns the images of kubeadm's list that this role needs and that the user replaced. */
 const replaced = (spec: Listed, role: Role): KubeadmImage[] =>
   (Object.keys(kubeadmImages) as KubeadmImage[]).filter(
     (name) => spec.kubernetes.images[name] !== undefined && needs(spec, role, kubeadmImages[name]),
   );
 
-/** Which of the images that kubeadm lists are pulled early: a regular expression of grep -E. */
+/** Returns the pattern (grep -E) of those images of kubeadm's list that are pulled early. */
 export function pulledEarly(spec: Listed, role: Role): string {
   const names = rolesOf(spec)[role].kubeadmImages;
   const others = replaced(spec, role).map((name): string => kubeadmImages[name]);

@@ -2,10 +2,10 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { MachinesIpv6 } from "../network/network.js";
 import { scriptsBeside } from "../support/static-scripts.js";
 
-/** Goes on where the preparation of a machine ends, in the same step. */
+/** Script that sets up IPv6. It runs after the preparation of a machine, in the same step. */
 export const ipv6Script = scriptsBeside(__dirname)("scripts/ipv6.sh");
 
-/** What {@link ipv6Script} reads. */
+/** Returns the variables that {@link ipv6Script} reads. */
 export const ipv6Values = (
   { nodes, pods }: Pick<MachinesIpv6, "nodes" | "pods">,
   address: pulumi.Input<string> = "",

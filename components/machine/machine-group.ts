@@ -15,38 +15,44 @@ import { guarded } from "./runtime-values.js";
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
   readonly machines: MachineSettings;
-  /** Of the program's own; those of the plan come besides. */
+  /** IDs of the program's own security groups. The groups that the plan names are added. */
   readonly securityGroupIds: readonly pulumi.Input<string>[];
-  /** Ranges and addresses that the machines may send from, besides their own and those of the settings. */
+  /** Further ranges and addresses that the machines may send from, besides `routedRanges`. */
   readonly allowedAddresses?: readonly pulumi.Input<string>[];
-  /** Generation of a machine, known when it is its turn. @default the planned one, at once */
+  /** Returns a machine's generation when its turn comes. @default the planned one, at once */
   readonly generationOf?: (machine: PlannedMachine) => pulumi.Input<number>;
 }
 
-/** A machine of a group, and what was planned for it. */
+/** Machine of a group, with its plan. */
 export interface Member {
   readonly plan: PlannedMachine;
   readonly machine: Machine;
 }
 
-/** How a machine is let go before its server is deleted. */
+/** Arguments of the script that runs before a machine's server is deleted. */
 export interface LetGoArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> {
-  /** The machine that does it; it outlives the leaving one. The machine itself, if there is no other: it never leaves. */
+  /**
+   * Machine on which the script runs; it outlives the leaving one. It is the machine itself if
+   * there is no other, since the last machine never leaves.
+   */
   readonly survivor: Member;
-  /** What the survivor does for it. Nothing: it goes without a word. */
+  /** Steps that the survivor runs. Empty: there is no script. */
   readonly leaves: readonly Leave[];
   readonly access: Access;
-  /** What has to be in the state first. */
+  /** Resource that must be in the state first. */
   readonly after?: pulumi.Resource;
 }
 
 interface ScriptArgs extends Pick<RemoteScriptArgs, "scripts" | "programs" | "values"> {
   readonly access: Access;
-  /** What has to be in the state first. */
+  /** Resource that must be in the state first. */
   readonly after?: pulumi.Resource | undefined;
 }
 
-/** The one way in which machines are made: a server group, and for each machine a port, a server and its scripts. */
+/**
+ * Base class that creates a group of machines: a server group, and for each machine a port, a
+ * server and its scripts.
+ */
 export abstract class MachineGroup extends Component {
   readonly members: readonly Member[];
   protected readonly plan: PlannedGroup;
@@ -72,7 +78,7 @@ export abstract class MachineGroup extends Component {
       ...plan.securityGroups.map((one) => found.apply((facts) => securityGroupIn(facts, one))),
     ];
     const serverGroupId = this.serverGroup(args);
-    // Machines that are no nodes send for nobody else: no pod is on them.
+    // Machines that are no nodes run no pods, so their ports need no pod ranges.
     const sent = roleTable[plan.role].node ? {} : { routedRanges: [] };
     const made: Member[] = [];
     for (const planned of plan.machines)
@@ -92,9 +98,9 @@ export abstract class MachineGroup extends Component {
   }
 
   /**
-   * The server that Nova has to have placed before: its scheduler keeps apart only from those that are there, and would put servers
-   * that it is asked for at once on one host. Where most of the machines have to live that is worth the seconds, in which the
-   * first one is prepared; zones keep apart anyhow.
+   * Returns the server that Nova must place first, if any. Nova's scheduler separates a server only
+   * from existing ones, and could put servers that are requested together on one host. The wait of
+   * some seconds is worth it only for roles that need a majority, and only within a zone.
    */
   private placedBefore(
     { role, zone }: PlannedMachine,
@@ -112,12 +118,12 @@ export abstract class MachineGroup extends Component {
       openstack.compute.ServerGroup,
       "server-group",
       { name, policies: [policy] },
-      // Another one would replace it: a group of an earlier release keeps its name.
+      // A new name would replace the group, so a group of an earlier release keeps its name.
       { ignoreChanges: ["name"] },
     ).id;
   }
 
-  /** Makes a machine ready for kubeadm. */
+  /** Prepares a machine for kubeadm. */
   protected prepare(
     member: Member,
     access: Access,
@@ -134,7 +140,7 @@ export abstract class MachineGroup extends Component {
     });
   }
 
-  /** A script on a machine, with a sentence for each way in which the machine can be the reason of its failure. */
+  /** Creates a script on a machine. If it fails because of the machine, an error hook says why. */
   protected script(
     { plan, machine }: Member,
     step: string,
@@ -146,14 +152,14 @@ export abstract class MachineGroup extends Component {
       `${String(plan.position)}-${step}`,
       { ...args, connection, when: "up" },
       {
-        // order: what undoes the script is known before it begins.
+        // order: the script that undoes this one is in the state before this one starts.
         ...(after && { dependsOn: after }),
         hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), step)] },
       },
     );
   }
 
-  /** Runs on another machine before this one's server goes, replaced or for good. */
+  /** Creates the script that runs on the survivor before this server is deleted or replaced. */
   protected letGo(
     { plan, machine }: Member,
     { survivor, leaves, access, after, ...args }: LetGoArgs,
@@ -165,10 +171,11 @@ export abstract class MachineGroup extends Component {
       { ...args, connection: access.route(survivor.machine), when: "delete" },
       {
         ...(after && { dependsOn: after }),
-        // Replaced with the server, which means here: run before the server is deleted, since both are deleted first.
+        // Replaced together with the server. Both are deleted before they are created again, so the
+        // script runs before the server is deleted.
         replaceWith: survivor.machine === machine ? [] : [machine.server],
         deleteBeforeReplace: true,
-        // When the whole cluster goes, nobody moves.
+        // Skipped if the survivor's server is deleted too: then the whole cluster is destroyed.
         deletedWith: survivor.machine.server,
       },
     );

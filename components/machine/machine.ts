@@ -24,66 +24,65 @@ import type { SecondInterface } from "./second-interface.js";
 import { userData } from "./user-data.js";
 import { blockDevices, type MachineVolume } from "./volumes.js";
 
-/** What all machines of a cluster have in common. */
+/** Settings that all machines of a cluster have in common. */
 export interface MachineSettings {
-  /** Marks what belongs to the cluster. */
   readonly mark: ClusterMarkInput;
-  /** What the images, flavors and security groups of the plan are in the cloud. */
+  /** IDs of the images, flavors and security groups that the plan names. */
   readonly cloud: pulumi.Input<Pick<CloudFacts, "imageIds" | "flavorIds" | "securityGroupIds">>;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
-  /** What the machines have of IPv6. Absent: nothing. */
+  /** IPv6 subnet and ranges of the machines. Absent: no IPv6. */
   readonly ipv6?: MachinesIpv6 | undefined;
-  /** Ranges that each machine may send from and receive for, besides its own address: pods and services. */
+  /** Ranges of pods and Services that the ports allow besides the machine's own address. */
   readonly routedRanges: readonly string[];
-  /** Whether it is the cloud controller that says what else the ports allow: a route's addresses, for as long as its node lives. */
+  /** Whether the cloud controller sets the ports' allowed addresses, together with its routes. */
   readonly routesOfCloud: boolean;
-  /** Absent: machines have one interface. */
+  /** Network of the second interfaces. Absent: machines have one interface. */
   readonly admin?: AdminNetwork | undefined;
-  /** Whether Neutron filters at the ports. */
+  /** Whether Neutron filters traffic at the ports. */
   readonly portSecurity: boolean;
   readonly login: { readonly user: string; readonly publicKey: string };
-  /** Base64; secret. The machines' host keys are derived from it. */
+  /** Seed in base64, from which the machines' host keys are derived; secret. */
   readonly seed: pulumi.Input<string>;
   readonly failed: FailedMachines;
-  /** PEM certificate of the cloud's own authority, which each machine trusts. Change: in place. @default the public authorities */
+  /** PEM certificate of the cloud's own CA. Change: in place. @default none: only public CAs */
   readonly cloudAuthority?: string | undefined;
 }
 
 export interface MachineArgs extends MachineSettings {
-  /** What the machine is. Change of its name: replaces the machine. */
+  /** Plan of the machine. Change of its name: replaces the machine. */
   readonly plan: PlannedMachine;
   readonly securityGroupIds: readonly pulumi.Input<string>[];
-  /** More of the kind of `routedRanges`, for this machine. */
+  /** Further ranges of the kind of `routedRanges`, for this machine. */
   readonly allowedAddresses: readonly pulumi.Input<string>[];
-  /** @default none: nothing keeps it away from others */
+  /** Server group of the machine. @default none: it may share a host with any other */
   readonly serverGroupId?: pulumi.Input<string>;
-  /** Server that Nova has to have placed before this one. @default none */
+  /** Server that Nova must place before this one. @default none */
   readonly placedAfter?: pulumi.Output<string> | undefined;
   /**
-   * Another one replaces the machine; only then does change what the plan says of its server, user data and login key. Known
-   * when it is the machine's turn: until then its server stays as it is.
+   * Generation of the machine. A new one replaces the server; only then do changes of its plan,
+   * user data and login key apply. Known when the machine's turn comes.
    */
   readonly generation: pulumi.Input<number>;
 }
 
-/** A port and a server on it. */
+/** Machine: ports, volumes and the server that has them. */
 export class Machine extends Component {
   static readonly type = "stackadm:machine:Machine";
   readonly machine: string;
   readonly zone: pulumi.Output<string>;
   readonly portId: pulumi.Output<string>;
-  /** Address in the private network; known before the server is. */
+  /** Address in the machines' network; known before the server is. */
   readonly address: pulumi.Output<string>;
-  /** Its address of IPv6; absent where there is none. */
+  /** IPv6 address; absent without IPv6. */
   readonly ipv6Address?: pulumi.Output<string>;
-  /** Address in the admin network; absent where there is none. */
+  /** Address in the admin network; absent without one. */
   readonly adminAddress?: pulumi.Output<string>;
   readonly serverId: pulumi.Output<string>;
-  /** The public half of the host key: `ssh-ed25519 AAAA...`. */
+  /** Public host key: `ssh-ed25519 AAAA...`. */
   readonly hostKey: pulumi.Output<string>;
   readonly server: openstack.compute.Instance;
-  /** Its volumes, for scripts/volumes.sh. */
+  /** Lines that describe the volumes for scripts/volumes.sh. */
   readonly volumes: pulumi.Output<string>;
   readonly #user: string;
 
@@ -109,7 +108,7 @@ export class Machine extends Component {
     this.registerOutputs({ address: this.address, serverId: this.serverId, hostKey: this.hostKey });
   }
 
-  /** How to reach the machine at `host`. Known only when the server runs, so that nobody dials what is not there. */
+  /** Returns the SSH hop at `host`, known only when the server runs: it is not dialled earlier. */
   ssh(host: pulumi.Input<string>): SshHop {
     const known = pulumi.all([host, this.serverId]).apply(([address]) => address);
     return {
@@ -118,7 +117,7 @@ export class Machine extends Component {
     };
   }
 
-  /** The machine as a failure of a script on it has to name it. */
+  /** Returns the fields that an error message about a failed script needs. */
   reachedBy(connection: Connection): ReachedServer {
     return { machine: this.machine, serverId: this.serverId, connection };
   }
@@ -149,8 +148,8 @@ export class Machine extends Component {
           : { portSecurityEnabled: false, noSecurityGroups: true }),
         tags: tagsOf(args.mark),
       },
-      // The controller adds an address with its route, and never again while the route is there: what `up` took back after a
-      // refresh would be lost.
+      // The controller adds an address only when it creates the route. If `up` removed the address
+      // after a refresh, it would be lost.
       args.routesOfCloud ? { ignoreChanges: ["allowedAddressPairs"] } : {},
     );
   }
@@ -168,7 +167,7 @@ export class Machine extends Component {
     });
   }
 
-  /** Comes and goes with the server: a raised generation begins with empty ones. */
+  /** Creates a volume that is replaced with the server, so a raised generation starts empty. */
   private volume(planned: PlannedVolume, args: MachineArgs): MachineVolume {
     const { purpose, name, size, type, zone } = planned;
     const volume = this.make(
@@ -182,7 +181,7 @@ export class Machine extends Component {
       },
       {
         replacementTrigger: args.generation,
-        // Cinder notes in the metadata how a volume is attached. The rest is frozen like the machine's image, until the generation is raised.
+        // Cinder changes metadata. The rest is frozen like the image, until a new generation.
         ignoreChanges: ["imageId", "metadata", "availabilityZone", "size", "volumeType"],
         customTimeouts: { create: "20m" },
       },
@@ -203,12 +202,13 @@ export class Machine extends Component {
       openstack.compute.Instance,
       "server",
       {
-        // Said, though it is the default: as one that is ignored it is none for the next run, which would write all the state per server.
+        // powerState is set although this is the default: an input that is ignored and not set is
+        // dropped by the next run, which would then write the whole state once per server.
         ...{ name: machine, configDrive: true, powerState: "active" },
         ...(!boots && { imageId }),
         ...(volumes.length > 0 && { blockDevices: blockDevices(imageId, volumes) }),
         flavorId: knownAfter(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
-        // The first one is where the default route leads.
+        // The default route leads through the first network.
         networks: [port, ...(adminPort ? [adminPort] : [])].map(({ id }) => ({ port: id })),
         ...(plan.zone !== undefined && { availabilityZone: plan.zone }),
         schedulerHints: hintsOf(args),
@@ -230,8 +230,8 @@ export class Machine extends Component {
           ),
       },
       {
-        // A server has its node's name, so the old one has to be gone. One in ERROR is not mended, it is replaced, and so is one
-        // that is not there in time. Nothing is updated in place: an update that failed would look like a server in ERROR.
+        // The new server has the same name, so the old one is deleted first. A server in ERROR is
+        // replaced, not updated: a failed update would look like a server in ERROR.
         deleteBeforeReplace: true,
         replaceOnChanges: ["#initerror"],
         replacementTrigger: args.generation,
@@ -247,7 +247,7 @@ export class Machine extends Component {
   }
 }
 
-/** What the machine's server is made with. */
+/** Parts from which the machine's server is created. */
 interface Parts {
   readonly port: openstack.networking.Port;
   readonly adminPort: openstack.networking.Port | undefined;
@@ -255,13 +255,13 @@ interface Parts {
   readonly volumes: readonly MachineVolume[];
 }
 
-/** Known before it is the machine's turn where the key stays: what others know it by is nothing to wait for. */
+/** Returns the host key. A kept key is known before the machine's turn, so nothing waits for it. */
 const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
   pulumi
     .all([seed, roleTable[plan.role].keepsHostKey ? 0 : generation])
     .apply(([text, made]) => deriveKey(text, hostKeyPurpose(plan.name, made)));
 
-/** A network with a subnet of IPv6 for all may give a port more addresses than were asked for. */
+/** Returns the port's address of a family. Neutron may add IPv6 addresses by itself. */
 const addressIn = (
   { allFixedIps }: openstack.networking.Port,
   family: "IPv4" | "IPv6",

@@ -5,7 +5,9 @@ import type { RemoteScriptArgs } from "../support/remote-script.js";
 import type { MachineSettings } from "./machine.js";
 import type { Member } from "./machine-group.js";
 
-/** What scripts/peers.sh reads on `member`, which may ask each of `controlPlanes` but itself. */
+/**
+ * Returns the variables of scripts/peers.sh on `member`, which may ask all other control planes.
+ */
 export function joinerValues(
   { plan, machine }: Member,
   controlPlanes: readonly Member[],

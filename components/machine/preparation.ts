@@ -12,7 +12,7 @@ import { newestPackages, packageScripts, packageValuesOf } from "./version.js";
 
 const read = scriptsBeside(__dirname);
 
-/** What scripts/prepare.sh reads, in the same order. */
+/** Variables that scripts/prepare.sh reads. */
 export const prepareValues = [
   "KUBEADM_IMAGES",
   "KUBERNETES_VERSION",
@@ -48,25 +48,26 @@ export const prepareValues = [
   "TIMEOUT_FACTOR",
 ] as const;
 
-/** What every machine gets, also one that Kubernetes does not run on: who may log in, and security updates. */
+/** Scripts that every machine runs, with or without Kubernetes: SSH logins, security updates. */
 export const hostScripts = [
   read("scripts/logins.sh"),
   read("scripts/security-updates.sh"),
 ] as const;
 
-/** Their values. */
+/** Returns the variables of {@link hostScripts}. */
 export const hostValues = ({
   ssh,
   securityUpdates,
 }: Pick<ClusterSpec, "ssh" | "securityUpdates">) => ({
   LOGIN_USER: ssh.user,
-  // Who has the key revoked that the machines were made with must not lock the program out.
+  // If the key that the machines were created with is revoked, the current key must be added, or
+  // the program could no longer log in.
   LOGIN_KEYS: [...(ssh.revokedKeys.length > 0 ? [ssh.publicKey] : []), ...ssh.loginKeys].join("\n"),
   REVOKED_KEYS: ssh.revokedKeys.map(keyIn).join("\n"),
   SECURITY_UPDATES: securityUpdates ? "yes" : "no",
 });
 
-/** The script that makes a machine ready for kubeadm. */
+/** Scripts that prepare a machine for kubeadm, as one text in this order. */
 export const prepareScripts = [
   read("../support/scripts/common.sh"),
   ...packageScripts,
@@ -82,23 +83,23 @@ export const prepareScripts = [
   read("scripts/prepare.sh"),
 ] as const;
 
-/** The cgroup driver that kubelet is told to use; kubeadm's default otherwise. */
+/** Returns the cgroup driver that the user sets for kubelet, or else kubeadm's default. */
 export const cgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>
   kubelet["cgroupDriver"] === "cgroupfs" ? "cgroupfs" : "systemd";
 
-/** What not all machines of a role have. */
+/** Additions for single machines or groups, beyond what their role has. */
 export interface Additions {
-  /** Of the distribution. */
+  /** Packages of the distribution. */
   readonly packages?: readonly string[];
-  /** Of the node, besides those of its role. */
+  /** Taints of the node, besides those of its role. */
   readonly taints?: readonly Taint[];
   readonly steps?: Pick<OwnSteps, "beforeKubeadm">;
 }
 
-/** What only a machine or its cloud has (machine-group.ts), and what a machine waits for (runtime-values.ts). */
+/** Variables set elsewhere: per machine in machine-group.ts, in turn in runtime-values.ts. */
 type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | "PROXY";
 
-/** The values for {@link prepareScripts}, but those that are late. */
+/** Returns the variables of {@link prepareScripts}, except those of `Late`. */
 export function preparation(
   spec: Pick<
     ClusterSpec,

@@ -3,7 +3,7 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 
 export type ProxySpec = Pick<ClusterSpec, "network" | "endpoint" | "apiName" | "kubernetes">;
 
-/** A proxy's addresses, as far as there are some. */
+/** URLs of the proxy by scheme; undefined: that scheme has no proxy. */
 export interface Proxies {
   readonly http: string | undefined;
   readonly https: string | undefined;
@@ -11,7 +11,7 @@ export interface Proxies {
 
 const hostOf = (url: string): string => /^https?:\/\/(?:[^/@]*@)?([^/:\s]+)/.exec(url)?.[1] ?? "";
 
-/** Whether an entry of a list of exceptions is about a host. */
+/** Returns whether an entry of a no-proxy list covers a host. */
 export function excepts(entry: string, host: string): boolean {
   if (entry.includes("/"))
     return (
@@ -23,20 +23,20 @@ export function excepts(entry: string, host: string): boolean {
   return host === entry || host.endsWith(`.${domain}`);
 }
 
-/** The written names and addresses under which the API is reached from outside. Machines know it by its name. */
+/** Returns the API's public names and addresses. Machines use the API's own name. */
 const apiOutside = (endpoint: ProxySpec["endpoint"]): string[] =>
   Object.entries(endpoint).flatMap(([key, value]) =>
     ["host", "address", "floatingIp"].includes(key) && typeof value === "string" ? [value] : [],
   );
 
-/** What is reached without a proxy. */
+/** Returns the no-proxy list: names, addresses and ranges that are reached directly. */
 export function exceptions({ network, endpoint, apiName, kubernetes }: ProxySpec): string[] {
   const { clusterDomain } = kubernetes.kubelet;
   const { ipv6 } = network;
   const domain = typeof clusterDomain === "string" ? clusterDomain : "cluster.local";
   const all = [
     ...["localhost", "127.0.0.1", "::1"],
-    // The metadata of the machine: a proxy would be told the proxy's.
+    // Metadata service: through a proxy, it would return the proxy's metadata.
     "169.254.169.254",
     ...[network.nodes, network.pods, network.services],
     ...(ipv6 ? [ipv6.nodes, ipv6.pods, ipv6.services] : []),
@@ -47,7 +47,10 @@ export function exceptions({ network, endpoint, apiName, kubernetes }: ProxySpec
   return withNames(all, [kubernetes.packages.url]);
 }
 
-/** apt, and curl of older distributions, know no ranges; the hosts that they ask are said by their names. */
+/**
+ * Adds the hosts of `urls` that an entry covers by range or domain: apt, and curl of older
+ * distributions, understand no ranges.
+ */
 function withNames(entries: readonly string[], urls: readonly string[]): string[] {
   const named = urls.map(hostOf).filter((host) => entries.some((entry) => excepts(entry, host)));
   return [...new Set([...entries, ...named])];
@@ -55,7 +58,10 @@ function withNames(entries: readonly string[], urls: readonly string[]): string[
 
 const schemes = ["http", "https"] as const;
 
-/** For systemd, and for a shell: whoever reads one of both spellings. */
+/**
+ * Returns an environment file for systemd and shells, with each variable in upper and lower case,
+ * since programs read one or the other.
+ */
 function environment(proxies: Proxies, direct: readonly string[]): string {
   const values = {
     HTTP_PROXY: proxies.http,
@@ -72,7 +78,7 @@ function environment(proxies: Proxies, direct: readonly string[]): string {
     .join("");
 }
 
-/** apt knows exceptions by their names only. */
+/** Returns apt's configuration. apt knows exceptions by host name only. */
 function aptConfiguration(proxies: Proxies, direct: readonly string[]): string {
   const hosts = direct.filter((entry) => /^[a-z0-9][a-z0-9.-]*$/i.test(entry));
   return schemes
@@ -85,16 +91,16 @@ function aptConfiguration(proxies: Proxies, direct: readonly string[]): string {
     .join("");
 }
 
-/** For addresses of one scheme: curl's file knows one proxy. */
+/** Returns curl's configuration for URLs of one scheme, since a file can hold only one proxy. */
 function curlConfiguration(proxy: string | undefined, direct: readonly string[]): string {
   return proxy === undefined ? "" : `proxy = "${proxy}"\nnoproxy = "${direct.join(",")}"\n`;
 }
 
-/** What scripts/proxy.sh puts into files, a line `NAME BASE64` each. */
+/** Returns the files that scripts/proxy.sh writes, one line `NAME BASE64` each. */
 export function proxyFiles(spec: ProxySpec, proxies: Proxies): string {
   const direct = exceptions(spec);
   const { source, key } = spec.kubernetes.packages.containerd;
-  // containerd, which restarts for other variables, asks neither of them.
+  // containerd contacts neither of them, and new variables would restart it: its file lacks them.
   const named = withNames(direct, [source, key]);
   const files = {
     apt: aptConfiguration(proxies, named),

@@ -6,19 +6,21 @@ type Registry = Pick<
   "mirrors" | "ca" | "plainHttp"
 >;
 
-/** Where containerd looks for a folder with the name of a registry's host (scripts/registries.sh). */
+/** Directory of containerd with one directory per registry host (scripts/registries.sh). */
 const certificates = "/etc/containerd/certs.d";
 
-/** Host and port of an image prefix. */
+/** Returns host and port of an image prefix. */
 export const registryHost = (prefix: string): string => prefix.split("/")[0] ?? prefix;
 
-/** The host that answers for a registry: of one registry it is another than images name. */
+/** Returns the host that serves a registry. Images name it, except for docker.io. */
 const serverOf = (host: string): string => (host === "docker.io" ? "registry-1.docker.io" : host);
 
-/** A basic string of TOML, which has the escapes of JSON and no DEL. */
+/** Returns a basic string of TOML: JSON's escapes, and one for DEL, which TOML does not allow. */
 const toml = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 
-/** What is known of each registry; the prefix of the site's copies is one of them. */
+/**
+ * Returns the settings of each registry, including the host of `registry.prefix` with `plainHttp`.
+ */
 function registriesOf({ registry, registries }: Kubernetes): ReadonlyMap<string, Registry> {
   const known = new Map<string, Registry>(Object.entries(registries));
   if (!registry.plainHttp) return known;
@@ -27,7 +29,7 @@ function registriesOf({ registry, registries }: Kubernetes): ReadonlyMap<string,
   return known.set(host, { mirrors, ca, plainHttp: true });
 }
 
-/** One address that is asked, with the authority of its own host. */
+/** Returns the table of one address in hosts.toml, with the CA of the address's own host. */
 function hostBlock(address: string, known: ReadonlyMap<string, Registry>): string {
   const [, host = "", path = ""] = /^https?:\/\/([^/]+)(.*)$/.exec(address) ?? [];
   const own = known.get(host)?.ca !== undefined && address.startsWith("https:");
@@ -41,7 +43,7 @@ function hostBlock(address: string, known: ReadonlyMap<string, Registry>): strin
   ].join("\n");
 }
 
-/** hosts.toml: what is asked for a registry's images, the registry itself last. */
+/** Returns hosts.toml: the addresses to ask for a registry's images, the registry itself last. */
 function hostsFile(
   host: string,
   { mirrors, ca, plainHttp }: Registry,
@@ -56,7 +58,10 @@ function hostsFile(
   ].join("");
 }
 
-/** The files below containerd's folder of registries, which it reads anew for every pull: a line `NAME BASE64` each. */
+/**
+ * Returns the files of containerd's registry directory, one line `NAME BASE64` each. containerd
+ * reads them again for every pull.
+ */
 export function registryFiles(kubernetes: Kubernetes): string {
   const known = registriesOf(kubernetes);
   const files = [...known].flatMap(([host, registry]): [string, string][] => {
@@ -73,14 +78,17 @@ export function registryFiles(kubernetes: Kubernetes): string {
     .join("\n");
 }
 
-/** Who signs in where. */
+/** Credentials for a registry. */
 export interface SignIn {
   readonly host: string;
   readonly user: string;
   readonly password: string;
 }
 
-/** The part of containerd's config.toml with passwords: it has no other place for them. */
+/**
+ * Returns the part of containerd's config.toml with passwords, the only place where it accepts
+ * them.
+ */
 export const signIns = (all: readonly SignIn[]): string =>
   all
     .map(

@@ -3,10 +3,13 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { proxyFiles, type ProxySpec } from "./proxy-documents.js";
 import { signIns } from "./registry-documents.js";
 
-/** Holds a text back until it is a machine's turn. */
+/** Function that holds a text back until it is a machine's turn. */
 export type InTurn = (text: pulumi.Input<string>) => pulumi.Input<string>;
 
-/** What is secret of a preparation and has containerd restart: machines that live get it one after another. */
+/**
+ * Returns the secret values whose change restarts containerd: existing machines get them one after
+ * another.
+ */
 export const runtimeValues = (spec: ProxySpec, inTurn: InTurn) => ({
   REGISTRY_AUTH: inTurn(signInsOf(spec)),
   PROXY: inTurn(proxyOf(spec)),
@@ -30,8 +33,11 @@ function proxyOf(spec: ProxySpec): pulumi.Input<string> {
   );
 }
 
-/** Whether an address in it has a user, a query, or a word in its path that could be a token: 12 characters or more, a digit among them. */
-const mayOpen = (text: string): boolean =>
+/**
+ * Returns whether a URL in the text may contain a secret: a user, a query, or a word in its path
+ * that could be a token (12 characters or more, with a digit).
+ */
+const mayHoldSecret = (text: string): boolean =>
   (text.match(/https?:\/\/[^\s"]+/gi) ?? []).some((address) => {
     const [, , host = "", ...words] = address.split("/");
     return (
@@ -40,23 +46,29 @@ const mayOpen = (text: string): boolean =>
     );
   });
 
-/** The same of files as `registryFiles` writes them; certificates have no addresses. */
-const anyMayOpen = (files: string): boolean =>
+/**
+ * Returns whether a file of `registryFiles` may contain a secret in a URL (see `mayHoldSecret`).
+ * Certificates never match, because they contain no URL.
+ */
+const fileMayHoldSecret = (files: string): boolean =>
   files
     .split("\n")
-    .some((line) => mayOpen(Buffer.from(line.split(" ")[1] ?? "", "base64").toString()));
+    .some((line) => mayHoldSecret(Buffer.from(line.split(" ")[1] ?? "", "base64").toString()));
 
-/** Texts of people's own, and when they may have written a password in them without calling it a secret. */
+/**
+ * Texts that users write, each with a test whether it may hold a password that is not marked
+ * secret.
+ */
 const mayHoldPassword: Readonly<Record<string, (text: string) => boolean>> = {
   BEFORE_KUBEADM: (text) => text !== "",
-  PACKAGES_URL: mayOpen,
-  NEWEST_PACKAGES_URL: mayOpen,
-  CONTAINERD_SOURCE: mayOpen,
-  CONTAINERD_KEY: mayOpen,
-  REGISTRIES: anyMayOpen,
+  PACKAGES_URL: mayHoldSecret,
+  NEWEST_PACKAGES_URL: mayHoldSecret,
+  CONTAINERD_SOURCE: mayHoldSecret,
+  CONTAINERD_KEY: mayHoldSecret,
+  REGISTRIES: fileMayHoldSecret,
 };
 
-/** The values of a preparation that are kept as secrets although nobody said so. */
+/** Returns the values that are stored as secrets although the user did not mark them. */
 export const guarded = (
   values: Readonly<Record<string, pulumi.Input<string>>>,
 ): Record<string, pulumi.Output<string>> =>

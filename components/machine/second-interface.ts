@@ -1,22 +1,22 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the guest has to know of its interface in the admin network. */
+/** Settings of the guest's interface in the admin network. */
 export interface SecondInterface {
   /** MAC address of the port, in lower case. */
   readonly mac: string;
   readonly address: string;
   /** Range of the subnet. */
   readonly range: string;
-  /** Bytes. */
+  /** MTU in bytes. */
   readonly mtu: number;
-  /** Absent: nobody outside the subnet is answered. */
+  /** Gateway of the subnet. Absent: only clients in the subnet are answered. */
   readonly gateway?: string | undefined;
 }
 
 const script = readFileSync(join(__dirname, "scripts/second-interface.sh"), "utf8");
 
-/** The command that configures it, for cloud-init at each boot. */
+/** Returns the command that configures the interface. cloud-init runs it at each boot. */
 export const secondInterfaceCommand = ({
   mac,
   address,

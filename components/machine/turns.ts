@@ -9,7 +9,10 @@ import { ConfigError } from "../support/errors.js";
 import type { ExistingServers } from "../support/server-marks.js";
 import { settled } from "../support/settled.js";
 
-/** Whether a server was made in another generation. One of a release that did not write it is in the first, as far as is known. */
+/**
+ * Returns whether a server was created in another generation than the wanted one. A server of an
+ * earlier release has no mark and counts as generation 0.
+ */
 const isOlder = (made: string | undefined, wanted: number): boolean =>
   made !== undefined && (made === "" ? wanted > 0 : made !== String(wanted));
 
@@ -19,22 +22,23 @@ interface Waiting {
   readonly role: Role;
   readonly machine: string;
   readonly generation: number;
-  /** Known when the machine is in the cluster and Ready. */
+  /** Output that is known when the machine is in the cluster and Ready. */
   joined?: pulumi.Output<string>;
 }
 
 /**
- * One at a time: a machine that exists in another generation than the wanted one is replaced only when all machines before
- * it are done. The order is data, not a lock: its inputs become known when its turn comes.
+ * Order in which machines change, one at a time: a machine whose server has another generation than
+ * the wanted one is replaced only when all machines before it are done. There is no lock: a
+ * machine's inputs become known when its turn comes.
  */
 export class Turns {
-  /** In the order in which they are made. */
+  /** Machines in the order in which they are created. */
   readonly #machines: Waiting[] = [];
 
   /**
-   * The turns of a run. Nobody waits in a preview, which shows the same rows.
+   * Creates the turns of a run. In a preview no machine waits; it shows the same changes.
    *
-   * @param before answers which version of Kubernetes the cluster had
+   * @param before returns the version of Kubernetes that the cluster had
    */
   static of(
     spec: ClusterSpec,
@@ -54,8 +58,8 @@ export class Turns {
   }
 
   /**
-   * @param existing nothing when nobody has to wait; `undefined` inside when nobody can tell what exists
-   * @param upgrading whether machines get another version of Kubernetes. Default: none does
+   * @param existing undefined: no machine waits; a promise of undefined: the servers are unknown
+   * @param upgrading whether machines get another version of Kubernetes. Default: no
    */
   constructor(
     private readonly existing: Promise<Existing | undefined> | undefined,
@@ -63,9 +67,10 @@ export class Turns {
   ) {}
 
   /**
-   * The wanted generation of a role's next machine, known when it is its turn. Where they live by majority, each waits for those
-   * of its role before it and for nobody else: that is the order in which their scripts wait for each other, and in another one
-   * two would. Nobody replaces machines of two such roles at once. All others have one order, after these.
+   * Returns the wanted generation of the next machine, known when its turn comes. In a role that
+   * needs a majority, each machine waits only for those before it in the role: their scripts wait
+   * in that order, and another order would deadlock. Only one such role is replaced in a run. All
+   * other machines have one order, after these.
    */
   next({ role, name, generation }: PlannedTurn): pulumi.Input<number> {
     const me: Waiting = { role, machine: name, generation };
@@ -75,12 +80,12 @@ export class Turns {
       : pulumi.output(this.turn(me, this.existing));
   }
 
-  /** Says what makes `machine` done. */
+  /** Records the output that tells when `machine` is done. */
   done(machine: string, joined: pulumi.Output<string>): void {
     for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
   }
 
-  /** A text that is known when no machine of a role is replaced or upgraded any more. */
+  /** Returns the text, known when all machines of a role are replaced and upgraded. */
   afterAll(role: Role, text: pulumi.Output<string>): pulumi.Output<string> {
     if (this.existing === undefined) return text;
     const rolled = Promise.all([this.existing, this.upgrading]).then(([existing, upgrading]) =>
@@ -90,9 +95,10 @@ export class Turns {
   }
 
   /**
-   * The version of Kubernetes for a machine that lives by no majority, known when it may have it: a kubelet must not be newer than an API
-   * server, so that `first` is known, also where the machine is new; and those that exist have it one after another. Nobody
-   * waits while all have it.
+   * Returns the Kubernetes version of a machine whose role needs no majority, known when the
+   * machine may have it. A kubelet must not be newer than an API server, so a new machine waits for
+   * `first`, too. Existing machines get the version one after another. Without an upgrade no
+   * machine waits.
    */
   version(machine: string, version: string, first: pulumi.Output<string>): pulumi.Input<string> {
     if (this.existing === undefined) return version;
@@ -110,8 +116,9 @@ export class Turns {
   }
 
   /**
-   * A text by which machines that exist change, known when it is the machine's turn: `first` is known, and those before it are
-   * done. Nobody waits for no text, and no machine that does not exist yet.
+   * Returns a text whose change affects existing machines, known when the machine's turn comes:
+   * `first` is known, and the machines before it are done. An empty text and a new machine do not
+   * wait.
    */
   inTurn(
     machine: string,
@@ -143,7 +150,9 @@ export class Turns {
     return me.generation;
   }
 
-  /** A machine that is created again comes with the new version. */
+  /**
+   * Returns the machines that are upgraded before this one: once recreated, it has the new version.
+   */
   private async upgradedBefore(me: Waiting): Promise<readonly Waiting[]> {
     if (livesByMajority(me.role) || !(await this.upgrading)) return [];
     return this.#machines.filter(({ role }) => livesByMajority(role));
@@ -173,15 +182,16 @@ export class Turns {
     return this.#machines.filter((one) => one.role === role);
   }
 
-  /** All of a role, if one is replaced. */
+  /** Returns all machines of a role if one of them is replaced, otherwise none. */
   private rolling(role: Role, existing: Existing | undefined): readonly Waiting[] {
     const order = this.of(role);
     return order.some((one) => this.waits(one, existing)) ? order : [];
   }
 
   /**
-   * One order for whatever machines wait for, or two would wait for each other. Those that are not replaced are done first: a
-   * machine that is missing anyway should not be one more that is down.
+   * Returns the machines before this one. Whatever they wait for, the order is the same, or two
+   * machines could wait for each other. Machines that are not replaced come first: a missing
+   * machine is recreated before another one is taken down.
    */
   private before(machine: string, existing: Existing | undefined): readonly Waiting[] {
     const order = this.#machines.filter(({ role }) => !livesByMajority(role));
@@ -201,7 +211,7 @@ function generations(found: string): Existing | undefined {
   return new Map(servers.map(([name, { generation }]) => [name, generation]));
 }
 
-/** The servers that exist, unless what is wanted of them must not be done. */
+/** Returns the existing servers. Refuses a specification that replaces or upgrades them wrongly. */
 function possible(
   spec: ClusterSpec,
   existing: Existing | undefined,

@@ -4,21 +4,27 @@ import { secondInterfaceCommand, type SecondInterface } from "./second-interface
 import { toYaml } from "../../base/yaml.js";
 
 export interface UserData {
-  /** Name of the machine, of the server and of the node: all the same. */
+  /** Name of the machine, which is also the name of the server and the node. */
   readonly machine: string;
-  /** Who may log in. */
+  /** User that may log in, with its public key. */
   readonly login: { readonly user: string; readonly publicKey: string };
-  /** With which key the machine proves who it is. */
+  /** SSH host key of the machine. */
   readonly hostKey: SshKey;
-  /** Server that this one replaces because it never came up; makes the data, and so the server, a new one. */
+  /**
+   * ID of the server that this one replaces because it never answered. It changes the user data,
+   * and so replaces the server.
+   */
   readonly replaces?: string;
-  /** Its interface in the admin network. @default none */
+  /** Interface in the admin network. @default none */
   readonly second?: SecondInterface | undefined;
-  /** Parts of the user's own. @default none */
+  /** Further parts of the user. @default none */
   readonly more?: readonly string[];
 }
 
-/** Room for all machines to log in through this one at once; a connection that died is noticed after a minute. */
+/**
+ * Settings of sshd: all machines may log in through this one at once, and a dead connection is
+ * noticed after a minute.
+ */
 const sshd = [
   "MaxStartups 200:30:400",
   "MaxSessions 200",
@@ -29,17 +35,18 @@ const sshd = [
 ].join("\n");
 
 /**
- * Bounds in which a boot goes on without the network. From 24.4 on, Ubuntu's cloud-init waits for it at each boot where user data
- * have bootcmd or several parts, without an end where a unit that comes before the network waits for cloud-init
- * (https://github.com/canonical/cloud-init/issues/7052). bootcmd stays: nothing else of cloud-init is early enough for packages that
- * own parts install, and only cloud-init of later Ubuntus has a unit of this name that waits.
+ * Bound after which a boot continues without the network. From 24.4 on, Ubuntu's cloud-init waits
+ * for the network at each boot if user data have bootcmd or several parts. The wait never ends if a
+ * unit that comes before the network waits for cloud-init
+ * (https://github.com/canonical/cloud-init/issues/7052). Nothing but bootcmd is early enough for
+ * packages that the user's parts install. Only later releases of Ubuntu have this unit.
  */
 const boundedWait = {
   path: "/etc/systemd/system/cloud-init-network.service.d/10-stackadm.conf",
   content: "[Service]\nTimeoutStartSec=300\n",
 };
 
-/** cloud-init's configuration of a machine. The host key is the only secret in it. */
+/** Returns the user data of a machine. The host key is the only secret in it. */
 export function userData({
   machine,
   login,
@@ -78,7 +85,9 @@ export function userData({
   return more.length === 0 ? own : multipart(own, more);
 }
 
-/** Several parts as cloud-init reads them. What is ours comes first, and no other part takes it away. */
+/**
+ * Returns a multipart document. The program's own part comes first, and no other part overrides it.
+ */
 function multipart(own: string, more: readonly string[]): string {
   const part = (text: string, ...headers: readonly string[]): string => {
     const type = partTypes[beginningOf(text) ?? "#cloud-config"];

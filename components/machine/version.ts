@@ -4,17 +4,20 @@ import { scriptsBeside } from "../support/static-scripts.js";
 
 const read = scriptsBeside(__dirname);
 
-/** What knows Kubernetes' packages (scripts/packages.sh). */
+/** Scripts that install Kubernetes' packages (scripts/packages.sh). */
 export const packageScripts = [
   read("../support/scripts/downloads.sh"),
   read("../support/scripts/apt.sh"),
   read("scripts/packages.sh"),
 ] as const;
 
-/** What gives a machine another version in its turn: put after converge.sh and kubelet.sh. */
+/**
+ * Scripts that give a machine another version in its turn; they come after converge.sh and
+ * kubelet.sh.
+ */
 export const versionScripts = [...packageScripts, read("scripts/version.sh")] as const;
 
-/** What they read. */
+/** Variables that {@link packageScripts} read. */
 const packageValues = [
   "KUBERNETES_VERSION",
   "PACKAGES_URL",
@@ -24,11 +27,11 @@ const packageValues = [
 ] as const;
 export const versionValues = [...packageValues, "PAUSE"] as const;
 
-type Of = Pick<ClusterSpec, "kubernetes">;
+type VersionSpec = Pick<ClusterSpec, "kubernetes">;
 
 export const packageValuesOf = ({
   kubernetes: { version, packages, registry },
-}: Of): Record<(typeof packageValues)[number], string> => {
+}: VersionSpec): Record<(typeof packageValues)[number], string> => {
   const { criTools, kubernetesCni } = packageSeries(version);
   return {
     KUBERNETES_VERSION: version,
@@ -39,15 +42,19 @@ export const packageValuesOf = ({
   };
 };
 
-/** Returns the address of the newest minor's repository, or nothing where that is no other one than the version's own. */
-export function newestPackages({ version, packages: { url } }: Of["kubernetes"]): string {
+/**
+ * Returns the URL of the newest minor's repository, or nothing if it is that of the version itself.
+ */
+export function newestPackages({ version, packages: { url } }: VersionSpec["kubernetes"]): string {
   const [newest = ""] = supportedMinors;
   return newest === minorOf(version) || !url.includes("{minor}")
     ? ""
     : url.replaceAll("{minor}", newest);
 }
 
-export const versionValuesOf = (spec: Of): Record<(typeof versionValues)[number], string> => ({
+export const versionValuesOf = (
+  spec: VersionSpec,
+): Record<(typeof versionValues)[number], string> => ({
   ...packageValuesOf(spec),
   PAUSE: spec.kubernetes.images.pause ?? "",
 });

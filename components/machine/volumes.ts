@@ -2,7 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { PlannedVolume } from "../plan/volumes.js";
 
-/** A volume of a machine, and what it is for. */
+/** Volume of a machine, with its plan. */
 export interface MachineVolume {
   readonly planned: PlannedVolume;
   readonly volume: openstack.blockstorage.Volume;
@@ -11,8 +11,8 @@ export interface MachineVolume {
 type Device = openstack.types.input.compute.InstanceBlockDevice;
 
 /**
- * What Nova gives to a machine that has volumes: all of them from its first boot on. None is deleted by Nova: each is a resource
- * of its own, which carries the cluster's mark.
+ * Returns the block devices of a server with volumes, all attached from its first boot on. Nova
+ * deletes no volume: each is a separate resource with the cluster's mark.
  */
 export function blockDevices(
   imageId: pulumi.Input<string>,
