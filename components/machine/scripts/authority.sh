@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# The authority of the cloud that this machine is in, for whatever asks the cloud from here: downloads, steps of one's own. Read by
-# prepare.sh. Value: CLOUD_AUTHORITY, PEM.
+# Trusts the CA of the cloud for everything on this machine that contacts the cloud: downloads and
+# the user's steps. Library of prepare.sh. Value: CLOUD_AUTHORITY, PEM.
 
 readonly cloud_authority=/usr/local/share/ca-certificates/stackadm-cloud.crt
 
-# Before anything is fetched. A program that runs already, like containerd, takes it when it starts anew.
+# trust_cloud: runs before any download. A running program, like containerd, uses the CA after its
+# next start.
 trust_cloud() {
   local todo=trust
   if [[ -n $CLOUD_AUTHORITY ]]; then
@@ -13,12 +14,12 @@ trust_cloud() {
     write "$cloud_authority" 0644 "$CLOUD_AUTHORITY"$'\n'
   elif [[ -e $cloud_authority || -e $cloud_authority.withdrawn ]]; then
     todo=forget
-    # No .crt any more, but there until it is trusted no more.
+    # Renamed, not deleted: if this run stops here, the next one sees that the CA is still trusted.
     [[ ! -e $cloud_authority ]] || mv -f "$cloud_authority" "$cloud_authority.withdrawn"
   else
     return 0
   fi
-  # Each time: an earlier run may have come no further than the file.
+  # Runs every time, since an earlier run may have stopped after it wrote the file.
   update-ca-certificates || die "$(hostname) cannot be told to $todo the cloud's authority; update-ca-certificates says why in $log"
   rm -f "$cloud_authority.withdrawn"
 }

@@ -1,18 +1,20 @@
 # shellcheck shell=bash disable=SC2154
-# Where containerd comes from: what the machine's repositories have, and else one for this package alone. Read by prepare.sh.
+# Installs containerd from the machine's repositories, or else from a repository that is used for
+# this package only. Library of prepare.sh.
 # Values: CONTAINERD_SERIES, CONTAINERD_SOURCE, CONTAINERD_KEY, CONTAINERD_KEY_FINGERPRINT.
 #
-# That one never becomes a source of the machine: apt asks it with lists of its own, and what it has besides containerd.io can take no
-# package's place, neither now nor by an update. Preferences could not say so, which know a repository by its host: a mirror has
-# the distribution there too.
+# That repository never becomes a source of the machine: apt reads it with separate lists, so that
+# its other packages replace nothing, neither now nor by an update. apt's preferences cannot express
+# this: they identify a repository by its host, and a mirror offers the distribution on the same
+# host.
 
 readonly containerd_keyring=/etc/apt/keyrings/stackadm-containerd.asc containerd_apart=/var/cache/stackadm/containerd
 
-# Adds it to `pinned`.
+# pin_containerd: adds the package to `pinned`.
 pin_containerd() {
   local source key
   if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
-  # Where one of them does not answer, the others count.
+  # If a repository does not answer, the others count.
   apt_update || say "$(hostname): not all of its package lists can be fetched$(because apt)"
   if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
   source=$(filled "$CONTAINERD_SOURCE")
@@ -22,14 +24,14 @@ pin_containerd() {
   download_containerd "$source"
 }
 
-# of_system NAME: what os-release(5) says of the machine, or nothing.
+# of_system NAME: prints a field of os-release(5), or nothing.
 # shellcheck source=/dev/null
 of_system() (
   . /etc/os-release
   printf '%s' "${!1:-}"
 )
 
-# filled TEXT: with the machine's distribution and its release.
+# filled TEXT: prints the text with the machine's distribution and release filled in.
 filled() {
   local text=$1 pair place value
   for pair in distribution=ID codename=VERSION_CODENAME; do
@@ -43,7 +45,7 @@ filled() {
   printf '%s' "$text"
 }
 
-# download_containerd SOURCE
+# download_containerd SOURCE: downloads the package and adds its file to `pinned`.
 download_containerd() {
   local version lists apart argument=kubernetes.packages.containerd.source
   lists=$containerd_apart/sources.list
@@ -57,12 +59,12 @@ download_containerd() {
   version=$(newest "$CONTAINERD_SERIES" containerd.io "${apart[@]}")
   [[ -n $version ]] ||
     die_as INVALID_CONFIG "$argument: neither $(shown "$PACKAGES_URL") nor another repository of $(hostname) nor $(shown "$1") has containerd.io of series $(series_text "$CONTAINERD_SERIES"); write a repository that has it"
-  # Whom apt downloads as, where it can.
+  # apt downloads as this user where it can.
   chown _apt "$containerd_apart" || :
   (cd "$containerd_apart" && apt_run 600 "${apart[@]}" download "containerd.io=$version") ||
     die "$argument: containerd.io $version cannot be downloaded from $(shown "$1")$(apt_fault "$argument")"
   pinned+=("$containerd_apart"/containerd.io_*.deb)
 }
 
-# When it is installed, or an earlier run did not come that far.
+# Deletes what `download_containerd` wrote, now or in an earlier run that was interrupted.
 forget_containerd_source() { rm -rf "$containerd_apart"; }

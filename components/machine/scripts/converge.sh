@@ -1,16 +1,19 @@
 # shellcheck shell=bash disable=SC2154
-# What a change of Kubernetes' own configuration is made of, whatever it changes. Read by the scripts that come after this one.
+# Functions that apply a new configuration to a component of Kubernetes and wait until it is
+# healthy. Library of the scripts that follow.
 
-# How long what was started has to be well before it counts, how long it may take, and how long its former self may.
+# Seconds: how long a restarted component must be healthy, how long it may take until then, and how
+# long its former configuration may take.
 readonly well_for=5 well_within=180 back_within=240
 
-# What this machine was given last; what is begun and not kept is none of it, so that the next run begins again.
+# Record of the configuration that was applied last. `begin` marks it as not finished, so that the
+# next run starts again after an interruption.
 # is_kept NAME TEXT, begin NAME, keep NAME TEXT
 is_kept() { if [[ -z $2 ]]; then [[ ! -e $state/kept-$1 ]]; else holds "$state/kept-$1" "$2"; fi; }
 begin() { write "$state/kept-$1" 0600 'not finished'; }
 keep() { if [[ -n $2 ]]; then write "$state/kept-$1" 0600 "$2"; else rm -f "$state/kept-$1"; fi; }
 
-# comes_up COMMAND..., is_back COMMAND...: it succeeds in time, and goes on to.
+# comes_up COMMAND..., is_back COMMAND...: wait until the command succeeds for `well_for` seconds.
 comes_up() { steady "$well_within" "$@"; }
 is_back() { steady "$back_within" "$@"; }
 steady() {
@@ -27,8 +30,8 @@ well_since() {
   ((SECONDS - since >= well_for))
 }
 
-# complaint [end]: of a component's log the last line that says why it ended; without `end` else the last error, else the last line.
-# 300 characters at most.
+# complaint [end]: prints the last line of a component's log that says why it ended; without `end`,
+# or else the last error, or else the last line. At most 300 characters.
 complaint() {
   awk -v ends="${1:-}" '
     /^Error: |^panic: |"command failed"/ { end = $0 }
@@ -41,11 +44,11 @@ complaint() {
     }'
 }
 
-# same_file ONE OTHER
+# same_file ONE OTHER: succeeds if both files have the same content.
 same_file() { cmp -s "$1" "$2"; }
 
-# lacking FIELDS-FILE: of a document on standard input the fields that the file does not have. kubeadm leaves out what it does not
-# know, and what is nothing.
+# lacking FIELDS-FILE: prints the fields of the document on standard input that the file lacks.
+# kubeadm omits fields that it does not know, and empty ones, so empty fields are not compared.
 lacking() {
   local field
   awk -F: '/^[A-Za-z]/ && !/^(apiVersion|kind):/ && !/: *(false|0|0s|""|null|\{\}|\[\])$/ { print $1 }' |

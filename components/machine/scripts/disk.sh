@@ -1,11 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# How fast the disk of etcd makes small writes durable. Read by the scripts that come after this one.
-# Values: ETCD_DISK, where etcd will have its data; empty on machines without it.
+# Measures how fast the disk of etcd makes small writes durable. Library of the scripts that follow.
+# Values: ETCD_DISK, the data directory of etcd; empty on machines without etcd.
 
-# etcd's own recommendation, in milliseconds, for 99 of 100 writes.
+# Limit in milliseconds for 99 of 100 writes, which etcd recommends.
 readonly fast_enough=10
 
-# measure_disk: before anything else writes there, and never beside an etcd that runs. A slow disk is said, not refused.
+# measure_disk: runs before anything else writes there, and never while etcd runs. Reports a slow
+# disk, but does not refuse it.
 measure_disk() {
   local slowest
   [[ -n $ETCD_DISK && ! -d $ETCD_DISK/member ]] || return 0
@@ -19,8 +20,8 @@ measure_disk() {
   fi
 }
 
-# Writes of the size of those in etcd's log, for a second and at least 20; prints how many milliseconds 99 of 100 of them needed.
-# cloud-init brings python3.
+# Python program (cloud-init brings python3) that writes like etcd's log, for a second and at least
+# 20 times, and prints the milliseconds within which 99 of 100 writes were durable.
 readonly sync_latency='
 import os, sys, time
 file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

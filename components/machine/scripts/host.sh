@@ -1,13 +1,14 @@
 # shellcheck shell=bash disable=SC2154
-# How fast the machine is, whether its clock is right and its disk has room. Read by prepare.sh.
-# Values: TIMEOUT_FACTOR; PACKAGES_URL, whose server says what time it is.
+# Checks the speed, the clock and the free disk space of the machine. Library of prepare.sh.
+# Values: TIMEOUT_FACTOR; PACKAGES_URL, whose server tells the time.
 
-# Milliseconds that the work of `loop_time` takes on a machine which is slow enough for kubeadm to fail within its own defaults. Measured
-# on one host: 10 to 20, up to 90 while ten processes share two cores, and 159 to 321 with an emulated processor.
+# Milliseconds that `loop_time` takes on a machine that is too slow for kubeadm's default timeouts.
+# Measured on one host: 10 to 20, up to 90 while ten processes share two cores, and 159 to 321 with
+# an emulated processor.
 readonly slow_loop=100 slowest_factor=5
 
-# timeouts: writes the factor by which every bound on this machine is multiplied: what is asked for, or more where the machine is slower.
-# Measured once, before anything runs on the machine that would disturb it.
+# timeouts: writes the factor that multiplies every timeout on this machine: TIMEOUT_FACTOR, or more
+# on a slow machine. The speed is measured once, before Kubernetes runs and disturbs it.
 timeouts() {
   local took measured=1
   if [[ -e $state/measured-factor ]]; then
@@ -25,7 +26,8 @@ timeouts() {
   write "$state/timeout-factor" 0644 "$factor"$'\n'
 }
 
-# The fastest of five, in milliseconds: something else may run meanwhile. cloud-init brings python3.
+# Python program (cloud-init brings python3) that prints the milliseconds of the fastest of five
+# loops, since other processes may run meanwhile.
 readonly loop_time='
 import time
 def loop():
@@ -36,23 +38,25 @@ def loop():
 print(round(1000 * min(loop() for _ in range(5))))
 '
 
-# Seconds by which a clock may be wrong: kubeadm and its certificates bear 5 minutes, tokens and signatures less.
+# Seconds by which a clock may be wrong: kubeadm and its certificates tolerate 5 minutes, tokens and
+# signatures less.
 readonly clock_bears=60
 
-# check_clock: once, compares the clock with that of the packages' server, whose certificate a wrong clock would refuse. A server that does not
-# answer, or answers without the time, is no reason to stop: what is fetched from it has a sentence of its own.
+# check_clock: compares the clock once with that of the package server, since with a wrong clock the
+# server's certificate is refused. A server that does not answer, or sends no time, is no error
+# here: the later download reports it.
 check_clock() {
   if lives || [[ -e $state/clock-compared ]]; then return; fi
   if compare_clock; then touch "$state/clock-compared"; fi
 }
 
-# compare_clock: fails where nothing could be compared.
+# compare_clock: fails if it could not compare.
 compare_clock() {
   local off word
   off=$(clock_off) || return 1
   ((${off#-} > clock_bears)) || return 0
   say "$(hostname): its clock is wrong by ${off#-} s; waiting until it is set"
-  # Sets the clock at once where a time service is there and its server answers.
+  # A time service that reaches its server sets the clock meanwhile.
   poll 60 clock_set || :
   off=$(clock_off) || return 0
   ((${off#-} > clock_bears)) || return 0
@@ -66,7 +70,8 @@ compare_clock() {
   die "the clock of $(hostname) is ${off#-} s $word, and no time service has set it: every certificate would be refused; let the machine reach a time server (UDP port 123), or have cloudInit name one that it reaches (\`ntp: {servers: [...]}\`) and raise the generation of the machine; then run up again"
 }
 
-# Prints by how many seconds this clock is ahead; negative: behind. A cache passes on the time of the origin, and for how long it has it.
+# clock_off: prints by how many seconds this clock is ahead; negative: behind. A cache sends the
+# origin's Date, and in Age for how many seconds it has had the answer.
 clock_off() {
   local answer date now age
   answer=$(time_at "$PACKAGES_URL") || return 1
@@ -79,11 +84,13 @@ clock_off() {
 
 clock_set() { [[ $(timedatectl show --value -p NTPSynchronized) == yes ]]; }
 
-# MiB. Measured with 1.36.3: 107 MiB of packages to download and 311 MiB installed, beside their lists; in the images of a control plane
-# with add-ons 550 MiB of programs alone, of which containerd keeps a compressed copy.
+# MiB. Measured with 1.36.3: 107 MiB of packages to download and 311 MiB installed, besides their
+# lists. The images of a control plane with add-ons hold 550 MiB of programs, of which containerd
+# also keeps a compressed copy.
 readonly room_for_packages=512 room_for_images=1024
 
-# check_room: before anything is installed; apt and containerd would end in the middle. A prebaked image has it all.
+# check_room: runs before any installation, since apt and containerd would otherwise fail halfway. A
+# prebaked image needs no room.
 check_room() {
   local root images
   if lives || installed; then return; fi
@@ -96,14 +103,14 @@ check_room() {
   fi
 }
 
-# room_at DIRECTORY: MiB that are free, and where the file system is mounted. The directory may not be there yet.
+# room_at DIRECTORY: prints the free MiB and the mount point. The directory need not exist yet.
 room_at() {
   local place=$1
   while [[ ! -d $place ]]; do place=${place%/*} place=${place:-/}; done
   df --output=avail,target --block-size=1M "$place" | awk 'END { print $1, $2 }'
 }
 
-# has_room FREE-AND-PLACE MiB WHAT VOLUME
+# has_room FREE-AND-PLACE MiB WHAT VOLUME: fails if there is less than MiB.
 has_room() {
   local free=${1% *}
   [[ $free =~ ^[0-9]+$ ]] && ((free < $2)) || return 0

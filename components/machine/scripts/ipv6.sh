@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# What a machine needs of IPv6 beside IPv4: its address, forwarding, and pods kept away from the machines' own ports.
-# Put after prepare.sh, whose step it belongs to.
-# Values: IPV6_ADDRESS, the machine's in Neutron; IPV6_POD_RANGE and IPV6_NODE_RANGE.
+# Sets up IPv6 in addition to IPv4: the machine's address, forwarding, and a guard that keeps pods
+# away from the machines' own ports. Follows prepare.sh and belongs to its step.
+# Values: IPV6_ADDRESS, the machine's address in Neutron; IPV6_POD_RANGE and IPV6_NODE_RANGE.
 
 ipv6() {
   local device
   require IPV6_ADDRESS IPV6_POD_RANGE IPV6_NODE_RANGE
-  # kubelet does not start with an address that is not there.
+  # kubelet does not start with an address that the machine does not have.
   poll 60 has_ipv6_address ||
     die "$(hostname) does not have its address $IPV6_ADDRESS of network.ipv6; choose an image that takes IPv6 addresses as the cloud describes them, made of the MAC address where the router advertises the range, or look at \`ip -6 address\` there"
   forward_ipv6
@@ -18,8 +18,9 @@ has_ipv6_address() {
   [[ -n $device ]]
 }
 
-# A kernel that forwards takes no advertisements of routers any more and forgets the default route that it has of them, unless it is
-# told before. Where something else takes them, like systemd-networkd, it is told to take none, and that stays.
+# forward_ipv6: a kernel that forwards ignores router advertisements and loses the default route
+# that it learned from them, unless accept_ra is 2. If accept_ra is 0, another program such as
+# systemd-networkd handles them, and it remains 0.
 forward_ipv6() {
   local advertised=''
   [[ $(sysctl -n "net/ipv6/conf/$device/accept_ra") == 0 ]] || advertised="net/ipv6/conf/$device/accept_ra = 2"
@@ -31,7 +32,8 @@ SETTINGS
   [[ $(sysctl -n net.ipv6.conf.all.forwarding) == 1 ]] || die "IPv6 forwarding cannot be switched on"
 }
 
-# As stackadm-guard, which keeps link-local addresses away. They are not forwarded, so the metadata service of IPv6 is out of reach.
+# guard_ipv6: like stackadm-guard, which also blocks link-local addresses. Those are not forwarded,
+# so pods do not reach the metadata service by IPv6.
 guard_ipv6() {
   write /usr/local/sbin/stackadm-guard-ipv6 0755 <<'GUARD'
 #!/bin/sh
@@ -54,5 +56,5 @@ GUARD
     die "ip6tables on $(hostname) cannot keep pods away from the machines' own ports"
 }
 
-# The locks are the step's, not the commands'.
+# The commands do not inherit the descriptors of the step's lock and of its signs of life.
 ipv6 8>&- 9>&- </dev/null

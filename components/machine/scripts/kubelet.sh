@@ -1,16 +1,18 @@
 # shellcheck shell=bash disable=SC2154
-# This machine's kubelet gets the configuration that the cluster keeps for all, as kubeadm writes it there. One that does not come
-# up with it gets its former one back. Read by the scripts that come after this one. Values: NODE_NAME, KUBELET_CONFIGURATION.
+# Applies the cluster's kubelet configuration to this machine, as kubeadm writes it. A kubelet that
+# does not come up with it gets its former configuration back. Library of the scripts that follow.
+# Values: NODE_NAME, KUBELET_CONFIGURATION.
 
 readonly kubelet_file=/var/lib/kubelet/config.yaml former_kubelet=$state/kubelet-former.yaml
 
-# Where a run was stopped in between. Without this a machine of a single control plane might not answer any more.
+# restore_kubelet: undoes a change that an earlier run did not finish. Otherwise the only control
+# plane might not answer any more.
 restore_kubelet() {
   [[ -e $former_kubelet ]] || return 0
   kubelet_back
 }
 
-# renew_kubelet [COMMAND...]: the command runs before this dies.
+# renew_kubelet [COMMAND...]: applies the configuration. On failure it runs the command, then dies.
 renew_kubelet() {
   local said
   write "$former_kubelet" 0600 <"$kubelet_file"
@@ -33,7 +35,7 @@ renew_kubelet() {
   rm -f "$former_kubelet"
 }
 
-# undone SAID
+# undone REASON: dies after the former configuration was restored.
 undone() {
   die_as CONFIGURATION_UNDONE "kubernetes.kubelet: kubelet of $NODE_NAME does not come up with it and has its former configuration again${1:+; it said: $1}"
 }
@@ -50,10 +52,12 @@ kubelet_back() {
   is_back kubelet_serves || say "$NODE_NAME: kubelet does not come up with its former configuration either"
 }
 
-# Whether kubelet asks the cluster for the certificate that it serves with, instead of signing one itself.
+# asks_for_certificate: succeeds if kubelet requests its serving certificate from the cluster
+# instead of signing one itself.
 asks_for_certificate() { grep -qx 'serverTLSBootstrap: true' <<<"$KUBELET_CONFIGURATION"; }
 
-# Before kubelet has it, no API server reaches a container of this machine.
+# await_certificate: waits for that certificate, without which no API server reaches a container
+# here.
 await_certificate() {
   asks_for_certificate || return 0
   poll 120 test -e /var/lib/kubelet/pki/kubelet-server-current.pem ||

@@ -1,9 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# Lets the operators log in whose keys are listed, and nobody any more whose key is revoked. Read by the scripts that come after this one.
-# Values: LOGIN_USER; LOGIN_KEYS, one public key a line, besides the one that the machine was made with (with REVOKED_KEYS, that of now, too); REVOKED_KEYS, of each
-# what follows its type.
+# Lets the operators log in whose keys are listed, and removes keys that are revoked. Library of the
+# scripts that follow.
+# Values: LOGIN_USER; LOGIN_KEYS, one public key per line, besides the key that the machine was
+# created with (with REVOKED_KEYS also the current key); REVOKED_KEYS, each key without its type.
 
-# Ours stand between two marks. What is outside of them is cloud-init's, the image's or the operators' own.
+# The program's keys are between two markers. Lines outside belong to cloud-init, the image or the
+# operators.
 logins() {
   local home file others='' begin='# stackadm: login keys' end='# stackadm: end of login keys'
   home=$(getent passwd "$LOGIN_USER" | cut -d: -f6) || :
@@ -18,7 +20,8 @@ logins() {
   chown "$LOGIN_USER:" "$file"
 }
 
-# The lines of authorized_keys but for those keys, whatever options or name they have.
+# not_revoked: prints the lines of authorized_keys without those keys, whatever their options or
+# names.
 not_revoked() {
   REVOKED=$REVOKED_KEYS awk '
     BEGIN { split(ENVIRON["REVOKED"], list, "\n"); for (i in list) revoked[list[i]] }

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# Files that only root has to read are root's alone (CIS Kubernetes 1.12, 1.1.11, 1.1.12, 4.1.1, 4.1.9). Read by the scripts that come after this one.
+# Makes files readable by root alone that only root needs (CIS Kubernetes 1.12, rules 1.1.11,
+# 1.1.12, 4.1.1, 4.1.9). Library of the scripts that follow.
 
-# kubeadm and the packages write them for everybody, again with every upgrade.
+# kubeadm and the packages make these files readable for all users, again with every upgrade.
 close_kubelet_files() {
   local file units=/usr/lib/systemd/system
   for file in /var/lib/kubelet/config.yaml "$units/kubelet.service" "$units"/kubelet.service.d/*.conf \
@@ -10,7 +11,8 @@ close_kubelet_files() {
   done
 }
 
-# etcd runs as root, which needs no permission: the directory's owner keeps all others out, and is nobody's login.
+# etcd runs as root, which needs no permission. The directory's owner, as which no one can log in,
+# keeps other users out.
 close_etcd_data() {
   local directory=/var/lib/etcd
   [[ -d $directory ]] || return 0

@@ -1,8 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# Lets machines ask this one for what they need to join. Read by the scripts that come after this one.
-# Values: MINT_SCRIPT, what answers them; JOIN_SIGNER, who says who they are; NODE_RANGE, from where they may ask.
+# Lets other machines request what they need to join from this one. Library of the scripts that
+# follow.
+# Values: MINT_SCRIPT, the program that answers them; JOIN_SIGNER, the public key of the CA that
+# signs their SSH certificates; NODE_RANGE, the range that they connect from.
 
-# A joining machine logs in as stackadm-join with a certificate that says what sshd runs for it.
+# let_machines_ask: a joining machine logs in as stackadm-join with a certificate that states the
+# command that sshd runs.
 let_machines_ask() {
   local home=$state-join
   write /usr/local/sbin/stackadm-mint 0755 "$MINT_SCRIPT"

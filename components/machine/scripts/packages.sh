@@ -1,11 +1,12 @@
 # shellcheck shell=bash disable=SC2154,SC2034
-# Kubernetes' packages and the version that a machine has by them. Put after apt.sh; read by prepare.sh, and by what gives a machine
-# another version in its turn.
-# Values: KUBERNETES_VERSION, CRI_TOOLS_SERIES, KUBERNETES_CNI_SERIES; PACKAGES_URL, where they are looked for; IMAGE_REPOSITORY.
+# Installs Kubernetes' packages and reads which version a machine has. Follows apt.sh. Library of
+# prepare.sh and of the scripts that give a machine another version in its turn.
+# Values: KUBERNETES_VERSION, CRI_TOOLS_SERIES, KUBERNETES_CNI_SERIES; PACKAGES_URL, their
+# repository; IMAGE_REPOSITORY.
 
 readonly kubernetes_packages=(kubeadm kubelet kubectl cri-tools kubernetes-cni)
 
-# pin_kubernetes NAME...: adds the builds that go with the wanted version to `pinned`.
+# pin_kubernetes NAME...: adds the packages that match the wanted version to `pinned`.
 pin_kubernetes() {
   local name
   for name in "$@"; do
@@ -17,8 +18,9 @@ pin_kubernetes() {
   done
 }
 
-# A SERIES is the beginning of a version, like 1 or 1.36.3, or such a one and what is earlier of the same major, like <=1.36.
-# pin SERIES NAME...: adds the newest build of the series, of the first of the packages that has one, to `pinned`.
+# pin SERIES NAME...: adds the newest version of the series to `pinned`, from the first package that
+# has one. A SERIES is a version prefix, like 1 or 1.36.3, or such a prefix and all earlier versions
+# of the same major, like <=1.36.
 pin() {
   known "$@" || { apt_update && known "$@"; } ||
     die "neither $(shown "$PACKAGES_URL") nor another repository of $(hostname) has ${*:2} of series $(series_text "$1")"
@@ -39,7 +41,7 @@ known() {
 
 series_text() { case $1 in '<='*) printf '%s or earlier' "${1#<=}" ;; *) printf '%s' "$1" ;; esac }
 
-# newest SERIES NAME [OPTION...]: of the builds that apt-cache lists, newest first.
+# newest SERIES NAME [OPTION...]: prints the newest matching version; apt-cache lists newest first.
 newest() {
   apt-cache madison "$2" "${@:3}" | awk -v series="$1" '
     BEGIN { if (earlier = sub(/^<=/, "", series)) split(series, last, ".") }
@@ -49,10 +51,10 @@ newest() {
     END { print newest }'
 }
 
-# is_now PROGRAM: whether kubeadm or kubelet is of the wanted version.
+# is_now PROGRAM: succeeds if kubeadm or kubelet has the wanted version.
 is_now() { [[ $(version_of "$1") == "v$KUBERNETES_VERSION" ]]; }
 
-# version_of PROGRAM: "v1.36.3", or nothing where there is none.
+# version_of PROGRAM: prints "v1.36.3", or nothing if the program is absent.
 version_of() {
   case $1 in
     kubeadm) kubeadm version -o short ;;
@@ -60,10 +62,12 @@ version_of() {
   esac || :
 }
 
-# Whether this machine is part of a cluster, or of its etcd: then it gets another version in its turn (upgrade.sh, etcd's member.sh).
+# lives: succeeds if this machine is part of a cluster or of its etcd. It then gets another version
+# only in its turn (upgrade.sh, etcd's member.sh).
 lives() { [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]]; }
 
-# Nobody goes back: etcd's data and the cluster's objects may be of the later version. A control plane has it before its kubelet has.
+# not_back: refuses an earlier version, since etcd's data and the cluster's objects may be of the
+# later one. A control plane's API server gets a later version before its kubelet does.
 not_back() {
   local api=/etc/kubernetes/manifests/kube-apiserver.yaml newest
   newest=$({
@@ -81,5 +85,5 @@ kubeadm_images() {
 
 readonly containerd_file=/etc/containerd/config.toml
 
-# The image by which containerd holds pods.
+# present_pause: prints the pause image in containerd's configuration.
 present_pause() { sed -n 's/^  sandbox = "\(.*\)"$/\1/p' "$containerd_file" | grep .; }

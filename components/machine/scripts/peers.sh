@@ -1,13 +1,14 @@
 # shellcheck shell=bash disable=SC2154
-# How a joining machine asks control planes: over SSH, as a user that only its certificate opens and that runs stackadm-mint only
-# (mint.sh). Read by the scripts that come after this one.
-# Values: PEERS, a line "ADDRESS HOST-KEY" for each control plane but this machine; JOIN_PRIVATE_KEY; JOIN_CERTIFICATE.
+# Asks control planes for what a joining machine needs, over SSH: the user accepts only the
+# machine's certificate and runs only stackadm-mint (mint.sh). Library of the scripts that follow.
+# Values: PEERS, a line "ADDRESS HOST-KEY" for each other control plane; JOIN_PRIVATE_KEY;
+# JOIN_CERTIFICATE.
 
 readonly asking=$volatile/join
-# What was given for this join; nothing while nobody was asked.
+# Credentials for this join; empty until a control plane has given them.
 token='' certificate_key=''
 
-# Whoever asks takes its key away at the end.
+# prepare_to_ask: writes the files for SSH, and deletes them when the step ends.
 prepare_to_ask() {
   mkdir -p "$asking"
   write "$asking/key" 0600 "$JOIN_PRIVATE_KEY"
@@ -16,8 +17,9 @@ prepare_to_ask() {
   trap 'failed; rm -rf "$asking"' EXIT
 }
 
-# ask_peers SECONDS WORD...: the first control plane that serves answers; `asked` is its address. 255: none is there, 69: the
-# API server of none that is there answers, 124: none answers within SECONDS times the factor. Each control plane has this time.
+# ask_peers SECONDS WORD...: asks one control plane after another until one answers within SECONDS times factor;
+# `asked` is its address. If none does, returns the last code: 255: it is not reachable, 69: its API
+# server does not answer, 124: it took longer.
 ask_peers() {
   local limit=$1 address code=255
   shift
@@ -35,16 +37,17 @@ ask_peers() {
   return "$code"
 }
 
-# ask_for_token [SECONDS]: asks to be let in. Sets `token`, `authority` and, where this machine may have it, `certificate_key`. One that
-# hangs leaves time for the others before whoever asks gives up.
+# ask_for_token [SECONDS]: requests a token. Sets `token`, `authority` and, if this machine may have
+# it, `certificate_key`. SECONDS is short, so that a control plane that hangs leaves time for
+# others.
 ask_for_token() {
   ask_peers "${1:-60}" token >"$asking/answer" || return 1
   # shellcheck disable=SC2034 # read by the scripts that come after this one
   read -r token authority certificate_key <"$asking/answer"
 }
 
-# fill_in DOCUMENT: puts what was answered, and the bound of kubeadm's own waits, into a kubeadm document. No value stands in a command
-# line.
+# fill_in DOCUMENT: fills credentials and timeouts into a kubeadm document, so that no secret stands
+# in a command line.
 fill_in() {
   local document=${1//@TOKEN@/$token}
   document=${document//@TIMEOUT@/$(kubeadm_timeout)}
@@ -52,8 +55,9 @@ fill_in() {
   printf '%s' "${document//@CERTIFICATE_KEY@/$certificate_key}"
 }
 
-# Returns when a control plane sees the node Ready, which then forgets what it gave for the join: the next machine is replaced after that.
-# A control plane waits 180 s for it, and an API server that has much to do may not answer at once.
+# await_ready: waits until a control plane sees the node Ready. The control plane then deletes the
+# credentials of the join, and the next machine is replaced. It waits up to 180 s for the node, and
+# a busy API server may not answer at once.
 await_ready() {
   local code=''
   poll 180 joined || :
@@ -64,7 +68,7 @@ await_ready() {
   esac
 }
 
-# joined: sets `code` to the answer; fails where another one may come.
+# joined: sets `code` to the answer; fails if another answer may come later.
 joined() {
   code=0
   ask_peers 240 joined "${token%%.*}" || code=$?
@@ -73,7 +77,7 @@ joined() {
   case $code in 1 | 69 | 124 | 255) return 1 ;; esac
 }
 
-# authority_of FILE: the certificate as kubeadm pins it.
+# authority_of FILE: prints the certificate's hash as kubeadm pins it.
 authority_of() {
   printf 'sha256:'
   openssl x509 -pubkey -noout -in "$1" | openssl pkey -pubin -outform der |

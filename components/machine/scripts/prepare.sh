@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# Makes a machine ready for kubeadm: packages, containerd, kernel settings. Result: {"kubelet": VERSION}.
-# Runs again without harm; does nothing that is already done. A prebaked image skips the packages.
+# Prepares a machine for kubeadm: packages, containerd, kernel settings. Result: {"kubelet":
+# VERSION}. Runs again without harm and does nothing that is done already. A prebaked image skips
+# the packages.
 # Values: see prepareValues in machine/preparation.ts.
 
 prepare() {
@@ -38,13 +39,14 @@ prepare() {
 wait_for_cloud_init() {
   local code=0
   command -v cloud-init || return 0
-  # What users have it do may upgrade every package first.
+  # The user's parts of cloud-init may first upgrade every package.
   timeout "$((1200 * factor))" cloud-init status --wait || code=$?
   case $code in
     0) ;;
     2) say "$(hostname): cloud-init ended with warnings: $(cloud-init status --long | tr '\n' ' ')" ;;
     124) die "cloud-init did not end within $((20 * factor)) minutes on $(hostname); where it is slow, write a larger timeoutFactor" ;;
-    # cloud-init sets a machine up at the first boot; a later boot may have been without the cloud's metadata.
+    # cloud-init sets a machine up at its first boot. A later boot may have lacked the cloud's
+    # metadata.
     *)
       lives || die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')"
       say "$(hostname): cloud-init failed at the last boot: $(cloud-init status --long | tr '\n' ' ')"
@@ -52,7 +54,7 @@ wait_for_cloud_init() {
   esac
 }
 
-# Every package comes by it. A prebaked image needs none.
+# has_apt: every package comes from apt. A prebaked image needs none.
 has_apt() {
   local system
   if command -v apt-get || installed || lives; then return; fi
@@ -60,7 +62,7 @@ has_apt() {
   die "$(hostname) runs ${system:-a system without a name}, which is not supported: it has no apt; choose an image of Debian 12 or 13, or of Ubuntu 22.04, 24.04 or later"
 }
 
-# What user data made of it (second-interface.sh).
+# second_interface: checks the interface that user data configured (second-interface.sh).
 second_interface() {
   local device
   [[ -n $ADMIN_ADDRESS ]] || return 0
@@ -71,17 +73,18 @@ second_interface() {
     die "$(hostname) has a default route through its interface in network.admin, $device; choose an image in which nothing else configures it"
 }
 
-# An upgrade is more than other packages: what runs here keeps its version until it is this machine's turn.
+# waits: succeeds if the machine waits for its turn of an upgrade. Until then it keeps its version.
 waits() { lives && ! is_now kubelet; }
 
 settings() {
   local modules
   read -ra modules <<<"overlay br_netfilter $KERNEL_MODULES"
   printf '%s\n' "${modules[@]}" | write /etc/modules-load.d/stackadm.conf
-  # In a system container the kernel's modules are the host's affair.
+  # In a system container, the host loads the kernel's modules.
   systemd-detect-virt -qc || modprobe -a "${modules[@]}" ||
     die "the kernel of $(hostname) lacks one of the modules ${modules[*]}; choose an image whose kernel has them"
-  # Each container of each pod takes an instance, and 128 of them, the kernel's default, are used up by some 55 pods.
+  # Each container of a pod takes an inotify instance. About 55 pods use up the kernel's default,
+  # 128.
   write /etc/sysctl.d/90-stackadm.conf <<SETTINGS
 net.ipv4.ip_forward = 1
 net.bridge.bridge-nf-call-iptables = 1
@@ -94,14 +97,15 @@ SETTINGS
   no_swap
 }
 
-# at_least NAME VALUE: a line for sysctl. What the machine has more of stays.
+# at_least NAME VALUE: prints a line for sysctl, with the machine's own value if that is larger.
 at_least() {
   local now
   now=$(sysctl -n "$1")
   printf '%s = %s' "$1" "$((now > $2 ? now : $2))"
 }
 
-# kubelet does not start beside swap, so it must not come back at the next boot, from a unit or from fstab.
+# no_swap: kubelet does not start with swap, so neither a unit nor fstab may enable it at the next
+# boot.
 no_swap() {
   local unit entry='^[[:space:]]*[^#[:space:]][^[:space:]]*[[:space:]]+[^[:space:]]+[[:space:]]+swap([[:space:]]|$)'
   while read -r unit _; do
@@ -122,7 +126,7 @@ packages() {
     trust_packages
   fi
   extra_packages "${extra[@]}"
-  # In a prebaked image too.
+  # A prebaked image needs this, too.
   apt_hold "${kubernetes_packages[@]}" containerd.io containerd "${extra[@]}"
 }
 
@@ -132,7 +136,7 @@ install_packages() {
   list_packages
   pin_kubernetes "${kubernetes_packages[@]}"
   if ! has_containerd; then pin_containerd; fi
-  # The guard needs iptables, and not every build of kubelet brings it.
+  # The guard needs iptables, and not every package of kubelet depends on it.
   apt_install iptables "${pinned[@]}" || die "the packages cannot be installed on $(hostname)$(apt_fault kubernetes.packages.url)"
   forget_containerd_source
   installed || die "the packages are installed, but kubeadm, kubelet and containerd $(series_text "$CONTAINERD_SERIES") do not answer"
@@ -144,7 +148,8 @@ list_packages() {
   apt_update_own || die "kubernetes.packages.url: $(hostname) cannot list the packages of $(shown "$PACKAGES_URL")$(apt_fault kubernetes.packages.url)"
 }
 
-# All that the machine's turn needs is here by then, or nobody's begins. An owner who has no apt brings it along.
+# fetch_packages: downloads all that the machine's turn needs. If a download fails, no machine's
+# turn begins. On a system without apt, the user installs the packages.
 fetch_packages() {
   local pinned=()
   command -v apt-get || return 0
@@ -154,7 +159,7 @@ fetch_packages() {
   apt_fetch "${pinned[@]}" || die "the packages cannot be fetched on $(hostname)$(apt_fault kubernetes.packages.url)"
 }
 
-# What the distribution has, like keepalived.
+# extra_packages NAME...: installs packages of the distribution, like keepalived.
 extra_packages() {
   local name missing=()
   for name in "$@"; do
@@ -169,7 +174,7 @@ installed() {
     has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
 
-# Accepts any minor of the wanted major that is installed already.
+# has_containerd: accepts any installed minor of the wanted major.
 has_containerd() {
   local major=${CONTAINERD_SERIES#<=}
   containerd --version | grep -Eq " v?${major%%.*}\."
@@ -192,13 +197,13 @@ runtime() {
   poll 60 crictl version || die "containerd does not answer"
 }
 
-# Another one comes with the machine's turn.
+# pause_image: prints the pause image. A new one is used only in the machine's turn.
 pause_image() {
   if waits; then present_pause; else kubeadm_images | grep /pause:; fi
 }
 
-# Taints that the node has from its first moment on, so that no pod is faster. kubelet reads them when it registers, so a living one
-# is not restarted for them.
+# registration: sets taints that the node has from its registration on, so that no pod comes
+# earlier. kubelet reads them when it registers, so a running kubelet is not restarted for them.
 registration() {
   local file=/etc/default/kubelet
   if [[ -n $REGISTER_TAINTS ]]; then
@@ -208,13 +213,14 @@ registration() {
   fi
 }
 
-# Pods must reach neither the instance metadata, which holds the machine's host key, nor SSH, etcd, kubelets and the control
-# plane's inner ports. Security groups cannot tell a pod from its node, so each machine keeps its pods away itself. Pods on
-# the host's network are not meant.
+# guard: keeps pods away from the instance metadata, which holds the machine's host key, and from
+# SSH, etcd, kubelets and the control plane's internal ports. Security groups cannot tell a pod from
+# its node, so each machine filters its own pods. Pods in the host's network are not filtered.
 guard() {
   write /usr/local/sbin/stackadm-guard 0755 <<'GUARD'
 #!/bin/sh
-# stackadm-guard POD-RANGE NODE-RANGE. In mangle, where services are resolved already and pods still have their addresses.
+# stackadm-guard POD-RANGE NODE-RANGE. Filters in the mangle table: Services are resolved there
+# already, and pods still have their own addresses.
 set -e
 drop() {
   tables=$1
@@ -222,17 +228,20 @@ drop() {
   "$tables" -w 60 -t mangle -C "$@" -j DROP 2>/dev/null || "$tables" -w 60 -t mangle -I "$@" -j DROP
 }
 drop iptables FORWARD -d 169.254.169.254/32
-# SSH, etcd, kubelet, controller managers and scheduler. Only what pods begin: a reply to a masqueraded client goes to any port.
+# SSH, etcd, kubelet, controller managers and scheduler. Drops only connections that pods open: a
+# reply to a masqueraded client may go to any port.
 for ports in 22 2379:2381 10250 10257:10259; do
   drop iptables INPUT -s "$1" -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
   drop iptables FORWARD -s "$1" -d "$2" -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
-  # Whatever families the cluster has, a pod has an address on the link to its machine; no machine asks another one by these.
+  # A pod has a link-local address on the link to its machine, whatever families the cluster has. No
+  # machine connects to another one by such an address.
   [ ! -e /proc/net/if_inet6 ] ||
     drop ip6tables INPUT -s fe80::/10 -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
 done
 GUARD
-  # Only kubelet starts pods: where the guard fails, it does not run. A unit that kubelet requires would fail it once and for
-  # all, and restarting that unit would restart kubelet; what kubelet runs first is tried again with it.
+  # Only kubelet starts pods, so it must not run if the guard fails. As a required unit, the guard
+  # would fail kubelet permanently, and its restart would restart kubelet. ExecStartPre is retried
+  # with kubelet.
   write /etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf 0600 <<GUARD
 [Service]
 ExecStartPre=/usr/local/sbin/stackadm-guard $POD_RANGE $NODE_RANGE
@@ -243,7 +252,7 @@ GUARD
     die "iptables on $(hostname) cannot keep pods away from the machines' own ports"
 }
 
-# The first release had a unit that guarded only the metadata.
+# forget_first_guard: deletes the unit of the first release, which guarded only the metadata.
 forget_first_guard() {
   local unit=/etc/systemd/system/stackadm-guard-metadata.service
   [[ -e $unit ]] || return 0
@@ -251,18 +260,19 @@ forget_first_guard() {
   rm -f "$unit" /usr/local/sbin/stackadm-guard-metadata
 }
 
-# In the background: nothing waits for it, and kubelet finds what is there by then.
+# pull_images: runs in the background. Nothing waits for it, and kubelet uses what is there by then.
 pull_images() {
   local images
-  # There may be none: another stands in for each.
+  # Empty if the user replaced each image.
   images=$(early_images)
   if unit_running pull; then return; fi
-  # kubeadm's own first: the control plane waits for them.
+  # kubeadm's images come first, because the control plane waits for them.
   printf '%s\n' "$images" "$EXTRA_IMAGES" | write "$volatile/images"
   start_unit pull 900 xargs -a "$volatile/images" -P 3 -n 1 timeout "$((300 * factor))" crictl pull
 }
 
-# An earlier kubeadm knows of a later version no more than the tags that are the version's own.
+# early_images: prints the images of kubeadm's list. Before an upgrade, the earlier kubeadm knows
+# only the tags that are the version itself (kube-*).
 early_images() {
   local wanted=.
   if waits; then wanted=/kube-; fi

@@ -1,14 +1,15 @@
 # shellcheck shell=bash disable=SC2154
-# The proxy by which this machine reaches what is outside. Read by prepare.sh. Value: PROXY, a line "NAME BASE64" for each file, of
-# which an address may have a password: only root reads them, and no command has it in its environment or arguments. kubeadm does
-# not either, which would hand it on to the control plane's pods; kubelet asks nobody outside.
+# Sets the proxy through which this machine reaches outside addresses. Library of prepare.sh. Value:
+# PROXY, a line "NAME BASE64" for each file. A URL in it may have a password, so only root reads the
+# files, and no command has it in its environment or arguments. kubeadm gets no proxy either, since
+# it would pass it on to the control plane's pods; kubelet contacts nothing outside.
 
 readonly proxy_home=$state/proxy proxy_for_apt=/etc/apt/apt.conf.d/95stackadm-proxy
 readonly proxy_for_containerd=/etc/systemd/system/containerd.service.d/20-stackadm-proxy.conf
 
 proxy_file() { awk -v name="$1" '$1 == name { print $2 }' <<<"$PROXY" | base64 -d; }
 
-# Before anything is fetched.
+# fetch_by_proxy: runs before any download.
 fetch_by_proxy() {
   local scheme
   # An earlier release had one file for both schemes.
@@ -21,15 +22,15 @@ fetch_by_proxy() {
   fi
 }
 
-# time_at URL: prints the headers of what its host answers. A wrong clock would refuse any certificate, so none is checked, and nothing
-# else of the URL may be sent: it can have a password or a token in it.
+# time_at URL: prints the headers of the host's answer. A wrong clock would refuse any certificate,
+# so none is checked. Only the host is sent: the rest of the URL can hold a password or a token.
 time_at() {
   local options=(--head --insecure --silent --max-time 10)
   if [[ -n $PROXY ]]; then options+=(--config "$proxy_home/curl-${1%%:*}"); fi
   curl "${options[@]}" "$(sed -E 's|^([A-Za-z]+://)([^/?#]*@)?([^/?#]*).*|\1\3/|' <<<"$1")"
 }
 
-# Sets `changed`. A unit's variables are everybody's to read, a file's are not.
+# containerd_by_proxy: sets `changed`. All users can read a unit's variables, but not this file.
 containerd_by_proxy() {
   local text first
   changed=no

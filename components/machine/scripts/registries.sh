@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# What containerd has to know of registries. Read by prepare.sh. Values: REGISTRIES, a line "NAME BASE64" for each file below
-# containerd's folder of registries; REGISTRY_AUTH, the part of its own configuration with passwords.
+# Writes containerd's settings of registries. Library of prepare.sh. Values: REGISTRIES, a line
+# "NAME BASE64" for each file in containerd's registry directory; REGISTRY_AUTH, the part of
+# config.toml with passwords.
 
 readonly certificates=/etc/containerd/certs.d written_registries=$state/registries
 
-# containerd reads these files anew for every pull.
+# registries: containerd reads these files again for every pull, so it is not restarted.
 registries() {
   local name data
   while read -r name data; do
@@ -14,19 +15,19 @@ registries() {
   awk 'NF { print $1 }' <<<"$REGISTRIES" | write "$written_registries"
 }
 
-# Those that this wrote and nobody asks for any more.
+# forget_registries: deletes files that an earlier run wrote and that are no longer wanted.
 forget_registries() {
   local name
   [[ -e $written_registries ]] || return 0
   while read -r name; do
     if awk -v name="$name" '$1 == name { found = 1 } END { exit !found }' <<<"$REGISTRIES"; then continue; fi
     rm -f "$certificates/$name"
-    # A folder that is empty means nothing; one with files of somebody else's stays.
+    # Deletes only an empty directory: it may hold files that the program did not write.
     rm -df "$certificates/${name%/*}" || :
   done <"$written_registries"
 }
 
-# containerd_config CONFIG: only root reads it where passwords are in it.
+# containerd_config CONFIG: writes config.toml, which only root may read if it contains passwords.
 containerd_config() {
   local mode=0644 config=$1
   if [[ -n $REGISTRY_AUTH ]]; then

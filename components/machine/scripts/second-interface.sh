@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Gives a machine's interface in the admin network its address, and takes from that network neither a default route nor name
-# servers: what comes in there is answered there, and nothing else leaves that way. cloud-init runs it at each boot, before
-# anybody can log in. Arguments: MAC ADDRESS/LENGTH RANGE MTU [GATEWAY].
+# Gives a machine's interface in the admin network its address, but no default route and no name
+# servers: the machine answers there, and no other traffic leaves that way. cloud-init runs this at
+# each boot, before a login is possible. Arguments: MAC ADDRESS/LENGTH RANGE MTU [GATEWAY].
 set -eu
 umask 022
 
 mac=$1 address=$2 range=$3 mtu=$4 gateway=${5:-}
-# A table of our own: the main one stays as it would be without the interface.
+# Separate routing table: the main table is the same as without the interface.
 readonly table=1022
 
-# put FILE: replaces it with standard input, and tells whether it is another.
+# put FILE: replaces the file with standard input; fails if it was the same already.
 put() {
   local new=$1.new
   mkdir -p "${1%/*}"
@@ -26,7 +26,7 @@ device() {
     index(tolower($0), "link/ether " mac " ") { sub(/[@:].*/, "", $2); print $2; exit }'
 }
 
-# Sorts before what netplan makes of the cloud's description of the interface, and the first file that matches is the one.
+# The file sorts before netplan's file for the interface, and networkd uses the first that matches.
 networkd() {
   put /etc/systemd/network/05-stackadm-admin.network <<NETWORK || return 0
 [Match]
@@ -60,21 +60,22 @@ GatewayOnLink=yes
 Table=$table
 }
 NETWORK
-  # A networkd that has not started yet reads the file at its start. Waiting for it here could wait for ever: it may start after cloud-init.
+  # networkd reads the file when it starts. Waiting for that here might never end, since networkd
+  # may start after cloud-init.
   case $(systemctl show --value -p ActiveState systemd-networkd) in
-    # Not by networkctl, which asks by D-Bus: that starts after this.
+    # networkctl is not used: it needs D-Bus, which starts later.
     active | activating | reloading)
-      # An address that it has stays as it is, and with it the route that DHCP's brought.
+      # networkd would keep an address that is there, and with it the route that came by DHCP.
       ip address flush dev "$name"
       systemctl restart systemd-networkd
       ;;
   esac
 }
 
-# Not by `is-active`: this early in the boot networkd may not run yet.
+# has_networkd: `is-active` is not used, since networkd may not run yet this early in the boot.
 has_networkd() { systemctl is-enabled --quiet systemd-networkd || command -v netplan >/dev/null; }
 
-# cloud-init wrote what the cloud says of the interface, in a paragraph of its own.
+# ifupdown: replaces the paragraph that cloud-init wrote for the interface.
 ifupdown() {
   local theirs=/etc/network/interfaces.d/50-cloud-init paragraphs other
   [[ -e $theirs ]] || : >"$theirs"
@@ -90,13 +91,15 @@ ${gateway:+    up ip route replace default via $gateway dev $name onlink table $
     up ip rule add from ${address%/*} table $table
 INTERFACES
   ifdown --force "$name" || :
-  # cloud-init writes its file once, for a new server; where that boot was cut short, it is still as it was.
+  # cloud-init writes its file only for a new server. If that boot was cut short, the paragraph is
+  # still there.
   paragraphs=$(awk -v RS= -v ORS='\n\n' -v name="$name" '
     $0 !~ "(^|\n)(auto|allow-hotplug|iface) " name "( |\n|$)"' "$theirs")
   printf '%s\n' "$paragraphs" | put "$theirs" || :
   ip address flush dev "$name"
   ifup "$name"
-  # Whoever asked last for an address left its name servers and its default route: let the others ask again.
+  # The interface that used DHCP last set name servers and default route: let the others use it
+  # again.
   while read -r other; do
     ifdown --force "$other" </dev/null || :
     ifup "$other" </dev/null

@@ -1,9 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# Turns the distribution's automatic security updates on or off, and says what they leave running. Read by the scripts that come after this one.
-# Value: SECURITY_UPDATES, `yes` or `no`.
+# Turns the distribution's automatic security updates on or off, and keeps the network and services
+# running during updates. Library of the scripts that follow. Value: SECURITY_UPDATES, `yes` or
+# `no`.
 
-# Off since the first boot (user-data.ts): until here they would hold the package lock. What is pinned is held by now. The file sorts
-# after that of user data, which cloud-init writes again where its state was cleaned.
+# security_updates: updates are off from the first boot (user-data.ts) until here, since they would
+# hold the package lock. Pinned packages are held by now. The file sorts after the one of user data,
+# which cloud-init writes again if its state was cleaned.
 security_updates() {
   local enable=0
   if [[ $SECURITY_UPDATES == yes ]]; then
@@ -19,9 +21,11 @@ Unattended-Upgrade::Automatic-Reboot "false";
 SETTINGS
 }
 
-# systemd-networkd starts again with each update of systemd. It then removes what it did not make itself: routes and rules of the pod
-# network, the virtual IP, and an address that it has by DHCP, until that is given again; without one the kernel drops all routes of the
-# interface. It reads these files when it starts. Where Kubernetes runs, that start is left to the next update.
+# keep_network: each update of systemd restarts systemd-networkd, which then removes what it did not
+# create: the pod network's routes and rules, and the virtual IP. It also drops a DHCP address until
+# it gets it again, and without an address the kernel drops all routes of the interface. These files
+# prevent that. networkd reads them when it starts; where Kubernetes runs, the next update starts
+# it.
 keep_network() {
   local told=no file files
   [[ $(systemctl show --value -p ActiveState systemd-networkd) == active ]] || return 0
@@ -42,7 +46,7 @@ NETWORKD
     die "systemd-networkd does not start again on $(hostname); journalctl -u systemd-networkd there says why"
 }
 
-# The names of its files of the interfaces that have an address.
+# network_files: prints the names of networkd's files for interfaces that have an address.
 network_files() {
   local device
   for device in $(ip -o -4 address show scope global | awk '!known[$2]++ { print $2 }'); do
@@ -50,8 +54,9 @@ network_files() {
   done
 }
 
-# needrestart, which Ubuntu's images have, restarts after each installation what still runs with a replaced library: pods lose their
-# connections, the virtual IP moves, and what works on the machine begins again. Those get the library at the next reboot.
+# keep_services: needrestart, which Ubuntu's images have, restarts services whose library was
+# updated. Pods would lose connections, the virtual IP would move, and a running step would start
+# again. These services get the library at the next reboot.
 keep_services() {
   write /etc/needrestart/conf.d/50-stackadm.conf <<'NEEDRESTART'
 # Written by stackadm.

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# The machine's volumes: each is formatted when it is empty, never again, and mounted before what keeps its data there starts.
-# Put before prepare.sh. Values: VOLUMES, a line `PURPOSE ID PATH MODE UNIT` for each, or `root ID`.
+# Formats and mounts the machine's volumes. Each is formatted once, while it is empty, and mounted
+# before the service that stores data there starts. Precedes prepare.sh.
+# Values: VOLUMES, a line `PURPOSE ID PATH MODE UNIT` for each, or `root ID`.
 
 volumes() {
   local lines line purpose id path mode unit device link where
@@ -15,7 +16,8 @@ volumes() {
   done
 }
 
-# A server that was deleted behind the program's back leaves its disk to the next one, with a node that is another by now.
+# same_server ID: refuses a root volume of another server. If a server is deleted outside the
+# program, the next server boots from its volume, which holds a node that no longer exists.
 same_server() {
   local file=$state/server
   if [[ -e $file && $(<"$file") != "$SERVER_ID" ]]; then
@@ -26,7 +28,8 @@ same_server() {
 
 mount_volume() {
   poll 60 find_volume || die "the volume $id for $path is not attached to $(hostname); detach it from elsewhere, or delete the server and run \`npx stackadm up --refresh\`"
-  # containerd and kubelet never start on the machine's own disk instead. The machine itself does, so that it can be looked at.
+  # containerd and kubelet never start on the machine's own disk instead. The machine itself boots,
+  # so that it can be inspected.
   write "/etc/systemd/system/$unit.service.d/10-stackadm-$purpose.conf" 0600 <<UNIT
 [Unit]
 RequiresMountsFor=$path
@@ -52,7 +55,7 @@ UNIT
   chmod "$mode" "$path"
 }
 
-# By its serial number, which is its ID, as Cinder CSI does it.
+# find_volume: finds the device by its serial number, which is the volume's ID, as Cinder CSI does.
 find_volume() {
   local name
   udevadm trigger --subsystem-match=block || :
@@ -63,11 +66,13 @@ find_volume() {
   return 1
 }
 
-# An empty volume is formatted under a passing name. It gets its own when what the image had in its place is on it as well: with
-# that, and on a machine that remembers it, neither is ever done again.
+# fill_volume: formats an empty volume under a temporary label. The volume gets its final label when
+# the image's files are copied to it, too. A volume with that label, or one that the machine has
+# recorded, is never formatted again.
 fill_volume() {
   local code=0 label=stackadm-$purpose found done=$state/volumes/$id
-  # blkid ends with 2 where there is nothing at all, and where it cannot read.
+  # blkid returns 2 for an empty device and also for one that it cannot read, so reading is tested
+  # first.
   timeout "$((60 * factor))" dd if="$device" of=/dev/null bs=1M count=4 || die "the volume $id for $path cannot be read on $(hostname)"
   found=$(blkid -p -o value -s LABEL "$device") || code=$?
   case $code:$found in
@@ -85,7 +90,7 @@ fill_volume() {
   write "$done" 0644 "$path"$'\n'
 }
 
-# What a prebaked image has there, like images of containers.
+# bring_over: copies what a prebaked image has at the mount point, like container images.
 bring_over() {
   local inside=$volatile/volume copied=yes
   [[ -n $(ls -A "$path") ]] || return 0
