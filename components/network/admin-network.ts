@@ -4,13 +4,13 @@ import { adminNetworkIn, type CloudFacts } from "../support/catalog.js";
 import type { FoundAdminNetwork } from "../support/existing-network.js";
 import type { Firewall } from "./firewall.js";
 
-/** The network of the machines' second interfaces, and who may come in there. */
+/** Network of the machines' second interfaces, and the security groups that open it. */
 export interface AdminNetwork {
   readonly found: pulumi.Output<FoundAdminNetwork>;
   readonly securityGroupIds: readonly pulumi.Input<string>[];
 }
 
-/** Undefined where machines have one interface. */
+/** Returns the admin network; undefined if machines have one interface. */
 export const adminNetwork = ({
   spec,
   cloud,

@@ -5,13 +5,13 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { endpointTraits } from "../spec/traits/endpoint.js";
 import { firewallRules, type FirewallPlan, type FirewallRule } from "./firewall-rules.js";
 
-/** The roles of the machines that SSH from outside reaches in the cluster's network. */
+/** Returns the roles whose machines accept SSH from outside in the cluster's network. */
 function reachedRoles({ access }: ClusterSpec, entry: Role, all: readonly Role[]): readonly Role[] {
   if (access === "admin") return [];
   return access === "direct" ? all : [entry];
 }
 
-/** What a specification says of who may enter its machines. */
+/** Returns the inputs of the firewall rules of a specification. */
 function firewallPlan(spec: ClusterSpec): FirewallPlan {
   const planned = planCluster(spec);
   const [entry, all] = [entryRole(planned), rolesIn(planned)];
@@ -23,7 +23,8 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     entry,
     reached: reachedRoles(spec, entry, all),
     etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
-    // A cluster without the program's cloud controller may have another one, which makes load balancers.
+    // A cluster without the program's cloud controller may use another one that creates load
+    // balancers.
     balanced: spec.loadBalancer.enabled !== false || spec.ingress?.kind === "workers",
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs,
@@ -33,7 +34,9 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
   };
 }
 
-/** The rules of a specification; where Neutron does not filter, those of second interfaces alone. */
+/**
+ * Returns the rules of a specification. Without port security, only second interfaces have rules.
+ */
 export const rulesOf = (spec: ClusterSpec): readonly FirewallRule[] =>
   firewallRules(firewallPlan(spec)).filter(
     ({ group }) => spec.network.portSecurity || group === "admin",

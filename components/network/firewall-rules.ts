@@ -6,54 +6,58 @@ import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
 import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/kinds.js";
 import type { Passage } from "../pod-network/traits.js";
 
-/** Who may connect: machines in a group (new ones are included at once), or an address range. */
+/**
+ * Source of connections: machines in a group (new ones are included at once), or an address range.
+ */
 export type Source = { readonly group: SecurityGroup } | { readonly range: string };
 
 export interface FirewallRule {
-  /** Names the resource; stable, so that a rule is never replaced by another one's coming or going. */
+  /** Name of the resource; stable, so that adding or deleting a rule never replaces another one. */
   readonly key: string;
-  /** The group that the rule opens. */
+  /** Group that the rule opens. */
   readonly group: SecurityGroup;
   readonly from: Source;
   readonly ethertype: "IPv4" | "IPv6";
-  /** Absent: every protocol. */
+  /** Protocol; absent: every protocol. */
   readonly protocol?: "tcp" | "udp" | "icmp" | "ipv6-icmp" | "vrrp" | "4";
   /** First and last port; absent: every port. */
   readonly ports?: readonly [number, number];
-  /** Why the rule is there; kept in the cloud as its description. */
+  /** Reason for the rule, which is its description in the cloud. */
   readonly reason: string;
 }
 
 export interface FirewallPlan {
-  /** Clients of SSH. */
+  /** Ranges of SSH clients. */
   readonly sshCidrs: readonly string[];
   readonly nodes: string;
-  /** Of both families. */
+  /** Ranges of both IP families. */
   readonly pods: readonly string[];
   readonly podNetwork: PodNetworkSpec;
   /** Role of the machines through which SSH reaches the others. */
   readonly entry: Role;
-  /** Roles of the machines that SSH from outside reaches. */
+  /** Roles of the machines that accept SSH from outside. */
   readonly reached: readonly Role[];
   /** Roles of the machines on which etcd runs. */
   readonly etcdOn: readonly Role[];
-  /** Whether load balancers lead to node ports. */
+  /** Whether load balancers connect to node ports. */
   readonly balanced: boolean;
-  /** `ovn` keeps the client's address, so that clients themselves reach the node ports. */
+  /**
+   * Octavia provider. `ovn` keeps the client's address, so clients need access to the node ports.
+   */
   readonly loadBalancerProvider: string;
-  /** Clients of Services' load balancers. */
+  /** Ranges of the clients of Services' load balancers. */
   readonly serviceCidrs: readonly string[];
-  /** Clients of node ports themselves. */
+  /** Ranges of clients that connect to node ports directly. */
   readonly nodePorts: readonly string[];
-  /** Clients of SSH at second interfaces. */
+  /** Ranges of SSH clients at second interfaces. */
   readonly adminCidrs: readonly string[];
-  /** What the kinds that were chosen open besides, such as the endpoint's. */
+  /** Further rows, which the chosen kinds need, such as that of the endpoint. */
   readonly more: readonly FirewallRow[];
 }
 
-/** Rules that differ only in who may connect. */
+/** Rules that differ only in their source. */
 export type FirewallRow = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
-  /** Part of the key: stable. */
+  /** Part of the key; stable. */
   readonly name: string;
   readonly from: readonly Source[];
 };
@@ -101,7 +105,7 @@ const controlPlaneRows = ({ sshCidrs, reached }: FirewallPlan): readonly Firewal
   ];
 };
 
-/** All that a second interface is for. */
+/** Returns everything that second interfaces accept. */
 const adminRows = ({ adminCidrs }: FirewallPlan): readonly FirewallRow[] => {
   const opened = { group: "admin", from: adminCidrs.map((range) => ({ range })) } as const;
   if (adminCidrs.length === 0) return [];
@@ -122,7 +126,10 @@ const stackedEtcdRows = (group: Role): readonly FirewallRow[] => [
   },
 ];
 
-/** etcd's own machines are no nodes: nothing else reaches them. */
+/**
+ * Returns everything that etcd's own machines accept. They are no nodes, so no other rule opens
+ * them.
+ */
 const etcdRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] => {
   const both = [{ group: "control-plane" }, { group }] as const;
   const onward = entry === both[0].group ? both : [{ group: entry }, ...both];
@@ -149,17 +156,19 @@ const etcdRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] 
 };
 
 /**
- * Pods have no address of their own for Neutron: what a node sends to a pod on another one (kube-proxy's masquerade, host
- * network, the API server to webhooks) carries the node's address and the pod's port. So nodes reach each other on every
- * port but SSH's and etcd's. kubelet and the exchange of routes are among them.
+ * Neutron knows no addresses of pods. What a node sends to a pod on another node (kube-proxy's
+ * masquerade, host network, API server to webhooks) has the node's address and the pod's port. So
+ * nodes accept each other on every port but those of SSH and etcd. This includes kubelet and the
+ * exchange of routes.
  */
 const nodeToNode = { group: "node", from: [{ group: "node" }] } as const;
 
 const ssh = { name: "ssh-onward", protocol: "tcp", ports: [22, 22] } as const;
 
 /**
- * Control planes reach each other where they are the way in. Elsewhere this row says the same to Neutron, which takes no rule
- * twice: it has the same key, so that it is never made before the other one is gone.
+ * Row that lets control planes connect to each other by SSH if the entry is a bastion. If the entry
+ * is a control plane, another row is equal, and Neutron refuses a rule twice. Both rows have the
+ * same key, so that one is never created before the other is deleted.
  */
 const betweenControlPlanes: FirewallRow = {
   ...ssh,
@@ -168,7 +177,7 @@ const betweenControlPlanes: FirewallRow = {
   reason: "A joining control plane asks for its certificates",
 };
 
-/** Whose addresses a pod network's packets have. */
+/** Returns the sources of a pod network's packets. */
 const passing = (from: Passage["from"], pods: readonly string[]): readonly Source[] => {
   if (typeof from === "object") return [from];
   return from === "pods" ? pods.map((range) => ({ range })) : [{ group: "node" }];
@@ -212,7 +221,7 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
 ];
 
 const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
-  // Load balancers ask and send from addresses in the machines' network; without them nobody there is let in.
+  // Load balancers connect from addresses in the machines' network; without them, it has no access.
   const inside = plan.balanced ? [{ range: plan.nodes }] : [];
   const clients = plan.serviceCidrs.map((range) => ({ range }));
   const direct = plan.nodePorts.map((range) => ({ range }));
@@ -220,7 +229,7 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
   const ports = { group: "node", from, ports: [30000, 32767] } as const;
   const reason = "Load balancers to node ports";
   const open = { ...ports, from: direct, reason: "Clients to node ports" };
-  // Where both say the same, the balancers' row is made, as it was before: the last one of a key.
+  // If both open the same source, the load balancers' row wins, being the last one with the key.
   return [
     { ...open, name: "node-ports-tcp", protocol: "tcp" },
     { ...open, name: "node-ports-udp", protocol: "udp" },
@@ -229,7 +238,7 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
     {
       name: "service-health",
       group: "node",
-      // A balancer of one's own asks there, too.
+      // A load balancer of the user checks this port, too.
       from: plan.balanced ? inside : direct,
       protocol: "tcp",
       ports: [10256, 10256],
@@ -241,7 +250,7 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
 const nameOf = (source: Source): string =>
   "group" in source ? source.group : source.range.replaceAll(/[/:]/g, "-");
 
-/** A range belongs to one ethertype, a group to both. */
+/** Returns the IP families of a source: one for a range, both for a group. */
 const ethertypes = (source: Source): readonly FirewallRule["ethertype"][] => {
   if ("group" in source) return ["IPv4", "IPv6"];
   return [Address4.isValid(source.range) ? "IPv4" : "IPv6"];
@@ -258,9 +267,11 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
     })),
   );
 
-/** Everything that may enter a machine, one row per rule. What is not here is closed; leaving is open. */
+/**
+ * Returns all rules for incoming traffic; all else is blocked. Outgoing traffic is not filtered.
+ */
 export function firewallRules(plan: FirewallPlan): readonly FirewallRule[] {
   const all = rows(plan).flatMap(expand);
-  // A range may be named twice: Neutron refuses a second rule that says the same.
+  // A range may be listed twice, and Neutron refuses a second rule that is equal.
   return [...new Map(all.map((rule) => [rule.key, rule])).values()];
 }

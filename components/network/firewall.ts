@@ -16,7 +16,7 @@ export interface FirewallArgs {
   readonly rules: readonly FirewallRule[];
 }
 
-/** The security groups of the machines, and one rule resource per row of the table. */
+/** Security groups of the machines, and one resource for each rule. */
 export class Firewall extends Component {
   static readonly type = "stackadm:network:Firewall";
   readonly #groups: ReadonlyMap<SecurityGroup, openstack.networking.SecGroup>;
@@ -30,7 +30,8 @@ export class Firewall extends Component {
           name: planned.name,
           description: descriptionOf(args.mark, planned.what),
           tags: tagsOf(args.mark),
-          // Replies leave by the rule that let the question in; nothing else does.
+          // No egress rules: replies to allowed connections leave without one, and nothing else may
+          // leave.
           ...(planned.group === "admin" && { deleteDefaultRules: true }),
         }),
       ]),
@@ -39,12 +40,12 @@ export class Firewall extends Component {
     this.registerOutputs({});
   }
 
-  /** IDs by group. */
+  /** IDs of the security groups by group. */
   get ids(): Readonly<Record<string, pulumi.Output<string>>> {
     return Object.fromEntries([...this.#groups].map(([group, { id }]) => [group, id]));
   }
 
-  /** IDs of the groups of a machine. None are made where Neutron does not filter. */
+  /** Returns the IDs of a machine's groups. Without port security there are none. */
   groupIds(role: Role): pulumi.Output<string>[] {
     if (!this.#groups.has("node")) return [];
     return securityGroupsOf(role).map((group) => this.group(group).id);
@@ -76,8 +77,8 @@ export class Firewall extends Component {
           : { remoteIpPrefix: from.range }),
         description: rule.reason,
       },
-      // The provider deletes rules one by one, 5 s each; they go with their group anyway.
-      // Neutron refuses a rule that says the same as one that is still there.
+      // The provider takes 5 s to delete a rule, but Neutron deletes rules with their group.
+      // Neutron refuses a rule that equals an existing one, so the old rule is deleted first.
       { deletedWith: this.group(group), deleteBeforeReplace: true },
     );
   }

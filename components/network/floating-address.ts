@@ -3,34 +3,34 @@ import * as pulumi from "@pulumi/pulumi";
 import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 
-/** What leads from the machines' network to the external one. */
+/** Way from the machines' network to the external one. */
 export interface Outside {
   readonly mark: ClusterMarkInput;
-  /** Absent: there are no floating IPs. */
+  /** External network that floating IPs come from. Absent: there are no floating IPs. */
   readonly externalNetwork?: {
     readonly id: pulumi.Input<string>;
     readonly name: pulumi.Input<string>;
   };
-  /** The route between the machines' subnet and the external network. Absent: it was there before. */
+  /** Router interface that connects the machines' subnet. Absent: it existed before. */
   readonly routerInterface?: pulumi.Resource;
 }
 
-/** What is to be reached from outside. */
+/** Port that gets a floating IP. */
 export interface Reached {
   readonly portId: pulumi.Input<string>;
-  /** Said in the cloud of an address that is made: `Ingress` of the cluster. */
+  /** Purpose of a new address, for its description in the cloud, such as `Ingress`. */
   readonly what: string;
-  /** A floating IP that the project has already. @default one is made */
+  /** Floating IP that the project has already. @default a new one is created */
   readonly given?: string | undefined;
 }
 
-/** The address outside, and the resource that has put it there. */
+/** Public address, and the resource that put it on the port. */
 export interface PublicAddress {
   readonly address: pulumi.Output<string>;
   readonly holder: pulumi.Resource;
 }
 
-/** What has an address outside: the one way in which a port of the cluster gets a floating IP. */
+/** Base class of what has a public address: the only way in which a port gets a floating IP. */
 export abstract class Addressed extends Component {
   protected addressOutside(
     outside: Outside,
@@ -54,7 +54,7 @@ export abstract class Addressed extends Component {
       "floating-ip",
       {
         pool: externalNetwork.name,
-        // The provider takes any network of that name; Neutron is told which one is meant.
+        // The provider picks any network of that name, so the ID tells Neutron which one is meant.
         valueSpecs: { floating_network_id: externalNetwork.id },
         portId,
         description: descriptionOf(mark, what),
@@ -62,14 +62,18 @@ export abstract class Addressed extends Component {
       },
       pulumi.mergeOptions(opts, {
         ...routed(routerInterface),
-        // Read when the address is made. Another pool replaces it, another way to name the same one does not.
+        // Used only on creation. Another pool replaces the address; another way to name the pool
+        // must not.
         ignoreChanges: ["valueSpecs"],
       }),
     );
     return { address: holder.address, holder };
   }
 
-  /** The address is the project's own: it carries no mark of the cluster, so that nothing here ever deletes it. */
+  /**
+   * Attaches an address that the project owns. It has no mark of the cluster, so it is never
+   * deleted.
+   */
   private putThere(
     { routerInterface }: Outside,
     { portId, given }: Reached & { readonly given: string },
@@ -81,10 +85,10 @@ export abstract class Addressed extends Component {
       { floatingIp: given, portId },
       pulumi.mergeOptions(opts, {
         ...routed(routerInterface),
-        // A port has one.
+        // A port has at most one floating IP.
         deleteBeforeReplace: true,
-        // It comes off when its port goes. The provider would take it from whatever port it is on by then: it may have been
-        // given to another cluster.
+        // Neutron detaches the address when its port is deleted. The provider would detach it from
+        // whichever port has it then, even if that belongs to another cluster.
         retainOnDelete: true,
       }),
     );

@@ -13,34 +13,36 @@ export interface NetworkArgs {
   readonly mark: ClusterMarkInput;
   /** Name of network, subnet and router. */
   readonly name: string;
-  /** Range of the machines. */
+  /** IPv4 range of the machines. */
   readonly nodes: string;
   readonly dns: readonly string[];
-  /** Whether the router gets routes from the cluster's cloud controller: they go with its interface. */
+  /**
+   * Whether the cloud controller adds routes to the router, which are deleted with its interface.
+   */
   readonly routesOfCloud: boolean;
-  /** Addresses in `nodes` that Neutron gives to nobody who does not ask for them. */
+  /** Addresses in `nodes` that Neutron assigns only on request. */
   readonly reserved: readonly string[];
-  /** Bytes. @default Neutron's */
+  /** MTU in bytes. @default Neutron's */
   readonly mtu?: number | undefined;
   readonly externalNetwork?: Outside["externalNetwork"];
-  /** A subnet of IPv6 besides. @default there is none */
+  /** IPv6 subnet. @default none */
   readonly ipv6?: Ipv6Spec;
-  /** Nothing is made, and nothing in it is changed. @default a network, a subnet and a router are made */
+  /** Existing network, which is not changed. @default a network, subnet and router are created */
   readonly existing?: pulumi.Output<FoundNetwork> | undefined;
-  /** Of the addresses of services, and its way out. @default these are in the machines' network */
+  /** Separate network for addresses of Services. @default they are in the machines' network */
   readonly ofServices?: ServicesPlace | undefined;
 }
 
-/** The network of the addresses of services, before it is made. */
+/** Separate network for addresses of Services, before it is created. */
 export interface ServicesPlace {
   /** Name of network, subnet and router. */
   readonly name: string;
   readonly range: string;
-  /** Floating IPs come from it, and Neutron gives them only to a network whose router leads there. */
+  /** Network of the floating IPs: Neutron assigns them only where the router leads to it. */
   readonly externalNetwork: NonNullable<Outside["externalNetwork"]>;
 }
 
-/** Where machines have an address of IPv6 besides. */
+/** IPv6 subnet and ranges of the machines. */
 export interface MachinesIpv6 {
   readonly subnetId: pulumi.Input<string>;
   /** Range of the subnet. */
@@ -48,26 +50,29 @@ export interface MachinesIpv6 {
   readonly pods: string;
 }
 
-/** The network that the machines are in: one of their own with a router to the external network, or one that exists. */
+/** Network of the machines: a new one with a router to the external network, or an existing one. */
 export class Network extends Component {
   static readonly type = "stackadm:network:Network";
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
-  /** What machines have of IPv6 here. Absent: nothing. */
+  /** IPv6 of the machines. Absent: none. */
   readonly ipv6: MachinesIpv6 | undefined;
-  /** Absent in a network that exists, unless its router was named. */
+  /** ID of the router. Undefined in an existing network whose router was not named. */
   readonly routerId: pulumi.Output<string | undefined>;
-  /** Its addresses outside, by which machines without a floating IP leave. Absent where it was not named. */
+  /**
+   * Router's external addresses, from which machines without a floating IP connect to the outside.
+   * Undefined if the router was not named.
+   */
   readonly routerAddresses: pulumi.Output<readonly RouterAddress[] | undefined>;
-  /** MTU of the network in bytes, as Neutron found it. */
+  /** MTU of the network in bytes, as Neutron reports it. */
   readonly mtu: pulumi.Output<number>;
   readonly outside: Outside;
   /**
-   * The subnet, known only when its router leads from it, so that who takes floating IPs there finds the way and keeps it
-   * while they are there.
+   * Subnet, known only when it is connected to the router. Users of floating IPs thus depend on
+   * this connection, and are deleted before it.
    */
   readonly routedSubnetId: pulumi.Output<string>;
-  /** Absent where the addresses of services are in this network. */
+  /** Separate network for addresses of Services. Absent: they are in this network. */
   readonly ofServices: Network | undefined;
 
   constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -119,7 +124,8 @@ export class Network extends Component {
     const routerInterface = this.make(openstack.networking.RouterInterface, "router-interface", {
       routerId: router.id,
       subnetId: subnet.id,
-      // Neutron does not let an interface go over which routes lead; the provider then takes these away first.
+      // Neutron keeps an interface that routes use. With this option, the provider deletes them
+      // first.
       ...(args.routesOfCloud && { forceDestroy: true }),
     });
     return {
@@ -132,9 +138,10 @@ export class Network extends Component {
   }
 
   /**
-   * Neutron deletes the subnets of a network with it; the plugin waits 8 s for each that it deletes itself, and on, while somebody else's
-   * port is in it, for which a network is refused at once. One that is replaced or taken out alone is deleted as ever. A destroy that
-   * ends before the network went leaves a subnet that the state has forgotten: the next one takes both.
+   * Creates a subnet that is deleted by Neutron with its network. The provider would wait 8 s for
+   * each subnet, and on while another user's port is in it, which a network refuses at once. A
+   * subnet that is replaced or removed alone is deleted as usual. If a destroy stops before it
+   * deletes the network, the state no longer has the subnet; the next destroy deletes both.
    */
   private makeSubnet(
     role: string,
@@ -144,7 +151,10 @@ export class Network extends Component {
     return this.make(openstack.networking.Subnet, role, args, { deletedWith: network });
   }
 
-  /** The ID from the router's interface: a machine that boots asks the router for its address. */
+  /**
+   * Creates the IPv6 subnet. Its ID comes from the router's interface, since a machine that boots
+   * asks the router for its address.
+   */
   private createIpv6(
     args: NetworkArgs,
     { nodes, mode, pods }: NonNullable<Ipv6Spec>,
@@ -171,7 +181,7 @@ export class Network extends Component {
       openstack.networking.RouterInterface,
       "ipv6-router-interface",
       { routerId: router.id, subnetId: subnet.id },
-      // order: a router gets one interface after the other.
+      // order: a router gets one interface after another.
       { dependsOn: [routerInterface] },
     );
     return { subnetId, nodes, pods };
@@ -186,7 +196,10 @@ type Place = { readonly [Key in "networkId" | "subnetId"]: pulumi.Output<string>
   readonly routerInterface?: openstack.networking.RouterInterface;
 };
 
-/** A network in which nothing is but the addresses of services, and which meets that of the machines in load balancers only. */
+/**
+ * Returns the arguments of a network for nothing but addresses of Services. Only load balancers
+ * connect it to the machines' network.
+ */
 const alone = (
   mark: ClusterMarkInput,
   { name, range, externalNetwork }: ServicesPlace,

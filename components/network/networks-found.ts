@@ -4,7 +4,7 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { networkIn, servicesExternalNetworkIn, type CloudFacts } from "../support/catalog.js";
 import type { NetworkArgs } from "./network.js";
 
-/** The networks that were looked up, as far as they were asked for. */
+/** Returns those looked-up networks that the specification uses. */
 export const networksFound = (
   { name, externalNetwork, network, loadBalancer }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
