@@ -9,17 +9,17 @@ import {
   type virtualIpValues,
 } from "./keepalived-documents.js";
 
-/** What scripts/virtual-ip.sh is told. */
+/** Variables that scripts/virtual-ip.sh reads. */
 export type VirtualIpValues = Readonly<
   Record<(typeof virtualIpValues)[number], pulumi.Input<string>>
 >;
 
-/** A control plane as the endpoint has to know it. */
+/** Control plane, with the fields that an endpoint needs. */
 export interface Admitted {
   readonly plan: {
     /** Name of the machine. */
     readonly name: string;
-    /** From 0; the cluster begins on the first. */
+    /** Position from 0; the cluster was initialized on the first. */
     readonly position: number;
   };
   readonly machine: {
@@ -28,37 +28,39 @@ export interface Admitted {
   };
 }
 
-/** What every kind of endpoint is made of. */
+/** Arguments of every kind of endpoint. */
 export interface EndpointArgs<
   Kind extends EndpointSpec["kind"] = EndpointSpec["kind"],
 > extends Outside {
   readonly spec: Extract<EndpointSpec, { kind: Kind }>;
-  /** Name of what it makes in the cloud. */
+  /** Name of its resources in the cloud. */
   readonly name: string;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
-  /** Whether the network has a subnet of IPv6 besides. Absent: it has none. */
+  /** IPv6 subnet of the network. Absent: none. */
   readonly ipv6?: object | undefined;
   /** Range of the machines. */
   readonly nodes: string;
-  /** Who may clear away what the cloud could not make. */
+  /** Client of the cloud, which deletes a load balancer that Octavia could not create. */
   readonly operator: Operator | undefined;
-  /** Who may use the API from outside. */
+  /** Ranges of clients that may use the API from outside. */
   readonly allowedCidrs: readonly string[];
 }
 
-/** How the Kubernetes API is reached; there before any machine is. */
+/** Address of the Kubernetes API; it exists before any machine. */
 export abstract class Endpoint extends Addressed {
-  /** One type for every kind: another kind takes over the floating IP, so that the address outside stays. */
+  /**
+   * Same type for every kind: a new kind takes over the floating IP, so that the address is kept.
+   */
   static readonly type = "stackadm:endpoint:Endpoint";
   /** Host of the API from outside; known only when the first control plane is behind it. */
   abstract readonly outside: pulumi.Output<string>;
-  /** Addresses and names in the API server's certificate, beside the API's name. */
+  /** Addresses and names in the API server's certificate, besides the API's name. */
   abstract readonly certificateNames: pulumi.Output<string[]>;
   readonly #former: pulumi.Output<string>;
-  /** What has the address outside, where the endpoint makes one. */
+  /** Resource that holds the public address, if the endpoint has one. */
   #floatingIp?: pulumi.Resource;
-  /** The address that control planes hand to each other. */
+  /** Virtual IP that moves between control planes. */
   readonly virtualIp?: pulumi.Output<string>;
 
   protected constructor(
@@ -76,26 +78,38 @@ export abstract class Endpoint extends Addressed {
     return this.virtualIp ? [this.virtualIp] : [];
   }
 
-  /** What has an address that was chosen: Neutron must give it to no other port before. */
+  /**
+   * Resources with a fixed address. Other ports are created later: Neutron might give them the
+   * address.
+   */
   get reserved(): readonly pulumi.Resource[] {
     return [];
   }
 
-  /** What has to be made before another floating IP can be on a control plane that had the API's until now. */
+  /**
+   * Resources to create before a control plane that had the API's floating IP can get another one.
+   */
   get madeBefore(): readonly pulumi.Resource[] {
     return this.#floatingIp ? [this.#floatingIp] : [];
   }
 
-  /** What the API's name is on machines that are no control plane. Nothing: the network resolves the name. */
+  /**
+   * Returns the addresses of the API's name for machines that are no control planes. Empty: DNS
+   * resolves the name.
+   */
   abstract inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]>;
 
   /**
-   * Puts a control plane behind the endpoint. What it makes is deleted before `leave` runs, by which the machine goes: nobody is
-   * led to an API server that is about to stop. The first one comes without, since it stays as long as the cluster.
+   * Puts a control plane behind the endpoint. `leave` is the script that removes the control plane
+   * from the cluster. The endpoint forgets the control plane before it runs, so that no client
+   * connects to an API server that is about to stop. The first control plane has none: it is never
+   * removed.
    */
   abstract admit(controlPlane: Admitted, leave?: pulumi.Resource): void;
 
-  /** What the script of a control plane is told, given all control planes' addresses in their order. */
+  /**
+   * Returns the variables of a control plane's script, from the addresses of all of them in order.
+   */
   scriptValues(position: number, controlPlanes: readonly pulumi.Input<string>[]): VirtualIpValues {
     if (!this.virtualIp) return noVirtualIp;
     return {
@@ -107,7 +121,7 @@ export abstract class Endpoint extends Addressed {
     };
   }
 
-  /** The address at which the API is reached from outside, on a port. */
+  /** Returns the public address of the API, and puts it on a port. */
   protected publicAddress(
     outside: Outside & { readonly spec: EndpointSpec },
     portId: pulumi.Input<string>,
@@ -124,14 +138,14 @@ export abstract class Endpoint extends Addressed {
 
 const formerName = (cluster: string): string => `${cluster}-control-plane-endpoint`;
 
-/** The endpoint was a part of the control plane once. */
+/** Returns the URN from releases in which the endpoint was part of the control plane. */
 function former(cluster: string, parent: pulumi.Resource | undefined): pulumi.Output<string> {
   const type = "stackadm:kubeadm:ControlPlane";
   const controlPlane = pulumi.createUrn(`${cluster}-control-plane`, type, parent);
   return pulumi.createUrn(formerName(cluster), "stackadm:network:Endpoint", controlPlane);
 }
 
-/** The control plane that is asked for before one is there. */
+/** Throws: the host was requested before a control plane is behind the endpoint. */
 export const nobody = (): never => {
   throw new RangeError("an endpoint is asked for its host before a control plane is behind it");
 };

@@ -16,11 +16,14 @@ const listenersOf = z.looseObject({
   loadbalancer: z.looseObject({ listeners: z.array(z.unknown()).default([]) }),
 });
 
-/** One that was just made has no listener. One that has may be the API of a cluster of which the state is an old one. */
+/**
+ * Returns whether a load balancer has listeners. A new one has none. One that has may serve the API
+ * of a cluster whose state is outdated.
+ */
 async function hasListeners(cloud: CloudClient, { id }: { readonly id: string }): Promise<boolean> {
   const path = `/lbaas/loadbalancers/${id}`;
   const found = await cloud.request("load-balancer", "GET", path).catch((error: unknown) => {
-    // Gone since it was listed.
+    // Deleted after it was listed.
     if (error instanceof CloudError && error.kind === "not-found") return { loadbalancer: {} };
     throw error;
   });
@@ -28,9 +31,9 @@ async function hasListeners(cloud: CloudClient, { id }: { readonly id: string })
 }
 
 /**
- * Deletes the cluster's load balancers of that name, and says of each what was wrong with it.
+ * Deletes the cluster's load balancers of that name. Returns a sentence for each.
  *
- * @throws UserError for one that is at work
+ * @throws UserError if one has listeners
  */
 export async function deleteFailed(
   cloud: CloudClient,
@@ -57,8 +60,8 @@ export async function deleteFailed(
 }
 
 /**
- * When the load balancer cannot be made: Octavia keeps what failed, with its address, and the provider forgets its ID. So
- * it is deleted here, and made once more.
+ * Returns a hook for a load balancer that cannot be created. Octavia keeps it, with its address,
+ * and the provider forgets its ID. So the hook deletes it, and has it created once more.
  */
 export const clearFailed = (
   mark: ClusterMarkInput,

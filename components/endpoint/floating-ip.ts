@@ -1,7 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 
-/** A floating IP on the first control plane. Inside, each control plane is tried in turn. */
+/**
+ * Floating IP on the first control plane. Machines of the cluster try one control plane after
+ * another.
+ */
 export class FloatingIpEndpoint extends Endpoint {
   readonly #args: EndpointArgs<"floating-ip">;
   #address?: pulumi.Output<string>;

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { isDnsName } from "../spec/endpoint.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 
-/** A balancer of the user's own. Nothing is made. */
+/** Endpoint at the user's own load balancer. Nothing is created. */
 export class ExistingEndpoint extends Endpoint {
   readonly outside: pulumi.Output<string>;
   readonly certificateNames: pulumi.Output<string[]>;
@@ -20,18 +20,23 @@ export class ExistingEndpoint extends Endpoint {
     this.registerOutputs({});
   }
 
-  /** A DNS name is the API's own name then, and resolves itself. */
+  /**
+   * Returns the host, or nothing if it is a DNS name: that is then the API's name, which DNS
+   * resolves.
+   */
   inside(): pulumi.Output<string[]> {
     return pulumi.output(isDnsName(this.#host) ? [] : [this.#host]);
   }
 
-  /** Whoever runs the balancer tells it where the control planes are. */
+  /** Does nothing: the user configures the load balancer. */
   admit(): void {
     return;
   }
 }
 
-/** No way from outside: the program runs where it reaches the first control plane. */
+/**
+ * Endpoint without a way from outside: the program runs where it reaches the first control plane.
+ */
 export class PrivateEndpoint extends Endpoint {
   readonly certificateNames = pulumi.output<string[]>([]);
   #first?: pulumi.Output<string>;

@@ -1,39 +1,43 @@
 import { apiPort } from "../../base/ports.js";
 
-/** What scripts/virtual-ip.sh reads. */
+/** Variables that scripts/virtual-ip.sh reads. */
 export const virtualIpValues = ["VIRTUAL_IP", "VIRTUAL_IP_CONFIG", "VIRTUAL_IP_READY"] as const;
 
-/** For every other kind of endpoint: no keepalived, and none that is left of an earlier kind. */
+/**
+ * Values for the other kinds of endpoint: keepalived is disabled, if an earlier kind enabled it.
+ */
 export const noVirtualIp = { VIRTUAL_IP: "", VIRTUAL_IP_CONFIG: "", VIRTUAL_IP_READY: "" } as const;
 
 export interface VirtualIp {
   readonly address: string;
-  /** Of this control plane among `addresses`. */
+  /** Position of this control plane in `addresses`. */
   readonly position: number;
-  /** Of all control planes, in their order. */
+  /** Addresses of all control planes in order. */
   readonly addresses: readonly string[];
 }
 
-/** Replaced on the machine by the interface that has its address. */
+/** Placeholder that the machine replaces with the interface that has its address. */
 export const interfacePlaceholder = "@INTERFACE@";
 
-/** Where an API server says that it is ready. */
+/** Returns the URL at which an API server reports that it is ready. */
 export const readyAt = (host: string): string => `https://${host}:${String(apiPort)}/readyz`;
 
-/** One for all clusters: what another one says does not get through the security group. */
+/** VRRP router ID of all clusters: the security group blocks messages of other clusters. */
 const routerId = 51;
 
 /**
- * Who hears it. Alone, a control plane talks to itself: without a peer keepalived would speak multicast, and let go of the
- * address for seconds when the first peer comes; another peer costs nothing.
+ * Returns the peers in keepalived.conf. A single control plane has itself as peer: without a peer
+ * keepalived would use multicast, and release the address for seconds when the first peer is added.
+ * Adding a further peer has no such cost.
  */
 const peersOf = ({ addresses, position }: VirtualIp): readonly string[] =>
   addresses.length === 1 ? ["127.0.0.1"] : addresses.filter((_, other) => other !== position);
 
 /**
- * keepalived.conf of a control plane. Unicast, since not every network passes multicast; without preemption, since every
- * change of hands breaks connections. The address is where an API server is ready, and nowhere where none is. An election in
- * etcd makes no API server ready for a second or two: three questions bridge that.
+ * Returns keepalived.conf of a control plane. It uses unicast, since not every network passes
+ * multicast, and no preemption, since every move breaks connections. The address is on a control
+ * plane whose API server is ready, or on none. During an election in etcd no API server is ready
+ * for a second or two, so only the third failed check counts.
  */
 export function keepalivedConfig(of: VirtualIp): string {
   const { address, position, addresses } = of;

@@ -14,7 +14,7 @@ type Kinds = {
   ) => Endpoint;
 };
 
-/** One class per kind of endpoint. */
+/** Class of each kind of endpoint. */
 const kinds: Kinds = {
   "floating-ip": FloatingIpEndpoint,
   "load-balancer": LoadBalancerEndpoint,
@@ -23,7 +23,7 @@ const kinds: Kinds = {
   private: PrivateEndpoint,
 };
 
-/** The class of an endpoint; it takes the arguments of its own kind. */
+/** Returns the class of a kind of endpoint, which takes the arguments of that kind. */
 export const endpointClass = (
   kind: EndpointSpec["kind"],
 ): new (name: string, args: EndpointArgs, opts?: pulumi.ComponentResourceOptions) => Endpoint =>

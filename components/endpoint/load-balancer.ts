@@ -14,11 +14,14 @@ interface Vip {
   readonly portId: pulumi.Output<string>;
 }
 
-/** An hour in milliseconds: watches and `kubectl logs -f` are silent for long, Octavia's default is 50 s. */
+/**
+ * Idle timeout of an hour in milliseconds: watches and `kubectl logs -f` are silent for long, and
+ * Octavia's default is 50 s.
+ */
 const silence = 3_600_000;
 /**
- * A load balancer of Octavia in the machines' subnet. Whatever changes in it locks all of it until it is done, so its parts
- * are made one after the other. Nothing of `kubeadm init` waits for it, except with OVN.
+ * Load balancer of Octavia in the machines' subnet. Every change locks all of it, so its parts are
+ * created one after another. `kubeadm init` does not wait for it, except with OVN.
  */
 export class LoadBalancerEndpoint extends Endpoint {
   readonly certificateNames: pulumi.Output<string[]>;
@@ -26,7 +29,7 @@ export class LoadBalancerEndpoint extends Endpoint {
   readonly #vip: Vip;
   readonly #host: pulumi.Output<string>;
   readonly #pool: openstack.loadbalancer.Pool;
-  /** What was made last of the load balancer. */
+  /** Part of the load balancer that was created last. */
   #last: pulumi.Resource;
   #first?: openstack.loadbalancer.Member;
 
@@ -49,13 +52,18 @@ export class LoadBalancerEndpoint extends Endpoint {
     return pulumi.all([this.#host, first.id]).apply(([host]) => host);
   }
 
-  /** Known only when the first control plane is behind it: until then nobody answers at the address. */
+  /**
+   * Returns the address, known only when a control plane is behind it: until then nothing answers.
+   */
   inside(): pulumi.Output<string[]> {
     const first = this.#first ?? nobody();
     return pulumi.all([this.#vip.address, first.id]).apply(([address]) => [address]);
   }
 
-  /** By its address: the machine need not be there, the monitor keeps it out until its API is ready. */
+  /**
+   * Adds a control plane by its address. The machine need not exist yet: the monitor excludes it
+   * until its API is ready.
+   */
   admit({ plan, machine }: Admitted, leave?: pulumi.Resource): void {
     const member = this.make(
       openstack.loadbalancer.Member,
@@ -75,8 +83,8 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * On a port of our own, so that its address, which is in the API's certificate, is known before the load balancer is:
-   * amphorae may take minutes to boot.
+   * Creates the load balancer on a port of the program. The address, which is in the API server's
+   * certificate, is then known first: amphorae may take minutes to boot.
    */
   private onPort(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
     const { name, mark, networkId, subnetId, ipv6 } = this.#args;
@@ -85,7 +93,7 @@ export class LoadBalancerEndpoint extends Endpoint {
       description: descriptionOf(mark, "Load balancer of the Kubernetes API"),
       networkId,
       adminStateUp: true,
-      // Octavia brings its own.
+      // Octavia adds its own security group.
       noSecurityGroups: true,
       fixedIps: [{ subnetId }],
       tags: tagsOf(mark),
@@ -93,13 +101,16 @@ export class LoadBalancerEndpoint extends Endpoint {
     const address = port.allFixedIps.apply((all) => addressOf("IPv4", all));
     const place = {
       vipPortId: port.id,
-      // A subnet of IPv6 gives each port an address unasked, and Octavia does not choose between two.
+      // With an IPv6 subnet, each port has two addresses, and Octavia does not choose between them.
       ...(ipv6 && { vipAddress: address }),
     };
     return { balancer: this.balancer(place), vip: { address, portId: port.id } };
   }
 
-  /** On a port that the provider makes: OVN's knows no other, and is there in seconds. */
+  /**
+   * Creates the load balancer on the provider's port: OVN supports no other, and is ready in
+   * seconds.
+   */
   private withVip(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
     const balancer = this.balancer({ vipSubnetId: this.#args.subnetId });
     return { balancer, vip: { address: balancer.vipAddress, portId: balancer.vipPortId } };
@@ -147,7 +158,7 @@ export class LoadBalancerEndpoint extends Endpoint {
 
   private pool({ id }: openstack.loadbalancer.Listener): openstack.loadbalancer.Pool {
     const { name, spec } = this.#args;
-    // Connections last long: who comes back gets the next ones.
+    // Connections last long, so a new one goes to the member with the fewest.
     const lbMethod = isOvn(spec.provider) ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS";
     const args = { name, listenerId: id, protocol: "TCP", lbMethod };
     return this.make(openstack.loadbalancer.Pool, "pool", args, { customTimeouts });

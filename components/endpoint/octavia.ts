@@ -3,12 +3,18 @@ import type { ClusterMarkInput } from "../identity/cluster-mark.js";
 import type { Operator } from "../support/operator.js";
 import { clearFailed } from "./failed-balancer.js";
 
-/** Seconds. A member is out after three questions without an answer, and in again with the first one. */
+/**
+ * Health checks in seconds. A member is out after three failed checks, and in again after a good
+ * one.
+ */
 export const monitoring = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
-/** Octavia takes one change of a load balancer at a time, and amphorae, by Octavia's documentation, take minutes to boot: none was ever run with this program. */
+/**
+ * Time limits: Octavia applies one change of a load balancer at a time. By its documentation,
+ * amphorae take minutes to boot; the program was never run with amphorae.
+ */
 export const customTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
-/** The size and the place that were chosen for a load balancer; another one creates it again. */
+/** Returns the flavor and the zone of a load balancer. Changing one creates it again. */
 export const placed = ({
   flavorId,
   zone,
@@ -20,13 +26,13 @@ export const placed = ({
   ...(zone !== undefined && { availabilityZone: zone }),
 });
 
-/** Options of a load balancer of that name. */
+/** Returns the options of a load balancer with that name. */
 export const balancerOptions = (
   mark: ClusterMarkInput,
   name: string,
   operator: Operator | undefined,
 ): pulumi.CustomResourceOptions => ({
-  // Two cannot have the same address, and what failed is found by its name.
+  // Two load balancers cannot have the same address, and a failed one is found by its name.
   deleteBeforeReplace: true,
   customTimeouts,
   hooks: { onError: operator ? [clearFailed(mark, name, operator)] : [] },

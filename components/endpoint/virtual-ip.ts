@@ -4,7 +4,10 @@ import { descriptionOf, tagsOf } from "../identity/cluster-mark.js";
 import { addressOf } from "../../base/addresses.js";
 import { Endpoint, type EndpointArgs } from "./endpoint.js";
 
-/** An address that the control planes hand to each other by keepalived. A port that no machine has keeps it. */
+/**
+ * Virtual IP that keepalived moves between the control planes. A port without a machine reserves
+ * it.
+ */
 export class VirtualIpEndpoint extends Endpoint {
   readonly outside: pulumi.Output<string>;
   readonly certificateNames: pulumi.Output<string[]>;
@@ -36,12 +39,12 @@ export class VirtualIpEndpoint extends Endpoint {
     return pulumi.all([this.virtualIp]);
   }
 
-  /** Their scripts bring the address to them. */
+  /** Does nothing: scripts on the control planes set up the address. */
   admit(): void {
     return;
   }
 
-  /** Neutron gives the address of a port to nobody else. */
+  /** Creates a port for the address, so that Neutron gives it to no other port. */
   private reserve(args: EndpointArgs<"virtual-ip">): openstack.networking.Port {
     const { address } = args.spec;
     return this.make(openstack.networking.Port, "port", {

@@ -1,11 +1,14 @@
 # shellcheck shell=bash disable=SC2154
-# The address that control planes hand to each other, by keepalived of the distribution. Put before control-plane.sh, which
-# calls `virtual_ip` when the machine has its own address, and `await_virtual_ip` when its API answers.
-# Values: see virtualIpValues in endpoint/keepalived-documents.ts, empty without a virtual IP; ADDRESS, the machine's own.
+# Sets up the virtual IP, which the distribution's keepalived moves between control planes. Precedes
+# control-plane.sh, which calls `virtual_ip` when the machine has its own address, and
+# `await_virtual_ip` when its API answers.
+# Values: see virtualIpValues in endpoint/keepalived-documents.ts, empty without a virtual IP;
+# ADDRESS, the machine's own.
 
 readonly keepalived=/etc/keepalived/keepalived.conf
 
-# Until the API here is ready, keepalived leaves the address alone: the first time is before there is an API.
+# virtual_ip: first runs before there is an API. keepalived takes the address when this API is
+# ready.
 virtual_ip() {
   local interface restart config peer
   if [[ -z $VIRTUAL_IP ]]; then
@@ -14,7 +17,7 @@ virtual_ip() {
   fi
   interface=$(interface_of "$ADDRESS")
   [[ -n $interface ]] || die "no interface of $(hostname) has the address $ADDRESS"
-  # Only addresses: balancing needs a module that not every kernel has.
+  # VRRP only: load balancing needs a kernel module that not every kernel has.
   write /etc/default/keepalived 0644 'DAEMON_ARGS="--vrrp"'$'\n'
   restart=$changed
   config=${VIRTUAL_IP_CONFIG//@INTERFACE@/$interface}
@@ -23,7 +26,7 @@ virtual_ip() {
   done < <(former_peers)
   write "$keepalived" 0644 "$config"$'\n'
   systemctl enable keepalived
-  # Who reads its file anew keeps the address; who starts anew lets go of it.
+  # A reload keeps the address, a restart releases it.
   if [[ $restart == yes ]]; then
     systemctl restart keepalived
   elif [[ $changed == yes ]]; then
@@ -33,12 +36,13 @@ virtual_ip() {
   fi
 }
 
-# Who was a peer stays one: a control plane that is about to leave would take the address from one that it hears no more.
+# former_peers: prints the present peers. They are kept, because a control plane that is about to
+# leave takes the address from a peer that it no longer hears.
 former_peers() {
   [[ ! -e $keepalived ]] || awk '/unicast_peer/ { inside = 1; next } /}/ { inside = 0 } inside { print $1 }' "$keepalived"
 }
 
-# Another kind of endpoint took its place: nobody may answer at the address any more.
+# no_virtual_ip: disables keepalived after a change of the kind, so that no machine has the address.
 no_virtual_ip() {
   grep -qs '^# Written by stackadm' "$keepalived" || return 0
   systemctl disable --now keepalived
@@ -56,5 +60,5 @@ virtual_ip_answers() {
     [[ $(curl --silent --insecure --max-time "$((3 * factor))" "$VIRTUAL_IP_READY") == ok ]]
 }
 
-# interface_of ADDRESS: the interface that has it, or nothing.
+# interface_of ADDRESS: prints the interface that has it, or nothing.
 interface_of() { ip -o addr show to "$1" | awk '{ print $2; exit }'; }
