@@ -1,4 +1,7 @@
-/** The pod networks that a cluster can have: a folder each, and a row (pure). What deploys them is in pod-network.ts. */
+/**
+ * Pod networks that a cluster can have, each with a folder and a row (pure). pod-network.ts deploys
+ * them.
+ */
 import type { z } from "zod";
 import { rangesOf, type ClusterRanges } from "../../base/addresses.js";
 import { calico } from "./calico/traits.js";
@@ -9,7 +12,7 @@ import { kubeRouter } from "./kube-router/traits.js";
 import { none } from "./none/traits.js";
 import type { PodNetworkTraits } from "./traits.js";
 
-/** By the word that a specification has for it, in the order of the documentation. */
+/** Pod networks by `kind` in a specification, in the order of the documentation. */
 export const podNetworks = {
   "kube-router": kubeRouter,
   "cloud-routes": cloudRoutes,
@@ -23,28 +26,28 @@ type Rows = typeof podNetworks;
 export type PodNetworkKind = keyof Rows;
 export const podNetworkKinds = Object.keys(podNetworks) as readonly PodNetworkKind[];
 
-/** The options of one kind, or of any of several, with every default filled in. */
+/** Options of one kind, or of any of several, with all defaults. */
 export type OptionsOf<Kind extends PodNetworkKind> = z.output<Rows[Kind]["options"]>;
 
-/** A pod network with every default filled in. */
+/** Specification of a pod network, with all defaults. */
 export type PodNetworkSpec = OptionsOf<PodNetworkKind>;
 
-/** What hints name as another choice: the usual one, and one whose packets need no right on a port. */
+/** Kinds that hints suggest: the default, and one that needs no permission at ports. */
 export const otherPodNetworks = {
   usual: "kube-router",
   wrapped: "flannel",
 } as const satisfies Record<string, PodNetworkKind>;
 
-/** The namespaces that pod networks of the program's have of their own: of all kinds, whichever the cluster has. */
+/** Separate namespaces of all kinds, whichever the cluster has. */
 export const podNetworkNamespaces = Object.values<{ readonly namespace?: string }>(
   podNetworks,
 ).flatMap(({ namespace }) => namespace ?? []);
 
-/** The traits of a pod network as it was specified. */
+/** Returns the traits of a specified pod network. */
 export const podNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>
   (podNetworks[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);
 
-/** Every range that the machines' ports allow. */
+/** Returns every range that the machines' ports allow. */
 export const routedRangesOf = ({
   podNetwork,
   network,
@@ -56,12 +59,14 @@ export const routedRangesOf = ({
   return [...routedRanges.flatMap((range) => rangesOf(range, network)), ...moreRanges];
 };
 
-/** Bytes that a packet of a pod gets more on its way. */
+/** Returns the bytes that encapsulation adds to a packet of a pod. */
 export const overheadOf = (spec: PodNetworkSpec, withIpv6: boolean): number => {
   const { overhead, ipv6 } = podNetworkTraits(spec);
   return withIpv6 && "overhead" in ipv6 ? ipv6.overhead : overhead;
 };
 
-/** Whether routes on the cluster's router lead to the pods, see {@link PodNetworkTraits.routesOfCloud}. */
+/**
+ * Returns {@link PodNetworkTraits.routesOfCloud}: routes on the cluster's router lead to the pods.
+ */
 export const routedByCloud = (spec: PodNetworkSpec): boolean =>
   podNetworkTraits(spec).routesOfCloud === true;

@@ -21,7 +21,7 @@ type Made = new (
 
 const { core, rbac, apps, policy, apiextensions } = kubernetes;
 
-/** A type without its row here is a type error. */
+/** Class of each type. A type without a row here is a type error. */
 const classes: Readonly<Record<ManifestType, unknown>> = {
   "v1 Namespace": core.v1.Namespace,
   "v1 ServiceAccount": core.v1.ServiceAccount,
@@ -40,13 +40,13 @@ const classes: Readonly<Record<ManifestType, unknown>> = {
 
 const classOf = (object: ManifestObject): Made => classes[typeOf(object)] as Made;
 
-/** `DaemonSet calico-node` as the end of a resource's name. */
+/** Returns the end of a resource's name, like `daemon-set-calico-node`. */
 const roleOf = ({ kind, metadata: { name } }: ManifestObject): string =>
   `${kind.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()}-${name}`;
 
-/** An add-on whose objects are those of a published manifest, each a resource. */
+/** Add-on that creates a resource for each object of a published manifest. */
 export abstract class ManifestAddon extends Addon {
-  /** The objects as they are published. What is wrong with them was said before anything was made. */
+  /** Returns the published objects. An earlier check has already reported their problems. */
   protected read(
     pinned: PinnedManifest,
     anchors: Anchors,
@@ -57,7 +57,7 @@ export abstract class ManifestAddon extends Addon {
     return manifest.objects;
   }
 
-  /** Makes all of them; answers the DaemonSet. */
+  /** Creates all objects and returns the DaemonSet. */
   protected deploy(
     objects: readonly ManifestObject[],
     daemonSet: string,
@@ -68,7 +68,8 @@ export abstract class ManifestAddon extends Addon {
     const workloads = objects.filter(isWorkload).map((object) => ({
       object,
       made: this.object(classOf(object), roleOf(object), object, {
-        // order: pods without their account are refused, without rights, kinds and configuration they fail.
+        // order: pods are refused without their account, and fail without rights, CRDs and
+        // configuration.
         dependsOn: before,
         customTimeouts: this.daemonSetTimeouts,
       }),

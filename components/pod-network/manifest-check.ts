@@ -8,13 +8,13 @@ import { readManifest, type Anchors, type Manifest } from "./manifest-objects.js
 
 type ByManifest = Extract<PodNetworkSpec, { readonly manifest: PinnedManifest }>["kind"];
 
-/** A kind that comes by a manifest, without its row here, is a type error. */
+/** Anchors of each kind with a manifest. A kind without a row here is a type error. */
 const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => Anchors>> = {
   calico: calicoAnchorsOf,
   canal: () => canalAnchors,
 };
 
-/** The objects of a pinned manifest, or what is wrong with it in a sentence. */
+/** Returns the objects of a pinned manifest, or a sentence that says what is wrong with it. */
 export function manifestOf(pinned: PinnedManifest, wanted: Anchors, files?: PinnedFiles): Manifest {
   const read = readPinned(pinned, files);
   if ("problem" in read) return read;
@@ -31,7 +31,7 @@ interface Checked {
   readonly network: { readonly ipv6?: object | undefined };
 }
 
-/** What is wrong with the manifest of a pod network that comes by one: asked before anything is begun. */
+/** Returns the problems of a pod network's manifest. Checked before anything changes. */
 export function manifestProblems(
   { podNetwork: spec, network }: Checked,
   files?: PinnedFiles,

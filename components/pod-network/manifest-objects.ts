@@ -1,4 +1,4 @@
-/** Reads a published manifest and changes what is in it: objects in, objects out (pure). */
+/** Reads a published manifest and changes its objects (pure). */
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { manifestImage, type ImageRegistry, type OwnImages } from "../../base/images.js";
@@ -9,7 +9,7 @@ const objectSchema = z.looseObject({
   kind: z.string(),
   metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
 });
-/** An object of a manifest. Values that are known only later are Pulumi's inputs. */
+/** Object of a manifest. Values that are known later are inputs of Pulumi. */
 export type ManifestObject = z.output<typeof objectSchema>;
 
 const containerSchema = z.looseObject({
@@ -32,7 +32,7 @@ const workloadSchema = objectSchema.extend({
 });
 type Workload = z.output<typeof workloadSchema>;
 
-/** What manifests of pod networks hold, by `apiVersion kind`. */
+/** Types that a pod network's manifest may contain, as `apiVersion kind`. */
 export const manifestTypes = [
   ...(["v1 Namespace", "v1 ServiceAccount", "v1 ConfigMap", "v1 Secret", "v1 Service"] as const),
   "rbac.authorization.k8s.io/v1 ClusterRole",
@@ -46,27 +46,29 @@ export const manifestTypes = [
 ] as const;
 export type ManifestType = (typeof manifestTypes)[number];
 
-/** Of an object that was read: nothing else gets so far. */
+/** Returns the type of an object that `readManifest` accepted. */
 export const typeOf = ({ apiVersion, kind }: ManifestObject): ManifestType =>
   `${apiVersion} ${kind}` as ManifestType;
 
 const workloadKinds = ["DaemonSet", "Deployment"];
 export const isWorkload = ({ kind }: ManifestObject): boolean => workloadKinds.includes(kind);
 
-/** What a manifest must have for its pod network to be told what it has to know. */
+/** Parts of a manifest that receive the cluster's settings, so that it must have them. */
 export interface Anchors {
   readonly configMap: string;
   readonly daemonSet: string;
-  /** Containers of the DaemonSet that are given settings. */
+  /** Containers of the DaemonSet that receive settings. */
   readonly containers: readonly string[];
-  /** What of the ConfigMap's text is changed, and how a person calls it. @default nothing */
+  /** Text in the ConfigMap that is changed, and its name in error messages. @default none */
   readonly data?: { readonly key: string; readonly pattern: RegExp; readonly says: string };
 }
 
 export type Manifest =
   { readonly objects: readonly ManifestObject[] } | { readonly problem: string };
 
-/** The objects of a manifest, if it is one of the network that it is meant for. */
+/**
+ * Returns the objects of a manifest. Refuses a manifest of something other than its pod network.
+ */
 export function readManifest(text: string, anchors: Anchors): Manifest {
   try {
     const documents = parseAllDocuments(text);
@@ -116,7 +118,7 @@ const containersOf = (object: ManifestObject): readonly ManifestContainer[] => {
 
 type Change = (object: ManifestObject) => ManifestObject;
 
-/** Every object through all changes, in their order. */
+/** Returns the objects after all changes, in the order of the changes. */
 export const changed = (
   objects: readonly ManifestObject[],
   changes: readonly Change[],
@@ -150,7 +152,10 @@ const mapContainers =
     };
   };
 
-/** The site's copies of the images, or what stands in for them, and the last log lines as the pod's message, which is what a failed `up` shows. */
+/**
+ * Sets the registry's copies of images, or the user's replacements, and makes the last lines of a
+ * failed container's log its message, which a failed `up` shows.
+ */
 export const runHere = (registry: ImageRegistry | undefined, own?: OwnImages): Change =>
   mapContainers((container) => ({
     ...container,
@@ -158,21 +163,21 @@ export const runHere = (registry: ImageRegistry | undefined, own?: OwnImages): C
     terminationMessagePolicy: "FallbackToLogsOnError",
   }));
 
-/** Values of a ConfigMap; others stay as they are published. */
+/** Sets values of a ConfigMap; all others are kept. */
 export const withData = (name: string, data: Readonly<Record<string, Late>>): Change =>
   only("ConfigMap", name, (object) => ({
     ...object,
     data: { ...(object["data"] as object), ...data },
   }));
 
-/** A text of a ConfigMap as it is published, changed. */
+/** Edits a text of a ConfigMap. */
 export const withEdited = (name: string, key: string, edit: (text: string) => string): Change =>
   only("ConfigMap", name, (object) => {
     const data = object["data"] as Readonly<Record<string, unknown>>;
     return { ...object, data: { ...data, [key]: edit(String(data[key])) } };
   });
 
-/** One container of a DaemonSet. */
+/** Changes one container of a DaemonSet. */
 export const withContainer = (
   daemonSet: string,
   name: string,
@@ -184,10 +189,10 @@ export const withContainer = (
     mapContainers((container) => (container.name === name ? change(container) : container)),
   );
 
-/** What stands in the environment: a value, or a field of the pod. */
+/** Value of an environment variable: a text, or a field of the pod. */
 export type Variable = string | { readonly fieldPath: string };
 
-/** Variables of a container; others stay as they are published. */
+/** Sets variables of a container; all others are kept. */
 export const withVariables =
   (variables: Readonly<Record<string, Variable>>) =>
   (container: ManifestContainer): ManifestContainer => ({
@@ -200,7 +205,7 @@ export const withVariables =
     ],
   });
 
-/** Restarts the pods of a DaemonSet when the value is another one. */
+/** Adds an annotation that restarts the pods of a DaemonSet when its value changes. */
 export const withChecksum = (daemonSet: string, value: Late): Change =>
   only("DaemonSet", daemonSet, (object) => {
     const { spec } = object as Workload;

@@ -1,7 +1,7 @@
 import { publishedManifests } from "../../base/manifests.js";
 import { doc, present, record, text } from "../arguments/values.js";
 
-/** The published manifest that a pod network comes by, and another one instead. */
+/** Returns the schema of the option that replaces a pod network's published manifest. */
 export const manifestOption = (kind: keyof typeof publishedManifests) =>
   record({
     source: present("a manifest").meta(

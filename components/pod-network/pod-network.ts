@@ -11,38 +11,43 @@ import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js"
 import type { PinnedFiles } from "../support/pinned-file.js";
 import type { AddonArgs } from "../support/addon.js";
 
-/** What is deployed by the program. */
+/** Kinds that the program deploys. */
 export type DeployedKind = Exclude<PodNetworkKind, "none">;
 
-/** What every pod network is told; each takes what it needs. */
+/** Arguments of every pod network; each uses those that it needs. */
 export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> extends AddonArgs {
-  /** The kind with its options. */
+  /** Options of the kind. */
   readonly options: OptionsOf<Kind>;
-  /** Change: in place, one node after the other. */
+  /** Images by name. Change: in place, one node after another. */
   readonly images: ImageTable;
-  /** The site's copies, for images that a manifest names. Change: in place. @default where they are published */
+  /**
+   * Registry of the site's copies of images that a manifest names. Change: in place. @default none
+   */
   readonly registry?: ImageRegistry | undefined;
-  /** What stands in for those. Change: in place, one node after the other. @default nothing */
+  /** Images that replace those. Change: in place, one node after another. @default none */
   readonly ownImages?: OwnImages | undefined;
-  /** Where a published manifest's file is, and is kept. Change: in place. @default see {@link PinnedFiles} */
+  /**
+   * Directories of published manifests and their copies. Change: in place. @default see {@link
+   * PinnedFiles}
+   */
   readonly files?: PinnedFiles | undefined;
   /** Range of pod addresses. Change: refused. */
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. */
   readonly serviceCidr: string;
-  /** The same ranges of IPv6. Change: refused. @default there is none */
+  /** IPv6 ranges of pods and Services. Change: refused. @default none */
   readonly ipv6?: ClusterRanges | undefined;
-  /** Name that machines know the API by. Change: refused. @default it is reached as a Service */
+  /** Name by which machines know the API. Change: refused. @default it is reached as a Service */
   readonly apiName?: string | undefined;
-  /** MTU of the pods' interfaces, bytes. Change: in place, for new pods. */
+  /** MTU of the pods' interfaces in bytes. Change: in place, for new pods. */
   readonly podMtu: pulumi.Input<number>;
 }
 
 /** Arguments of {@link PodNetwork}. */
 export interface PodNetworkArgs extends Omit<PodNetworkSettings, "podMtu" | "options"> {
-  /** The pod network. Change: refused. */
+  /** Pod network with its options. Change: refused. */
   readonly spec: OptionsOf<DeployedKind>;
-  /** MTU of the nodes' network, bytes. Change: in place, for new pods. */
+  /** MTU of the nodes' network in bytes. Change: in place, for new pods. */
   readonly networkMtu: pulumi.Input<number>;
 }
 
@@ -52,7 +57,7 @@ type Component<Kind extends DeployedKind> = new (
   opts?: pulumi.ComponentResourceOptions,
 ) => Addon & { readonly daemonSet: kubernetes.apps.v1.DaemonSet };
 
-/** A kind without its row here is a type error. */
+/** Component of each kind. A kind without a row here is a type error. */
 const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
   "kube-router": KubeRouter,
   "cloud-routes": KubeRouter,
@@ -61,16 +66,16 @@ const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
   canal: Canal,
 };
 
-/** Whether there is something to deploy: not for one that the user brings along. */
+/** Returns whether the program deploys the pod network, not the user. */
 export const isDeployed = (spec: PodNetworkSpec): spec is OptionsOf<DeployedKind> =>
   spec.kind !== "none";
 
-/** The pod network of the cluster, whichever it is: the one place that picks. */
+/** Pod network of the cluster. This is the only class that selects a component by the kind. */
 export class PodNetwork extends Addon {
-  // As it is in the state of clusters that exist.
+  // Type in the state of existing clusters.
   static readonly type = "stackadm:addons:NetworkPlugin";
 
-  /** Created means that pods on each node then known reach those on all others. */
+  /** DaemonSet; when it is created, pods on all nodes known until then reach each other. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(name: string, args: PodNetworkArgs, opts?: pulumi.ComponentResourceOptions) {

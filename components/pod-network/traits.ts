@@ -1,28 +1,32 @@
-/** What of a pod network others depend on, before there is one (pure). */
+/** Traits of a pod network that other parts depend on before it is deployed (pure). */
 import type { z } from "zod";
 import type { ClusterRanges, Ipv6Mode } from "../../base/addresses.js";
 import type { ImageName } from "../../base/images.js";
 import type { Late } from "../support/kubernetes-types.js";
 
-/** What has to pass between machines beside what all clusters' machines exchange. */
+/**
+ * Traffic that a pod network needs between machines, besides what every cluster's machines
+ * exchange.
+ */
 export interface Passage {
-  /** Names the rule; stable. */
+  /** Name of the rule; stable. */
   readonly name: string;
-  /** Whose addresses the packets have. */
+  /** Source addresses of the packets. */
   readonly from: "machines" | "pods" | { readonly range: string };
-  /** Absent: every protocol. `4` is IPIP, for which not every cloud has a word. */
+  /** Protocol; absent: every protocol. `4` is IPIP, which not every cloud knows by a name. */
   readonly protocol?: "tcp" | "udp" | "4";
   /** First and last port; absent: every port. */
   readonly ports?: readonly [number, number];
-  /** Why; kept in the cloud as the rule's description. */
+  /** Reason for the rule, which is its description in the cloud. */
   readonly reason: string;
 }
 
 type Range = keyof ClusterRanges;
 
 /**
- * How a packet gets from a pod to one on another machine. Neutron drops what has an address that the sender's port does not
- * allow: either the ports allow the ranges, or packets travel inside those of the machines.
+ * Path of a packet to a pod on another machine. Neutron drops packets whose source address the
+ * sender's port does not allow: either the ports allow these ranges, or packets are encapsulated in
+ * packets of the machines.
  */
 type Path =
   | {
@@ -38,56 +42,61 @@ type Path =
     }
   | {
       readonly encapsulation: "vxlan" | "ipip" | "fou";
-      /** Bytes that it adds to a packet: the pods' MTU is the network's without them. */
+      /** Bytes that encapsulation adds to a packet. The pods' MTU is the network's minus these. */
       readonly overhead: number;
-      /** Of Services, where machines answer for their addresses. */
+      /** Range of Services, if machines answer for addresses of Services. */
       readonly routedRanges: readonly "services"[];
     }
   | {
-      /** Inside packets of machines only where these are in different subnets. */
+      /** Encapsulates packets only between machines in different subnets. */
       readonly encapsulation: "cross-subnet";
       readonly overhead: number;
       readonly routedRanges: readonly [Range, ...Range[]];
     };
 
-/** What of a pod network, with its options, others depend on. Nothing else asks which one it is. */
+/** Traits of a pod network with its options. No other code asks for its kind. */
 export type PodNetworkTraits = Path & {
   /** Images that each machine needs before its pods have addresses. */
   readonly images: readonly ImageName[];
   readonly passages: readonly Passage[];
   /**
-   * What it does where the cluster has IPv6 besides: for which of the ways in which machines get their addresses, and what it
-   * adds to a packet then; or why it does not, after its name.
+   * Support of IPv6: how machines may get their addresses, and the bytes that encapsulation then
+   * adds; or the reason why it is refused, as the rest of a sentence that begins with the kind.
    */
   readonly ipv6:
     | { readonly modes: readonly Ipv6Mode[]; readonly overhead: number }
     | { readonly refused: string };
-  /** True where the pod network proxies Services itself; kubeadm then leaves kube-proxy out. */
+  /** Whether the pod network proxies Services itself; kubeadm then omits kube-proxy. */
   readonly replacesKubeProxy: boolean;
-  /** More ranges that the machines' ports allow. @default none */
+  /** Further ranges that the machines' ports allow. @default none */
   readonly moreRanges?: readonly string[];
   /**
-   * Whether the cloud controller keeps a route to each node's pods on the router, and what a node's port allows: nobody else
-   * may then change that. @default others do not
+   * Whether the cloud controller sets a route to each node's pods on the router, and the allowed
+   * addresses of the node's port. Nothing else may then change these. @default no
    */
   readonly routesOfCloud?: true;
-  /** Whether it shares the pods' range out by itself, not by what kube-controller-manager gives each node. @default it does not */
+  /** Whether it divides the pod range itself, instead of kube-controller-manager. @default no */
   readonly sharesOutRange?: true;
-  /** Whether the user deploys it, in their own time. @default the program does, and waits for it */
+  /** Whether the user deploys it, at any time. @default no: the program does, and waits for it */
   readonly broughtAlong?: true;
-  /** What of its options must not lie open, each where it is written: `peers[0].password`. @default nothing */
+  /** Options that must be secret, each with its path, like `peers[0].password`. @default none */
   readonly secrets?: readonly { readonly path: string; readonly value: Late | undefined }[];
-  /** Modules of the kernel that it needs, beside those that every node needs. */
+  /** Kernel modules that it needs, besides those of every node. */
   readonly kernelModules: readonly string[];
 };
 
-/** A kind: what its folder says of it before anything is made. */
+/** Row of a kind: facts about it, known before anything is created. */
 export interface PodNetworkRow<Options extends z.ZodType> {
-  /** What is written of it. */
+  /** Schema of its options. */
   readonly options: Options;
-  /** What it does with the pods' packets, and whether it enforces network policies: for the documentation, after its name. */
+  /**
+   * Text of the documentation, after its name: how it handles pods' packets and network policies.
+   */
   readonly summary: string;
-  /** Its own namespace, where its pods need of their machine what no other may have. @default kube-system */
+  /**
+   * Separate namespace, if its pods need more rights on their machine than others. @default
+   * kube-system
+   */
   readonly namespace?: string;
   readonly traits: (options: z.output<Options>) => PodNetworkTraits;
 }

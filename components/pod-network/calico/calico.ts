@@ -5,11 +5,11 @@ import { ManifestAddon } from "../manifest-addon.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 import { calicoAnchors, calicoAnchorsOf, calicoObjects } from "./manifests.js";
 
-/** Pod network and network policies by Calico's published manifest. */
+/** Pod network and network policies from Calico's published manifest. */
 export class Calico extends ManifestAddon {
   static readonly type = "stackadm:pod-network:Calico";
 
-  /** Created means that each node then known has its routes. */
+  /** DaemonSet; when it is created, each node known until then has its routes. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(

@@ -1,4 +1,4 @@
-/** Calico as pod network and network policy: what its published manifest is told of this cluster (pure). */
+/** Adapts Calico's published manifest, pod network and network policy, to a cluster (pure). */
 import type { ImageRegistry, OwnImages } from "../../../base/images.js";
 import type { Late } from "../../support/kubernetes-types.js";
 import type { CalicoOptions } from "./options.js";
@@ -24,20 +24,22 @@ export const calicoAnchors: Anchors = {
 /** Arguments of {@link calicoObjects}. */
 export interface CalicoSettings {
   readonly encapsulation: CalicoOptions["encapsulation"];
-  /** Range of the pods: addresses come from Calico's own blocks of it. */
+  /** Range of the pods. Calico assigns addresses from blocks of its own. */
   readonly podCidr: string;
-  /** The pods' range of IPv6. @default there is none */
+  /** IPv6 range of the pods. @default none */
   readonly ipv6Pods?: string | undefined;
-  /** MTU of the pods' interfaces, bytes. */
+  /** MTU of the pods' interfaces in bytes. */
   readonly podMtu: Late;
   readonly registry: ImageRegistry | undefined;
-  /** Images that stand in for those of the manifest. */
+  /** Images that replace those of the manifest. */
   readonly ownImages?: OwnImages | undefined;
-  /** Digest of what the ConfigMap is made of: another one restarts the pods, which install it. */
+  /** Digest of the inputs of the ConfigMap. A new one restarts the pods, which install it. */
   readonly configChecksum: Late;
 }
 
-/** What wraps the pods' packets, in Calico's words. BIRD exchanges routes where felix itself does not make them. */
+/**
+ * Calico's settings for each encapsulation. BIRD exchanges routes where felix does not create them.
+ */
 const pools = {
   vxlan: { backend: "vxlan", vxlan: "Always", ipip: "Never" },
   "vxlan-cross-subnet": { backend: "vxlan", vxlan: "CrossSubnet", ipip: "Never" },
@@ -45,10 +47,10 @@ const pools = {
   none: { backend: "bird", vxlan: "Never", ipip: "Never" },
 } as const;
 
-/** Where its CNI plugin asks who gives a pod its addresses: those of IPv6 it gives only when told so. */
+/** IPAM in the CNI configuration, which must state that Calico assigns IPv6 addresses, too. */
 const ipam = /"type":\s*"calico-ipam"/;
 
-/** The same of a cluster of both families, to whose manifest that has to be told. */
+/** Returns the anchors. With IPv6, the manifest must also have the IPAM that is edited. */
 export const calicoAnchorsOf = ({ ipv6 }: { readonly ipv6?: object | undefined }): Anchors =>
   ipv6
     ? {
@@ -63,11 +65,14 @@ const ofIpv6 = (pods: string, vxlan: string): Readonly<Record<string, string>> =
   IP6_AUTODETECTION_METHOD: "kubernetes-internal-ip",
   CALICO_IPV6POOL_CIDR: pods,
   CALICO_IPV6POOL_VXLAN: vxlan,
-  // As of IPv4: nobody outside knows a way back to a pod.
+  // As with IPv4, nothing outside knows a route back to a pod.
   CALICO_IPV6POOL_NAT_OUTGOING: "true",
 });
 
-/** The manifest's objects for this cluster. Calico makes its pool of addresses of them once, when it first starts. */
+/**
+ * Returns the manifest's objects for a cluster. Calico reads its address pool only at its first
+ * start.
+ */
 export function calicoObjects(
   objects: readonly ManifestObject[],
   settings: CalicoSettings,
@@ -88,7 +93,7 @@ export function calicoObjects(
         CALICO_IPV4POOL_IPIP: ipip,
         CLUSTER_TYPE: backend === "bird" ? "k8s,bgp" : "k8s",
         IP: "autodetect",
-        // The kubelet's address, whichever interfaces a machine has.
+        // kubelet's address, whatever interfaces a machine has.
         IP_AUTODETECTION_METHOD: "kubernetes-internal-ip",
         ...(ipv6Pods !== undefined && ofIpv6(ipv6Pods, vxlan)),
       }),
@@ -106,7 +111,7 @@ export function calicoObjects(
 
 type Probe = { readonly exec?: { readonly command?: readonly string[] } } | undefined;
 
-/** BIRD does not run, so nobody may ask for it. */
+/** Removes the probes of BIRD, which does not run. */
 function withoutBird(container: ManifestContainer): ManifestContainer {
   const asked = (probe: Probe): object => ({
     ...probe,

@@ -1,19 +1,19 @@
 import type { Passage, PodNetworkRow, PodNetworkTraits } from "../traits.js";
 import { calicoOptions, type CalicoOptions } from "./options.js";
 
-/** Calico's own port for VXLAN, IANA's. */
+/** Port of Calico for VXLAN, as assigned by IANA. */
 const vxlanPort = 4789;
 
 const common = {
-  // Those of its manifest.
+  // The published manifest names its images.
   images: [],
   replacesKubeProxy: false,
 } as const;
 
-/** Headers of Ethernet 14, UDP 8 and VXLAN 8, with that of IPv4 20 or IPv6 40. */
+/** Bytes of the headers: Ethernet 14, UDP 8 and VXLAN 8, with IPv4 20 or IPv6 40. */
 const overheads = { ipv4: 50, ipv6: 70 } as const;
 
-/** Network policies are sets of addresses that iptables asks. */
+/** Kernel modules for network policies, which are sets of addresses in iptables rules. */
 const policies = ["ip_set", "xt_set"] as const;
 
 const wrapped: Passage = {
@@ -29,7 +29,7 @@ const asTheyAre: Passage = {
   reason: "Pods reach each other without encapsulation",
 };
 
-/** By encapsulation. */
+/** Traits by encapsulation. */
 const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>> = {
   vxlan: {
     ...common,
@@ -52,7 +52,7 @@ const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>>
   ipip: {
     ...common,
     encapsulation: "ipip",
-    // A second header of IPv4.
+    // A second IPv4 header.
     overhead: 20,
     routedRanges: [],
     passages: [

@@ -6,11 +6,11 @@ import { ManifestAddon } from "../manifest-addon.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 import { canalAnchors, canalObjects } from "./manifests.js";
 
-/** flannel's tunnels with Calico's network policies, by the published manifest. */
+/** flannel's tunnels with Calico's network policies, from the published manifest. */
 export class Canal extends ManifestAddon {
   static readonly type = "stackadm:pod-network:Canal";
 
-  /** Created means that each node then known has its tunnel. */
+  /** DaemonSet; when it is created, each node known until then has its tunnel. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(

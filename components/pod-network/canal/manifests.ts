@@ -1,4 +1,6 @@
-/** Canal, flannel with Calico's network policies: what its published manifest is told of this cluster (pure). */
+/**
+ * Adapts Canal's published manifest, flannel with Calico's network policies, to a cluster (pure).
+ */
 import type { ImageRegistry, OwnImages } from "../../../base/images.js";
 import type { Late } from "../../support/kubernetes-types.js";
 import {
@@ -20,18 +22,18 @@ export const canalAnchors: Anchors = {
 
 /** Arguments of {@link canalObjects}. */
 export interface CanalSettings {
-  /** MTU of the pods' interfaces, bytes. */
+  /** MTU of the pods' interfaces in bytes. */
   readonly podMtu: Late;
   /** flannel's configuration (flannel/manifests.ts). */
   readonly networkConfig: Late;
   readonly registry: ImageRegistry | undefined;
-  /** Images that stand in for those of the manifest. */
+  /** Images that replace those of the manifest. */
   readonly ownImages?: OwnImages | undefined;
-  /** Digest of what the ConfigMap is made of: another one restarts the pods, which install it. */
+  /** Digest of the inputs of the ConfigMap. A new one restarts the pods, which install it. */
   readonly configChecksum: Late;
 }
 
-/** The manifest's objects for this cluster. */
+/** Returns the manifest's objects for a cluster. */
 export function canalObjects(
   objects: readonly ManifestObject[],
   settings: CanalSettings,
@@ -41,7 +43,7 @@ export function canalObjects(
     runHere(settings.registry, settings.ownImages),
     withData(configMap, { "net-conf.json": settings.networkConfig, veth_mtu: settings.podMtu }),
     withChecksum(daemonSet, settings.configChecksum),
-    // flanneld takes an address for the interface that has it: the node's, whichever others there are.
+    // flanneld finds the interface by its address: the node's, whatever other interfaces there are.
     withContainer(
       daemonSet,
       "kube-flannel",

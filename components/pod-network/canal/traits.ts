@@ -2,7 +2,7 @@ import { vxlanOverhead, vxlanPassage } from "../flannel/traits.js";
 import type { PodNetworkRow } from "../traits.js";
 import { canalOptions } from "./options.js";
 
-/** flannel's tunnels, with Calico's felix for the policies. */
+/** Row for flannel's tunnels with network policies by Calico's felix. */
 export const canal: PodNetworkRow<typeof canalOptions> = {
   options: canalOptions,
   summary: "wraps them in flannel's VXLAN and enforces network policies with Calico",
@@ -10,12 +10,12 @@ export const canal: PodNetworkRow<typeof canalOptions> = {
     encapsulation: "vxlan",
     overhead: vxlanOverhead,
     routedRanges: [],
-    // Those of its manifest.
+    // The published manifest names its images.
     images: [],
     passages: [vxlanPassage],
     ipv6: { refused: "is published for IPv4 alone" },
     replacesKubeProxy: false,
-    // Network policies are sets of addresses that iptables asks.
+    // Modules for network policies, which are sets of addresses in iptables rules.
     kernelModules: ["vxlan", "ip_set", "xt_set"],
   }),
 };

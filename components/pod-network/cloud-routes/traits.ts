@@ -2,8 +2,9 @@ import type { PodNetworkRow } from "../traits.js";
 import { cloudRoutesOptions } from "./options.js";
 
 /**
- * A route to each machine's pods on the cluster's router, which the cloud controller keeps as nodes come and go; it allows the
- * same addresses at their ports. kube-router, without its BGP, attaches pods to their machine and filters.
+ * Row for routes on the cluster's router: the cloud controller keeps one to the pods of each node,
+ * and allows their addresses at the node's port. kube-router, without BGP, attaches pods to their
+ * machine and enforces network policies.
  */
 export const cloudRoutes: PodNetworkRow<typeof cloudRoutesOptions> = {
   options: cloudRoutesOptions,
@@ -20,7 +21,7 @@ export const cloudRoutes: PodNetworkRow<typeof cloudRoutesOptions> = {
     ],
     ipv6: { refused: "keeps routes for IPv4 alone" },
     replacesKubeProxy: false,
-    // Network policies are sets of addresses that iptables asks.
+    // Modules for network policies, which are sets of addresses in iptables rules.
     kernelModules: ["ip_set", "xt_set"],
   }),
 };

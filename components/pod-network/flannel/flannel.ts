@@ -12,11 +12,11 @@ import {
 } from "./manifests.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
-/** Pod network in VXLAN or by routes of the machines, without network policies. */
+/** flannel as pod network, by VXLAN or by routes of the machines, without network policies. */
 export class Flannel extends Addon {
   static readonly type = "stackadm:addons:Flannel";
 
-  /** Created means that each node then known has its tunnel, or its routes. */
+  /** DaemonSet; when it is created, each node known until then has its tunnel or its routes. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(
@@ -46,7 +46,7 @@ export class Flannel extends Addon {
         configChecksum: configuration.apply((text) => checksum(cniConfiguration(), text)),
       }),
       {
-        // order: pods without their account are refused, without rights and configuration they fail.
+        // order: pods are refused without their account, and fail without rights and configuration.
         dependsOn: [...access, configMap],
         customTimeouts: this.daemonSetTimeouts,
       },

@@ -1,4 +1,4 @@
-/** flannel as pod network: namespace, access, configuration, DaemonSet (pure). */
+/** flannel as pod network: namespace, RBAC, configuration, DaemonSet (pure). */
 import { access, reading, rule } from "../../support/manifests/access.js";
 import {
   apiByName,
@@ -29,24 +29,27 @@ const configDirectory = "/etc/kube-flannel";
 const cniKey = "cni-conf.json";
 const networkKey = "net-conf.json";
 const pluginDirectory = "/opt/cni/bin";
-/** Where flanneld writes, and its CNI plugin reads, the node's subnet and MTU. */
+/** Directory in which flanneld writes the node's subnet and MTU for its CNI plugin. */
 const stateDirectory = "/run/flannel";
 const healthPort = 20245;
 
-/** flannel's own namespace, as its documentation has it. */
+/** Returns flannel's namespace, with the name that flannel's documentation uses. */
 export function flannelNamespace(): Namespace {
   return {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: {
       name: namespace,
-      // Its pods are in the node's network and write to its directories.
+      // Its pods use the node's network and write to the node's directories.
       labels: { "pod-security.kubernetes.io/enforce": "privileged" },
     },
   };
 }
 
-/** flanneld tells the other nodes its tunnel's end by annotations of its node. With NODE_NAME it reads no pod. */
+/**
+ * Returns flannel's rights. flanneld publishes the address of its tunnel as annotations of its
+ * node. With NODE_NAME it reads no pods.
+ */
 export function flannelAccess(): Access {
   return access({
     account,
@@ -55,7 +58,7 @@ export function flannelAccess(): Access {
   });
 }
 
-/** The CNI configuration list. flannel's plugin completes the bridge's part from what flanneld wrote. */
+/** Returns the CNI configuration list. flannel's plugin completes it from the file of flanneld. */
 export function cniConfiguration(): string {
   const plugins = [
     { type: "flannel", delegate: { hairpinMode: true, isDefaultGateway: true } },
@@ -65,10 +68,10 @@ export function cniConfiguration(): string {
 }
 
 /**
- * flanneld's configuration. A tunnel that is there keeps its MTU until its machine starts again.
+ * Returns flanneld's configuration. An existing tunnel keeps its MTU until its machine restarts.
  *
- * @param podMtu of pod interfaces, bytes
- * @param ipv6 the pods' range of IPv6; default: there is none
+ * @param podMtu MTU of the pods' interfaces in bytes
+ * @param ipv6 IPv6 range of the pods; default: none
  */
 export function networkConfiguration(
   podCidr: string,
@@ -76,9 +79,9 @@ export function networkConfiguration(
   podMtu: number,
   ipv6?: string,
 ): string {
-  // flanneld wants to know how large a packet may leave the machine, and takes off the tunnel's bytes itself.
+  // flanneld expects the MTU of the machine's network, and subtracts the tunnel's bytes itself.
   const tunnel = { Type: "vxlan", VNI: 1, Port: vxlanPort, MTU: podMtu + vxlanOverhead };
-  // Pods then have the MTU of the machine's interface, which is the network's.
+  // Without a tunnel, pods have the MTU of the machine's interface, which is the network's.
   return json({
     Network: podCidr,
     ...(ipv6 !== undefined && { EnableIPv6: true, IPv6Network: ipv6 }),
@@ -88,7 +91,7 @@ export function networkConfiguration(
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/** Carries both configurations to the nodes. */
+/** Returns the ConfigMap that brings both configurations to the nodes. */
 export function flannelConfigMap(networkConfig: Late): ConfigMap {
   return {
     apiVersion: "v1",
@@ -101,15 +104,17 @@ export function flannelConfigMap(networkConfig: Late): ConfigMap {
 /** Arguments of {@link flannelDaemonSet}. */
 export interface FlannelSettings {
   readonly images: { readonly flannel: string; readonly flannelCniPlugin: string };
-  /** Digest of both configurations: a changed one restarts the pods, which install them. */
+  /** Digest of both configurations. A new one restarts the pods, which install them. */
   readonly configChecksum: Late;
-  /** Whether pods have IPv6 besides. @default they do not */
+  /** Whether pods also have IPv6. @default no */
   readonly dual?: boolean;
-  /** Name that machines know the API by. @default it is reached as a Service */
+  /** Name by which machines know the API. @default it is reached as a Service */
   readonly apiName?: string | undefined;
 }
 
-/** One flanneld per node; subnets of nodes are those that kube-controller-manager gave them. */
+/**
+ * Returns the DaemonSet: one flanneld per node. kube-controller-manager assigns the nodes' subnets.
+ */
 export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
   const { images, configChecksum, dual = false, apiName } = settings;
   const labels = appLabel(name);
@@ -150,7 +155,7 @@ export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
 
 const configurationMount = { name: "configuration", mountPath: configDirectory, readOnly: true };
 
-/** Root on the node's files and nothing else, but what is added. */
+/** Returns a security context for root with no capabilities but these. */
 const only = (...add: string[]): SecurityContext => ({
   allowPrivilegeEscalation: false,
   capabilities: { drop: ["ALL"], ...(add.length > 0 && { add }) },
@@ -160,7 +165,7 @@ function installPlugin(image: string) {
   return container({
     name: "install-cni-plugin",
     image,
-    // -f: a plugin that is running cannot be written to, only replaced.
+    // -f: a plugin that is running cannot be overwritten, only replaced.
     command: ["cp", "-f", "/flannel", `${pluginDirectory}/flannel`],
     volumeMounts: [{ name: "plugins", mountPath: pluginDirectory }],
     securityContext: only(),
@@ -168,8 +173,8 @@ function installPlugin(image: string) {
 }
 
 /**
- * The interface that has the node's address, whichever else there is. Of two families flanneld looks for that of IPv6 only
- * where it is told which one it is, and the node's addresses come as one value.
+ * Returns the settings that select the interface with the node's address. With two families,
+ * flanneld finds the IPv6 interface only if it gets both addresses, which come as one value.
  */
 const interfaceOf = (dual: boolean) =>
   dual
@@ -195,7 +200,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
     ...command,
     args: [
       "--kube-subnet-mgr",
-      // Nobody outside knows a way back to a pod.
+      // Nothing outside knows a route back to a pod.
       "--ip-masq",
       ...iface,
       `--net-config-path=${configDirectory}/${networkKey}`,
@@ -219,7 +224,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
       httpGet: { path: "/healthz", port: healthPort, host: "127.0.0.1" },
     }),
     resources: { requests: { cpu: "50m", memory: "50Mi" } },
-    // Routes, tunnel and iptables of the node.
+    // It changes routes, tunnel and iptables of the node.
     securityContext: only("NET_ADMIN", "NET_RAW"),
   });
 }

@@ -1,16 +1,18 @@
 import type { Passage, PodNetworkRow, PodNetworkTraits } from "../traits.js";
 import { flannelOptions, type FlannelOptions } from "./options.js";
 
-/** The Linux kernel's own port for VXLAN, which is flannel's default too. */
+/** Port of the Linux kernel for VXLAN, which is also flannel's default. */
 export const vxlanPort = 8472;
 
-/** Headers of Ethernet 14, IPv4 20, UDP 8 and VXLAN 8. */
+/** Bytes of the headers: Ethernet 14, IPv4 20, UDP 8 and VXLAN 8. */
 export const vxlanOverhead = 50;
 
-/** Packets of IPv6 travel between addresses of IPv6, whose header has 20 bytes more. */
+/** Overhead of IPv6 packets: their tunnel uses IPv6, whose header is 20 bytes longer. */
 export const vxlanOverheadOfIpv6 = vxlanOverhead + 20;
 
-/** Within what all machines may send to each other, but nothing that such a network needs should depend on that. */
+/**
+ * Rule for VXLAN. Nodes accept all UDP from each other, but pod networks must not depend on that.
+ */
 export const vxlanPassage: Passage = {
   name: "vxlan",
   from: "machines",
@@ -24,7 +26,7 @@ const common = {
   replacesKubeProxy: false,
 } as const;
 
-/** By backend. */
+/** Traits by backend. */
 const traits: Readonly<Record<FlannelOptions["backend"], PodNetworkTraits>> = {
   // A tunnel from each node to every other one: works wherever machines reach each other.
   vxlan: {
@@ -36,7 +38,7 @@ const traits: Readonly<Record<FlannelOptions["backend"], PodNetworkTraits>> = {
     ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: vxlanOverheadOfIpv6 },
     kernelModules: ["vxlan"],
   },
-  // A route to each other node, which are all in one subnet: Neutron delivers the pods' packets as they are.
+  // A route to each other node, all in one subnet: Neutron delivers the pods' packets unchanged.
   "host-gw": {
     ...common,
     encapsulation: "none",

@@ -14,11 +14,14 @@ import {
 import { routedByCloud } from "../kinds.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
-/** Attaches pods to their machine, enforces network policies, and keeps the routes between machines by BGP, or has the cloud keep them. */
+/**
+ * kube-router: attaches pods to their machine, enforces network policies, and exchanges routes by
+ * BGP, unless the cloud controller sets them.
+ */
 export class KubeRouter extends Addon {
   static readonly type = "stackadm:addons:KubeRouter";
 
-  /** Created means that each node then known routes pods. */
+  /** DaemonSet; when it is created, each node known until then routes pods. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(
@@ -39,7 +42,7 @@ export class KubeRouter extends Addon {
     this.daemonSet = this.object(
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
-      // The pod range is not passed on: each node's share of it stands in the Node object.
+      // The pod range is not passed: each node's Node object has its part of the range.
       kubeRouterDaemonSet({
         ...{ image: args.images.kubeRouter, apiName: args.apiName },
         serviceCidrs: [args.serviceCidr, ...(args.ipv6 ? [args.ipv6.services] : [])],
@@ -49,7 +52,7 @@ export class KubeRouter extends Addon {
         configChecksum: configuration.apply((text) => checksum(text)),
       }),
       {
-        // order: pods without their account are refused, without rights and configuration they fail.
+        // order: pods are refused without their account, and fail without rights and configuration.
         dependsOn: [...access, configMap, ...(peers ? [peers] : [])],
         customTimeouts: this.daemonSetTimeouts,
       },
@@ -57,7 +60,7 @@ export class KubeRouter extends Addon {
     this.registerOutputs({});
   }
 
-  /** Where a peer has a password. */
+  /** Creates the Secret with the passwords if any peer has one. */
   #peers(options: RouterOptions | undefined): kubernetes.core.v1.Secret | undefined {
     const passwords = options?.peers.map(({ password }) => password) ?? [];
     if (passwords.every((one) => one === undefined)) return undefined;
@@ -66,6 +69,8 @@ export class KubeRouter extends Addon {
   }
 }
 
-/** No digest: what people choose as a password would be found by it. */
+/**
+ * Returns the Secret's version. A digest would reveal a weak password to someone who tries many.
+ */
 const versionOf = ({ metadata }: kubernetes.core.v1.Secret): pulumi.Output<string> =>
   pulumi.unsecret(metadata).apply(({ resourceVersion }) => resourceVersion);

@@ -1,4 +1,4 @@
-/** kube-router as pod network and network policy: access, CNI configuration, DaemonSet (pure). */
+/** kube-router as pod network and network policy: RBAC, CNI configuration, DaemonSet (pure). */
 import { access, reading, rule, systemNamespace } from "../../support/manifests/access.js";
 import {
   apiByName,
@@ -18,13 +18,16 @@ import type { KubeRouterOptions } from "./options.js";
 const name = "kube-router";
 const configMapName = "kube-router-cni";
 const configKey = "cni.conflist";
-/** Where the configuration is until it is complete. */
+/** Directory of the configuration until it is complete. */
 const draftDirectory = "/run/cni-configuration";
 const cniFile = "10-kuberouter.conflist";
 const draft = `${draftDirectory}/${cniFile}`;
 const healthPort = 20244;
 
-/** What kube-router watches to route pods and to enforce policies; it changes nothing. */
+/**
+ * Returns kube-router's rights: it reads these to route pods and enforce policies, and writes
+ * nothing.
+ */
 export function kubeRouterAccess(): Access {
   return access({
     account: name,
@@ -37,9 +40,9 @@ export function kubeRouterAccess(): Access {
 }
 
 /**
- * The CNI configuration list. kube-router adds the node's pod range to it on each node.
+ * Returns the CNI configuration list. kube-router adds the node's pod range to it on each node.
  *
- * @param mtu of pod interfaces, bytes: the network's MTU, since nothing is encapsulated
+ * @param mtu MTU of the pods' interfaces in bytes
  */
 export function cniConfiguration(mtu: number): string {
   const plugins = [
@@ -58,7 +61,7 @@ export function cniConfiguration(mtu: number): string {
   return `${JSON.stringify(list, undefined, 2)}\n`;
 }
 
-/** Carries the CNI configuration to the nodes. */
+/** Returns the ConfigMap that brings the CNI configuration to the nodes. */
 export function kubeRouterConfigMap(configuration: Late): ConfigMap {
   return {
     apiVersion: "v1",
@@ -72,7 +75,7 @@ const passwordsSecret = "kube-router-peers";
 const passwordsKey = "passwords";
 const passwordsDirectory = "/etc/kube-router-peers";
 
-/** The passwords of all peers, in their order; nothing stands for none. */
+/** Returns the passwords of all peers in order, in base64; empty for a peer without one. */
 export const peerPasswords = (passwords: readonly (string | undefined)[]): string =>
   passwords.map((one = "") => Buffer.from(one).toString("base64")).join(",");
 
@@ -86,29 +89,33 @@ export function peersSecret(passwords: Late): Secret {
   };
 }
 
-/** What of kube-router's options its pods are told. */
+/** Options that kube-router's pods get. */
 export type RouterOptions = Omit<KubeRouterOptions, "kind">;
 
 /** Arguments of {@link kubeRouterDaemonSet}. */
 export interface KubeRouterSettings {
   readonly image: string;
-  /** Ranges of cluster IPs: what policies treat as services. One of IPv6 means that it routes both families. */
+  /**
+   * Ranges of cluster IPs, which policies treat as Services. An IPv6 range makes it route both
+   * families.
+   */
   readonly serviceCidrs: readonly string[];
-  /** Whether the routers tell each other by BGP which pods they lead to. */
+  /** Whether the routers exchange routes to their pods by BGP. */
   readonly exchangesRoutes: boolean;
-  /** Absent: all as by default. */
+  /** Absent: all defaults. */
   readonly options?: RouterOptions;
-  /** Name that machines know the API by. @default it is reached as a Service */
+  /** Name by which machines know the API. @default it is reached as a Service */
   readonly apiName?: string | undefined;
-  /** Changes when the passwords of peers do, which are read once. @default no peer has one */
+  /** Version of the peers' passwords, which are read only at the start. @default no peer has one */
   readonly passwordsVersion?: Late;
-  /** Digest of the CNI configuration: a changed one restarts the pods, which install it. */
+  /** Digest of the CNI configuration. A new one restarts the pods, which install it. */
   readonly configChecksum: Late;
 }
 
 /**
- * One router per node, in an iBGP mesh or alone. Without an overlay all nodes are in one subnet and their ports allow the addresses
- * of their pods, so Neutron delivers these as they are.
+ * Returns the DaemonSet: one router per node, in an iBGP mesh or alone. Without an overlay, all
+ * nodes are in one subnet and their ports allow their pods' addresses, so Neutron delivers the
+ * packets.
  */
 export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
   const labels = appLabel(name);
@@ -155,7 +162,9 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
   };
 }
 
-/** kube-router adds the range of its node's pods to a file that is there. */
+/**
+ * Returns the container that copies the configuration: kube-router adds to an existing file only.
+ */
 function draftConfiguration(image: string) {
   return container({
     name: "draft-cni-configuration",
@@ -179,7 +188,9 @@ const overlayOf = (options: RouterOptions | undefined): readonly string[] =>
         `--overlay-encap=${options.tunnel}`,
       ];
 
-/** Whom it tells its routes besides, and of what. */
+/**
+ * Returns the flags for BGP peers outside the cluster, and for the addresses that they are told.
+ */
 function peersOf({ peers, multihop, advertiseServices }: RouterOptions, passwords: boolean) {
   if (peers.length === 0) return [];
   const each = (of: (peer: RouterOptions["peers"][number]) => string | number): string =>
@@ -194,13 +205,13 @@ function peersOf({ peers, multihop, advertiseServices }: RouterOptions, password
   ];
 }
 
-/** What it does beyond the default, in which it says nothing of it. */
+/** Returns the flags of options that differ from the default. */
 function choices(options: RouterOptions, passwords: boolean): readonly string[] {
   const { asn, serviceRanges, hairpin } = options;
   return [
     ...(asn === 64512 ? [] : [`--cluster-asn=${asn.toString()}`]),
     ...peersOf(options, passwords),
-    // It tells peers of no other addresses, and as service proxy it answers for no others.
+    // Only these addresses are advertised to peers, and answered by kube-router as service proxy.
     ...serviceRanges.flatMap((range) => [
       `--service-external-ip-range=${range}`,
       `--loadbalancer-ip-range=${range}`,
@@ -220,17 +231,18 @@ function router(settings: KubeRouterSettings) {
     args: [
       "--run-router=true",
       "--run-firewall=true",
-      // Services are kube-proxy's, unless it stands for that.
+      // kube-proxy serves Services, unless kube-router replaces it.
       `--run-service-proxy=${String(options?.serviceProxy ?? false)}`,
       ...overlayOf(options),
       "--bgp-graceful-restart=true",
-      // Until then a machine reaches no other pods where something has removed the routes: by default that is a minute.
+      // If something removes the routes, a machine reaches no other pods until the next sync. The
+      // default is a minute.
       "--injected-routes-sync-period=10s",
-      // Alone it still gives pods their addresses, and masquerades what they send outside.
+      // Without BGP, it still assigns pods' addresses and masquerades their traffic to the outside.
       ...(exchangesRoutes ? [] : ["--enable-ibgp=false"]),
-      // The MTU is Neutron's, written into the CNI configuration.
+      // The CNI configuration contains the MTU, which comes from Neutron.
       "--auto-mtu=false",
-      // For another cloud's metadata service; here it would only wait for it.
+      // This check is for another cloud; here it would only wait for that cloud's metadata service.
       "--disable-source-dest-check=false",
       ...(dual ? ["--enable-ipv6=true"] : []),
       ...serviceCidrs.map((range) => `--service-cluster-ip-range=${range}`),
@@ -243,7 +255,7 @@ function router(settings: KubeRouterSettings) {
       { name: "KUBE_ROUTER_CNI_CONF_FILE", value: draft },
       ...apiByName(apiName),
     ],
-    // With IPv6 the last of the node's ranges is one with a colon.
+    // With IPv6, the file is complete when it has a range with a colon, which is added last.
     lifecycle: publishes({
       when: `grep -q '"subnet"${dual ? ': *"[^"]*:' : ""}' ${draft}`,
       ...{ from: draft, as: cniFile },
@@ -260,7 +272,7 @@ function router(settings: KubeRouterSettings) {
     readinessProbe: readiness({ httpGet: healthz }, { periodSeconds: 2, failureThreshold: 3 }),
     livenessProbe: liveness({ httpGet: healthz }, { initialDelaySeconds: 20 }),
     resources: { requests: { cpu: "50m", memory: "64Mi" } },
-    // Routes, iptables, ipsets and sysctls of the node.
+    // It changes routes, iptables, ipsets and sysctls of the node.
     securityContext: { privileged: true },
   });
 }

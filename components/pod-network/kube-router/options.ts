@@ -24,12 +24,12 @@ const bounded = (
     error: ({ input }) => `${shown(input)} ${instead}`,
   });
 
-/** The ranges that kube-router takes for itself: those that no registry gives away. */
+/** Numbers that the cluster's own autonomous system may have: private ones. */
 const own = [
   [64512, 65535],
   [4200000000, 4294967294],
 ] as const;
-/** And for others: all but reserved ones. */
+/** Numbers that peers may have: all but reserved ones. */
 const others = [
   [1, 23455],
   [23457, 63999],
@@ -62,7 +62,7 @@ const peer = record({
     ),
 });
 
-/** kube-router with what its routers tell and whom. */
+/** Options of kube-router: overlay, peers, and what is advertised to them. */
 export const kubeRouterOptions = record({
   kind: z.literal("kube-router"),
   asn: asn(own, "is not a private number; write one of 64512 to 65535 or 4200000000 to 4294967294")
@@ -156,7 +156,7 @@ interface Written {
   readonly hairpin: boolean;
 }
 
-/** What has no effect, or one that nobody sees. */
+/** Returns the problems: options without an effect, or with one that no peer sees. */
 function wrongRouter(of: Written): Problem[] {
   const { peers, multihop, advertiseServices, serviceRanges } = of;
   const alone = "is for peers, and there are none; name one in podNetwork.peers, or leave it out";

@@ -1,7 +1,10 @@
 import type { Passage, PodNetworkRow, PodNetworkTraits } from "../traits.js";
 import { kubeRouterOptions, type KubeRouterOptions } from "./options.js";
 
-/** What a tunnel adds to a packet: an outer header of IP, and with FoU one of UDP and of GUE besides. */
+/**
+ * Bytes that a tunnel adds to a packet: an outer IP header, and with FoU also one of UDP and of
+ * GUE.
+ */
 const overheads = { ipip: 20, fou: 32 } as const;
 
 const asTheyAre: Passage = {
@@ -39,7 +42,7 @@ function pathOf({ overlay, tunnel, advertiseServices }: KubeRouterOptions) {
         path: {
           encapsulation: tunnel,
           overhead,
-          // What was sent to a Service's own address is answered from there.
+          // An advertised cluster IP is the source address of the Service's replies.
           routedRanges: advertiseServices.includes("cluster-ip") ? (["services"] as const) : [],
         },
         passages: [wrapped[tunnel]],
@@ -48,7 +51,7 @@ function pathOf({ overlay, tunnel, advertiseServices }: KubeRouterOptions) {
 }
 
 const modulesOf = ({ overlay, tunnel, serviceProxy }: KubeRouterOptions): readonly string[] => [
-  // Network policies are sets of addresses that iptables asks.
+  // Modules for network policies, which are sets of addresses in iptables rules.
   ...["ip_set", "xt_set"],
   ...(overlay === "off" ? [] : ["ipip"]),
   ...(overlay !== "off" && tunnel === "fou" ? ["fou"] : []),
@@ -67,7 +70,7 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
         reason: "BGP of a router outside",
       })),
     ],
-    // It takes for its own subnet what the machine's address says, which DHCPv6 gives without a range.
+    // kube-router needs the prefix length of the machine's address, which DHCPv6 does not provide.
     ipv6:
       options.overlay === "off"
         ? { modes: ["slaac"], overhead: 0 }
@@ -82,7 +85,7 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
   };
 };
 
-/** An iBGP mesh of all nodes, which are in one subnet: Neutron delivers the pods' packets as they are. */
+/** Row for kube-router: by default an iBGP mesh of nodes in one subnet, without encapsulation. */
 export const kubeRouter: PodNetworkRow<typeof kubeRouterOptions> = {
   options: kubeRouterOptions,
   summary: "routes their packets as they are and enforces network policies",

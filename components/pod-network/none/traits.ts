@@ -1,7 +1,10 @@
 import type { PodNetworkRow } from "../traits.js";
 import { noneOptions } from "./options.js";
 
-/** Whatever is brought along: the ports let pods' packets pass as they are, which wrapped ones do not need. */
+/**
+ * Row for a pod network that the user deploys. The ports let pods' packets pass, which encapsulated
+ * packets do not need.
+ */
 export const none: PodNetworkRow<typeof noneOptions> = {
   options: noneOptions,
   summary:
