@@ -6,13 +6,13 @@ import { scriptsBeside } from "../support/static-scripts.js";
 
 const read = scriptsBeside(__dirname);
 
-/** The script that shows that a machine lets the program in. */
+/** Scripts that prove that a machine accepts the program's login. */
 export const loginScripts = [
   read("../support/scripts/common.sh"),
   read("scripts/login.sh"),
 ] as const;
 
-/** Each machine is reached at its own address: the program runs where the machines are. */
+/** Access at each machine's own address: the program runs in the machines' network. */
 const direct: Access = {
   route: (machine) => machine.ssh(machine.address),
 };
@@ -22,15 +22,15 @@ const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<strin
   return adminAddress;
 };
 
-/** Each machine is reached at its address in the admin network. */
+/** Access at each machine's address in the admin network. */
 const admin: Access = {
   route: (machine) => machine.ssh(inAdminNetwork(machine)),
 };
 
-/** The ways on which no machine leads to another, by their name in a specification. */
+/** Kinds of access without a hop, by their name in a specification. */
 export const withoutHops: Readonly<Partial<Record<string, Access>>> = { direct, admin };
 
-/** One machine is reached at `host`, all others through it. */
+/** Returns the access that reaches `entry` at `host` and all other machines through it. */
 export const through = (entry: Machine, host: pulumi.Output<string>): Access => {
   const hop = entry.ssh(host);
   return {
@@ -39,20 +39,23 @@ export const through = (entry: Machine, host: pulumi.Output<string>): Access => 
 };
 
 export interface EntryAddressArgs extends Outside {
-  /** Port of the machine that is the way in. */
+  /** Port of the entry machine. */
   readonly portId: pulumi.Input<string>;
-  /** The floating IP, if the project has it already. @default one is made */
+  /** Floating IP that the project has already. @default a new one is created */
   readonly given?: string | undefined;
-  /** What is made first: a port has one floating IP, and this one may have had the API's. */
+  /**
+   * Resources to create first: a port has only one floating IP, and this port may have had the
+   * API's.
+   */
   readonly after: readonly pulumi.Resource[];
 }
 
-/** A floating IP on the machine that is the way in, where the API's endpoint is none. */
+/** Floating IP of the entry machine, if the API's endpoint has none there. */
 export class EntryAddress extends Addressed {
   static readonly type = "stackadm:access:EntryAddress";
   readonly address: pulumi.Output<string>;
 
-  /** @param former name under which the state may hold it */
+  /** @param former name in the state of an earlier release */
   constructor(
     name: string,
     args: EntryAddressArgs,
@@ -69,7 +72,7 @@ export class EntryAddress extends Addressed {
       { portId, what: "SSH", given },
       {
         dependsOn: [...after],
-        // Also where an earlier run came no further than the component.
+        // Needed even if an earlier run created nothing but the component.
         aliases: renamed ? [itself] : [],
       },
     );

@@ -14,7 +14,9 @@ const scripts = [
   read("scripts/bastion.sh"),
 ] as const;
 
-/** A machine that is nothing but the way to the others: the only one that SSH from outside reaches. */
+/**
+ * Bastion: a machine that only leads to the others, and the only one that accepts SSH from outside.
+ */
 export class Bastion extends MachineGroup {
   static readonly type = "stackadm:access:Bastion";
   readonly member: Member;
@@ -27,7 +29,10 @@ export class Bastion extends MachineGroup {
     this.registerOutputs({});
   }
 
-  /** The way through it, known when it lets everybody in: until then nobody dials, and its own failure is the only one. */
+  /**
+   * Returns the access through the bastion, known when the bastion accepts connections. Before, no
+   * other machine is dialled, so that a failure of the bastion is reported once.
+   */
   at(host: pulumi.Output<string>, spec: Pick<ClusterSpec, "ssh" | "securityUpdates">): Access {
     const { machine } = this.member;
     const access = through(machine, host);
@@ -43,7 +48,9 @@ export class Bastion extends MachineGroup {
   }
 }
 
-/** The floating IP on a bastion. It had the name of every way in once, and is then the same one. */
+/**
+ * Floating IP of a bastion. In an earlier release it had the name of any entry address; it is kept.
+ */
 export class BastionAddress extends EntryAddress {
   constructor(name: string, args: EntryAddressArgs, opts?: pulumi.ComponentResourceOptions) {
     super(name, args, opts, former(name));
@@ -53,8 +60,9 @@ export class BastionAddress extends EntryAddress {
 const formerName = (name: string): string => name.replace(/bastion-access$/, "access");
 
 /**
- * The name under which the state holds the bastion's floating IP, if it is not its own: Neutron lets no second one onto its port.
- * An address of that name on a control plane is another one: machines that leave go by it.
+ * Returns the former name of the bastion's floating IP if the state has one on the bastion's port,
+ * since Neutron refuses a second one there. An address of that name on a control plane is another
+ * one, through which leaving machines are reached.
  */
 const former = (name: string): pulumi.Output<string> =>
   pulumi.output(
@@ -64,7 +72,7 @@ const former = (name: string): pulumi.Output<string> =>
         recorded.find((one) => one.name === resource)?.outputs[output];
       const address = outputOf(`${formerName(name)}-floating-ip`, "fixedIp");
       const its = outputOf(name.replace(/access$/, "0-port"), "allFixedIps");
-      // No resource has a name of nothing.
+      // Name that no resource has.
       return Array.isArray(its) && its.includes(address) ? formerName(name) : `${name}-nothing`;
     }),
   );

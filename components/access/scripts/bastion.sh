@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# Lets the operators log in (logins.sh), looks whether a machine lets everybody through at once, and has it install security updates.
-# Result: {"startups": NUMBER}. Runs again without harm.
+# Lets the operators log in (logins.sh), checks that all machines can be reached through this one at
+# once, and turns security updates on or off. Result: {"startups": NUMBER}. Runs again without harm.
 
-# Machines that log in through this one at once, while they are not logged in yet.
+# Connections without a finished login that sshd must accept at once.
 readonly wanted=100
 
 bastion() {

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# Shows that a machine lets the program in, so that all others may be reached through it. Result: {}. Changes nothing.
+# Proves that a machine accepts the program's login, so that others can be reached through it.
+# Result: {}. Changes nothing.
 
 login() { printf '{}\n' >&4; }
 
-# Its own lock: a step that an earlier run left at work on the machine is nothing to wait for.
+# Its own lock: a step of an earlier run that still works on the machine need not be waited for.
 run_step login login login-lock
