@@ -11,38 +11,38 @@ export interface Taint {
   readonly effect: string;
 }
 
-/** As kubectl and kubelet read it. */
+/** Returns the taint in the form of kubectl and kubelet. */
 export const taintText = ({ key, value, effect }: Taint): string => `${key}=${value}:${effect}`;
 
-/** A machine before it exists. */
+/** Machine of the plan, before it exists. */
 export interface PlannedMachine {
   /** Name of the server, of its port and of the node. */
   readonly name: string;
   readonly role: Role;
   /** Name of its group in the specification. */
   readonly pool: string;
-  /** From 0; the last ones go first. */
+  /** Position in the group, from 0; the last ones are deleted first. */
   readonly position: number;
-  /** Absent: Nova chooses. */
+  /** Availability zone. Absent: Nova chooses. */
   readonly zone?: string;
-  /** In the machines' network. Absent: Neutron chooses. */
+  /** Address in the machines' network. Absent: Neutron chooses. */
   readonly address?: string;
-  /** Name or ID. */
+  /** Name or ID of the flavor. */
   readonly flavor: string;
-  /** Name or ID. */
+  /** Name or ID of the image. */
   readonly image: string;
   readonly generation: number;
-  /** Of the server, besides the cluster's marks. */
+  /** Tags of the server, besides the cluster's marks. */
   readonly tags: readonly string[];
   readonly metadata: Texts;
-  /** For Nova's scheduler, besides the server group. */
+  /** Hints for Nova's scheduler, besides the server group. */
   readonly schedulerHints: Texts;
   readonly volumes: readonly PlannedVolume[];
-  /** More parts for cloud-init. */
+  /** Further parts for cloud-init. */
   readonly cloudInit: readonly string[];
 }
 
-/** Scripts of the user's own, for bash; empty: none. */
+/** Scripts of the user, for bash; empty: none. */
 export interface OwnSteps {
   readonly beforeKubeadm: string;
   readonly afterKubeadm: string;
@@ -50,68 +50,68 @@ export interface OwnSteps {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Machines that are made alike and kept apart from each other. */
+/** Machines that are created alike and placed apart from each other. */
 export interface PlannedGroup {
   readonly pool: string;
   readonly role: Role;
-  /** Where it is written in the specification. */
+  /** Path of the group in the specification. */
   readonly path: string;
-  /** With the cluster's and a dash before it, the name of the component that makes it. */
+  /** Name of the component that creates it, without the cluster's name and a dash. */
   readonly component: string;
-  /** With a dash and the position, the name of each machine. */
+  /** Name of each machine, without a dash and the position. */
   readonly name: string;
   /** Policy of the server group; absent: there is none. */
   readonly policy?: "soft-anti-affinity" | "anti-affinity";
-  /** Of the nodes. */
+  /** Labels of the nodes. */
   readonly labels: Texts;
   readonly taints: readonly Taint[];
   readonly steps: OwnSteps;
-  /** Of the machines' ports besides the program's own; names or IDs of what exists. */
+  /** Further security groups of the machines' ports; names or IDs of existing ones. */
   readonly securityGroups: readonly string[];
   readonly machines: readonly PlannedMachine[];
 }
 
-/** Every machine and every name of a cluster, decided before anything is made. */
+/** Plan of a cluster: all its machines and names, decided before anything is created. */
 export interface ClusterPlan {
   readonly cluster: string;
-  /** The control planes first. */
+  /** Groups of nodes, the control planes first. */
   readonly groups: readonly [PlannedGroup, ...PlannedGroup[]];
-  /** The machine through which all others are reached, where it is none of them. */
+  /** Bastion, through which all other machines are reached, if there is one. */
   readonly bastion?: PlannedGroup;
-  /** Machines that run etcd and nothing else, where it does not run on the control planes. */
+  /** Machines that run only etcd. Absent: etcd runs on the control planes. */
   readonly etcd?: PlannedGroup;
-  /** Network, subnet and router are all called so. */
+  /** Name of the network, the subnet and the router. */
   readonly networkName: string;
-  /** Names of what makes the API's endpoint. */
+  /** Name of the resources of the API's endpoint. */
   readonly endpointName: string;
-  /** Name of what leads to the ingress controller. */
+  /** Name of the resources that lead to the ingress controller. */
   readonly ingressName: string;
   readonly securityGroups: readonly PlannedSecurityGroup[];
-  /** Those that were written for single machines and for the API, in the machines' network. */
+  /** Fixed addresses in the machines' network: of single machines and of the API. */
   readonly addresses: readonly string[];
 }
 
 export interface PlannedSecurityGroup {
-  /** `node` is the group of all nodes, `admin` that of all second interfaces; the others are those of one role. */
+  /** Members: `node` is all nodes, `admin` all second interfaces, every other one a role. */
   readonly group: SecurityGroup;
   readonly name: string;
-  /** Whose it is, for people. */
+  /** Description of the group for people. */
   readonly what: string;
 }
 
-/** One group per role, one that all nodes are in, so that no rule is written once per role, and one of second interfaces. */
+/** Security groups: one per role, one for all nodes, and one for second interfaces. */
 export type SecurityGroup = "node" | "admin" | Role;
 
-/** The security groups of a machine. */
+/** Returns the security groups of a machine. */
 export const securityGroupsOf = (role: Role): readonly SecurityGroup[] =>
   roleTable[role].node ? ["node", role] : [role];
 
 type Place = Pick<PlannedGroup, "pool" | "role" | "path" | "component">;
 
-/** The component of the control planes. */
+/** Component of the control planes. */
 export const controlPlaneComponent = "control-plane";
 
-/** A group of which a cluster has one: the names of its machines are `<cluster>-control-plane-<position>`, and so on. */
+/** Returns the names of a group that a cluster has once, such as `<cluster>-control-plane-0`. */
 const single = (role: Role, path: string = role): Place => ({
   ...{ role, pool: role, path, component: role },
 });
@@ -121,7 +121,7 @@ const placeOf = (pool: string): Place => ({
   ...{ path: `workers.${pool}`, component: `workers-${pool}` },
 });
 
-/** What single machines have otherwise than their group. */
+/** Settings of a single machine that replace those of its group. */
 interface Override extends WrittenVolumes {
   readonly flavor?: string | undefined;
   readonly image?: string | undefined;
@@ -130,7 +130,7 @@ interface Override extends WrittenVolumes {
   readonly generation?: number | undefined;
 }
 
-/** A group as it is written. */
+/** Group as it is written in the specification. */
 export interface WrittenGroup
   extends
     Pick<PlannedMachine, "tags" | "metadata" | "schedulerHints" | "cloudInit">,
@@ -162,7 +162,7 @@ type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
 };
 type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
 
-/** The zone of the machine at `position`: zones in turn, or none when Nova may choose. */
+/** Returns the zone of the machine at `position`, in rotation. Undefined: Nova chooses. */
 export function zoneAt(zones: readonly string[], position: number): string | undefined {
   return zones.length === 0 ? undefined : zones[position % zones.length];
 }
@@ -199,10 +199,10 @@ function group(
   };
 }
 
-/** What machines do not have that are no nodes. */
+/** Settings that only nodes have. */
 const noNode = { labels: {}, taints: [] } as const;
 
-/** What one machine does not have: others of its group, and a part in the cluster. */
+/** Settings of a group with a single machine that is not part of the cluster. */
 const alone = {
   ...{ ...noNode, nodes: {}, count: 1 },
   spread: "soft",
@@ -218,13 +218,13 @@ const bastionOf = (
     ...written,
   });
 
-/** Those that were written, of machines and of the API. */
+/** Returns the fixed addresses, of machines and of the API. */
 const addressesIn = (groups: readonly PlannedGroup[], endpoint: Planned["endpoint"]): string[] => [
   ...groups.flatMap(({ machines }) => machines.flatMap(({ address }) => address ?? [])),
   ...(endpoint?.kind === "virtual-ip" ? [endpoint.address ?? []].flat() : []),
 ];
 
-/** The plan of a cluster. Pure: the same specification has the same plan. */
+/** Returns the plan of a cluster. Pure: the same specification gives the same plan. */
 export function planCluster(spec: Planned): ClusterPlan {
   const { name, controlPlane, workers } = spec;
   const bastion = spec.bastion && bastionOf(spec, spec.bastion);
@@ -250,7 +250,9 @@ export function planCluster(spec: Planned): ClusterPlan {
   };
 }
 
-/** Name of network, subnet and router of the services' addresses, where they have a network of their own. */
+/**
+ * Returns the name of network, subnet and router of the separate network for Services' addresses.
+ */
 export const servicesNetworkName = (cluster: string): string => `${cluster}-services`;
 
 const adminGroup = (cluster: string): PlannedSecurityGroup => ({
@@ -258,7 +260,7 @@ const adminGroup = (cluster: string): PlannedSecurityGroup => ({
   what: "Second interfaces of the machines",
 });
 
-/** One per role that a cluster can have, and that of all nodes. */
+/** Returns a security group for each role that the cluster can have, and that of all nodes. */
 const groupsFor = (
   cluster: string,
   apart: readonly PlannedGroup[],
@@ -271,23 +273,23 @@ const groupsFor = (
   })),
 ];
 
-/** All groups: the nodes' ones, the control planes first, and those of machines that are no nodes. */
+/** Returns all groups: those of nodes, the control planes first, then bastion and etcd. */
 export const groupsOf = ({ groups, bastion, etcd }: ClusterPlan): readonly PlannedGroup[] => [
   ...groups,
   ...[bastion, etcd].flatMap((one) => one ?? []),
 ];
 
-/** All machines, the control planes first. */
+/** Returns all machines, the control planes first. */
 export const machinesOf = (plan: ClusterPlan): readonly PlannedMachine[] =>
   groupsOf(plan).flatMap(({ machines }) => machines);
 
-/** The roles that its machines can have, in the table's order. */
+/** Returns the roles that the cluster's machines can have, in the order of the table. */
 export const rolesIn = (plan: ClusterPlan): readonly Role[] =>
   rolesWith(groupsOf(plan).map(({ role }) => role));
 
-/** The role of the machines that SSH from outside reaches. */
+/** Returns the role of the machines through which SSH reaches the others. */
 export const entryRole = ({ groups, bastion }: ClusterPlan): Role => (bastion ?? groups[0]).role;
 
-/** The machines that run the Kubernetes API, the one that the cluster began on first. */
+/** Returns the control planes, first the one that the cluster was initialized on. */
 export const controlPlanesOf = ({ groups }: ClusterPlan): readonly PlannedMachine[] =>
   groups[0].machines;

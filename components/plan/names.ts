@@ -1,10 +1,10 @@
 import type { PlannedMachine } from "./cluster-plan.js";
 
-/** Name of the machines' subnet of IPv6, in their network. */
+/** Returns the name of the machines' IPv6 subnet. */
 export const ipv6SubnetName = (network: string): string => `${network}-ipv6`;
 
-/** Name of a machine's port in the admin network. */
+/** Returns the name of a machine's port in the admin network. */
 export const adminPortName = ({ name }: Pick<PlannedMachine, "name">): string => `${name}-admin`;
 
-/** Name of what the ingress' load balancer has for one way in. */
+/** Returns the name of the ingress load balancer's parts for one entrance. */
 export const entranceName = (ingress: string, entrance: string): string => `${ingress}-${entrance}`;

@@ -1,30 +1,30 @@
-/** What the load balancers of a cluster are asked for with (pure). */
+/** Options of a cluster's load balancers, which the cloud must offer (pure). */
 import type { OctaviaChoices } from "../../cloud/needs.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 
-/** A load balancer, or what makes some: where its choices are written, and what they are called there. */
+/** Load balancer, or a setting that creates some: the path and the names of its options. */
 interface Place {
   readonly path: string;
   readonly flavorId?: string | undefined;
   readonly zone?: string | undefined;
-  /** Of the zone. */
+  /** Name of the option for the zone. */
   readonly key: "zone" | "availabilityZone";
 }
 
-/** The same as the cloud controller is told it. */
+/** Options in the form for the cloud controller. */
 interface Annotated {
   readonly flavorId?: string | undefined;
   readonly availabilityZone?: string | undefined;
 }
 
-/** Whether the cloud controller makes load balancers of Services. */
+/** Returns whether the cloud controller creates load balancers for Services. */
 export const servesBalancers = ({
   loadBalancer,
   cloudController,
 }: Pick<ClusterSpec, "loadBalancer" | "cloudController">): boolean =>
   loadBalancer.enabled !== false && cloudController.enabled !== false;
 
-/** Of the program's own load balancers. */
+/** Returns the program's own load balancers. */
 const ownPlaces = ({ endpoint, ingress }: ClusterSpec): Place[] => [
   ...(endpoint.kind === "load-balancer"
     ? [{ ...endpoint, path: "endpoint", key: "zone" as const }]
@@ -32,7 +32,7 @@ const ownPlaces = ({ endpoint, ingress }: ClusterSpec): Place[] => [
   ...(ingress?.kind === "workers" ? [{ ...ingress, path: "ingress", key: "zone" as const }] : []),
 ];
 
-/** Of those that the cloud controller makes. */
+/** Returns the settings of load balancers that the cloud controller creates. */
 function placesOfServices(spec: ClusterSpec): Place[] {
   if (!servesBalancers(spec)) return [];
   const { loadBalancer, ingress, samples, sampleServices } = spec;
@@ -47,7 +47,9 @@ function placesOfServices(spec: ClusterSpec): Place[] {
   }));
 }
 
-/** The provider of the API's load balancer may be another one than that of all others. */
+/**
+ * Returns the providers by setting. The API's load balancer may have another one than all others.
+ */
 function providersOf(spec: ClusterSpec): Record<string, string> {
   const { endpoint, ingress, loadBalancer } = spec;
   const api = endpoint.kind === "load-balancer" ? endpoint.provider : undefined;
@@ -70,7 +72,7 @@ const written = (
     }),
   );
 
-/** What Octavia is asked for; undefined where it is asked for nothing. */
+/** Returns what is requested from Octavia. Undefined: nothing. */
 export function octaviaChoices(spec: ClusterSpec): OctaviaChoices | undefined {
   const providers = providersOf(spec);
   if (Object.keys(providers).length === 0) return undefined;

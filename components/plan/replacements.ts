@@ -8,7 +8,7 @@ import {
   type PlannedMachine,
 } from "./cluster-plan.js";
 
-/** The servers that exist, by name: in which generation each was made. Empty: in an unknown one. */
+/** Generation in which each existing server was created, by name. Empty: unknown. */
 export type Existing = ReadonlyMap<string, string>;
 
 interface Problem {
@@ -16,13 +16,13 @@ interface Problem {
   readonly message: string;
 }
 
-/** A machine whose server would be replaced, and the generation in which that was made. */
+/** Machine whose server would be replaced, and the generation in which the server was created. */
 interface Replaced {
   readonly machine: PlannedMachine;
   readonly made: string;
 }
 
-/** Those whose servers are known to be of another generation. */
+/** Returns the machines whose servers are known to have another generation. */
 export const replacedOf = (machines: readonly PlannedMachine[], existing: Existing): Replaced[] =>
   machines.flatMap((machine) => {
     const made = existing.get(machine.name) ?? "";
@@ -30,8 +30,8 @@ export const replacedOf = (machines: readonly PlannedMachine[], existing: Existi
   });
 
 /**
- * Generations that may change while a cluster lives, but not with everything else: written down, so that a change of them is
- * looked into, unless all are 0.
+ * Returns the generations that may change in an existing cluster, but not together with every other
+ * change. They are recorded, so that a change is checked, unless all are 0.
  */
 export const keptGenerations = ({ groups: [leading], bastion, etcd }: ClusterPlan): Frozen =>
   Object.fromEntries(
@@ -43,7 +43,7 @@ export const keptGenerations = ({ groups: [leading], bastion, etcd }: ClusterPla
     }),
   );
 
-/** Every server that must not be replaced by this specification, or not in this run. */
+/** Returns a problem for each server that must not be replaced, or not in this run. */
 export function replacementProblems(spec: ClusterSpec, existing: Existing): Problem[] {
   const plan = planCluster(spec);
   return [
@@ -53,17 +53,20 @@ export function replacementProblems(spec: ClusterSpec, existing: Existing): Prob
   ];
 }
 
-/** Why a machine must not be replaced, and what to write instead of its generation: that in which it was made. */
+/**
+ * Function that completes an error message: why a machine must not be replaced, and that `made`,
+ * the generation of its server, must be written again. Undefined: it may be replaced.
+ */
 type Reason = ((made: string) => string) | undefined;
 
-/** Machines that are replaced in the order of their positions, and what is written of them. */
+/** Machines that are replaced in the order of their positions, with their settings. */
 interface Ordered {
   readonly path: "controlPlane" | "etcd";
   readonly nodes: Readonly<Record<string, { readonly generation?: number | undefined }>>;
   readonly machines: readonly PlannedMachine[];
 }
 
-/** What is written below a group's path, by machine where they are not all of one generation. */
+/** Returns the problems of a group: one for the group, or one per machine if generations differ. */
 function ofGroup(
   { path, nodes, machines }: Ordered,
   existing: Existing,
@@ -117,7 +120,10 @@ function againstControlPlane(
   return missingBehind(position, machines, existing);
 }
 
-/** Those before a machine are brought back before it goes; one behind it would be a second that is away. */
+/**
+ * Returns the reason if a later machine is missing: two would then be down. Missing machines before
+ * this one are recreated first.
+ */
 function missingBehind(
   position: number,
   machines: readonly PlannedMachine[],
@@ -138,7 +144,7 @@ function againstMember(
   if (machines.length < 3)
     return (made) =>
       `the only machine of etcd, and the cluster's data would go with it; write ${made} again`;
-  // Who is replaced there needs etcd, and the way to etcd's machines may lead over them.
+  // Replacing a control plane needs etcd, and the SSH route to etcd's machines may lead through it.
   const beside = replacedOf(controlPlanesOf(plan), existing).map(({ machine }) => machine.name);
   if (beside.length > 0)
     return (made) =>
@@ -146,17 +152,20 @@ function againstMember(
   return missingBehind(position, machines, existing);
 }
 
-/** The servers of control planes that are not planned any more. */
+/** Returns the control planes' servers that are no longer planned. */
 export const leavingOf = (plan: ClusterPlan, existing: Existing): string[] =>
   [...existing.keys()].filter((name) => leaves(name, plan));
 
-/** Whether a server is that of a control plane which is not planned any more. */
+/** Returns whether a server belongs to a control plane that is no longer planned. */
 const leaves = (name: string, { groups: [group] }: ClusterPlan): boolean =>
   name.startsWith(`${group.name}-`) &&
   /^\d+$/.test(name.slice(group.name.length + 1)) &&
   !group.machines.some((one) => one.name === name);
 
-/** A bastion gets another key, and machines that leave are reached by what was known of it in the last run. */
+/**
+ * Refuses to replace the bastion together with other machines. A new bastion has a new host key,
+ * but leaving machines are reached with the key from the last run.
+ */
 function ofBastion(plan: ClusterPlan, existing: Existing): Problem[] {
   const [bastion] = replacedOf(plan.bastion?.machines ?? [], existing);
   if (!bastion) return [];

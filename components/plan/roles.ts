@@ -1,47 +1,62 @@
 import type { ImageName } from "../../base/images.js";
 
-/** What a machine of the cluster can be. */
+/** Role of a machine in the cluster. */
 export type Role = "control-plane" | "worker" | "bastion" | "etcd";
 
-/** Label of the nodes of a pool of workers: the pool. */
+/** Label of a worker's node, whose value is the worker's pool. */
 export const poolLabel = "stackadm.io/pool";
 
-/** What a leaving machine's survivors do for it, before its server is deleted. */
+/** Step that another machine runs for a leaving one, before the leaving one's server is deleted. */
 export type Leave = "drain" | "remove-etcd-member" | "keep-majority";
 
-/** What a machine is asked when the cluster is proved, besides whether its node is Ready (automation/verify/machines.ts). */
+/**
+ * Check of a machine when the cluster is verified, besides whether its node is Ready
+ * (automation/verify/machines.ts).
+ */
 export type Proof = "etcd-pod" | "etcd-health" | "login";
 
-/** Everything that depends on what a machine is. There is no other place that asks for a role. */
+/** Everything that depends on a machine's role. No other code tests for a role. */
 export interface RoleRow {
-  /** The role in the security group's description. */
+  /** Name of the role in the security group's description. */
   readonly title: string;
-  /** Whether its machines are nodes of the cluster: in the security group of all nodes, open to each other, and pods send from them. */
+  /**
+   * Whether its machines are nodes: in the security group of all nodes, open to each other, with
+   * pods.
+   */
   readonly node: boolean;
-  /** Whether etcd has its data on its machines: then most of them have to live, and they join and are replaced in their order. */
+  /**
+   * Whether its machines have etcd's data. Most of them must then live, so they change in order.
+   */
   readonly runsEtcd: boolean;
-  /** Images of kubeadm's own list that its pods need, by their names; `all` of them. */
+  /** Images of kubeadm's list that its pods need, by name; `all`: every one. */
   readonly kubeadmImages: "all" | readonly string[];
-  /** Images of add-ons that its pods need, the soonest first, beside those of pod network and storage that run everywhere. */
+  /**
+   * Images of add-ons that its pods need, in order of use, besides those of the pod network and
+   * storage.
+   */
   readonly addonImages: readonly ImageName[];
-  /** By which its nodes are known. A pool's they have of us, kubeadm gives the others. */
+  /** Label that identifies its nodes. The program sets that of a pool, kubeadm all others. */
   readonly label?: string;
-  /** What a machine that joins is given (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh); with certificates it serves the API. */
+  /**
+   * Credentials for a joining machine (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh). A machine
+   * with `certificates` serves the API.
+   */
   readonly grant: "token" | "certificates" | "membership" | "nothing";
-  /** Nothing: its servers go without a word. */
+  /** Steps before a server is deleted. Empty: it is deleted without any. */
   readonly leaves: readonly Leave[];
   readonly proofs: readonly Proof[];
   /**
-   * Whether its machines keep their host key when they are replaced. Whoever had root on a control plane or in etcd had the
-   * cluster, so another key would protect nothing; but those that leave go by the key that was there when they were made, and
-   * those that join know all others before these have had their turn.
+   * Whether a replaced machine keeps its host key. Root on a control plane or on etcd's machines
+   * has access to the whole cluster, so a new key would protect nothing. A new key would break
+   * connections: scripts of leaving machines have the key from when they were created, and joining
+   * machines know the keys of all others before these are replaced.
    */
   readonly keepsHostKey: boolean;
-  /** Taints that kubeadm gives to its node. */
+  /** Taints that kubeadm sets on its nodes. */
   readonly taints: readonly string[];
 }
 
-/** One row per role. */
+/** Row of each role. */
 export const roleTable: Readonly<Record<Role, RoleRow>> = {
   "control-plane": {
     title: "control-plane",
@@ -98,21 +113,21 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   },
 };
 
-/** All roles, in the table's order. */
+/** Returns all roles in the order of the table. */
 const roles = (): Role[] => Object.keys(roleTable) as Role[];
 
-/** Whether most of the machines of a role, by its name, have to live. */
+/** Returns whether most machines of a role must live. */
 export const livesByMajority = (role: string): boolean =>
   roles().some((one) => one === role && roleTable[one].runsEtcd);
 
-/** The roles whose machines join the cluster. */
+/** Returns the roles whose machines are nodes. */
 export const nodeRoles = (): Role[] => roles().filter((role) => roleTable[role].node);
 
-/** The roles that a cluster's machines can have: those of nodes, and of machines that it has besides. */
+/** Returns the roles that a cluster's machines can have: those of nodes, and those in `apart`. */
 export const rolesWith = (apart: readonly Role[]): Role[] =>
   roles().filter((role) => roleTable[role].node || apart.includes(role));
 
-/** The row of a control plane where etcd has machines of its own: nothing of etcd is its affair. */
+/** Row of control planes if etcd has its own machines: nothing of etcd is on them. */
 const withoutEtcd: RoleRow = {
   ...roleTable["control-plane"],
   runsEtcd: false,
@@ -121,6 +136,6 @@ const withoutEtcd: RoleRow = {
   proofs: [],
 };
 
-/** The rows of a cluster. */
+/** Returns the role table of a cluster. */
 export const rolesOf = ({ etcd }: { readonly etcd?: object | undefined }): typeof roleTable =>
   etcd ? { ...roleTable, "control-plane": withoutEtcd } : roleTable;

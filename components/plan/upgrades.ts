@@ -3,17 +3,19 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { controlPlanesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
 import { leavingOf, replacedOf, type Existing } from "./replacements.js";
 
-/** The version of Kubernetes that a cluster had before the run. */
+/** Version of Kubernetes that a cluster had before the run. */
 export interface VersionBefore {
-  /** What its specification said in the run before. */
+  /** Version in the specification of the run before. */
   readonly written: string | undefined;
-  /** The earliest that a machine of it has come up with. Undefined: no run of this release has come to its end. */
+  /**
+   * Earliest version that one of its machines has. Undefined: no run of this release has finished.
+   */
   readonly reached: string | undefined;
 }
 
-/** The same of a living cluster. */
+/** Version and servers that an existing cluster had before the run. */
 export interface Before extends VersionBefore {
-  /** Its servers, as far as is known. */
+  /** Servers that are known to exist. */
   readonly existing: Existing;
 }
 
@@ -22,11 +24,11 @@ interface Problem {
   readonly message: string;
 }
 
-/** Whether machines of a cluster are to get another version than they have. */
+/** Returns whether machines of a cluster get another version than they have. */
 export const isUpgrade = ({ kubernetes }: ClusterSpec, reached: string | undefined): boolean =>
   reached !== undefined && reached !== kubernetes.version;
 
-/** Why a living cluster does not get the version that is asked for, or not in this run. */
+/** Returns why an existing cluster cannot get the wanted version, or not in this run. */
 export function upgradeProblems(spec: ClusterSpec, before: Before): Problem[] {
   const { version } = spec.kubernetes;
   const { written = version, reached } = before;
@@ -39,7 +41,7 @@ export function upgradeProblems(spec: ClusterSpec, before: Before): Problem[] {
   return message === undefined ? [] : [{ path: "cluster.kubernetes.version", message }];
 }
 
-/** What Kubernetes and kubeadm do not do. */
+/** Returns why Kubernetes and kubeadm do not support the step to this version. */
 function againstVersion(reached: string, version: string): string | undefined {
   if (compareVersions(version, reached) < 0)
     return `${version} is earlier than ${reached}, and no cluster goes back; write ${reached}, or a later release`;
@@ -50,8 +52,9 @@ function againstVersion(reached: string, version: string): string | undefined {
 }
 
 /**
- * What must not happen besides. A machine that joins has a kubelet of the new version, which may not be newer than an API server; and
- * kubeadm waits for the oldest one. Where the upgrade has begun, one that was lost meanwhile comes back with the new version.
+ * Returns which other change of the run forbids an upgrade. A joining machine has a kubelet of the
+ * new version, which must not be newer than an API server, and kubeadm waits for the oldest API
+ * server. After the upgrade has begun, a machine that was lost is recreated with the new version.
  */
 function againstRun(plan: ClusterPlan, existing: Existing, begun: boolean): string | undefined {
   const machines = [...controlPlanesOf(plan), ...(plan.etcd?.machines ?? [])];

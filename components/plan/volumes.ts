@@ -1,18 +1,21 @@
 import { machinesZone, type WrittenVolume, type WrittenVolumes } from "../spec/volumes.js";
 
-/** Where a volume is mounted, with which mode, and what must not start without it. */
+/** Mount of a volume: path, mode, and the service that must not start without it. */
 interface Mount {
   readonly path: string;
   readonly mode: string;
-  /** Without its `.service`. */
+  /** Name of the systemd service, without `.service`. */
   readonly unit: string;
 }
 
-/** What a volume of a machine is for: one row each. The one that it boots from is mounted nowhere by us. */
+/**
+ * Purposes of volumes, one row each. The program does not mount the root volume: the machine boots
+ * from it.
+ */
 export const volumePurposes = {
   root: undefined,
   runtime: { path: "/var/lib/containerd", mode: "0711", unit: "containerd" },
-  // kubelet starts etcd, which would begin with nothing on the machine's own disk.
+  // kubelet starts etcd, which would otherwise begin empty on the machine's own disk.
   etcd: { path: "/var/lib/etcd", mode: "0700", unit: "kubelet" },
 } as const satisfies Readonly<Record<string, Mount | undefined>>;
 export type VolumePurpose = keyof typeof volumePurposes;
@@ -23,15 +26,16 @@ export interface PlannedVolume extends WrittenVolume {
   readonly name: string;
 }
 
-/** As it is written, with the machine's zone in place of what stands for it. */
+/** Returns the volume with the machine's zone instead of the placeholder. */
 const placed = ({ zone, ...volume }: WrittenVolume, machines = ""): WrittenVolume => ({
   ...volume,
   ...(zone !== undefined && { zone: zone.replaceAll(machinesZone, machines) }),
 });
 
 /**
- * The volumes of one machine; the one that it boots from first. What is written for it alone comes before what is for its group.
- * `zone`: the machine's; a volume that is to be there has one (spec/volumes.ts).
+ * Returns the volumes of a machine, the root volume first. Volumes that are written for the machine
+ * replace those of its group. `zone` is the machine's; it is set if a volume refers to it
+ * (spec/volumes.ts).
  */
 export const volumesOf = (
   { name: machine, zone }: { readonly name: string; readonly zone: string | undefined },
@@ -44,32 +48,36 @@ export const volumesOf = (
   });
 
 /**
- * Slots for disks that a machine of KVM has with virtio-blk, which takes one for each: of 32 on its PCI bus some seven are for the
- * chipset, the display, the network, the memory balloon, random numbers and the serial port.
+ * Slots for disks of a KVM machine with virtio-blk, one for each disk. Its PCI bus has 32, of which
+ * some seven are for the chipset, the display, the network, the memory balloon, random numbers and
+ * the serial port.
  */
 const slots = 25;
 
 /**
- * Volumes that any of these machines takes besides its own. All nodes are told the same number, so the machine with most volumes decides.
- * `interfaces`: of each machine, of which the second one takes a slot as well.
+ * Returns how many further volumes each machine can attach. All nodes report the same number, so
+ * the machine with most volumes decides. `interfaces`: how many a machine has; the second takes a
+ * slot, too.
  */
 export function attachableVolumes(
   machines: readonly { readonly volumes: readonly PlannedVolume[] }[],
   interfaces: number,
 ): number {
-  // Each boots from a disk: a volume, or one of its host.
+  // Each machine boots from one disk: a volume, or a disk of its host.
   const disks = machines.map(
     ({ volumes }) => 1 + volumes.filter(({ purpose }) => purpose !== "root").length,
   );
   return slots - Math.max(1, ...disks) - (interfaces - 1);
 }
 
-/** What scripts/volumes.sh reads of a volume: `PURPOSE ID PATH MODE UNIT`, or `root ID`. */
+/**
+ * Returns the line of a volume for scripts/volumes.sh: `PURPOSE ID PATH MODE UNIT`, or `root ID`.
+ */
 export function volumeLine(purpose: VolumePurpose, id: string): string {
   const mount = volumePurposes[purpose];
   return [purpose, id, ...(mount ? [mount.path, mount.mode, mount.unit] : [])].join(" ");
 }
 
-/** The same of all volumes of a machine, whose IDs are in the same order. */
+/** Returns the lines of all volumes of a machine; `ids` has the same order. */
 export const volumeLines = (volumes: readonly PlannedVolume[], ids: readonly string[]): string =>
   volumes.map(({ purpose }, index) => volumeLine(purpose, ids[index] ?? "")).join("\n");
