@@ -3,12 +3,14 @@ import { z } from "zod";
 import type { Late } from "../support/kubernetes-types.js";
 
 /**
- * What changing an argument does to a cluster that exists. Every leaf of the schema names one:
+ * Effect of a changed argument on an existing cluster. Every leaf of the schema states one:
  * - `in place`: the next `up` applies it, nothing restarts
  * - `restarts kubelet`: the next `up` applies it on every machine
  * - `restarts control plane`: the next `up` applies it on one control plane after another
- * - `replaces nodes`: takes effect when the `generation` of the machines is raised, which replaces them
- * - `refused`: a living cluster keeps its value; preview and `up` say so before anything changes (spec/frozen.ts)
+ * - `replaces nodes`: it applies when the `generation` of the machines is raised, which replaces
+ *   them
+ * - `refused`: it must not change; preview and `up` report this before anything changes
+ *   (spec/frozen.ts)
  */
 export const changes = [
   "in place",
@@ -19,15 +21,15 @@ export const changes = [
 ] as const;
 export type Change = (typeof changes)[number];
 
-/** What the documentation says about one argument. */
+/** Documentation of one argument. */
 export interface Documentation {
   readonly description: string;
   readonly change: Change;
-  /** Shown instead of the default where the default is computed. */
+  /** Text in place of a default that is computed. */
   readonly otherwise?: string;
 }
 
-/** The documentation in the form that the JSON schema carries. */
+/** Returns the documentation in the form that the JSON schema has. */
 export const doc = (
   change: Change,
   description: string,
@@ -38,13 +40,16 @@ export const doc = (
   ...(otherwise !== undefined && { otherwise }),
 });
 
-/** The value in an error sentence, short enough to read. */
+/** Returns the value for an error message, shortened to 60 characters. */
 export const shown = (value: unknown): string => {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };
 
-/** A string that fulfils `test`; otherwise the sentence `wrong` after the value, and `more` where that is worth another one. */
+/**
+ * Returns the schema of a string that fulfils `test`. The error is the value with `wrong` and the
+ * text of `more`, or `missing` if there is no value.
+ */
 export const text = (
   test: (value: string) => boolean,
   wrong: string,
@@ -65,7 +70,10 @@ export const present = (what: string): z.ZodType<string, string> =>
     `write the name of ${what}`,
   );
 
-/** A value that must not lie open: text, an output, or what stands for an encrypted value in a stack's settings. */
+/**
+ * Returns the schema of a secret: a text, an output, or the form of an encrypted value in a stack's
+ * settings.
+ */
 export const secret = (
   missing: string,
   isText: (value: string) => boolean = (value) => value !== "",
@@ -76,13 +84,16 @@ export const secret = (
     { error: missing },
   );
 
-/** One certificate or several. */
+/** Schema of one or several certificates in PEM. */
 export const pem: z.ZodType<string, string> = text(
   (value) => /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(value),
   "is not a certificate; write its text in PEM",
 );
 
-/** RFC 1123 label, short enough that `<cluster>-<pool>-<number>` stays within 63 characters. */
+/**
+ * Returns the schema of an RFC 1123 label, so short that `<cluster>-<pool>-<number>` has at most 63
+ * characters.
+ */
 export const label = (what: string): z.ZodType<string, string> =>
   text(
     (value) => /^[a-z]([a-z0-9-]{0,26}[a-z0-9])?$/.test(value),
@@ -100,11 +111,11 @@ const isRange6 = (value: string): boolean =>
   new Address6(value).startAddress().correctForm() ===
     new Address6(value.split("/")[0] ?? "").correctForm();
 
-/** An IPv4 range whose host bits are zero. */
+/** Returns the schema of an IPv4 range whose host bits are zero. */
 export const range4 = (example: string): z.ZodType<string, string> =>
   text(isRange4, `is not an IPv4 range with its first address; write one like ${example}`);
 
-/** The same of the cluster itself, which has IPv6 only besides. */
+/** Returns the schema of a cluster's IPv4 range. The error for an IPv6 range names network.ipv6. */
 export const range4Of = (example: string): z.ZodType<string, string> => {
   const wrong = `is not an IPv4 range with its first address; write one like ${example}`;
   return text(isRange4, wrong, wrong, (value) =>
@@ -114,7 +125,10 @@ export const range4Of = (example: string): z.ZodType<string, string> => {
   );
 };
 
-/** An IPv6 range whose host bits are zero, as Neutron would write it, of a length in between. */
+/**
+ * Returns the schema of an IPv6 range with zero host bits, as Neutron writes it, and a prefix
+ * length from `least` to `most`.
+ */
 export const range6 = (
   example: string,
   [least, most]: readonly [number, number],
@@ -134,7 +148,7 @@ export const range6 = (
   );
 };
 
-/** An IPv4 or IPv6 range whose host bits are zero. */
+/** Returns the schema of an IPv4 or IPv6 range whose host bits are zero. */
 export const range = (example: string): z.ZodType<string, string> =>
   text(
     (value) => isRange4(value) || isRange6(value),
@@ -146,13 +160,13 @@ export const address = text(
   "is not an IP address; write one like 10.0.0.53",
 );
 
-/** An IPv4 address of a machine. */
+/** Schema of a machine's IPv4 address. */
 export const address4 = text(
   (value) => !value.includes("/") && Address4.isValid(value),
   "is not an IPv4 address; write one like 10.0.0.100",
 );
 
-/** A whole number of at least `least`, and at most `most` if there is one. */
+/** Returns the schema of a whole number of at least `least` and, if given, at most `most`. */
 export const whole = (least: number, what: string, most?: number): z.ZodType<number, number> => {
   const bounds =
     most === undefined
@@ -171,7 +185,7 @@ export const truth = (): z.ZodType<boolean, boolean> =>
     error: ({ input }) => `${shown(input)} is neither true nor false; write one of them`,
   });
 
-/** One of a few words. */
+/** Returns the schema of one of these words. */
 export const oneOf = <Word extends string>(
   words: readonly [Word, ...Word[]],
 ): z.ZodType<Word, Word> =>
@@ -180,8 +194,8 @@ export const oneOf = <Word extends string>(
   });
 
 /**
- * An object that knows all its keys; a mistyped key is named instead of ignored. Keys in `refused` are known, and it is said
- * why they cannot be written.
+ * Returns the schema of an object that reports unknown keys, such as mistyped ones, instead of
+ * ignoring them. For a key in `refused` the error says why it cannot be written.
  */
 export const record = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -204,7 +218,7 @@ export const record = <Shape extends z.core.$ZodLooseShape>(
     },
   });
 
-/** A list with at least `least` entries. */
+/** Returns the schema of a list with at least `least` entries. */
 export const list = <Item extends z.ZodType>(
   item: Item,
   least: number,
@@ -217,24 +231,27 @@ export const list = <Item extends z.ZodType>(
   return z.array(item, { error }).min(least, { error: () => `is empty; write ${what}` });
 };
 
-/** Security groups of Neutron that exist, by name or ID. */
+/** Returns the schema of existing security groups of Neutron, by name or ID. */
 export const securityGroups = (of: string): z.ZodDefault<z.ZodArray<z.ZodType<string, string>>> =>
   list(present("a security group"), 0, "a list of security groups")
     .default([])
     .meta(
       doc(
         "in place",
-        `More security groups of ${of}, by name or ID: they exist, open what they open besides the program's own rules, and are neither changed nor deleted.`,
+        `Further security groups of ${of}, by name or ID. They exist already, their rules apply in addition to the program's own, and they are neither changed nor deleted.`,
       ),
     );
 
-/** Settings that belong to somebody else's schema: any object that JSON can carry. */
+/** Returns the schema of settings that another program defines: any object that JSON can carry. */
 export const settings = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> =>
   z.record(z.string(), z.json(), {
     error: ({ input }) => `${shown(input)} is not an object; write fields of ${of}`,
   });
 
-/** A union of kinds, of which a kind without options may be written as its word alone: `flannel` for `{ kind: flannel }`. */
+/**
+ * Returns a union that accepts the name of a kind for the kind without options: `flannel` for `{
+ * kind: flannel }`.
+ */
 export const kindOrWord = <Union extends z.ZodDiscriminatedUnion>(
   union: Union,
 ): z.ZodType<
@@ -246,7 +263,7 @@ export const kindOrWord = <Union extends z.ZodDiscriminatedUnion>(
     union,
   ) as never;
 
-/** The sentence for a value that is none of a union's kinds. */
+/** Returns the error message for a value that is no kind of a union. */
 export const noKind =
   (what: string, kinds: readonly string[]) =>
   ({ input }: { input?: unknown }): string => {

@@ -7,8 +7,8 @@ export const manifestOption = (kind: keyof typeof publishedManifests) =>
     source: present("a manifest").meta(
       doc(
         "in place",
-        "With `calico` and `canal`: address, or path against the project's directory, of the manifest that is deployed.",
-        "the release that this one was made with",
+        "With `calico` and `canal`: URL of the manifest that is deployed, or its path relative to the project's directory.",
+        "the manifest of the release that this program pins",
       ),
     ),
     sha256: text(
@@ -18,8 +18,8 @@ export const manifestOption = (kind: keyof typeof publishedManifests) =>
     ).meta(
       doc(
         "in place",
-        "With `calico` and `canal`: digest of that manifest. Another one is refused before anything is done.",
-        "that of the release",
+        "With `calico` and `canal`: SHA-256 of that manifest. A file with another digest is refused before anything changes.",
+        "the digest of that manifest",
       ),
     ),
   }).default(publishedManifests[kind]);

@@ -9,7 +9,7 @@ export const calicoOptions = record({
     .meta(
       doc(
         "refused",
-        "With `calico`: `vxlan` wraps packets, 50 bytes more each; `vxlan-cross-subnet` only those between subnets; `ipip` with 20 bytes; `none` routes them as they are, by BGP. The machines' ports allow what is not wrapped.",
+        "With `calico`: `vxlan` encapsulates packets and adds 50 bytes to each; `vxlan-cross-subnet` does so only between subnets; `ipip` adds 20 bytes; `none` routes packets unchanged, by BGP. The machines' ports allow packets that are not encapsulated.",
       ),
     ),
   manifest: manifestOption("calico"),

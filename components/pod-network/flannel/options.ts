@@ -8,7 +8,7 @@ export const flannelOptions = record({
     .meta(
       doc(
         "refused",
-        "With `flannel`: `vxlan` wraps packets, 50 bytes more each; `host-gw` routes them as they are, which the machines' ports then allow.",
+        "With `flannel`: `vxlan` encapsulates packets and adds 50 bytes to each; `host-gw` routes packets unchanged, and the machines' ports allow them.",
       ),
     ),
 });

@@ -44,20 +44,20 @@ const password = secret("is not a password; write it, encrypted");
 
 const peer = record({
   address: address4.meta(
-    doc("in place", "Address of a router outside of the cluster.", "**required** with a peer"),
+    doc("in place", "Address of a router outside the cluster.", "**required** with a peer"),
   ),
   asn: asn(others, "is reserved; write the number that the router has").meta(
     doc("in place", "Number of its autonomous system.", "**required** with a peer"),
   ),
   port: bounded(whole(1, "a port"), [[1, 65535]], "is no port; write one up to 65535")
     .default(179)
-    .meta(doc("in place", "Port at which it takes BGP.")),
+    .meta(doc("in place", "Port on which it accepts BGP.")),
   password: password
     .optional()
     .meta(
       doc(
         "in place",
-        "Password of the sessions with it (TCP MD5), encrypted: `pulumi config set --path 'stackadm:cluster.podNetwork.peers[0].password' --secret`. In clear it is refused.",
+        "Password of the BGP sessions with it (TCP MD5), encrypted: `pulumi config set --path 'stackadm:cluster.podNetwork.peers[0].password' --secret`. A password in clear text is refused.",
       ),
     ),
 });
@@ -70,7 +70,7 @@ export const kubeRouterOptions = record({
     .meta(
       doc(
         "refused",
-        "With `kube-router`: number of the autonomous system that the machines are. With another one for some of them they would stop telling each other their routes.",
+        "With `kube-router`: number of the machines' autonomous system. While only some machines had a new number, they would not exchange routes with the others.",
       ),
     ),
   overlay: oneOf(["off", "subnet", "full"])
@@ -78,7 +78,7 @@ export const kubeRouterOptions = record({
     .meta(
       doc(
         "refused",
-        "With `kube-router`: `off` routes packets of pods as they are, which the machines' ports then allow; `subnet` wraps those between subnets, for machines that you add in others; `full` wraps all.",
+        "With `kube-router`: `off` routes packets of pods unchanged, and the machines' ports allow them; `subnet` encapsulates packets between subnets, for machines that you add in other subnets; `full` encapsulates all.",
       ),
     ),
   tunnel: oneOf(["ipip", "fou"])
@@ -86,7 +86,7 @@ export const kubeRouterOptions = record({
     .meta(
       doc(
         "refused",
-        "With `kube-router` and an overlay: `ipip`, 20 bytes more a packet, or `fou`, the same within UDP at port 5555, 32 bytes more, for networks that drop what they do not know. The machines' kernel has to have the modules.",
+        "With `kube-router` and an overlay: `ipip` adds 20 bytes to a packet; `fou` does the same within UDP at port 5555 and adds 32 bytes, for networks that drop unknown protocols. The machines' kernel must have the modules.",
       ),
     ),
   peers: list(peer, 0, "a list of routers").default([]),
@@ -95,7 +95,7 @@ export const kubeRouterOptions = record({
     .meta(
       doc(
         "in place",
-        "With `kube-router`: how many hops away peers of another autonomous system may be.",
+        "With `kube-router`: greatest number of hops to peers of another autonomous system.",
         "they are in the machines' subnet",
       ),
     ),
@@ -108,7 +108,7 @@ export const kubeRouterOptions = record({
     .meta(
       doc(
         "in place",
-        "With `kube-router`: which addresses of Services the peers are told, as reached through every machine. Pods' ranges they are told anyway.",
+        "With `kube-router`: addresses of Services that are advertised to the peers, with every machine as next hop. Pod ranges are always advertised.",
       ),
     ),
   serviceRanges: list(range4("203.0.113.0/24"), 0, "a list of ranges")
@@ -116,7 +116,7 @@ export const kubeRouterOptions = record({
     .meta(
       doc(
         "in place",
-        "With `kube-router`: ranges of Services' external IPs and of load balancers' addresses that the machines themselves answer for. Their ports allow them, and kube-router takes no others.",
+        "With `kube-router`: ranges of Services' external IPs and of load balancers' addresses that the machines themselves answer for. The machines' ports allow them, and kube-router accepts no others.",
       ),
     ),
   serviceProxy: truth()
@@ -124,7 +124,7 @@ export const kubeRouterOptions = record({
     .meta(
       doc(
         "refused",
-        "With `kube-router`: whether it is the Services' proxy, by IPVS, instead of kube-proxy, which is then left out. The machines' kernel has to have IPVS; that is looked at while they are prepared.",
+        "With `kube-router`: whether it proxies Services, with IPVS, instead of kube-proxy, which is then omitted. The machines' kernel must have IPVS, which is checked while they are prepared.",
       ),
     ),
   hairpin: truth()
@@ -132,7 +132,7 @@ export const kubeRouterOptions = record({
     .meta(
       doc(
         "in place",
-        "With `kube-router` as service proxy: whether pods reach themselves through their own Service. kube-proxy lets them anyway.",
+        "With `kube-router` as service proxy: whether pods can reach themselves through their own Service. With kube-proxy they always can.",
       ),
     ),
 }).check(({ value, issues }) => {
