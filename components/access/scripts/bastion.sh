@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # Lets the operators log in (logins.sh), checks that all machines can be reached through this one at
-# once, and turns security updates on or off. Result: {"startups": NUMBER}. Runs again without harm.
+# once, and turns security updates on or off. Runs again without harm.
+# Result: {"startups": NUMBER}.
 
 # Connections without a finished login that sshd must accept at once.
 readonly wanted=100

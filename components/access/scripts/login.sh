@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Proves that a machine accepts the program's login, so that others can be reached through it.
-# Result: {}. Changes nothing.
+# Changes nothing.
+# Result: {}.
 
 login() { printf '{}\n' >&4; }
 

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # Trusts the CA of the cloud for everything on this machine that contacts the cloud: downloads and
-# the user's steps. Library of prepare.sh. Value: CLOUD_AUTHORITY, PEM.
+# the user's steps. Library of prepare.sh.
+# Value: CLOUD_AUTHORITY, PEM.
 
 readonly cloud_authority=/usr/local/share/ca-certificates/stackadm-cloud.crt
 

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# Asks control planes for what a joining machine needs, over SSH: the user accepts only the
-# machine's certificate and runs only stackadm-mint (mint.sh). Library of the scripts that follow.
+# Asks control planes over SSH for what a joining machine needs. It logs in as stackadm-join, a user
+# that accepts only the machine's certificate and runs only stackadm-mint (mint.sh). Library of the
+# scripts that follow.
 # Values: PEERS, a line "ADDRESS HOST-KEY" for each other control plane; JOIN_PRIVATE_KEY;
 # JOIN_CERTIFICATE.
 
@@ -56,8 +57,8 @@ fill_in() {
 }
 
 # await_ready: waits until a control plane sees the node Ready. The control plane then deletes the
-# credentials of the join, and the next machine is replaced. It waits up to 180 s for the node, and
-# a busy API server may not answer at once.
+# credentials of the join, and the next machine is replaced. Each request waits up to 180 s for the
+# node, and a busy API server may not answer at once.
 await_ready() {
   local code=''
   poll 180 joined || :

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# Prepares a machine for kubeadm: packages, containerd, kernel settings. Result: {"kubelet":
-# VERSION}. Runs again without harm and does nothing that is done already. A prebaked image skips
-# the packages.
+# Prepares a machine for kubeadm: packages, containerd, kernel settings. Runs again without harm and
+# does nothing that is done already. A prebaked image skips the packages.
+# Result: {"kubelet": VERSION}.
 # Values: see prepareValues in machine/preparation.ts.
 
 prepare() {

@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# Sets the proxy through which this machine reaches outside addresses. Library of prepare.sh. Value:
-# PROXY, a line "NAME BASE64" for each file. A URL in it may have a password, so only root reads the
-# files, and no command has it in its environment or arguments. kubeadm gets no proxy either, since
-# it would pass it on to the control plane's pods; kubelet contacts nothing outside.
+# Sets the proxy through which this machine reaches outside addresses. Library of prepare.sh. Only
+# root reads the files, since a URL in them may have a password, and no command has it in its
+# environment or arguments. kubeadm gets no proxy, since it would pass it on to the control plane's
+# pods; kubelet contacts nothing outside.
+# Value: PROXY, a line "NAME BASE64" for each file.
 
 readonly proxy_home=$state/proxy proxy_for_apt=/etc/apt/apt.conf.d/95stackadm-proxy
 readonly proxy_for_containerd=/etc/systemd/system/containerd.service.d/20-stackadm-proxy.conf
@@ -30,7 +31,8 @@ time_at() {
   curl "${options[@]}" "$(sed -E 's|^([A-Za-z]+://)([^/?#]*@)?([^/?#]*).*|\1\3/|' <<<"$1")"
 }
 
-# containerd_by_proxy: sets `changed`. All users can read a unit's variables, but not this file.
+# containerd_by_proxy: sets `changed`. The variables are in a file, since all users can read a
+# unit's.
 containerd_by_proxy() {
   local text first
   changed=no

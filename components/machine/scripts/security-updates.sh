@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # Turns the distribution's automatic security updates on or off, and keeps the network and services
-# running during updates. Library of the scripts that follow. Value: SECURITY_UPDATES, `yes` or
-# `no`.
+# running during updates. Library of the scripts that follow.
+# Value: SECURITY_UPDATES, `yes` or `no`.
 
 # security_updates: updates are off from the first boot (user-data.ts) until here, since they would
 # hold the package lock. Pinned packages are held by now. The file sorts after the one of user data,
