@@ -38,11 +38,11 @@ export abstract class Addressed extends Component {
     opts: pulumi.CustomResourceOptions = {},
   ): PublicAddress {
     return reached.given === undefined
-      ? this.made(outside, reached, opts)
-      : this.putThere(outside, { ...reached, given: reached.given }, opts);
+      ? this.createFloatingIp(outside, reached, opts)
+      : this.attachExisting(outside, { ...reached, given: reached.given }, opts);
   }
 
-  private made(
+  private createFloatingIp(
     { mark, externalNetwork, routerInterface }: Outside,
     { portId, what }: Reached,
     opts: pulumi.CustomResourceOptions,
@@ -74,7 +74,7 @@ export abstract class Addressed extends Component {
    * Attaches an address that the project owns. It has no mark of the cluster, so it is never
    * deleted.
    */
-  private putThere(
+  private attachExisting(
     { routerInterface }: Outside,
     { portId, given }: Reached & { readonly given: string },
     opts: pulumi.CustomResourceOptions,

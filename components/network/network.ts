@@ -87,7 +87,7 @@ export class Network extends Component {
     this.mtu = found.mtu;
     const { routerInterface } = found;
     this.routedSubnetId = routerInterface?.subnetId ?? found.subnetId;
-    this.ofServices = ofServices && this.make(Network, "services", alone(mark, ofServices));
+    this.ofServices = ofServices && this.make(Network, "services", servicesArgs(mark, ofServices));
     this.outside = {
       mark,
       ...(externalNetwork && { externalNetwork }),
@@ -200,7 +200,7 @@ type Place = { readonly [Key in "networkId" | "subnetId"]: pulumi.Output<string>
  * Returns the arguments of a network for nothing but addresses of Services. Only load balancers
  * connect it to the machines' network.
  */
-const alone = (
+const servicesArgs = (
   mark: ClusterMarkInput,
   { name, range, externalNetwork }: ServicesPlace,
 ): NetworkArgs => ({

@@ -203,7 +203,7 @@ function group(
 const noNode = { labels: {}, taints: [] } as const;
 
 /** Settings of a group with a single machine that is not part of the cluster. */
-const alone = {
+const singleMachine = {
   ...{ ...noNode, nodes: {}, count: 1 },
   spread: "soft",
   steps: { beforeKubeadm: "", afterKubeadm: "" },
@@ -214,7 +214,7 @@ const bastionOf = (
   { zone, ...written }: NonNullable<Planned["bastion"]>,
 ): PlannedGroup =>
   group({ ...spec, zones: zone === undefined ? spec.zones : [zone] }, single("bastion"), {
-    ...alone,
+    ...singleMachine,
     ...written,
   });
 
