@@ -26,20 +26,23 @@ type Kubernetes = Pick<
   | "hardened"
   | "images"
 > & {
-  /** Base64, with which Secrets are encrypted. Absent: they are not. */
+  /** Key that encrypts Secrets in etcd, base64. @default Secrets are not encrypted */
   readonly encryptionKey?: string | undefined;
-  /** PEM, of Keystone's webhook on each control plane. Absent: there is none. */
+  /** Certificate of the Keystone webhook on each control plane, PEM. @default no webhook */
   readonly webhookCertificate?: string | undefined;
-  /** `timeoutFactor` of the cluster. Default: 1. */
+  /** `timeoutFactor` of the cluster. @default 1 */
   readonly timeoutFactor?: number | undefined;
 };
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
-/** Where control planes have the files that their components read (scripts/configuration.sh). */
+/** Directory on control planes for files that API server flags name (scripts/configuration.sh). */
 const home = "/etc/kubernetes/stackadm";
 const auditLog = "/var/log/kubernetes/audit";
 
-/** A file whose name says what is in it: another text is another flag, with which the component starts again. */
+/**
+ * File on control planes. Its name contains a digest of its content: new content changes the flag
+ * that names the file, and so restarts the API server.
+ */
 interface OwnFile {
   readonly path: string;
   readonly text: string;
@@ -65,7 +68,7 @@ const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefin
       )
     : undefined;
 
-/** What pods may be, where their namespace does not say. */
+/** Returns the file with settings of admission plugins; undefined if the user names one. */
 function admissionFile(kubernetes: Kubernetes): OwnFile | undefined {
   const document = admission(kubernetes);
   return document && ownFile("admission", "yaml", toYaml(document));
@@ -79,11 +82,14 @@ function admissionFlags(kubernetes: Kubernetes): Flags {
 const authorityFile = ({ ca }: NonNullable<Kubernetes["oidc"]>): OwnFile | undefined =>
   ca === undefined ? undefined : ownFile("oidc-ca", "crt", `${ca.trimEnd()}\n`);
 
-/** Where the API server asks whose token it has been given, and what that one may do. */
+/** Returns the kubeconfig with which the API server calls the Keystone webhook. */
 const webhookFile = (certificate: string): OwnFile =>
   ownFile("keystone-webhook", "conf", toYaml(webhookKubeconfig(certificate)));
 
-/** The webhook knows no other version of either question. */
+/**
+ * Returns the flags for the Keystone webhook, which authenticates and, with a policy, authorizes.
+ * It supports v1beta1 only.
+ */
 function keystoneFlags({ keystone, webhookCertificate }: Kubernetes): Flags {
   if (webhookCertificate === undefined) return {};
   const { path } = webhookFile(webhookCertificate);
@@ -126,7 +132,7 @@ function auditFlags(audit: Kubernetes["audit"]): Flags {
   };
 }
 
-/** Flags as kubeadm has them, in an order that does not depend on how they were written. */
+/** Returns flags in kubeadm's form, sorted by name: their order in the settings changes nothing. */
 const argumentsOf = (flags: Flags): Fields[] =>
   Object.entries(flags)
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -166,7 +172,8 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
 }
 
 /**
- * The blocks of kubeadm's ClusterConfiguration that arguments decide, but for the names in the API server's certificate.
+ * Returns the blocks of kubeadm's ClusterConfiguration that the settings decide. The names in the
+ * API server's certificate (`certSANs`) are not included.
  */
 export function configuredBlocks(kubernetes: Kubernetes): Fields {
   const { certificates, images } = kubernetes;
@@ -186,14 +193,14 @@ export function configuredBlocks(kubernetes: Kubernetes): Fields {
   };
 }
 
-/** As Go writes it, and so kubeadm in the cluster. */
+/** Returns a duration such as `8760h` in Go's notation, in which kubeadm stores it. */
 const duration = (hours: string): string => `${hours}0m0s`;
 
-/** The same for scripts/configuration.sh. */
+/** Returns {@link configuredBlocks} as YAML for scripts/configuration.sh. */
 export const configurationText = (kubernetes: Kubernetes): string =>
   toYaml(configuredBlocks(kubernetes));
 
-/** The files that flags name. */
+/** Returns the files that flags of the API server name. */
 function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
   const { oidc, audit, webhookCertificate } = kubernetes;
   return [
@@ -201,10 +208,10 @@ function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
     admissionFile(kubernetes),
     oidc && authorityFile(oidc),
     webhookCertificate === undefined ? undefined : webhookFile(webhookCertificate),
-  ].flatMap((one) => (one ? [one] : []));
+  ].flatMap((file) => (file ? [file] : []));
 }
 
-/** The same for the same script: a line `NAME BASE64` each. */
+/** Returns these files for scripts/configuration.sh, one line `NAME BASE64` each. */
 export const configurationFiles = (kubernetes: Kubernetes): string =>
   ownFiles(kubernetes)
     .map(
@@ -221,17 +228,19 @@ const proxyKind = {
 export const kubeletConfiguration = (own: Fields): Fields => ({
   ...kubeletKind,
   cgroupDriver: "systemd",
-  // Whoever says how often alone, says it of both.
+  // A user who sets the first interval gets kubelet's default for the second one.
   ...("nodeStatusUpdateFrequency" in own ? {} : statusReports()),
   ...own,
 });
 
 export const proxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
 
-/** Without a field of the user's there is nothing to say: what init was given holds. */
+/**
+ * Returns the document as YAML; empty without user fields, because kubeadm's document holds then.
+ */
 const ifAny = (own: Fields, document: Fields): string =>
   Object.keys(own).length === 0 ? "" : toYaml(document);
 
-/** For machine/scripts/kubelet.sh and scripts/kube-proxy.sh; nothing where no field is asked for. */
+/** Returns the KubeletConfiguration for the scripts; empty if no field is set. */
 export const kubeletText = (own: Fields): string => ifAny(own, kubeletConfiguration(own));
 export const proxyText = (own: Fields): string => ifAny(own, proxyConfiguration(own));

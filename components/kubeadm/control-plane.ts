@@ -45,28 +45,28 @@ import {
 } from "./node-scripts.js";
 
 export interface ControlPlaneArgs extends Omit<MachineGroupArgs, "generationOf"> {
-  /** In which order machines are replaced. */
+  /** Order in which machines are replaced. */
   readonly turns: Turns;
 }
 
 export interface FormArgs {
   readonly spec: ClusterSpec;
-  /** What machines compare again (scripts/frozen.sh). */
+  /** Values that a cluster keeps for life; its machines check them again (scripts/frozen.sh). */
   readonly frozen: { readonly lines: pulumi.Output<string> };
   readonly machines: MachineSettings;
   readonly endpoint: Endpoint;
   readonly access: Access;
-  /** Machines that run etcd. @default the control planes do */
+  /** Separate machines for etcd. @default etcd runs on the control planes */
   readonly etcd: Etcd | undefined;
   readonly turns: Turns;
 }
 
-/** The machines that run the Kubernetes API and etcd, and the cluster that kubeadm makes on them. */
+/** Control planes, their etcd unless it has separate machines, and the cluster on them. */
 export class ControlPlane extends NodeGroup {
   static readonly type = "stackadm:kubeadm:ControlPlane";
-  /** The machine that the cluster begins on. When the cluster gets smaller it stays: the last ones go first. */
+  /** Machine on which the cluster begins. Scaling down keeps it, and removes the last machines. */
   readonly first: Member;
-  /** What makes each machine what it is to be, in their order. */
+  /** Scripts that make each machine a control plane, in the order of the machines. */
   readonly scripts: RemoteScript[] = [];
 
   constructor(name: string, args: ControlPlaneArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -78,42 +78,52 @@ export class ControlPlane extends NodeGroup {
     this.registerOutputs({});
   }
 
-  /** Known when each of the machines is a control plane as it is to be. */
+  /** ID of the last script; known when all machines are control planes with the wanted settings. */
   get complete(): pulumi.Output<string> {
     return this.scripts.at(-1)?.id ?? pulumi.output("");
   }
 
-  /** The way through the first machine, known when it lets the program in: until then none of the others is dialled. */
+  /**
+   * Returns the SSH route through the first machine. It is known only after a login there, so that
+   * no other machine is dialled before.
+   */
   at(host: pulumi.Output<string>): Access {
     const { machine } = this.first;
     const access = through(machine, host);
     const login = this.script(this.first, "login", { access, scripts: loginScripts, values: {} });
     return through(
       machine,
-      pulumi.all([host, login.id]).apply(([known]) => known),
+      pulumi.all([host, login.id]).apply(([reachable]) => reachable),
     );
   }
 
-  /** Makes the cluster on the first machine, behind the endpoint by now, and lets the others join in turn: etcd admits one at a time. */
+  /**
+   * Creates the cluster on the first machine, then joins the others one by one, because etcd admits
+   * one member at a time. The endpoint must lead to the first machine already.
+   */
   form(args: FormArgs): ClusterFacts {
     const begun = this.member(this.first, "init", args);
     const facts = { ...factsOf(begun, args.spec.name), ...webhookOf(args.spec, args.machines) };
     let before = begun;
     const { spec, access, turns, endpoint } = args;
     const [, second = this.first] = this.members;
-    // order: the way to the second may lead over the first, which has to have answered.
+    // order: the route to the second machine may lead through the first, which must answer before.
     this.leave(this.first, { spec, survivor: second, access, after: begun });
     for (const member of this.members.slice(1)) {
       const leave = this.leave(member, { spec, survivor: this.first, access });
       endpoint.admit(member, leave);
       before = this.member(member, "join", args, { facts, before, leave });
     }
-    // While control planes are replaced, nothing of the program's asks the API: it may be away from outside.
+    // The kubeconfig is held back while control planes are replaced or upgraded: the API may be
+    // unreachable from outside meanwhile.
     const { role } = this.first.plan;
     return { ...facts, adminConf: turns.afterAll(role, facts.adminConf) };
   }
 
-  /** The last thing that happens to the cluster: runs when it is deleted, before everything it depends on. */
+  /**
+   * Returns the script that runs on deletion, before the resources in `after` are deleted: the
+   * cluster releases its load balancers, volumes and, with `snapshots`, snapshots in the cloud.
+   */
   teardown(
     access: Access,
     after: pulumi.Input<pulumi.Resource>[],
@@ -130,7 +140,7 @@ export class ControlPlane extends NodeGroup {
         values: {},
         when: "delete",
       },
-      // order: Cinder keeps a volume as long as it has a snapshot.
+      // order: snapshots are released first, because Cinder deletes no volume that has one.
       { dependsOn: [teardown], ...this.formerly("snapshots-farewell") },
     );
   }
@@ -145,7 +155,7 @@ export class ControlPlane extends NodeGroup {
         values: { OTHERS: this.members.length > 1 ? "yes" : "no" },
         when: "delete",
       },
-      // order: cloud controller, storage and workers have to be there while services and volumes are released.
+      // order: cloud controller, storage and workers must run while the cluster releases objects.
       { dependsOn: after, ...this.formerly("farewell") },
     );
   }
@@ -207,7 +217,7 @@ export class ControlPlane extends NodeGroup {
     return script;
   }
 
-  /** What the machine needs to reach an etcd that is not its own. */
+  /** Returns the script that gets the first machine a client certificate for a separate etcd. */
   private client({ access, machines }: FormArgs, etcd: Etcd): RemoteScript {
     return this.script(this.first, "client", {
       access,
@@ -263,7 +273,7 @@ export class ControlPlane extends NodeGroup {
   }
 }
 
-/** Kubernetes' own configuration, with what the API server knows its webhook by and encrypts Secrets with. */
+/** Returns the Kubernetes settings, the webhook's certificate and the key that encrypts Secrets. */
 const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormArgs) =>
   pulumi
     .all([webhookOf({ kubernetes }, machines).webhook, pulumi.secret(machines.seed)])
@@ -272,11 +282,11 @@ const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormArg
       encryptionKey: encryptionKey(seed),
     }));
 
-/** What is done before any control plane that lives changes. */
+/** Returns the output that changes of existing control planes wait for: that of a separate etcd. */
 const beforeAll = ({ etcd }: FormArgs): pulumi.Output<string> =>
   etcd ? etcd.complete : pulumi.output("");
 
-/** Where etcd is, and which; nothing where it is kubeadm's own. */
+/** Returns kubeadm's `etcd` block for separate machines or another image; empty for the default. */
 function etcdOf(addresses: readonly string[] | undefined, image: string | undefined) {
   if (addresses) return { etcd: externalEtcd(addresses) };
   return image === undefined ? {} : { etcd: localEtcd(image) };

@@ -6,58 +6,64 @@ import { kubeletConfiguration, proxyConfiguration } from "./configuration.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A machine as kubeadm and kubelet have to know it. */
+/** Facts about a machine that kubeadm and kubelet need. */
 export interface Node {
-  /** Equals the server's name, by which the cloud controller finds it. */
+  /** Name of the node. Equals the server's name, by which the cloud controller finds the server. */
   readonly name: string;
   readonly serverId: string;
   readonly address: string;
-  /** Its address of IPv6. @default it has none */
+  /** IPv6 address. @default none */
   readonly ipv6Address?: string | undefined;
-  /** Worker pool. @default it carries no label of one */
+  /** Worker pool, for the node's pool label. @default no label */
   readonly pool?: string;
 }
 
 export interface NodeSettings {
-  /** Whether a cloud controller tells the node its addresses, and takes away the taint that keeps pods off until then. */
+  /** Whether a cloud controller sets the node's addresses and then removes its initial taint. */
   readonly cloudController: boolean;
   readonly ignorePreflightErrors: readonly string[];
-  /** Where kubeadm finds patches of a control plane's static pods. @default none */
+  /** Directory with kubeadm's patches for a control plane's static pods. @default none */
   readonly patches?: { readonly directory: string };
 }
 
 export interface InitSettings extends NodeSettings {
   readonly clusterName: string;
-  /** Without a leading v. */
+  /** Kubernetes version, without a leading v. */
   readonly version: string;
-  /** `registry.k8s.io` means: leave kubeadm's default. */
+  /** Registry of kubeadm's images; `registry.k8s.io` keeps kubeadm's default. */
   readonly imageRepository: string;
-  /** Ranges of pods and services, that of IPv4 first. */
+  /** Ranges of pods, IPv4 first. */
   readonly pods: readonly string[];
   readonly services: readonly string[];
-  /** Name and port of the API, which machines resolve themselves. */
+  /** Name and port of the API; each machine resolves the name itself (scripts/api-name.sh). */
   readonly endpoint: string;
-  /** Names and addresses in the API server's certificate, beside kubeadm's own. */
+  /** Names and addresses in the API server's certificate, in addition to kubeadm's own. */
   readonly certificateNames: readonly string[];
-  /** What kubeadm is told of an etcd with machines of its own. @default etcd on the control planes */
+  /**
+   * `etcd` block: separate machines, or another image.
+   * @default kubeadm's etcd on control planes
+   */
   readonly etcd?: Fields;
-  /** Whether the pod network is the Services' proxy. @default kube-proxy is */
+  /** Whether the pod network replaces kube-proxy. @default false */
   readonly withoutKubeProxy?: boolean;
-  /** Blocks of ClusterConfiguration that arguments decide, but for the names in the certificate. */
+  /** Blocks of ClusterConfiguration that the settings decide, without `certSANs`. */
   readonly blocks: Fields;
-  /** Merged into KubeletConfiguration and KubeProxyConfiguration. */
+  /** Fields of KubeletConfiguration. */
   readonly kubelet: Fields;
   readonly kubeProxy: Fields;
 }
 
 export interface JoinSettings extends NodeSettings {
-  /** Name and port of the API, which the machine resolves itself. */
+  /** Name and port of the API; the machine resolves the name itself (scripts/api-name.sh). */
   readonly endpoint: string;
-  /** What the machine is given: with certificates it becomes a control plane. */
+  /** Credentials that the machine gets; with `certificates` it becomes a control plane. */
   readonly grant: RoleRow["grant"];
 }
 
-/** Stand in a join document for what a control plane gives for this join (machine/scripts/peers.sh). */
+/**
+ * Placeholders in a join document. The joining machine replaces them with the credentials that a
+ * control plane gives it (machine/scripts/peers.sh).
+ */
 export const placeholders = {
   token: "@TOKEN@",
   caCertHash: "@CA_CERT_HASH@",
@@ -65,8 +71,8 @@ export const placeholders = {
 } as const;
 
 /**
- * Bounds of kubeadm's own waits. Each is the same placeholder: the machine fills it in (machine/scripts/peers.sh), since only the
- * machine knows its timeout factor, and a change of the factor changes no document.
+ * Timeouts of kubeadm's own waits, all with the same placeholder. The machine replaces it
+ * (machine/scripts/peers.sh) by its timeout factor, so that a new factor changes no document.
  */
 const timeouts = Object.fromEntries(
   [
@@ -86,7 +92,7 @@ const registration = (node: Node, settings: NodeSettings): Fields => ({
   kubeletExtraArgs: [
     ...(settings.cloudController ? [{ name: "cloud-provider", value: "external" }] : []),
     { name: "provider-id", value: `openstack:///${node.serverId}` },
-    // Pods on the machine's network have the addresses in this order.
+    // Pods on the host network have the addresses in this order.
     { name: "node-ip", value: [node.address, node.ipv6Address].filter(Boolean).join(",") },
     ...(node.pool === undefined
       ? []
@@ -98,12 +104,12 @@ const patchesOf = ({ patches }: NodeSettings): Fields => (patches ? { patches } 
 
 const documents = (parts: readonly Fields[]): string => parts.map(toYaml).join("---\n");
 
-/** The documents for `kubeadm init` on the first control plane. */
+/** Returns the documents for `kubeadm init` on the first control plane. */
 export function initDocuments(node: Node, settings: InitSettings): string {
   const init = {
     apiVersion: kubeadmVersion,
     kind: "InitConfiguration",
-    // Nobody joins with it: each joining machine gets a token of its own.
+    // No machine joins with this token: each joining machine gets its own.
     bootstrapTokens: [{ ttl: "1m0s", description: "kubeadm init" }],
     localAPIEndpoint: { advertiseAddress: node.address, bindPort: apiPort },
     nodeRegistration: registration(node, settings),
@@ -126,7 +132,7 @@ export function initDocuments(node: Node, settings: InitSettings): string {
       podSubnet: settings.pods.join(","),
       serviceSubnet: settings.services.join(","),
     },
-    // What an upgrade goes by; init has its phase.
+    // `kubeadm upgrade` reads this field; `kubeadm init` skips the phase.
     ...(settings.withoutKubeProxy === true && { proxy: { disabled: true } }),
     ...settings.blocks,
     apiServer: {
@@ -140,7 +146,7 @@ export function initDocuments(node: Node, settings: InitSettings): string {
   return documents([init, cluster, kubelet, proxy]);
 }
 
-/** The document for `kubeadm join`, with placeholders for what is given for one join. */
+/** Returns the document for `kubeadm join`, with {@link placeholders} for its credentials. */
 export function joinDocument(node: Node, settings: JoinSettings): string {
   const { token, caCertHash, certificateKey } = placeholders;
   return documents([

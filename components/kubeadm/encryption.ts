@@ -3,22 +3,23 @@ import { toYaml } from "../../base/yaml.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 
 type Kubernetes = Pick<ClusterSpec["kubernetes"], "apiServer"> & {
-  /** Base64 of 32 bytes. Absent: nothing is encrypted. */
+  /** Key, base64 of 32 bytes. @default nothing is encrypted */
   readonly encryptionKey?: string | undefined;
 };
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
-/** Where control planes have the file with the key, beside nothing else (scripts/encryption.sh). */
+/** Directory on control planes that only has the files with the key (scripts/encryption.sh). */
 export const encryptionHome = "/etc/kubernetes/stackadm-encryption";
 const flag = "encryption-provider-config";
 
-/** Who has a file of his own has keys of his own, and a KMS perhaps. */
+/** Returns the key; undefined if the user names a file of their own, which has keys or a KMS. */
 const keyOf = ({ apiServer, encryptionKey }: Kubernetes): string | undefined =>
   flag in apiServer.extraArgs ? undefined : encryptionKey;
 
 /**
- * Which keys a control plane reads: of its keys alone, whichever writes. Other keys are another file, with which the API server
- * starts again; what comes first is no other file, and is read anew.
+ * Returns a digest of the keys with which a control plane can decrypt. Other keys give the file
+ * another name, and the API server restarts; if only the order of the providers changes, the name
+ * is the same and the API server reloads the file.
  */
 const digestOf = (key: string): string =>
   createHash("sha256").update(`secretbox key1 ${key}`).digest("hex").slice(0, 12);
@@ -30,7 +31,7 @@ const document = (providers: readonly object[]): string =>
     resources: [{ resources: ["secrets"], providers }],
   });
 
-/** The API server's flags; nothing where it encrypts nothing of ours. */
+/** Returns the API server's flags for encryption; undefined if the program has no key for it. */
 export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
   const key = keyOf(kubernetes);
   return key === undefined
@@ -42,8 +43,9 @@ export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
 }
 
 /**
- * For scripts/encryption.sh: `DIGEST ENCRYPTS PLAIN`. Both files, in base64, read what is encrypted and what is plain; the first
- * writes encrypted, the second plain. Nothing where nothing is encrypted.
+ * Returns `DIGEST ENCRYPTS PLAIN` for scripts/encryption.sh; empty without encryption. ENCRYPTS and
+ * PLAIN are files in base64. With both, the API server reads encrypted and plain Secrets; with the
+ * first it writes encrypted ones, with the second plain ones.
  */
 export function encryptionFile(kubernetes: Kubernetes): string {
   const key = keyOf(kubernetes);

@@ -6,13 +6,13 @@ type Kubernetes = Pick<
   ClusterSpec["kubernetes"],
   "apiServer" | "controllerManager" | "scheduler" | "kubelet" | "hardened"
 > & {
-  /** `timeoutFactor` of the cluster. Default: 1. */
+  /** `timeoutFactor` of the cluster. @default 1 */
   readonly timeoutFactor?: number | undefined;
 };
 type KubeletArgs = Pick<Kubernetes, "kubelet" | "hardened" | "timeoutFactor">;
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
-/** Of TLS 1.2 what is both forward secret and authenticated; TLS 1.3 has no other. */
+/** Cipher suites of TLS 1.2 with forward secrecy and authenticated encryption. */
 const cipherSuites = [
   "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
   "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
@@ -22,22 +22,22 @@ const cipherSuites = [
   "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
 ];
 
-/** What nobody needs of a cluster that runs: it shows memory and goroutines to whoever may ask. */
+/** Flag that turns off profiling: it exposes memory and goroutines, and no cluster needs it. */
 const unprofiled: Flags = { profiling: false };
 
 const admissionFlag = "admission-control-config-file";
 const pluginsFlag = "enable-admission-plugins";
 
-/** Beside kubeadm's own, NodeRestriction, which is lost where the flag is written. */
+/** Admission plugins of `hardened`, with kubeadm's own NodeRestriction, which the flag replaces. */
 const hardenedPlugins = ["NodeRestriction", "AlwaysPullImages", "DenyServiceExternalIPs"];
 
-/** Names that a flag lists, however it is written. */
+/** Returns the names in a flag that is a list, or one text with commas. */
 const listed = (value: Flags[string] | undefined): string[] =>
   [value ?? []].flat().flatMap((one) => String(one).split(","));
 
 /**
- * The plugins of both: a user who adds one takes none of the others away. One that the user turns off is not asked for: the API
- * server does not start with a plugin in both flags.
+ * Returns the flag with the program's and the user's admission plugins. The program leaves out a
+ * plugin that the user disables: the API server does not start with one in both flags.
  */
 function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
   const off = listed(extraArgs["disable-admission-plugins"]);
@@ -46,14 +46,14 @@ function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
   return { [pluginsFlag]: [...new Set([...wanted, ...listed(extraArgs[pluginsFlag])])].join(",") };
 }
 
-/** Whether the file of admission plugins is ours: a user's own stands for it. */
+/** Reports whether the program writes the file of admission plugins: not if the user names one. */
 const ownsAdmission = (extraArgs: Flags): boolean => !(admissionFlag in extraArgs);
 
-/** Whether kubelets serve with certificates of the cluster's authority, which scripts/serving.sh approves. */
+/** Reports whether the cluster's CA signs kubelets' serving certificates (scripts/serving.sh). */
 export const signsKubelets = (kubernetes: KubeletArgs): boolean =>
   kubeletFields(kubernetes)[ownCertificate] === true;
 
-/** Flags of the API server: what costs nothing, what is asked for by `hardened`, and the user's, which win. */
+/** Returns the API server's flags: defaults, those of `hardened`, and the user's, which win. */
 export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
   ...unprofiled,
   // An API server that reports that it is not ready, because etcd is slow, is asked for nothing.
@@ -74,16 +74,18 @@ export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
 });
 
 /**
- * Requests a second of each controller's client. At a start they share one, with which each asks for a service account of its own: with the
- * usual 20 all of them begin 5 s later, and until then no certificate of a machine that joins is signed. Controllers that have
- * much to do may ask the API server for five times as much as before.
+ * Limits of each controller's client: requests per second, and burst. At start all controllers
+ * share one client, with which each requests its own service account. With the default of 20, they
+ * start 5 s later, and until then no certificate of a joining machine is signed. In return, busy
+ * controllers may send the API server five times as many requests.
  */
 const requests: Flags = { "kube-api-qps": 100, "kube-api-burst": 200 };
 
 /**
- * Times of leader election, Kubernetes' own times the factor: a leader that cannot renew its lease in 10 s ends, and on a slow machine its
- * restart keeps the next lease from being renewed, too. No flags where the factor is 1, and none where the user sets one of them: a component
- * refuses times that do not fit each other.
+ * Returns the times of leader election: Kubernetes' defaults times the factor. A leader that cannot
+ * renew its lease within 10 s exits, and on a slow machine its restart delays the next renewals,
+ * too. Empty if the factor is 1, and if the user sets one of the times: a component refuses times
+ * that do not fit together.
  */
 function leaderElection(factor: number, own: Flags): Flags {
   const times = {
@@ -135,10 +137,12 @@ const hardenedKubelet: Fields = {
 };
 
 /**
- * Returns how often kubelet reports the status of its node. A volume is mounted, and released, after kubelet has reported it: 4 s
- * and 2 s sooner on average than with Kubernetes' 10 s. It writes what changed, and the whole status as often as by default, which
- * has to be set as well. No CPU time of a kubelet at rest that could be measured.
- * Source: kubernetes, pkg/kubelet/volumemanager/reconciler and pkg/controller/volume/attachdetach/reconciler.
+ * Returns the intervals at which kubelet reports its node's status. Kubernetes mounts and detaches a
+ * volume only after such a report: 4 s and 2 s sooner on average than with the default of 10 s.
+ * Without the second field, kubelet would report an unchanged status every 2 s, too. No additional
+ * CPU time of an idle kubelet could be measured.
+ * Source: kubernetes, pkg/kubelet/volumemanager/reconciler and
+ * pkg/controller/volume/attachdetach/reconciler.
  */
 export const statusReports = (timeoutFactor = 1): Fields => ({
   nodeStatusUpdateFrequency: `${String(2 * timeoutFactor)}s`,
@@ -146,15 +150,19 @@ export const statusReports = (timeoutFactor = 1): Fields => ({
 });
 
 /**
- * Returns the fields that follow the factor. A kubelet renews the lease of its node within a quarter of the lease's duration: on a
- * slow machine the default of 10 s passes without an answer, the node becomes NotReady, and its pods are moved, which makes it slower.
+ * Returns the fields that follow the factor. kubelet renews the lease of its node within a quarter of
+ * its duration. On a slow machine the default of 10 s passes without an answer: the node becomes
+ * NotReady, and moving its pods makes it slower.
  */
 const slowKubelet = (factor: number, own: Fields): Fields => ({
   nodeLeaseDurationSeconds: 40 * factor,
   ...(!("nodeStatusUpdateFrequency" in own) && statusReports(factor)),
 });
 
-/** Returns fields of KubeletConfiguration; the user's win. kubeadm's own turn off what is open, and rotate its certificate. */
+/**
+ * Returns the fields of KubeletConfiguration; the user's win. kubeadm's defaults already close open
+ * access to kubelet and rotate its client certificate.
+ */
 export const kubeletFields = ({ kubelet, hardened, timeoutFactor = 1 }: KubeletArgs): Fields => ({
   ...(timeoutFactor > 1 && slowKubelet(timeoutFactor, kubelet)),
   ...(hardened && hardenedKubelet),
@@ -168,7 +176,7 @@ export const kubeletFieldsOf = ({
 }: Pick<ClusterSpec, "kubernetes" | "timeoutFactor">): Fields =>
   kubeletFields({ ...kubernetes, timeoutFactor });
 
-/** Where this program's own pods run, and need of their machine what no other may have. */
+/** Namespaces exempt from Pod Security: the program's own pods there need access to the node. */
 const exempt = ["kube-system", ...podNetworkNamespaces];
 
 const admissionConfiguration = (hardened: boolean): Fields => {
@@ -198,7 +206,7 @@ const admissionConfiguration = (hardened: boolean): Fields => {
   };
 };
 
-/** So many events of one namespace and of the cluster that nothing well-behaved meets it. */
+/** Plugin that limits events, per namespace and in total; well-behaved programs stay below. */
 const eventRateLimit = {
   name: "EventRateLimit",
   configuration: {
@@ -211,7 +219,10 @@ const eventRateLimit = {
   },
 };
 
-/** What pods the API server takes where their namespace does not say. Nothing where the user has a file of their own. */
+/**
+ * Returns the settings of admission plugins, with Pod Security levels for namespaces without their
+ * own; undefined if the user names a file.
+ */
 export const admission = ({
   apiServer,
   hardened,

@@ -10,36 +10,36 @@ import { joinDocument } from "./documents.js";
 import { keystoneWebhook } from "./keystone-webhook.js";
 import { patchesBlock } from "./patches.js";
 
-/** What only a living cluster knows. */
+/** Facts that are known only when the cluster exists. */
 export interface ClusterFacts {
-  /** kubeadm's own kubeconfig of the administrator. */
+  /** Kubeconfig of the administrator, as kubeadm wrote it. */
   readonly adminConf: pulumi.Output<string>;
-  /** `sha256:...` of the cluster's certificate authority. */
+  /** Hash of the cluster CA's public key, as kubeadm pins it: `sha256:...`. */
   readonly caCertHash: pulumi.Output<string>;
-  /** UID of the namespace kube-system. */
+  /** UID of the namespace kube-system, which identifies the cluster. */
   readonly uid: pulumi.Output<string>;
-  /** The name that kubeadm made the cluster under: for its cloud controller and storage driver, for ever. */
+  /** Name with which kubeadm created the cluster; cloud controller and Cinder CSI keep using it. */
   readonly name: pulumi.Output<string>;
-  /** What Keystone's webhook proves itself by, secret. Absent: there is none. */
+  /** Key and certificate of the Keystone webhook, secret. @default no webhook */
   readonly webhook?: pulumi.Output<ServerCertificate>;
 }
 
-/** The facts that a control plane's script ends with. */
+/** Returns the facts in the result of a control plane's script. */
 export const factsOf = (script: RemoteScript, earlierName: string): ClusterFacts => ({
   adminConf: script
     .result("kubeconfig")
     .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
   caCertHash: script.result("caCertHash"),
   uid: pulumi.unsecret(script.result("uid")),
-  // Before there were identities, the cluster was called as it is in the specification.
+  // Scripts of releases without identities report no name: the specification's was used.
   name: pulumi.unsecret(script.result("name", earlierName)),
 });
 
-/** The version of Kubernetes that a node's script has left there; nothing where one of an earlier release did not say so. */
+/** Returns the Kubernetes version that a node's script reports; empty for a script without it. */
 export const versionIn = (script: RemoteScript): pulumi.Output<string> =>
   pulumi.unsecret(script.result("kubernetes", ""));
 
-/** What the webhook on each control plane proves itself by to the API server beside it. */
+/** Returns the key and certificate of the Keystone webhook; empty without `kubernetes.keystone`. */
 export const webhookOf = (
   { kubernetes }: Pick<ClusterSpec, "kubernetes">,
   { seed }: Pick<MachineSettings, "seed">,
@@ -56,7 +56,10 @@ export const webhookOf = (
       }
     : {};
 
-/** How the machine joins, where it is not the one that the cluster begins on, or not any more: by its role's row. */
+/**
+ * Returns a machine's document for `kubeadm join`. The first control plane has one as well: after
+ * its server was recreated it joins the others.
+ */
 export function joinDocumentOf(
   { plan, machine }: Member,
   { apiName, cloudController, kubernetes, timeoutFactor }: ClusterSpec,
@@ -74,7 +77,7 @@ export function joinDocumentOf(
           ...{ endpoint: `${apiName}:${String(apiPort)}`, grant },
           cloudController: cloudController.enabled !== false,
           ignorePreflightErrors: kubernetes.ignorePreflightErrors,
-          // Of the static pods that serve the API.
+          // Patches apply to the static pods of control planes.
           ...(grant === "certificates" && patchesBlock(kubernetes.patches, timeoutFactor)),
         },
       ),

@@ -1,10 +1,13 @@
-/** Beside each API server, which alone asks it: nobody reaches it from elsewhere. */
+/** Address of the Keystone webhook on each control plane: only the local API server calls it. */
 export const keystoneWebhook = { address: "127.0.0.1", port: 8443 } as const;
 
 const name = "keystone";
 const user = "kube-apiserver";
 
-/** How the API server finds the webhook and knows it: any program of the machine could listen there before it does. */
+/**
+ * Returns the API server's kubeconfig for the webhook. It pins the certificate, because another
+ * program on the machine could take the port first.
+ */
 export const webhookKubeconfig = (certificate: string) => ({
   apiVersion: "v1",
   kind: "Config",

@@ -4,16 +4,17 @@ import { rolesOf } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { leaveScripts } from "./node-scripts.js";
 
-/** The survivor is a control plane. */
+/** Arguments of `leave`. The survivor is a control plane. */
 export interface LeaveArgs extends Pick<LetGoArgs, "survivor" | "access" | "after"> {
   readonly spec: Pick<ClusterSpec, "etcd">;
 }
 
-/** Machines that are nodes of a cluster. */
+/** Group of machines that are nodes of the cluster. */
 export abstract class NodeGroup extends MachineGroup {
   /**
-   * Before a machine's server goes: its pods move to the others, and etcd forgets it. It is in the state before the machine
-   * joins: etcd counts a member whose join was broken off, too.
+   * Creates the script that runs before a machine's server is deleted: it drains the node and
+   * removes the etcd member. The state has it before the machine joins, because an interrupted join
+   * may leave a member that etcd counts.
    */
   protected leave(member: Member, { spec, ...args }: LeaveArgs): RemoteScript | undefined {
     const { plan, machine } = member;

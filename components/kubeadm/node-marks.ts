@@ -4,8 +4,9 @@ const joined = (parts: readonly string[]): string =>
   parts.length === 0 ? "-" : [...parts].sort().join(",");
 
 /**
- * What scripts/keep-marks.sh keeps on the nodes: for each group a line with the beginning of its machines' names, labels and
- * taints. By group, so that a machine more changes nothing; empty where no group has any.
+ * Returns the labels and taints that scripts/keep-marks.sh keeps on nodes: one line `NAME-PREFIX
+ * LABELS TAINTS` per group, so that another machine in a group changes nothing. Empty if no group
+ * has labels or taints.
  */
 export const nodeMarks = (
   groups: readonly Pick<PlannedGroup, "name" | "labels" | "taints">[],

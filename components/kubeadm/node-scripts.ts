@@ -19,24 +19,24 @@ const takeBack = read("scripts/take-back.sh");
 const draining = read("scripts/drain.sh");
 const upgrading = [...versionScripts, read("scripts/upgrade.sh")];
 
-/** Installed on control planes by control-plane.sh; lets machines in and says when they are Ready. */
+/** Program on control planes that admits joining machines and reports when they are Ready. */
 export const mintScript = program("scripts/mint.sh");
-/** Installed on control planes by upgrade-control-plane.sh; takes pods from nodes while their kubelets change. */
+/** Program on control planes that drains nodes while their kubelet is upgraded. */
 export const retireScript = program("scripts/drain.sh", "scripts/retire.sh");
-/** Installed on control planes by keep-marks.sh; gives the nodes their labels and taints. */
+/** Program on control planes that sets labels and taints of nodes (keep-marks.sh installs it). */
 export const marksScript = program("scripts/marks.sh");
-/** Installed on control planes by encryption.sh; encrypts Secrets when all of them can read what is encrypted. */
+/** Program on control planes that starts to encrypt Secrets when all of them can decrypt. */
 export const encryptionScript = program("scripts/encrypt.sh");
-/** Installed on control planes by signed-kubelets.sh; approves the certificates that kubelets serve with. */
+/** Program on control planes that approves kubelets' serving certificates. */
 export const servingScript = program("scripts/serving.sh");
-/** Installed on control planes by renewal.sh; signs kubeadm's certificates anew before they end. */
+/** Program on control planes that renews kubeadm's certificates before they expire. */
 export const renewScript = program(
   "../machine/scripts/converge.sh",
   "scripts/static-pods.sh",
   "scripts/renew.sh",
 );
 
-/** What control planes have installed, by the variables in which scripts/control-plane.sh and what comes before it read it. */
+/** Programs installed on control planes, by the variable in which control-plane.sh reads each. */
 export const controlPlanePrograms = {
   MINT_SCRIPT: mintScript,
   RETIRE_SCRIPT: retireScript,
@@ -73,16 +73,19 @@ export const leaveScripts = [common, draining, read("scripts/leave.sh")] as cons
 const releasing = [common, takeBack, read("scripts/release.sh")];
 export const teardownScripts = [...releasing, read("scripts/teardown.sh")] as const;
 export const snapshotsScripts = [...releasing, read("scripts/snapshots.sh")] as const;
-/** When each hour the control plane at this position does that: there are five at most, and no two are to begin together. */
+/**
+ * Returns the minute of each hour at which the control plane at this position checks its
+ * certificates. There are at most five, and no two start at the same time.
+ */
 export const renewalMinute = (position: number): string => String(12 * position).padStart(2, "0");
 
-/** What whoever joins reads (machine/scripts/peers.sh, scripts/api-name.sh). */
+/** Variables of every joining machine (machine/scripts/peers.sh, scripts/api-name.sh). */
 const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
 
-/** What scripts/upgrade.sh and what comes before it read. */
+/** Variables that scripts/upgrade.sh and the scripts before it read. */
 const upgradeValues = [...versionValues, "IGNORED_ERRORS"] as const;
 
-/** Their values. */
+/** Returns the values of {@link upgradeValues}. */
 export const upgradeValuesOf = (
   spec: Pick<ClusterSpec, "kubernetes">,
 ): Record<(typeof upgradeValues)[number], string> => ({
@@ -90,7 +93,7 @@ export const upgradeValuesOf = (
   IGNORED_ERRORS: spec.kubernetes.ignorePreflightErrors.join(","),
 });
 
-/** What scripts/control-plane.sh and what comes before it read. */
+/** Variables that scripts/control-plane.sh and the scripts before it read. */
 export const controlPlaneValues = [
   ...joinerValues,
   ...upgradeValues,
@@ -116,7 +119,7 @@ export const controlPlaneValues = [
   "AFTER_KUBEADM",
   ...virtualIpValues,
 ] as const;
-/** What scripts/join.sh and what comes before it read. */
+/** Variables that scripts/join.sh and the scripts before it read. */
 export const joinValues = [
   ...joinerValues,
   ...upgradeValues,
@@ -128,7 +131,7 @@ export const joinValues = [
   "KUBELET_CONFIGURATION",
   "AFTER_KUBEADM",
 ] as const;
-/** What scripts/leave.sh reads. */
+/** Variables that scripts/leave.sh reads. */
 export const leaveValues = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "LEAVES"] as const;
-/** What scripts/teardown.sh reads; the rest it asks the cluster. */
+/** Variables that scripts/teardown.sh reads; the cluster answers everything else. */
 export const teardownValues = ["OTHERS"] as const;

@@ -3,18 +3,19 @@ import { patchTargets } from "../spec/kubernetes-patches.js";
 
 type Patches = ClusterSpec["kubernetes"]["patches"];
 
-/** Where control planes have kubeadm's patches (scripts/configuration.sh). */
+/** Directory on control planes for kubeadm's patches (scripts/configuration.sh). */
 const directory = "/etc/kubernetes/stackadm-patches";
 
 const fileOf = (name: string, patch: unknown): string =>
   `${name}.json ${Buffer.from(JSON.stringify(patch)).toString("base64")}`;
 
-/** Number of failed probes, one each 10 s, after which kubelet restarts a component: kubeadm's own number. */
+/** Failed probes, one every 10 s, after which kubelet restarts a component: kubeadm's default. */
 const livenessFailures = 8;
 
 /**
- * Returns patches that multiply that number by the factor: on a slow machine a restart costs more time than the component was late. kubeadm
- * has no such setting. etcd keeps kubeadm's number, because the program does not patch an etcd that runs.
+ * Returns patches that multiply that number by the factor: on a slow machine a restart takes longer
+ * than the delay that caused it. kubeadm has no setting for it. etcd keeps kubeadm's number,
+ * because the program does not patch a running etcd.
  */
 const slowProbes = (factor: number): string[] =>
   factor === 1
@@ -27,10 +28,11 @@ const slowProbes = (factor: number): string[] =>
       });
 
 /**
- * Returns the files of kubeadm's patches for scripts/configuration.sh, a line `NAME BASE64` each; nothing where nothing is patched. kubeadm
- * finds target and type in the name, and applies them in the names' order: the user's come last.
+ * Returns kubeadm's patches for scripts/configuration.sh, one line `NAME BASE64` per file; empty
+ * without patches. kubeadm reads target and type from a file's name, and applies the files in the
+ * order of their names: the user's come last.
  *
- * @param timeoutFactor the cluster's
+ * @param timeoutFactor `timeoutFactor` of the cluster
  */
 export const patchFiles = (patches: Patches, timeoutFactor: number): string =>
   [
@@ -42,7 +44,10 @@ export const patchFiles = (patches: Patches, timeoutFactor: number): string =>
     ),
   ].join("\n");
 
-/** Returns what a document of kubeadm says of the patches. A directory that does not exist would be an error. */
+/**
+ * Returns the `patches` block of a kubeadm document; empty if there are none: the directory must
+ * exist.
+ */
 export const patchesBlock = (
   patches: Patches,
   timeoutFactor: number,

@@ -11,12 +11,12 @@ export interface ReadinessArgs {
   readonly facts: ClusterFacts;
 }
 
-/** The gate between machines and workloads: what it publishes is known only when the API answers. */
+/** Gate between machines and workloads: its outputs are known only after the API answered. */
 export class Readiness extends Component {
   static readonly type = "stackadm:kubeadm:Readiness";
-  /** The administrator's kubeconfig for use from outside; secret. */
+  /** Kubeconfig of the administrator for use from outside; secret. */
   readonly kubeconfig: pulumi.Output<string>;
-  /** `https://203.0.113.7:6443` */
+  /** URL of the API from outside: `https://203.0.113.7:6443`. */
   readonly apiEndpoint: pulumi.Output<string>;
 
   constructor(name: string, args: ReadinessArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -32,7 +32,7 @@ export class Readiness extends Component {
     );
     // order: known only after the API answered, like the kubeconfig.
     this.apiEndpoint = pulumi.all([reached, facts.uid]).apply(([address]) => `https://${address}`);
-    // Read in the state, where the kubeconfig itself is a secret (automation/cluster/certificate-end.ts).
+    // In clear for automation/cluster/certificate-end.ts: in the state the kubeconfig is a secret.
     const validity = pulumi.unsecret(facts.adminConf.apply(validityOf));
     this.registerOutputs({ apiEndpoint: this.apiEndpoint, kubeconfigValidity: validity });
   }

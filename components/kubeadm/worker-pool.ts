@@ -17,7 +17,7 @@ import { NodeGroup } from "./node-group.js";
 import { joinScripts, upgradeValuesOf } from "./node-scripts.js";
 
 export interface WorkerPoolArgs extends Omit<MachineGroupArgs, "generationOf"> {
-  /** In which order the machines of all pools are replaced. */
+  /** Order in which the machines of all pools are replaced. */
   readonly turns: Turns;
 }
 
@@ -30,7 +30,7 @@ export interface JoinArgs {
   readonly facts: ClusterFacts;
 }
 
-/** Equal workers, each made, prepared and joined without waiting for another; replaced one at a time. */
+/** Pool of equal workers. They are created and joined in parallel, and replaced one at a time. */
 export class WorkerPool extends NodeGroup {
   static readonly type = "stackadm:kubeadm:WorkerPool";
   readonly #turns: Turns;
@@ -42,7 +42,7 @@ export class WorkerPool extends NodeGroup {
     this.registerOutputs({});
   }
 
-  /** Brings the machines into the cluster. Each one's join done means that its node is there. */
+  /** Joins the machines to the cluster. When a returned script has finished, its node exists. */
   join(args: JoinArgs): readonly RemoteScript[] {
     return this.members.map((member) => {
       const { access, controlPlane, spec } = args;
