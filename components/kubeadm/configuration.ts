@@ -243,4 +243,5 @@ const ifAny = (own: Fields, document: Fields): string =>
 
 /** Returns the KubeletConfiguration for the scripts; empty if no field is set. */
 export const kubeletText = (own: Fields): string => ifAny(own, kubeletConfiguration(own));
+/** Returns the KubeProxyConfiguration for scripts/kube-proxy.sh; empty if no field is set. */
 export const proxyText = (own: Fields): string => ifAny(own, proxyConfiguration(own));

@@ -34,6 +34,7 @@ export interface InitSettings extends NodeSettings {
   readonly imageRepository: string;
   /** Ranges of pods, IPv4 first. */
   readonly pods: readonly string[];
+  /** Ranges of Services, IPv4 first. */
   readonly services: readonly string[];
   /** Name and port of the API; each machine resolves the name itself (scripts/api-name.sh). */
   readonly endpoint: string;
@@ -50,6 +51,7 @@ export interface InitSettings extends NodeSettings {
   readonly blocks: Fields;
   /** Fields of KubeletConfiguration. */
   readonly kubelet: Fields;
+  /** Fields of KubeProxyConfiguration. */
   readonly kubeProxy: Fields;
 }
 

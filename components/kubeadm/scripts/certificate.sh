@@ -1,17 +1,18 @@
 # shellcheck shell=bash disable=SC2154
-# The names of the API server's certificate converge. Read by the scripts that come after this one.
-# Values: CERTIFICATE_NAMES, addresses and names, one a line; ADDRESS, the machine's own; PATCHES (configuration.sh).
+# Adds missing names to the API server's certificate. Put before the scripts that use it.
+# Values: CERTIFICATE_NAMES, addresses and names, one per line; ADDRESS of this machine; PATCHES
+# (configuration.sh).
 
 readonly api_certificate=/etc/kubernetes/pki/apiserver
 
-# certified NAME: whether the certificate is good for it.
+# certified NAME: reports whether the certificate contains the name or address.
 certified() {
   local check=-checkhost
   [[ $1 =~ ^[0-9.]+$ || $1 == *:* ]] && check=-checkip
   openssl x509 -in "$api_certificate.crt" -noout "$check" "$1" | grep -q ' does match certificate$'
 }
 
-# A machine that stopped while its certificate was signed anew has none, and no API server without one.
+# Restores the certificate after an interrupted run: without it the API server cannot start.
 restore_certificate() {
   [[ -d $api_certificate.old ]] || return 0
   [[ -e $api_certificate.crt && -e $api_certificate.key ]] ||
@@ -27,7 +28,8 @@ converge_certificate() {
   ((${#missing[@]} > 0)) || return 0
   say "$NODE_NAME: the API server's certificate gets ${missing[*]}"
   certificate_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
-  # What kubeadm finds, it keeps. The API server sees the new one by itself.
+  # kubeadm keeps existing files, so they are deleted first. The API server reloads the new
+  # certificate.
   mkdir -p "$api_certificate.old"
   cp -p "$api_certificate.crt" "$api_certificate.key" "$api_certificate.old/"
   rm -f "$api_certificate.crt" "$api_certificate.key"
@@ -40,10 +42,11 @@ converge_certificate() {
     die "kubeadm's configuration in the cluster did not get ${missing[*]}$(because kubeadm)"
 }
 
-# The cluster's own configuration with the wanted names in place of those that it has.
+# Prints the cluster's ClusterConfiguration with the wanted names.
 certificate_document() { cluster_configuration | named; }
 
-# What kubeadm's phases take for this machine, of a ClusterConfiguration on standard input.
+# Replaces the certificate's names in the ClusterConfiguration on standard input, and adds the
+# InitConfiguration that kubeadm's phases need on this machine.
 named() {
   local names
   names=$(sed '/^$/d; s/.*/  - "&"/' <<<"$CERTIFICATE_NAMES") || return 1

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# The configuration that the cluster keeps for all kubelets, tried on this control plane's first.
-# Read by control-plane.sh. Values: KUBELET_CONFIGURATION, a KubeletConfiguration; nothing: the program's own.
+# Updates the configuration that the cluster keeps for all kubelets, and tries it on this control
+# plane first. Put before control-plane.sh.
+# Values: KUBELET_CONFIGURATION, a KubeletConfiguration; empty: the program's defaults.
 
 readonly plain_kubelet='apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -13,7 +14,7 @@ readonly former_kubelets=$state/former-kubelet-config.yaml
 converge_kubelets() {
   if is_kept kubelet "$KUBELET_CONFIGURATION"; then return 0; fi
   begin kubelet
-  # kubeadm init has just given it to the cluster and to this machine.
+  # kubeadm init of this run already gave it to the cluster and to this machine.
   if [[ $began == now ]]; then
     know_kubelet_fields
   else
@@ -36,7 +37,7 @@ tell_kubelets() {
     die "kubeadm does not take kubernetes.kubelet$(because kubeadm)"
 }
 
-# know_kubelet_fields [COMMAND...]: the command runs before this dies.
+# know_kubelet_fields [COMMAND...]: runs the command and dies if kubelet does not know a field.
 know_kubelet_fields() {
   local present=$volatile/kubelet-present.yaml unknown
   kubectl_admin -n kube-system get configmap kubelet-config -o jsonpath='{.data.kubelet}' >"$present" ||
@@ -48,7 +49,8 @@ know_kubelet_fields() {
   }
 }
 
-# save_map NAME FILE: unless a run that was stopped has saved it: what is there now may be what that run tried.
+# save_map NAME FILE: saves a ConfigMap, unless an interrupted run already did: the present content
+# may be what that run tried.
 save_map() {
   local map
   [[ ! -e $2 ]] || return 0
@@ -56,7 +58,7 @@ save_map() {
   sed '/^  resourceVersion: /d' <<<"$map" | write "$2" 0600
 }
 
-# put_back FILE
+# put_back FILE: restores a saved ConfigMap.
 put_back() {
   if poll 60 kubectl_admin replace -f "$1"; then rm -f "$1"; else say "$1 on $NODE_NAME was not put back into the cluster"; fi
 }

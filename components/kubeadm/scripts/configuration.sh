@@ -1,15 +1,15 @@
 # shellcheck shell=bash disable=SC2154
-# The flags of the control plane's components, and the files that they name, converge on this machine. A component that does not
-# come up with them gets its former manifest back: a mistyped flag takes no API server. So with kubeadm's patches of their manifests.
-# Read by control-plane.sh.
-# Values: CONFIGURATION, blocks of ClusterConfiguration; nothing: kubeadm's own. CONFIGURATION_FILES and PATCHES, a line
-# "NAME BASE64" each.
+# Applies the flags of the control plane's components, the files that flags name, and kubeadm's
+# patches of the manifests on this machine. A component that does not come up gets its former
+# manifest back, so that a mistyped flag costs no API server. Put before control-plane.sh.
+# Values: CONFIGURATION, blocks of ClusterConfiguration; empty: kubeadm's own. CONFIGURATION_FILES
+# and PATCHES, lines "NAME BASE64".
 
-# Former manifests lie beside the others, not among them: kubelet runs what it finds there.
+# Former manifests have their own directory, because kubelet runs every file in that of manifests.
 readonly former_manifests=/etc/kubernetes/stackadm-former own_files=/etc/kubernetes/stackadm
 readonly own_patches=/etc/kubernetes/stackadm-patches
 
-# Before kubeadm writes a manifest that names them.
+# Writes the files that flags name, before kubeadm writes a manifest with these flags.
 write_configuration_files() {
   local name data
   while read -r name data; do
@@ -17,9 +17,10 @@ write_configuration_files() {
   done <<<"$CONFIGURATION_FILES"
 }
 
-# A control plane that joins gets its first manifest of the cluster's own configuration, which names former files as long as no
-# control plane has come up with others. What the cluster was given through another one is begun here too: it may be asked for
-# no more by now, and the other one may be replaced next. One of an earlier release gives none.
+# Fetches files from another control plane before a join: kubeadm writes the first manifest from the
+# cluster's configuration, which may still name former files. Also marks the settings that the other
+# one applied as begun: they may be unwanted by now, and their record is lost when that machine is
+# replaced. Control planes of earlier releases give no files.
 fetch_former_files() {
   local name data file
   ask_peers 60 files >"$asking/files" || return 0
@@ -35,8 +36,8 @@ fetch_former_files() {
   done <"$asking/files"
 }
 
-# Before kubeadm writes any manifest: it applies all that lies there, so that those must be gone that nobody asks for any more.
-# A kubeadm that a stopped run left may be reading them.
+# Writes the patches before kubeadm writes a manifest, and deletes others, because kubeadm applies
+# all files there. Wanted files always exist: a kubeadm of an interrupted run may be reading them.
 write_patches() {
   local name data
   if [[ -z $PATCHES ]]; then
@@ -50,25 +51,27 @@ write_patches() {
   keep_only "$own_patches" "$PATCHES"
 }
 
-# kubeadm init and join bring what is asked for. Where they are stopped, and it is asked for no more by then, it has to go again.
+# Records that kubeadm init or join applies the settings: if it is interrupted, the next run has to
+# remove those that are unwanted by then.
 begin_with_configuration() {
   [[ -z $CONFIGURATION ]] || begin configuration
   [[ -z $PATCHES ]] || begin patches
 }
 
-# This machine and the cluster have what is asked for. Files go that no flag names any more.
+# Records that this machine and the cluster have the settings, and deletes files that no flag names.
 keep_configuration() {
   keep_only "$own_files" "$CONFIGURATION_FILES"
   keep configuration "$CONFIGURATION"
   keep patches "$PATCHES"
 }
 
-# What is asked for, in a sentence.
+# Prints the kind of settings, for messages.
 asked_for() {
   if [[ -n $PATCHES ]]; then printf 'flags and patches'; else printf flags; fi
 }
 
-# A run that was stopped while a component started may have left one that never comes up, and nobody to ask what it should be.
+# Restores the former manifests after an interrupted or failed change. Otherwise the API server may
+# never come up, and the cluster's configuration could not be read. Sets `restored`.
 restore_manifests() {
   local former
   for former in "$former_manifests"/*.yaml; do
@@ -79,7 +82,8 @@ restore_manifests() {
   done
 }
 
-# Where a manifest was put back, the API server may answer until kubelet has seen it, and be away then.
+# Waits for the API server. If a manifest was restored, it must answer for a while: the old
+# container answers until kubelet notices the manifest.
 await_api() {
   if [[ -n ${restored:-} ]]; then steady 240 answers; else poll 240 answers; fi
 }
@@ -87,20 +91,21 @@ await_api() {
 converge_configuration() {
   local document=$volatile/configuration.yaml component
   if is_kept configuration "$CONFIGURATION" && is_kept patches "$PATCHES"; then return 0; fi
-  # What was never asked for is not begun: what somebody wrote by hand stays beside a patch.
+  # Only changed settings are begun: otherwise a new patch would overwrite flags that the user wrote
+  # by hand.
   is_kept configuration "$CONFIGURATION" || begin configuration
   is_kept patches "$PATCHES" || begin patches
   configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
   for component in apiserver controller-manager scheduler; do converge_component "$component" "$document"; done
   converge_dns "$document"
-  # Not before: what the cluster says has come up somewhere.
+  # Last, so that the cluster's configuration has only flags with which a component came up.
   kubeadm init phase upload-config kubeadm --config "$document" ||
     die "kubeadm's configuration in the cluster did not get the new flags$(because kubeadm)"
   keep_configuration
 }
 
-# The cluster's own configuration with the wanted blocks in place of those that it has. Where none was ever asked for, what
-# somebody wrote by hand stays.
+# Prints the cluster's ClusterConfiguration with the wanted blocks. If the program never set any,
+# the cluster's blocks are kept: the user may have written them by hand.
 configuration_document() {
   local live
   live=$(cluster_configuration) || return 1
@@ -116,7 +121,7 @@ configured() {
   grep -q '^apiServer:' <<<"$CONFIGURATION" || printf 'apiServer: {}\n'
 }
 
-# converge_component NAME DOCUMENT
+# converge_component NAME DOCUMENT: writes the component's manifest, and waits until it comes up.
 converge_component() {
   local name=kube-$1 before said
   local manifest=$manifests/$name.yaml former=$former_manifests/$name.yaml
@@ -134,12 +139,12 @@ converge_component() {
   rm -f "$former"
 }
 
-# component_back NAME CONTAINER: that one ran before.
+# component_back NAME CONTAINER: restores the manifest and dies. CONTAINER ran before the change.
 component_back() {
   local before said
   said=$(last_words "$1")
   before=$(container_of "$1") || :
-  # One that kubelet never stopped is what it was.
+  # kubelet never stopped the former container, so it may go on running.
   [[ $before != "$2" ]] || before=''
   restore_manifests
   if is_back serves "$1" "$before"; then
@@ -148,8 +153,8 @@ component_back() {
   die "$1 on $NODE_NAME does not come up, neither with its new $(asked_for) nor with its former ones; crictl logs there says why${said:+; it said: $said}"
 }
 
-# Why kubeadm waited in vain, when it may be a flag's fault: an API server that refuses a flag ends. What one that is only slow logs
-# says nothing about flags.
+# Prints why the API server exited, if flags may have made kubeadm fail: it exits when it refuses a
+# flag. The log of an API server that is only slow says nothing about flags.
 flags_fault() {
   local said
   [[ -n $CONFIGURATION$PATCHES ]] || return 0
@@ -157,14 +162,15 @@ flags_fault() {
   printf '%s' "${said:+; kube-apiserver said: $said}"
 }
 
-# last_words NAME [end]: of the newest container, whether or not it still runs. `end`: only why it ended.
+# last_words NAME [end]: prints the error in the log of the newest container, running or not. `end`:
+# only the reason of its exit.
 last_words() {
   local all
   all=$(timeout "$((20 * factor))" crictl ps --all --quiet --name "^$1\$") || return 0
   [[ -z $all ]] || timeout "$((20 * factor))" crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint "${2:-}"
 }
 
-# keep_only DIRECTORY LINES: of its files those of which there is a line "NAME BASE64".
+# keep_only DIRECTORY LINES: deletes all files for which there is no line "NAME BASE64".
 keep_only() {
   local file
   for file in "$1"/*; do

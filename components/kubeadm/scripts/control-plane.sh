@@ -1,15 +1,18 @@
 # shellcheck shell=bash disable=SC2154
-# Makes this machine a control plane of the cluster, or finds that it is one, and says what the others need.
-# Argument: `create` when the program runs this for the first time, `update` later. Only a first time may begin a cluster:
-# a machine that was created again joins the others, or nobody.
+# Makes this machine a control plane of the cluster, or checks that it is one, and prints the facts
+# that other machines need.
+# Argument: `create` when the program runs this script for the first time, `update` later. Only
+# `create` may begin a cluster: a recreated machine joins the others or fails.
 # Result: {"caCertHash", "kubeconfig" (base64), "name", "node", "uid", "kubernetes" (its version)}.
-# States: done -> facts; running -> wait for it; kubeadm init gave up, but its API server came up -> the rest of kubeadm init;
-# half done otherwise -> reset and again; nothing -> kubeadm init or kubeadm join.
+# States: done -> facts; running -> wait for it; kubeadm init failed, but its API server came up ->
+# the rest of kubeadm init; otherwise half done -> reset and again; nothing -> kubeadm init or
+# kubeadm join.
 # Values: see controlPlaneValues in kubeadm/node-scripts.ts.
 
 readonly admin=/etc/kubernetes/admin.conf
 readonly occasion=${1:-update}
-# begun: a digest of the settings of a kubeadm init that has not succeeded yet. first_admin: the first credential that kubeadm init writes.
+# begun: digest of the settings of an unfinished kubeadm init. first_admin: the first credential
+# that kubeadm init writes.
 readonly begun=$state/init.begun first_admin=/etc/kubernetes/super-admin.conf
 
 control_plane() {
@@ -27,7 +30,7 @@ control_plane() {
   if is_member; then write_encryption plain; else become_member; fi
   keep_frozen
   resolve_api "$ADDRESS"
-  # Before the API is asked for anything: it may have ended with them.
+  # Before any request to the API, which does not answer if its certificates have expired.
   keep_certificates
   await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   offer_retirement
@@ -45,10 +48,10 @@ control_plane() {
   keep_marks
   poll 30 take_pods || die "the API server of $NODE_NAME does not take whether pods may run on it"
   await_virtual_ip
-  # What the API does not say is asked again: an empty name or UID must never leave this machine.
+  # Repeated until the API answers: the result must never have an empty name or UID.
   poll 60 facts || die "the API server of $NODE_NAME does not say what the cluster is called"
   keep_growable
-  # The one that was about to end the cluster may be lost. One that has just begun was never to end.
+  # Undoes an interrupted teardown, whose control plane may be lost. A new cluster had none.
   [[ -n $began ]] || take_back
   own_step afterKubeadm "$AFTER_KUBEADM"
   printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s", "kubernetes": "%s"}\n' \
@@ -57,8 +60,8 @@ control_plane() {
 
 is_member() { [[ -e $state/init.done ]] || { [[ -e $state/join.done ]] && ! left; }; }
 
-# A machine that was about to leave and is wanted back: the state forgot its join, etcd has let it go, and its API never answers
-# again. Where nobody says so, it has not left.
+# Reports whether this machine has left the cluster but is wanted again: its etcd member is removed,
+# so its API server never answers. Without an answer of another control plane it has not left.
 left() {
   local code=0
   [[ $occasion == create && -n $PEERS ]] || return 1
@@ -66,7 +69,8 @@ left() {
   ((code == 3))
 }
 
-# Asked, not written: load balancers of a living cluster are found by the name that it was made under. With one question.
+# Sets `name`, `uid` and `endpoint` from the cluster, with one request. The settings do not decide
+# the name: load balancers are found by the name with which the cluster was created.
 facts() {
   local said
   said=$(kubectl_admin -n kube-system get namespace/kube-system configmap/kubeadm-config \
@@ -75,14 +79,14 @@ facts() {
   [[ -n $name && -n $uid ]]
 }
 
-# field NAME DOCUMENT: one word, quoted or not.
+# field NAME DOCUMENT: prints the value of a field, one word, quoted or not.
 field() { sed -n "s/^$1: *\"\{0,1\}\([][A-Za-z0-9.:-]*\)\"\{0,1\}\$/\1/p" <<<"$2"; }
 
 become_member() {
   if [[ -n $KUBEADM_INIT && $occasion == create ]]; then begin_cluster; else join_cluster; fi
 }
 
-# clean_up_after init|join [WHY]
+# clean_up_after init|join [WHY]: resets what an interrupted kubeadm left.
 clean_up_after() {
   half_done || return 0
   say "$NODE_NAME: starting again after an interrupted kubeadm $1${2:+: $2}"
@@ -97,13 +101,13 @@ begin_cluster() {
     if came_up; then
       say "$NODE_NAME: the API server of an interrupted kubeadm init answers; going on with it"
       words=$(accepting_what_is_there)
-      # Once only: where that gives up too, the next run resets.
+      # Only once: if it fails again, the next run resets the machine.
       rm -f "$begun"
     else
       clean_up_after init "$unusable"
       write "$begun" 0600 "$(settings_of_init)"
     fi
-    # Of a cluster that never was. What it was to have, this one may be without.
+    # Deletes records of a cluster that never came up: the settings may be others now.
     rm -f "$state"/kept-*
     freeze
     write_encryption encrypts
@@ -121,7 +125,7 @@ begin_cluster() {
   rm -f "$begun"
   began=before
   poll 60 forget_tokens || die "the API server does not answer after kubeadm init"
-  # One that another run started may have been given something else.
+  # A kubeadm init that another run started may have had other settings.
   if [[ $started == yes ]]; then
     began=now
     keep_configuration
@@ -129,15 +133,17 @@ begin_cluster() {
   fi
 }
 
-# without_resolver DOCUMENTS: what keeps this machine's resolver out of the configuration for all kubelets. kubeadm init sets it where
-# systemd-resolved runs, for the machine's own kubelet, and uploads it with the rest: pods of machines without that would not start.
+# without_resolver DOCUMENTS: prints a command that keeps `resolvConf` out of the configuration for
+# all kubelets. kubeadm init sets it if this machine runs systemd-resolved, and uploads it: on
+# machines without systemd-resolved no pod would start.
 without_resolver() {
-  # Without a semicolon: systemd warns of one in a unit's command whenever it reads its units again.
+  # No semicolon: systemd warns about it in a unit's command whenever it reloads its units.
   printf "(! grep -q '^resolvConf:' %s || kubeadm init phase upload-config kubelet --config %s)" "$kubelet_file" "$1"
 }
 
-# came_up: succeeds when a kubeadm init with the same settings gave up and its API server answers now. kubeadm keeps certificates and kubeconfigs
-# that it finds, and the rest of it creates or updates. Sets `unusable` to why not.
+# came_up: succeeds if a kubeadm init with the same settings failed and its API server answers now.
+# kubeadm init can run again then: it keeps existing certificates and kubeconfigs, and creates or
+# updates the rest. Sets `unusable` to the reason if not.
 came_up() {
   unusable=''
   half_done && [[ -e $begun ]] || return 1
@@ -147,19 +153,21 @@ came_up() {
   [[ -e $first_admin ]] && poll 60 answers_first
 }
 
-# kubeadm binds the group of admin.conf to its role only once the API server answers; this file needs no such role.
+# Uses super-admin.conf, which needs no role: kubeadm binds the group of admin.conf to its role only
+# after the API server answers.
 answers_first() {
   [[ $(timeout "$((20 * factor))" kubectl --kubeconfig "$first_admin" --server "https://$ADDRESS:6443" get --raw /readyz) == ok ]]
 }
 
-# A digest: what is encrypted with is among them. Without the times and patches that follow timeoutFactor: a larger one is what lets an
-# init on a slow machine go on.
+# Prints a digest, because the settings include the encryption key. Times and patches that follow
+# timeoutFactor are left out: with a larger factor an init on a slow machine must be able to continue.
 settings_of_init() {
   printf '%s\n' "$KUBEADM_INIT" "$CONFIGURATION_FILES" "$PATCHES" "$ENCRYPTION" |
     sed -E '/- name: (leader-elect-|node-monitor-grace-period|etcd-(health|ready)check-timeout)/ { N; d; }; /^node(LeaseDurationSeconds|StatusUpdateFrequency):/d; /^patches:$/ { N; d; }; /^kube-[a-z-]*-slow\+/d; /^$/d' | sha256sum
 }
 
-# The checks of kubeadm that a control plane which runs cannot pass. `all` stands by itself.
+# Prints the option that ignores preflight checks which a running control plane fails. `all` must
+# not be combined with names.
 accepting_what_is_there() {
   local checks
   [[ ,$IGNORED_ERRORS, != *,all,* ]] || return 0
@@ -175,18 +183,20 @@ join_cluster() {
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
-  # The next one joins when etcd has this one; nobody waits for the pod network.
+  # Does not wait until the node is Ready: the pod network may be deployed later.
   [[ -z $token ]] || ask_peers 60 forget "${token%%.*}" ||
     say "$NODE_NAME: the token of its join was not taken back; it ends by itself"
 }
 
-# Whoever lets this machine in takes its former member out of etcd first: data that still count must not be deleted.
+# The control plane that gives the token first removes this machine's former etcd member: the data
+# of a current member must not be deleted.
 start_join() {
-  # One that is slow goes on with it, and another one that is asked meanwhile would put certificates of another key in their place.
+  # 120 s for each control plane: a slow one continues anyway, and a second one asked meanwhile
+  # would replace the uploaded certificates by ones with another key.
   poll 300 ask_for_token 120 ||
     die "no other control plane lets $NODE_NAME in; bring one of them up, so that etcd has a majority, and run up again"
   same_authority
-  # kubeadm reset would ask an API that has lost its etcd by now.
+  # Without admin.conf, kubeadm reset does not ask the local API server, which has lost its etcd.
   rm -f "$state/join.done" "$state"/kept-{version,upgraded} "$admin"
   clean_up_after join
   resolve_api "$asked"
@@ -204,15 +214,16 @@ same_authority() {
     die "the control plane at $asked belongs to another cluster than the one that this stack made"
 }
 
-# A cluster of the first release has its API at an address: its kubelets would all hang on one machine for ever.
+# Refuses several control planes in a cluster of the first release: its kubelets use the address of
+# one machine.
 keep_growable() {
   [[ -n $PEERS ]] || return 0
   [[ $endpoint == "$API_NAME":* ]] ||
     die_as INVALID_CONFIG "controlPlane.count: this cluster was made with its API at $endpoint and cannot have several control planes; write 1, or make a new cluster"
 }
 
-# kubeadm keeps pods of users and load balancers away from every control plane. That is taken back, and given again where this
-# took it: what somebody did by hand stays.
+# Lets pods and load balancers use this control plane, or not. kubeadm keeps both away by a taint
+# and a label; they are restored only if this function removed them, so manual changes are kept.
 take_pods() {
   local taint=node-role.kubernetes.io/control-plane label=node.kubernetes.io/exclude-from-external-load-balancers now
   local taken=$state/schedulable
@@ -226,15 +237,15 @@ take_pods() {
   fi
 }
 
-# kubeadm has every certificate approved that a bootstrap token asks for, under the name of any node. A join's is approved by
-# stackadm-mint, for its own node.
+# Deletes kubeadm's binding by which any bootstrap token gets the certificate of any node.
+# stackadm-mint approves the certificate of a join, for its own node only.
 approve_none() { kubectl_admin delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found; }
 
 kubectl_admin() { timeout "$((20 * factor))" kubectl --kubeconfig "$admin" "$@"; }
 
 answers() { [[ $(kubectl_admin get --raw /readyz) == ok ]]; }
 
-# kubeadm init leaves a token that nobody needs, and nobody has another one yet.
+# Deletes all bootstrap tokens: no machine needs that of kubeadm init, and no other exists yet.
 forget_tokens() {
   kubectl_admin -n kube-system delete secret --field-selector type=bootstrap.kubernetes.io/token --wait=false
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# Lies on control planes as /usr/local/sbin/stackadm-encrypt.
-# readable DIGEST: ends with 0 when every control plane says of itself that it reads what is encrypted with that key.
-# settle DIGEST: then lets this one write it, and asks no more. The API server reads its file again within a minute, and does not
-# start again for it.
+# Installed on control planes as /usr/local/sbin/stackadm-encrypt.
+# readable DIGEST: succeeds if every control plane declares that it can decrypt with that key.
+# settle DIGEST: if so, makes this control plane encrypt with it, and stops the timer. The API
+# server reloads its file within a minute, without a restart.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
 readonly verb=$1 digest=$2

@@ -1,14 +1,16 @@
 # shellcheck shell=bash disable=SC2154
-# Secrets are encrypted in etcd, with one key on all control planes. Until each of them reads what is encrypted, none of them writes
-# it. Read by control-plane.sh.
-# Values: ENCRYPTION, "DIGEST ENCRYPTS PLAIN", two files in base64 (kubeadm/encryption.ts); nothing: nothing is encrypted.
-# ENCRYPTION_SCRIPT, what encrypts when all control planes can read it (encrypt.sh).
+# Encrypts Secrets in etcd, with one key on all control planes. No control plane encrypts before all
+# can decrypt. Put before control-plane.sh.
+# Values: ENCRYPTION, "DIGEST ENCRYPTS PLAIN", the latter two files in base64
+# (kubeadm/encryption.ts); empty: no encryption. ENCRYPTION_SCRIPT, the program that starts to
+# encrypt (encrypt.sh).
 
 readonly own_encryption=/etc/kubernetes/stackadm-encryption encryption_program=/usr/local/sbin/stackadm-encrypt
 readonly encryption_timer=/etc/systemd/system/stackadm-encrypt.timer
 
-# write_encryption FIRST: before kubeadm writes a manifest that names the file. What is there is right: it was decided here, or by encrypt.sh.
-# FIRST is `encrypts` where no API server is that could not read it, else `plain`.
+# write_encryption FIRST: writes the file before kubeadm writes a manifest that names it. FIRST is
+# `encrypts` if all API servers can decrypt, else `plain`. An existing file is kept: this function
+# or encrypt.sh wrote it.
 write_encryption() {
   local digest encrypts plain file
   [[ -n $ENCRYPTION ]] || return 0
@@ -24,7 +26,7 @@ make_encryption_home() {
   { mkdir -p "$own_encryption" && chmod 0700 "$own_encryption"; } || die "cannot make $own_encryption"
 }
 
-# Whether all control planes read what is encrypted, as one of them says. Where nobody says so, it is not known.
+# Succeeds if another control plane confirms that all control planes can decrypt.
 encrypted_elsewhere() {
   local digest
   [[ -n $ENCRYPTION ]] || return 1
@@ -32,7 +34,8 @@ encrypted_elsewhere() {
   ask_peers 60 encrypts "$digest"
 }
 
-# The API server of this machine reads what is encrypted by now.
+# Declares that the API server of this machine can decrypt, and encrypts as soon as all can. Its
+# manifest names the file by now.
 converge_encryption() {
   local digest encrypts
   if [[ -z $ENCRYPTION ]]; then
@@ -44,7 +47,7 @@ converge_encryption() {
   base64 -d <<<"$encrypts" | write "$own_encryption/$digest.encrypts" 0600
   poll 60 kubectl_admin annotate node "$NODE_NAME" --overwrite "stackadm.io/encryption=$digest" ||
     die "the API server of $NODE_NAME does not take that it reads encrypted Secrets"
-  # It writes what is encrypted already, as one does that the cluster began with.
+  # This API server already encrypts, for example because the cluster began with encryption.
   if same_file "$own_encryption/$digest.encrypts" "$own_encryption/$digest.yaml"; then
     ask_no_more
     return
@@ -65,14 +68,14 @@ AccuracySec=1
 WantedBy=timers.target
 UNIT
   systemctl daemon-reload
-  # The others are asked again until each has been given the key; then this is done for good.
+  # The timer repeats this until all control planes have the key; then the program stops the timer.
   "$encryption_program" settle "$digest" || systemctl enable --now stackadm-encrypt.timer
 }
 
 ask_no_more() { [[ ! -e $encryption_timer ]] || systemctl disable --now "${encryption_timer##*/}" || :; }
 
-# The user's own file took its place, and the API server of this machine has come up with that. Another control plane must not
-# take this one's word when the key is wanted back.
+# Deletes the key: the API server of this machine has come up with the user's own file. Deletes the
+# annotation, too, or other control planes would trust it if the key is wanted again.
 forget_encryption() {
   [[ -d $own_encryption ]] || return 0
   ask_no_more

@@ -1,15 +1,17 @@
 # shellcheck shell=bash disable=SC2154
-# What a living cluster keeps, a line each: `path value`. The program refuses another value before anything changes
-# (components/frozen-values.ts); the machine has the last word, as its file outlives every state.
-# Read by the scripts that come after this one. Values: FROZEN.
+# Refuses changes of values that a cluster keeps for life. The program checks them first
+# (components/frozen-values.ts); the file on the machine also protects a cluster whose state is
+# lost. Put before the scripts that use it.
+# Values: FROZEN, lines `path value`.
 
 readonly frozen_file=$state/frozen
 
-# freeze: this machine begins or joins a cluster with these values. Before kubeadm does it, so that a machine that was
-# interrupted knows what it was made with.
+# freeze: records the values with which this machine begins or joins a cluster. Called before
+# kubeadm, so that the record exists after an interruption.
 freeze() { write "$frozen_file" 0600 "$FROZEN"$'\n'; }
 
-# keep_frozen: dies with every value that differs. A path that only one side has never does; a new one is kept from now on.
+# keep_frozen: dies if a value differs, and lists all that do. A path that only one side has is no
+# difference; a new one is recorded.
 keep_frozen() {
   local path value wrong=''
   local -A kept=()
@@ -23,14 +25,15 @@ keep_frozen() {
       wrong+="; cluster.$path: ${kept[$path]} cannot become $value"
     fi
   done <<<"$FROZEN"
-  # An earlier release kept it, which upgraded nothing.
+  # Recorded by a release that had no upgrades.
   unset 'kept[kubernetes.version]'
   [[ -z $wrong ]] ||
     die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and create it again"
   for path in "${!kept[@]}"; do printf '%s %s\n' "$path" "${kept[$path]}"; done | sort | write "$frozen_file" 0600
 }
 
-# Fields of an object count in any order: earlier releases wrote them as they stood in the specification.
+# Compares two values, with the fields of an object in any order: earlier releases kept the order of
+# the specification.
 same_value() { [[ $1 == "$2" || $(fields "$1") == "$(fields "$2")" ]]; }
 
 fields() { tr '{,}' '\n' <<<"$1" | sort; }

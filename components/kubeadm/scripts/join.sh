@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# Makes this machine a node of the cluster, or finds that it is one. Result: {"node": NAME, "kubernetes": VERSION}.
-# Ends when the node is Ready, if the cluster has a pod network.
-# States: done, in this cluster -> say so; running -> wait for it; half done or in another cluster -> reset and again;
-# nothing -> kubeadm join.
+# Makes this machine a node of the cluster, or checks that it is one.
+# Result: {"node": NAME, "kubernetes": VERSION}, when the node is Ready if the cluster has a pod
+# network.
+# States: joined to this cluster -> no join; running -> wait for it; half done, or joined to another
+# cluster -> reset and again; nothing -> kubeadm join.
 # Values: see joinValues in kubeadm/node-scripts.ts.
 
 join() {
@@ -23,7 +24,7 @@ join() {
   printf '{"node": "%s", "kubernetes": "%s"}\n' "$NODE_NAME" "$KUBERNETES_VERSION" >&4
 }
 
-# A machine of a cluster that was lost and made again is none of this one.
+# Reports whether this machine joined this cluster. A recreated cluster has another CA.
 in_cluster() {
   [[ -e $state/join.done ]] && [[ $(authority_of /etc/kubernetes/pki/ca.crt) == "$CA_CERT_HASH" ]]
 }
@@ -37,7 +38,8 @@ join_cluster() {
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
-  # The cluster's, which has come up on the control planes. Where another run started the join, it may have changed since.
+  # kubeadm join applied the cluster's kubelet configuration. If another run started the join, the
+  # configuration may have changed since.
   [[ $started == no ]] || keep kubelet "$KUBELET_CONFIGURATION"
 }
 
@@ -48,7 +50,8 @@ converge_kubelet() {
   keep kubelet "$KUBELET_CONFIGURATION"
 }
 
-# The program gives a worker the version when all control planes have it; a part of the run alone must not come before.
+# Refuses an upgrade before the control planes have the version. A full run has that order; a run of
+# some resources only may not.
 may_begin() {
   cluster_has_version ||
     die "the control planes are not of version $KUBERNETES_VERSION yet, and no kubelet may be newer; run up for the whole cluster"
@@ -58,7 +61,7 @@ kubeadm_upgrades() {
   run_kubeadm_upgrade node || die "kubeadm upgrade node did not succeed on $NODE_NAME$(kubeadm_fault)"
 }
 
-# A worker has no right to it: a control plane does it.
+# A control plane drains the node, because a worker has no permission.
 retires() {
   local said code=0
   said=$(ask_peers 900 retire) || code=$?
@@ -83,7 +86,7 @@ start_join() {
   [[ $authority == "$CA_CERT_HASH" ]] ||
     die "the control plane at $asked belongs to another cluster than the one that this stack made"
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
-  # Until this run sees the end of the join: the next one may be given another configuration.
+  # Unfinished until this run sees the join finish: a later run may have another configuration.
   begin kubelet
   rm -f "$state"/kept-{version,upgraded}
   say "$NODE_NAME: kubeadm join"

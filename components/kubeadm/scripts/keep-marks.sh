@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# The labels and taints of the groups are kept by the cluster: in a ConfigMap, so that all control planes know the same at any
-# time, and by marks.sh, which each of them runs at once, for every machine that joins (mint.sh), and every minute.
-# Read by control-plane.sh. Values: NODE_MARKS, MARKS_SCRIPT.
+# Keeps the labels and taints of groups on their nodes. A ConfigMap holds them, so that all control
+# planes apply the same; marks.sh applies them, on each control plane: now, for every joining
+# machine (mint.sh), and every minute.
+# Put before control-plane.sh. Values: NODE_MARKS, MARKS_SCRIPT.
 
 keep_marks() {
   local program=/usr/local/sbin/stackadm-marks

@@ -1,16 +1,18 @@
 # shellcheck shell=bash disable=SC2154
-# kube-proxy's configuration, which the cluster keeps for all nodes. Its pods restart one after another; when one does not come
-# up, all get the former configuration back. Read by control-plane.sh; the machine that the cluster began on does it.
-# Values: KUBE_PROXY_CONFIGURATION, a KubeProxyConfiguration; nothing: kubeadm's own.
+# Updates the configuration of kube-proxy, which the cluster keeps for all nodes. Its pods restart
+# one by one; if one does not come up, all get the former configuration back. Only the first control
+# plane does it. Put before control-plane.sh.
+# Values: KUBE_PROXY_CONFIGURATION, a KubeProxyConfiguration; empty: kubeadm's own.
 
 readonly plain_proxy=$'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n'
 readonly former_proxy=$state/former-kube-proxy.yaml present_proxy=$volatile/proxy-present.yaml
-# Without another pod that came up.
+# Seconds that a restart of all pods may take without another one that comes up.
 readonly proxies_within=300
 
 converge_proxy() {
   if is_kept proxy "$KUBE_PROXY_CONFIGURATION"; then return 0; fi
-  # Elsewhere it was done before this machine's turn, and is only remembered for whoever takes the first one's place.
+  # Others only record what the first control plane has done, for a machine that replaces it
+  # (fetch_former_files).
   if [[ -n $KUBEADM_INIT ]]; then
     begin proxy
     # kubeadm init has just given it to the cluster.
@@ -22,11 +24,12 @@ converge_proxy() {
 tell_proxies() {
   local document=$volatile/kube-proxy.yaml before=$volatile/proxy-before.yaml stopped=no proxies
   configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
-  # While control planes are upgraded it stays what it is: it must not be newer than an API server.
+  # kube-proxy keeps its version while control planes are upgraded: it must not be newer than an API
+  # server.
   poll 60 proxy_version || die "the API server of $NODE_NAME does not say of which version kube-proxy is"
   [[ -z $proxies ]] || sed -i "s/^kubernetesVersion: .*/kubernetesVersion: $proxies/" "$document"
   printf -- '---\n%s' "${KUBE_PROXY_CONFIGURATION:-$plain_proxy}" >>"$document"
-  # A run that was stopped may have changed it and restarted none.
+  # An interrupted run may have changed the configuration without a restart.
   [[ ! -e $former_proxy ]] || stopped=yes
   save_map kube-proxy "$former_proxy"
   proxy_fields >"$before" || die "the configuration of kube-proxy cannot be read from the cluster"
@@ -37,7 +40,7 @@ tell_proxies() {
   rm -f "$former_proxy"
 }
 
-# know_proxy_fields [COMMAND...]: the command runs before this dies.
+# know_proxy_fields [COMMAND...]: runs the command and dies if kube-proxy does not know a field.
 know_proxy_fields() {
   local unknown
   proxy_fields >"$present_proxy" || die "the configuration of kube-proxy cannot be read from the cluster"
@@ -48,7 +51,8 @@ know_proxy_fields() {
   }
 }
 
-# Sets `proxies`, the version of kube-proxy that the nodes have: nothing where there is none, or where the image has another tag.
+# Sets `proxies` to the version of kube-proxy: empty if there is none, or if the image's tag is no
+# version.
 proxy_version() {
   proxies=$(kubectl_admin -n kube-system get daemonset kube-proxy --ignore-not-found -o 'jsonpath={.spec.template.spec.containers[0].image}') || return 1
   proxies=${proxies##*:}
@@ -67,12 +71,12 @@ restart_proxies() {
   die_as CONFIGURATION_UNDONE "kubernetes.kubeProxy: kube-proxy does not come up with it and has its former configuration again${said:+; it said: $said}"
 }
 
-# roll_proxies SECONDS
+# roll_proxies SECONDS: restarts all pods, and waits as await_proxies does.
 roll_proxies() {
   poll 60 kubectl_admin -n kube-system rollout restart daemonset kube-proxy && await_proxies "$1"
 }
 
-# await_proxies SECONDS without another pod that came up.
+# await_proxies SECONDS: waits until all pods are updated; fails after SECONDS without another one.
 await_proxies() {
   local up=-1 now end=$((SECONDS + $1 * factor))
   while ((SECONDS < end)); do
@@ -82,13 +86,13 @@ await_proxies() {
       up=$now
       end=$((SECONDS + $1 * factor))
     fi
-    # An API server that does not answer is not waited for by kubectl.
+    # kubectl returns at once if the API server does not answer.
     sleep 1
   done
   return 1
 }
 
-# Of the first pod that is not well.
+# Prints the error in the log of the first pod that is not ready.
 proxy_words() {
   local pod
   pod=$(kubectl_admin -n kube-system get pods -l k8s-app=kube-proxy \

@@ -1,10 +1,13 @@
 # shellcheck shell=bash disable=SC2154
-# Runs on a control plane before the server of another machine is deleted: its pods move to other machines, volumes are let go, and
-# etcd forgets it if it was a member. Result: {"left": "drained" | "nothing"}.
-# States: no such node, or on another server, or not Ready, so that its pods would never end -> nothing; Ready -> drained.
-# What cannot be drained stays as it was, and so does its server. The node itself stays: as long as the server lives, it may be
-# wanted back (a run that was stopped here), and kubelet would not register again. When the server is gone, the cloud controller
-# deletes the node, or its successor does (mint.sh).
+# Runs on a control plane before the server of another machine is deleted: drains its node, waits
+# until volumes are detached, and removes its etcd member, if it has one. Result: {"left": "drained"
+# | "nothing"}.
+# States: no such node, on another server, or not Ready (its pods would never end) -> nothing; Ready
+# -> drained.
+# A node that cannot be drained is restored, and keeps its server. The Node object is not deleted:
+# after an interrupted run the machine may be wanted again, and its kubelet would not register
+# again. When the server is deleted, the cloud controller deletes the node, or the join of a new
+# server does (mint.sh).
 # Values: see leaveValues in kubeadm/node-scripts.ts.
 
 readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
@@ -28,7 +31,7 @@ leave() {
 
 answers() { [[ $(ask get --raw /readyz) == ok ]]; }
 
-# "PROVIDER-ID READY", empty when there is no such node.
+# Prints "PROVIDER-ID READY"; empty if there is no such node.
 node() {
   ask get node "$NODE_NAME" --ignore-not-found \
     -o 'jsonpath={.spec.providerID} {.status.conditions[?(@.type=="Ready")].status}'
@@ -47,14 +50,14 @@ drain() {
   poll 120 detached "$NODE_NAME" || say "$NODE_NAME: volumes are still attached; its server goes nevertheless"
 }
 
-# A machine that was drained and cannot leave goes on as it was: also without pods, when somebody wanted that before.
+# Puts a drained machine that cannot leave back into service. It stays cordoned if it was before.
 give_back() {
   [[ $left == drained ]] || return 0
   [[ $cordoned == true ]] || ask uncordon "$NODE_NAME" || :
   ask label node "$NODE_NAME" "$balanced-" || :
 }
 
-# A member that is only gone still counts, and two of three would be all that etcd can do without.
+# Removes the etcd member: a member without a server still counts, and of three no other could fail.
 remove_member() {
   local refusal
   poll 60 forgotten || {
@@ -63,7 +66,8 @@ remove_member() {
   }
 }
 
-# Right after another member left, or under load, etcd may refuse for some seconds.
+# Removes the member once; the caller repeats it, because etcd may refuse for some seconds under
+# load or right after another member left. Sets `refusal`.
 forgotten() {
   local id
   refusal="does not say who its members are, so $NODE_NAME cannot leave; bring a majority of the control planes up"
@@ -78,5 +82,5 @@ etcdctl() {
     --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
 }
 
-# Several machines may leave at once; other steps on this machine do not wait for them.
+# The lock has the leaving machine's name: several may leave at once, and other steps do not wait.
 run_step "leave-$NODE_NAME" leave "leave-$NODE_NAME"

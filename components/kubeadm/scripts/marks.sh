@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# Lies on control planes as /usr/local/sbin/stackadm-marks. Gives the nodes the labels and taints of their groups, which the
-# cluster itself keeps (keep-marks.sh): a node that registers anew has none of them, and kubelet may not set all of them itself.
-# What a node was given stands in an annotation on it. Where that says what is wanted nothing is done, so that what somebody
-# changes by hand stays until something else is wanted.
+# Installed on control planes as /usr/local/sbin/stackadm-marks. Sets the labels and taints of
+# groups on their nodes, from a ConfigMap (keep-marks.sh): a node that registers again has none, and
+# kubelet may not set all of them itself.
+# An annotation on a node records what was set. A node with the wanted record is not changed, so
+# that manual changes are kept until other labels or taints are wanted.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
 readonly annotation=stackadm.io/marks
@@ -17,10 +18,11 @@ wanted_on() {
   done <<<"$rows"
 }
 
-# entries LIST: one on each line.
+# entries LIST: prints one entry per line; `-` is an empty list.
 entries() { if [[ $1 != - ]]; then tr ',' '\n' <<<"$1"; fi; }
 
-# gone FORMER PRESENT: names of the former entries that no present one has.
+# gone FORMER PRESENT: prints `NAME-`, kubectl's word for removal, for each former name that is not
+# present.
 gone() {
   local name
   while read -r name; do
@@ -31,7 +33,7 @@ gone() {
 names() { entries "$1" | sed 's/=.*//'; }
 taint_names() { entries "$1" | sed 's/=[^:]*:/:/'; }
 
-# change NODE FORMER PRESENT: each "LABELS TAINTS".
+# change NODE FORMER PRESENT: replaces labels and taints. FORMER and PRESENT are "LABELS TAINTS".
 change() {
   local former_labels former_taints labels taints one words=()
   read -r former_labels former_taints <<<"${2:-- -}"
@@ -41,7 +43,7 @@ change() {
     entries "$labels"
   )
   ((${#words[@]} == 0)) || ask label node "$1" --overwrite "${words[@]}" || return 1
-  # One that somebody took away is none to fail about.
+  # Fails for a taint that was removed by hand, which is no error.
   while read -r one; do
     [[ -z $one ]] || ask taint node "$1" "$one" || :
   done < <(gone "$(taint_names "$former_taints")" "$(taint_names "$taints")")
@@ -52,9 +54,10 @@ change() {
 
 ask() { timeout "$((20 * factor))" kubectl "$@" >/dev/null; }
 
-# Who cannot be asked has not said that nothing is wanted.
+# Exits here if the API does not answer: that does not mean that nothing is wanted.
 rows=$(timeout "$((20 * factor))" kubectl -n kube-system get configmap stackadm-marks --ignore-not-found -o 'jsonpath={.data.rows}')
-# A node may write what it likes into its annotations: quoted, it is one line, and only what a mark can look like counts.
+# A node can write anything into its annotations. So the value is quoted, which makes it one line,
+# and counts only in the form of labels and taints.
 nodes=$(timeout "$((20 * factor))" kubectl get nodes -o 'go-template={{range .items}}{{.metadata.name}} {{if .metadata.annotations}}{{with index .metadata.annotations "stackadm.io/marks"}}{{printf "%q" .}}{{end}}{{end}}{{"\n"}}{{end}}')
 readonly one_mark='[A-Za-z0-9][A-Za-z0-9._/=:-]*'
 readonly list="(-|$one_mark(,$one_mark)*)"
@@ -63,7 +66,7 @@ while read -r node former; do
   [[ -n $node ]] || continue
   [[ $former =~ ^\"($list\ $list)\"$ ]] && former=${BASH_REMATCH[1]} || former=
   present=$(wanted_on "$node")
-  # In a shell of its own: one node that goes away at this moment keeps no other from its marks.
+  # In a subshell, so that a node that is deleted meanwhile does not stop the others.
   if [[ $former != "$present" ]]; then (change "$node" "$former" "$present") </dev/null || code=1; fi
 done <<<"$nodes"
 exit "$code"

@@ -1,35 +1,44 @@
 # shellcheck shell=bash disable=SC2154
-# Lies on control planes as /usr/local/sbin/stackadm-mint. What sshd runs for the user stackadm-join, whose certificate says all
-# but the last argument (identity/join-certificate.ts): GRANT NODE SERVER-ID ADDRESS WORDS.
-# GRANT is what the machine may have: `token`, or `certificates` for one that becomes a control plane.
-# WORDS "token": prints a bootstrap token that lives 15 minutes, times the machine's timeout factor, and may be used at once, the authority's hash and, for
-#   `certificates`, the key to the cluster's certificates. What a former server of that name, or a join that was broken off,
-#   left goes first: its node, which kubeadm refuses to join over, and its etcd member, without which etcd could lose its majority.
-#   A worker whose node is Ready on that server has nothing to join and gets none.
-# WORDS "forget [TOKEN-ID]": forgets what was given to this machine.
-# WORDS "member": ends with 3 when etcd does not know the machine.
-# WORDS "encrypts DIGEST": ends with 3 unless every control plane reads what is encrypted with that key (encrypt.sh).
-# WORDS "files": prints a line "NAME BASE64" for each file that flags of the API server name, for one that becomes a control plane;
-#   NAME is stackadm-encryption/... for the file with the key, which is no more than the authority's that it is given anyway. And a
-#   line "kept/NAME" for all that the cluster was given by this one: it may not be asked for any more.
-# WORDS "retire", "restore": takes the pods from the machine's node while its kubelet changes, and gives it back (retire.sh). Ends
-#   with 4 and says what blocks it when they do not go.
-# WORDS "joined [TOKEN-ID]": the same; comes back when the node is Ready, with 1 when it is not in time.
-# Ends with 69 when its own API server does not answer: another control plane may be asked.
-# stackadm-mint spread, stackadm-mint approve NODE TOKEN-ID: units of its own, not for joining machines, which always come with five
-# arguments.
+# Installed on control planes as /usr/local/sbin/stackadm-mint. sshd runs it for the user
+# stackadm-join, whose certificate fixes all arguments but the last (identity/join-certificate.ts):
+# GRANT NODE SERVER-ID ADDRESS WORDS.
+# GRANT is what the machine may request: `token`, or `certificates` for a control plane.
+# WORDS "token": prints a bootstrap token, the hash of the CA and, for `certificates`, the key to
+#   the cluster's certificates. The token lives 15 minutes times the timeout factor, and works at
+#   once.
+#   First deletes what a former server of that name, or an interrupted join, left: its node, over
+#   which kubeadm refuses to join, and its etcd member, which counts for etcd's majority.
+#   A worker whose node is Ready on that server needs no join and gets no token.
+# WORDS "forget [TOKEN-ID]": deletes the credentials that this machine got.
+# WORDS "member": exits with 3 if etcd does not know the machine.
+# WORDS "encrypts DIGEST": exits with 3 unless all control planes can decrypt with that key
+#   (encrypt.sh).
+# WORDS "files": for a machine that becomes a control plane, prints a line "NAME BASE64" for each
+#   file that API server flags name. NAME is stackadm-encryption/... for files with the encryption
+#   key: the machine gets the CA's key anyway, which protects no less.
+#   Also prints a line "kept/NAME" for each setting that this one gave the cluster: it may be
+#   unwanted by now.
+# WORDS "retire", "restore": drains the machine's node while its kubelet is upgraded, and puts it
+#   back into service (retire.sh). Exits with 4 and prints what blocks a drain.
+# WORDS "joined [TOKEN-ID]": does "forget", and returns when the node is Ready; with 1 if it is not
+#   in time.
+# Exits with 69 if its own API server does not answer: the caller may ask another control plane.
+# stackadm-mint spread, stackadm-mint approve NODE TOKEN-ID: for units of this program. Joining
+#   machines cannot call them, because they always have five arguments.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
 readonly pki=/etc/kubernetes/pki
-# With it, whoever has a token gets the certificate of any node, a control plane's as well. kubeadm brings it back with an upgrade.
+# Binding by which any bootstrap token gets the certificate of any node, also of a control plane.
+# kubeadm upgrade restores it.
 readonly automatic=kubeadm:node-autoapprove-bootstrap
 
 signed() {
   [[ -n $(timeout "$((10 * factor))" kubectl -n kube-public get configmap cluster-info -o "jsonpath={.data.jws-kubeconfig-$1}") ]]
 }
 
-# A machine that is a node asks for no token: a key that was stolen there would delete the node. One that joins again resets itself
-# first, so that its node is not Ready any more after a while.
+# Deletes the former node of the machine, and the binding `automatic`. Refuses while the worker's
+# node is Ready on this server: otherwise a stolen key could delete it. A worker that joins again
+# resets itself first, so its node is no longer Ready after a while.
 forget_former() {
   local found provider ready
   found=$(timeout "$((30 * factor))" kubectl get "node/$node" "clusterrolebinding/$automatic" --ignore-not-found \
@@ -52,10 +61,12 @@ etcdctl() {
     --cacert="$pki/etcd/ca.crt" --cert="$pki/etcd/server.crt" --key="$pki/etcd/server.key" "$@"
 }
 
-# By its address: a member that never started has no name.
+# Prints the ID of the machine's etcd member, found by address: a member that never started has no
+# name.
 member_id() { etcdctl member list | awk -F', ' -v peer="https://$address:2380" '$4 == peer { print $1 }'; }
 
-# Where etcd has machines of its own, no control plane is a member.
+# Reports whether etcd runs on the control planes. If it has separate machines, none of them is a
+# member.
 stacked() {
   local configuration
   configuration=$(timeout "$((30 * factor))" kubectl -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}') || exit 69
@@ -69,7 +80,7 @@ is_member() {
   [[ -n $id ]]
 }
 
-# Whoever asks for certificates is to begin with an empty etcd.
+# Removes the former etcd member: a machine that requests certificates begins with an empty etcd.
 forget_member() {
   local id
   stacked || return 0
@@ -77,7 +88,8 @@ forget_member() {
   [[ -z $id ]] || etcdctl member remove "$id" >/dev/null
 }
 
-# Under a key of their own for each join; kubeadm deletes them after two hours, and `joined` before.
+# Uploads the certificates and prints the new key that encrypts them. `forget` and `joined` delete
+# them, kubeadm after two hours.
 offer_certificates() {
   local key document
   key=$(kubeadm certs certificate-key)
@@ -120,7 +132,7 @@ hand_out_token() {
   token=$(timeout "$((30 * factor))" kubeadm token create --ttl "$((15 * factor))m" --description "join of $node" 2>/dev/null)
   id=${token%%.*}
   systemd-run --quiet --collect --unit "stackadm-approve-$id" -p RuntimeMaxSec="$((900 * factor))" /bin/bash "$0" approve "$node" "$id"
-  # The joining machine looks for the signature only every 5 s: hand the token out when it is there.
+  # Waits for the token's signature: the joining machine would look for it only every 5 s.
   for ((try = 0; try < 60; try++)); do
     if signed "$id"; then
       printf '%s %s %s\n' "$token" "$(authority)" "$certificate_key"
@@ -131,9 +143,10 @@ hand_out_token() {
   exit 1
 }
 
-# The joining kubelet asks for its certificate with the token, and kubeadm waits for that: approved beside it, and only if the token
-# is this one and the node is the one that it was given for. What is not meant for this node is denied; other requests are not
-# looked at. That nothing else stands in the certificate, the API server's signer sees to. One join needs one certificate.
+# approve NODE TOKEN-ID: approves the certificate that the joining kubelet requests with this token,
+# if it is for this node; kubeadm join waits for it. Denies other requests with the token, and
+# ignores requests without it. The signer ensures that the certificate has nothing else. Returns
+# after one approval.
 approve() {
   local node=$1 id=$2 name request subject end=$((SECONDS + 900 * factor))
   while ((SECONDS < end)); do
@@ -152,7 +165,8 @@ approve() {
   done
 }
 
-# Every node can read its public half in the request for a certificate: none ends the join of another one by it.
+# Deletes the token only if it belongs to this node: every node can read token IDs in certificate
+# requests, and must not end the join of another one.
 delete_token() {
   [[ $(timeout "$((30 * factor))" kubectl -n kube-system get secret "bootstrap-token-$1" --ignore-not-found \
     -o 'go-template={{base64decode .data.description}}') == "join of $node" ]] || return 1
@@ -167,21 +181,24 @@ forget_token() {
   [[ $grant != certificates ]] || forget_certificates
 }
 
-# While no node at all is Ready there is no pod network yet, and it may be made only after this: then nobody waits.
+# await_ready NODE: waits until the node is Ready. Returns at once if no node is: there is no pod
+# network then, and it may be deployed only after the join.
 await_ready() {
   local states end=$((SECONDS + 180))
   while ((SECONDS < end)); do
     if states=$(timeout "$((10 * factor))" kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}'); then
       if grep -qx "$1=True" <<<"$states" || ! grep -q '=True$' <<<"$states"; then return 0; fi
     fi
-    # Told, not asked again and again: this machine has others to let in. Not for long: the others may be Ready no more.
+    # Watches instead of polling, because other machines join as well. Only 10 s, because the others
+    # may stop being Ready.
     timeout "$((20 * factor))" kubectl wait --for=condition=Ready "node/$1" --timeout=10s >/dev/null 2>&1 || sleep 1
   done
   return 1
 }
 
-# CoreDNS starts on the first machine that takes pods, and no replica moves by itself when others come. Deletes one of them
-# when all run on one machine and another takes pods. Succeeds when there is nothing left to do.
+# CoreDNS starts on the first machine that takes pods, and no replica moves when others join.
+# Deletes one replica if all run on one machine and another machine takes pods. Succeeds if there is
+# nothing left to do.
 spread() {
   local pods homes others
   pods=$(timeout "$((10 * factor))" kubectl -n kube-system get pods -l k8s-app=kube-dns --field-selector status.phase=Running \
@@ -209,7 +226,7 @@ fi
 
 [[ $# -eq 5 ]] || exit 64
 readonly grant=$1 node=$2 server=$3 address=$4
-# Machines of etcd have a key by the same signer, for etcd's.
+# Machines of etcd have certificates of the same signer, for the program in etcd/scripts/mint.sh.
 [[ $grant == token || $grant == certificates ]] || exit 64
 [[ $node =~ ^[a-z0-9][a-z0-9-]{0,62}$ && $server =~ ^[0-9a-f-]{36}$ && $address =~ ^[0-9a-f.:]+$ ]] || exit 64
 read -r verb token_id rest <<<"$5"
@@ -231,10 +248,11 @@ case $verb in
     ;;
   joined)
     forget_token "$token_id"
-    # A node that is not there yet is marked in a minute.
+    # A node that does not exist yet gets its labels and taints within a minute, by the timer.
     [[ ! -x /usr/local/sbin/stackadm-marks ]] || /usr/local/sbin/stackadm-marks >&2 || :
     await_ready "$node" || exit 1
-    # One unit of that name at a time: several machines join at once, and one replica is to move.
+    # A fixed name, so that one unit runs at a time: several machines join at once, and one replica
+    # is to move.
     systemd-run --quiet --collect --unit stackadm-spread -p RuntimeMaxSec="$((900 * factor))" /bin/bash "$0" spread 2>/dev/null || :
     ;;
   *) exit 64 ;;

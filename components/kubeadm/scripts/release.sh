@@ -1,26 +1,28 @@
 # shellcheck shell=bash disable=SC2154,SC2016,SC2034
-# What giving back is made of, before the cluster goes. Read by snapshots.sh and teardown.sh; neither runs on a cluster that stays.
-# Objects are lines here, KIND STATE NAMESPACE NAME ... FINALIZERS; STATE is `going` once deletion was asked for, else `there`.
+# Releases cloud objects before the cluster is deleted. Put before snapshots.sh and teardown.sh.
+# Objects are lines KIND STATE NAMESPACE NAME ... FINALIZERS; STATE is `going` after its deletion
+# was requested, else `there`.
 
 export KUBECONFIG=/etc/kubernetes/admin.conf
-# Set by whoever comes to the end: what was done on the way then stays.
+# Set when the release has succeeded: the changes to admission are kept then.
 released=''
 
 ask() { timeout "$((60 * factor))" kubectl "$@"; }
 
-# How a template says of an object what every line has.
+# Parts of a go-template that print the fields which all lines have.
 readonly where='{{if .metadata.deletionTimestamp}}going{{else}}there{{end}} {{or .metadata.namespace "-"}} {{.metadata.name}}'
 readonly finalizers='{{range .metadata.finalizers}}{{.}},{{else}}-{{end}}{{"\n"}}'
 
-# look RESOURCES TEMPLATE: objects of all namespaces as lines.
+# look RESOURCES TEMPLATE: prints the objects of all namespaces as lines.
 look() { ask get "$1" --all-namespaces -o go-template="{{range \$one := .items}}$2{{end}}"; }
 
-# begin_release WHAT: WHAT cannot be given back without the API. One whose etcd began anew is ready and knows of nothing.
+# begin_release WHAT: dies if the API cannot release WHAT. An API server with a new, empty etcd is
+# ready, too, but has no kubeadm-config.
 begin_release() {
   poll 60 ask -n kube-system get configmap kubeadm-config ||
     die_as KUBERNETES_UNREACHABLE "the API server does not answer, or etcd has lost the cluster's data, so $1 can be released"
   trap 'failed; [[ -n $released ]] || take_back' EXIT
-  # Where a function's output is taken, the log is here.
+  # The log, for functions whose standard output is captured.
   exec 5>>"$log"
   poll 30 refuse_new || say "the API server takes no policy; what is created again is released as well"
 }
@@ -30,8 +32,9 @@ end_release() {
   printf '{"released": "yes"}\n' >&4
 }
 
-# What a StatefulSet or an operator makes anew would never end: the API server itself refuses it, whoever asks. The policy ends by
-# itself when nobody renews it, so that a run that was cut off locks nothing.
+# Makes the API server refuse new claims, load balancers and snapshots, which a StatefulSet or an
+# operator would create for ever. The policy expires unless it is renewed, so that an interrupted
+# run locks nothing.
 refuse_new() {
   renewed=$SECONDS
   ask apply -f - <<POLICY
@@ -58,8 +61,9 @@ spec: { policyName: stackadm-teardown, validationActions: [Deny] }
 POLICY
 }
 
-# dwindle WHAT SECONDS COMMAND...: repeats a command until it sets `left` to 0. How many WHAT there are has no bound, but how long
-# it may take, times `factor`, until there are fewer than ever; `still` is how long there were not. A command that could not look leaves `left` alone.
+# dwindle WHAT SECONDS COMMAND...: repeats a command until it sets `left`, the number of WHAT, to 0.
+# Fails when `left` has not reached a new minimum for SECONDS times `factor`; `still` is the time
+# since the last one. A command that cannot read the objects does not set `left`.
 dwindle() {
   local what=$1 limit=$(($2 * factor)) least='' since=$SECONDS said=$SECONDS
   shift 2
@@ -76,8 +80,9 @@ dwindle() {
   done
 }
 
-# delete_some API-VERSION KIND [FLAG...]: deletes of what standard input names the first hundred that nobody deleted before; with flags,
-# of what does not end by itself. The others come in the next rounds, and so does what is refused.
+# delete_some API-VERSION KIND [FLAG...]: deletes the first hundred objects on standard input that
+# are `there`; with flags, those that are `going` already. The next rounds delete the others, and
+# retry what was refused.
 delete_some() {
   local version=$1 kind=$2 which=there documents answer
   shift 2
@@ -88,7 +93,8 @@ delete_some() {
   answer=$(ask delete -f - --wait=false --ignore-not-found "$@" <<<"$documents" 2>&1 >&5) || refused=${answer##*$'\n'}
 }
 
-# blocked WHAT: of `seen` nothing went for too long. Says what it is, first what has a finalizer that is not Kubernetes' own.
+# blocked WHAT: dies and names objects of `seen`, first those with a finalizer that is not
+# Kubernetes' own.
 blocked() {
   [[ -n $left ]] || die_as KUBERNETES_UNREACHABLE "the API server does not answer any more, so the $1 cannot be released"
   die_as TEARDOWN_BLOCKED "$left $1 are left, and none went for $still s: $(blockers <<<"$seen")${refused:+; the API server says: ${refused:0:300}}"
@@ -110,8 +116,8 @@ blockers() {
     }'
 }
 
-# A webhook that has to be asked and does not answer keeps everything from going, what controllers do as well. From then on those
-# need not answer; one that answers is heard as before.
+# Sets the failure policy of all webhooks to Ignore: a required webhook that does not answer blocks
+# every deletion, also by controllers. A webhook that answers works as before.
 ignore_webhooks() {
   local kind name index webhook timeout
   for kind in $webhook_kinds; do

@@ -1,12 +1,15 @@
 # shellcheck shell=bash disable=SC2154
-# Lies on control planes as /usr/local/sbin/stackadm-certificates, behind converge.sh and static-pods.sh. What kubeadm signed ends,
-# after a year unless it was told otherwise, and nothing but an upgrade signs it anew.
-# renew: where a certificate has less than a third of its life left, signs all of them anew, and restarts what reads them only when
-#   it starts, one component after another. Where one does not come up, all are what they were. Says on the node which
-#   certificate is next. stackadm-certificates.timer runs it (renewal.sh).
-# now: the same, however long they are good; by hand with `flock /run/stackadm/lock` before it.
-# back: before kubelet starts anything: a machine that stopped in between has what it had before.
-# No certificate of etcd's has to be read again by a restart: etcd reads them for each connection.
+# Installed on control planes as /usr/local/sbin/stackadm-certificates, after converge.sh and
+# static-pods.sh. Certificates that kubeadm signed expire, after a year by default, and otherwise
+# only an upgrade renews them.
+# renew: if a certificate has less than a third of its life left, renews all of them, and restarts
+#   one by one the components that read them only at start. If one does not come up, restores all.
+#   Records on the node which certificate expires next. stackadm-certificates.timer runs it
+#   (renewal.sh).
+# now: the same, whatever time is left; by hand, with `flock /run/stackadm/lock` before it.
+# back: before kubelet starts, restores the former certificates if the machine stopped during a
+#   renewal.
+# etcd needs no restart: it reads its certificates for each connection.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
 readonly home=/etc/kubernetes former=/etc/kubernetes/stackadm-former-certificates
@@ -15,7 +18,7 @@ readonly kubeconfigs=(admin.conf super-admin.conf controller-manager.conf schedu
 readonly signed=(
   pki/{apiserver,apiserver-kubelet-client,apiserver-etcd-client,front-proxy-client}.crt
   pki/etcd/{server,peer,healthcheck-client}.crt "${kubeconfigs[@]}")
-# They end, too, and nothing here can help it.
+# Certificates that expire, too, but that kubeadm cannot renew.
 readonly others=(pki/{ca,front-proxy-ca}.crt pki/etcd/ca.crt etcd/{ca,client}.crt)
 
 say() { printf '%s\n' "$*" >&2; }
@@ -33,7 +36,8 @@ poll() {
   done
 }
 
-# dates FILE: prints when its certificate began and when it ends; a kubeconfig's is that of its user.
+# dates FILE: prints the start and the end of a certificate, or of a kubeconfig's client
+# certificate.
 dates() {
   [[ -e $home/$1 ]] || return 1
   if [[ $1 == *.conf ]]; then
@@ -43,7 +47,7 @@ dates() {
   fi | openssl x509 -noout -startdate -enddate
 }
 
-# read_dates FILE...: sets `begins` and `ends` of those that are there, in seconds.
+# read_dates FILE...: sets `begins` and `ends` of the files that exist, in seconds.
 read_dates() {
   local file said all='' found=() seconds=() position
   begins=() ends=()
@@ -52,7 +56,7 @@ read_dates() {
     found+=("$file") said=${said/notBefore=/}
     all+=${said/notAfter=/}$'\n'
   done
-  # One process for all of them: `date` reads a moment a line.
+  # One process for all files: `date` reads one time per line.
   mapfile -t seconds < <(date -u -f - +%s <<<"${all%$'\n'}")
   for position in "${!found[@]}"; do
     begins[${found[position]}]=${seconds[2 * position]}
@@ -60,7 +64,7 @@ read_dates() {
   done
 }
 
-# authority_of FILE: sets `authority`.
+# authority_of FILE: sets `authority` to the CA that signed the file.
 authority_of() {
   case $1 in
     pki/front-proxy-*) authority=pki/front-proxy-ca.crt ;;
@@ -69,8 +73,8 @@ authority_of() {
   esac
 }
 
-# Sets `next`, "BY END FILE" of the certificate that is next; `due`, that one of kubeadm's is to be signed anew; `urgent`, that it is
-# late for that; `over`, that one has ended.
+# Sets `next` to "BY END FILE" of the certificate to renew first, and the flags `due` (one of
+# kubeadm's needs renewal), `urgent` (it is late) and `over` (it has expired).
 look() {
   local file end third all='' now by authority
   local -A begins ends
@@ -82,7 +86,7 @@ look() {
     by=$((end - third / 2))
     all+="$by $end $file"$'\n'
     [[ " ${signed[*]} " == *" $file "* ]] || continue
-    # Nothing is good for longer than who signed it.
+    # No certificate outlives its CA, so that one which ends with the CA cannot be renewed.
     authority_of "$file"
     ((${ends[$authority]:-0} > end)) || continue
     if ((now > end - third)); then due=yes; fi
@@ -93,7 +97,7 @@ look() {
   next="$(date -u -d "@$by" +%FT%TZ) $(date -u -d "@$end" +%FT%TZ) $file"
 }
 
-# The components of all control planes, and their etcd.
+# Reports whether the components of all control planes, and etcd on them, are Ready.
 all_well() {
   local states
   states=$(timeout "$((20 * factor))" kubectl -n kube-system get pods -l tier=control-plane \
@@ -107,7 +111,8 @@ renew() {
   back
   look
   if [[ $1 == now ]] || { [[ $due == yes ]] && ! lately; }; then
-    # Never two at once, and never beside one that is away: there is time. When there is not, waiting ends the cluster.
+    # Waits until all components are well, so that only one at a time is down. If it is urgent it
+    # does not wait, because expired certificates would stop the cluster.
     [[ $urgent == yes ]] || poll 60 all_well ||
       die "not all of the control plane is well, so $(hostname) keeps its certificates for now"
     sign
@@ -116,7 +121,8 @@ renew() {
   poll 60 tell || die "the API server of $(hostname) does not take when its certificates end"
 }
 
-# What does not come up keeps the API away for minutes: not every hour.
+# Reports a failed renewal within a day: another attempt may stop the API for minutes, so it does
+# not come every hour.
 lately() { [[ -e $failed ]] && (($(date +%s) - $(date -r "$failed" +%s) < 86400)); }
 
 tell() { timeout "$((20 * factor))" kubectl annotate node "$(hostname)" --overwrite "stackadm.io/certificates=$next"; }
@@ -129,13 +135,15 @@ sign() {
   look
   [[ $due == no ]] || undo "kubeadm signed certificates that end as soon as the former ones"
   for name in kube-apiserver kube-controller-manager kube-scheduler; do
-    # Former ones that have ended are no better, and etcd on other machines may still have such.
+    # Expired former certificates are no better. The component may wait for etcd on other machines,
+    # where certificates may still be expired.
     restart "$name" || [[ $ended == yes ]] || undo "$name does not come up with its new certificates" "$name"
   done
   rm -rf "$former" "$failed"
 }
 
-# Whole, or not there.
+# Saves the certificates. The last step renames the directory, so that the copy is complete or
+# absent.
 set_aside() {
   local file
   rm -rf "$former.new"
@@ -153,7 +161,7 @@ back() {
   rm -rf "$former"
 }
 
-# kubelet starts a container that was stopped again, in the same pod.
+# restart NAME: stops the component's container; kubelet starts a new one in the same pod.
 restart() {
   local before
   before=$(container_of "$1") || return 1
@@ -161,7 +169,8 @@ restart() {
   comes_up serves "$1" "$before"
 }
 
-# undo SENTENCE [COMPONENT]: that one and those before it have started with the new ones.
+# undo SENTENCE [COMPONENT]: restores the former certificates and dies. Restarts COMPONENT and those
+# before it, which have started with the new ones.
 undo() {
   local name
   touch "$failed"

@@ -1,12 +1,14 @@
 # shellcheck shell=bash disable=SC2154
-# Each control plane signs kubeadm's certificates anew in time, without anybody. Read by control-plane.sh.
-# Values: RENEW_SCRIPT, what does it (renew.sh); RENEWAL_MINUTE, of each hour, another one on each control plane.
+# Installs the timer that renews kubeadm's certificates. Put before control-plane.sh.
+# Values: RENEW_SCRIPT, the program that renews (renew.sh); RENEWAL_MINUTE, the minute of each hour,
+# different on each control plane.
 
-# What cannot be done now, the next hour does; until it is late there are months, and then `up` and `status` say so.
+# A failed renewal is no error here: the timer repeats it for months, and `up` and `status` report
+# when it is late.
 keep_certificates() {
   local program=/usr/local/sbin/stackadm-certificates units=/etc/systemd/system
   write "$program" 0755 "$RENEW_SCRIPT"
-  # While no step of an `up` is at work on this machine.
+  # The lock keeps it from running during a step of `up` on this machine.
   write "$units/stackadm-certificates.service" <<UNIT
 [Service]
 Type=oneshot
@@ -16,7 +18,7 @@ RuntimeDirectoryPreserve=yes
 ExecStart=/usr/bin/flock --wait $((600 * factor)) $volatile/lock $program renew
 TimeoutStartSec=$((4200 * factor))
 UNIT
-  # Every hour: there are machines that are off at night.
+  # Every hour, because some machines are off at night.
   write "$units/stackadm-certificates.timer" <<UNIT
 [Timer]
 OnCalendar=*-*-* *:$RENEWAL_MINUTE:00
@@ -36,7 +38,7 @@ UNIT
   systemctl daemon-reload
   systemctl enable stackadm-certificates-back.service
   systemctl enable --now stackadm-certificates.timer
-  # As soon as this step is over: those of a cluster that has just begun are as new.
+  # A new cluster's certificates are new: the unit only records their end, after this step.
   if [[ $began == now ]]; then
     systemctl start --no-block stackadm-certificates.service
     return 0

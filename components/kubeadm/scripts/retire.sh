@@ -1,8 +1,10 @@
 # shellcheck shell=bash disable=SC2154
-# Lies on control planes as /usr/local/sbin/stackadm-retire, behind drain.sh. While a node's kubelet is changed, no pod is on it.
-# retire NODE: takes its pods away. Ends with 4, and a line that says what blocks it, when it cannot: then the node is what it was.
-# restore NODE: it is what it was before. Does nothing to a node that nobody retired.
-# What it was stands on the node, so that whoever goes on after a run that was stopped knows.
+# Installed on control planes as /usr/local/sbin/stackadm-retire, after drain.sh. Keeps a node
+# without pods while its kubelet is upgraded.
+# retire NODE: drains the node. If it cannot, restores the node, prints what blocks it and exits
+# with 4.
+# restore NODE: restores the node's former state. Does nothing to a node that was not retired.
+# An annotation on the node records its former state, for a run after an interrupted one.
 set -euo pipefail
 readonly verb=$1 node=$2 mark=stackadm.io/retired
 
@@ -15,19 +17,20 @@ poll() {
   done
 }
 
-# Sets `was`, what the node was when it was retired, and `unschedulable`; nothing where it is not.
+# Sets `was` to the state before the node was retired (empty if it is not), and `unschedulable`.
 look() {
   local said
   said=$(ask get node "$node" -o 'jsonpath={.metadata.annotations.stackadm\.io/retired}={.spec.unschedulable}')
   was=${said%%=*} unschedulable=${said#*=}
 }
 
-# Sets `nodes`, a line each: name, whether it is Ready, whether it is cordoned, its taints.
+# Sets `nodes`, one line per node: name, whether it is Ready, whether it is cordoned, its taints.
 look_around() {
   nodes=$(ask get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status} {.spec.unschedulable}- ;{range .spec.taints[*]}{.key}={.value}:{.effect};{end}{"\n"}{end}')
 }
 
-# Whether another node can have its pods: one that is Ready, not cordoned, and keeps pods away by no taint that this one has not.
+# Reports whether another node can take the pods: it is Ready, not cordoned, and has no taint that
+# this node lacks.
 has_refuge() {
   awk -v self="$node" '
     { taints[$1] = $4; open[$1] = $1 != self && $2 == "True" && $3 == "-" }
@@ -46,7 +49,8 @@ has_refuge() {
 retire() {
   local was unschedulable report nodes options=()
   look_around
-  # A disruption budget would hold it for ever: what succeeds its pods can run nowhere before it is back.
+  # Without another node, a disruption budget would block the drain for ever: replacement pods could
+  # run nowhere until this node is back.
   has_refuge || options=(--disable-eviction)
   look
   if [[ -z $was ]]; then

@@ -1,25 +1,26 @@
 # shellcheck shell=bash disable=SC2154
-# Lies on control planes as /usr/local/sbin/stackadm-serving and runs there as a unit. Approves the certificates that kubelets serve
-# with, by which the API server knows them: Kubernetes itself approves none, because it cannot know whose an address is.
-# A kubelet gets one for the name of its node and for addresses that its node has and no other. A worker gets none for what the API's
-# own certificate says, or it could answer in the API's place. What is not approved stays, and is looked at again: a node may get
-# its addresses later.
+# Installed on control planes as /usr/local/sbin/stackadm-serving, and runs as a unit. Approves
+# kubelets' serving certificates, by which the API server verifies kubelets. Kubernetes approves
+# none itself, because it cannot know which machine has an address.
+# A kubelet gets a certificate for its node's name, and for addresses that only its node has. A
+# worker gets none for an address in the API server's certificate, or it could impersonate the API.
+# Other requests remain pending and are checked again: a node may get its addresses later.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
 readonly signer=kubernetes.io/kubelet-serving
 
-# entitled NODE REQUEST
+# entitled NODE REQUEST: reports whether the node may have the certificate that it requests.
 entitled() {
   local node=$1 request subject names name nodes
   request=$(base64 -d <<<"$2") || return 1
-  # Of several, another one might be signed than is looked at.
+  # Only one PEM block: of several, the signer might take another than is checked here.
   [[ $(grep -c -e '-----BEGIN' <<<"$request") == 1 ]] || return 1
   subject=$(openssl req -noout -subject -nameopt RFC2253 <<<"$request") || return 1
   [[ $subject == "subject=CN=system:node:$node,O=system:nodes" ]] || return 1
   names=$(openssl req -noout -text -reqopt no_header,no_version,no_subject,no_pubkey,no_sigdump <<<"$request" |
     sed '0,/X509v3 Subject Alternative Name:/d') || return 1
   nodes=$(addresses) || return 1
-  # Whatever comes after has to be one of these: a name may have a line's end in it.
+  # All lines after the heading must be such names: a name could contain a line break.
   while read -r name; do
     case $name in
       "DNS:$node") ;;
@@ -29,14 +30,17 @@ entitled() {
   done <<<"${names//, /$'\n'}"
 }
 
-# Lines NODE ADDRESS [control-plane]. The label is none that kubelet may give its own node.
+# Prints lines NODE ADDRESS [control-plane]. kubelet cannot set the label of control planes on its
+# node.
 addresses() {
   # shellcheck disable=SC2016 # variables of the template
   timeout "$((20 * factor))" kubectl get nodes -o go-template='{{range $node := .items}}{{range .status.addresses}}{{$node.metadata.name}} {{.address}}{{range $key, $value := $node.metadata.labels}}{{if eq $key "node-role.kubernetes.io/control-plane"}} control-plane{{end}}{{end}}{{"\n"}}{{end}}{{end}}'
 }
 
-# owns NODE ADDRESS: whatever others say of a control plane's, which has the authority's key anyway. A worker's has to be said not to
-# be the API's: its certificate is away while it is signed anew.
+# owns NODE ADDRESS: reports whether the address is the node's. A control plane may share it with
+# others, because it has the CA's key anyway. For a worker, openssl must state that the API server's
+# certificate does not have the address; without the file, which is missing during its renewal, that
+# is unknown.
 owns() {
   local holders said
   holders=$(awk -v address="$2" '$2 == address { print $1, $3 }' <<<"$nodes" | sort -u)
@@ -45,12 +49,12 @@ owns() {
   [[ $holders == "$1 " && $said == *' does NOT match certificate' ]]
 }
 
-# plain ADDRESS: as Kubernetes writes it.
+# plain ADDRESS: prints the address in Kubernetes' notation.
 plain() {
   if [[ $1 == *:* ]]; then getent ahosts "$1" | awk '{ print $1; exit }'; else printf '%s' "$1"; fi
 }
 
-# Which systemd starts again then.
+# Exits after an hour; systemd starts the program again.
 end=$((SECONDS + 3600))
 while ((SECONDS < end)); do
   while read -r name user request; do

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# Where kubelets are to serve with certificates of the cluster's authority, each control plane runs what approves them (serving.sh).
-# Read by control-plane.sh. Values: KUBELET_CONFIGURATION, SERVING_SCRIPT.
+# If kubelets serve with certificates of the cluster's CA, runs the program that approves them
+# (serving.sh) on each control plane.
+# Put before control-plane.sh. Values: KUBELET_CONFIGURATION, SERVING_SCRIPT.
 
 sign_kubelets() {
   local program=/usr/local/sbin/stackadm-serving unit=/etc/systemd/system/stackadm-serving.service

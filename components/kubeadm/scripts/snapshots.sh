@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154,SC2016,SC2034
-# Before volumes go: lets Cinder CSI delete the snapshots that go with their object. Cinder keeps a volume that has one.
-# Result: {"released": "yes"}. A snapshot whose deletion policy is Retain stays, as its owner wanted.
+# Runs before volumes are deleted: lets Cinder CSI delete snapshots, because Cinder deletes no
+# volume that has one. Snapshots with the deletion policy Retain are kept.
+# Result: {"released": "yes" | "nothing"}.
 
 snapshots() {
   local seen=''
@@ -13,7 +14,7 @@ snapshots() {
   end_release
 }
 
-# Each that Cinder keeps and that goes with its object; another driver's are not ours.
+# Deletes snapshots of Cinder CSI with the deletion policy Delete. Sets `seen` and `left`.
 release_snapshots() {
   local all
   all=$(look volumesnapshotcontents,volumesnapshots "$kept") || return 0

@@ -1,9 +1,10 @@
 # shellcheck shell=bash disable=SC2154
-# Whether a component of the control plane runs and is well. Read by the scripts that come after this one, and by renew.sh.
+# Checks whether a component of the control plane runs and is healthy. Put before the scripts that
+# use it.
 
 readonly manifests=/etc/kubernetes/manifests
 
-# serves NAME CONTAINER: another container than that one runs and is well.
+# serves NAME CONTAINER: reports whether another container than CONTAINER runs and is healthy.
 serves() {
   local now
   now=$(container_of "$1") && [[ -n $now && $now != "$2" ]] || return 1
@@ -14,7 +15,7 @@ serves() {
   esac
 }
 
-# Where kubelet asks, too.
+# well NAME PORT: asks for the component's health at the address of kubelet's probe.
 well() {
   local host
   host=$(awk '/^ *host: / { print $2; exit }' "$manifests/$1.yaml")

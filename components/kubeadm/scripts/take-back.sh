@@ -1,9 +1,11 @@
 # shellcheck shell=bash disable=SC2016,SC2154
-# Undoes what release.sh did to a cluster that was to go: one that stays is to work. What webhooks were stands in annotations of their
-# own, so that any control plane can, whatever became of the one that did it. Read by the scripts that come after this one.
+# Undoes the changes of release.sh if the cluster is kept after all. Annotations on the webhook
+# configurations record the former settings, so that any control plane can restore them. Put before
+# the scripts that use it.
 
 readonly webhook_kinds='validatingwebhookconfigurations mutatingwebhookconfigurations'
-# With the webhook's index: its name and how many seconds it had.
+# Prefix of an annotation for the webhook with an index. Its value: the webhook's name, its timeout
+# in seconds.
 readonly set_aside=stackadm.io/webhook-
 
 take_back() {
@@ -20,7 +22,8 @@ heed_webhooks() {
     done || :
 }
 
-# patch_webhook KIND NAME INDEX WEBHOOK POLICY SECONDS
+# patch_webhook KIND NAME INDEX WEBHOOK POLICY SECONDS: sets failure policy and timeout, if INDEX is
+# WEBHOOK.
 patch_webhook() {
   local at=/webhooks/$3
   ask_admission patch "$1" "$2" --type json -p "[

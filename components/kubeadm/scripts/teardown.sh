@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154,SC2016,SC2034
-# Before the cluster goes: lets the cloud controller and Cinder CSI give back what they made in the cloud.
-# Result: {"released": "yes"}. Only what belongs to this cluster is touched, by asking its own API.
-# Volumes whose reclaim policy is Retain stay, as their owner wanted.
+# Runs before the cluster is deleted: lets the cloud controller and Cinder CSI delete their load
+# balancers and volumes in the cloud. Works through the cluster's own API, and so on objects of this
+# cluster only. Volumes with the reclaim policy Retain are kept.
+# Result: {"released": "yes" | "nothing"}.
 
 teardown() {
   local seen='' most=''
@@ -13,15 +14,17 @@ teardown() {
     return
   fi
   begin_release nothing
-  # Data goes last: not before load balancers do, which may be stuck, and then the cluster stays as it is.
-  # The cloud controller waits up to 5 minutes before it asks Octavia again, after waits of its own for each answer of as long.
+  # Volumes are last: if load balancers are stuck, the cluster keeps its data.
+  # The cloud controller waits up to 5 minutes for each answer of Octavia, and up to 5 before it
+  # asks again.
   dwindle "load balancers" 900 release_balancers || blocked "load balancers"
-  # Longer than the 6 minutes after which Kubernetes itself takes volumes from a node that is not Ready.
+  # Longer than the 6 minutes after which Kubernetes detaches volumes from a node that is not Ready.
   dwindle volumes 420 release_volumes || blocked volumes
   end_release
 }
 
-# From the first one that has gone on, volumes are asked to go, too: neither waits for the other.
+# Deletes load balancers and, as soon as the first one is gone, volumes as well: they need not wait
+# for each other.
 release_balancers() {
   local balancers those still=0
   release_services
@@ -39,19 +42,21 @@ release_services() {
   delete_some v1 Service <<<"$seen"
 }
 
-# Volumes that Cinder CSI would delete with their claim, those that it is about to make for one, and what holds them.
+# Deletes the claims whose volumes Cinder CSI deletes or would still create, and the pods that use
+# them. Sets `seen` and `left`.
 release_volumes() {
   local all
   all=$(look persistentvolumes,storageclasses,persistentvolumeclaims,pods,volumeattachments "$held") || return 0
   seen=$(doomed <<<"$all")
   left=$(awk '$1 == "volume" || $1 == "claim" && $5 == "-" { n++ } END { print n + 0 }' <<<"$seen")
-  # The claims first: a pod that comes again finds its claim going and stays out.
+  # Claims first: a recreated pod does not start while its claim is being deleted.
   delete_some v1 PersistentVolumeClaim <<<"$(of claim)"
   delete_some v1 Pod <<<"$(of pod)"
   ((still < 10)) || release_from_the_dead
 }
 
-# One that is Available was never anybody's, and nobody deletes it. Pods have a line for each claim.
+# Template of the lines. An Available volume never had a claim and is left out: Kubernetes does not
+# delete it. Pods have a line for each claim.
 readonly held='
 {{- if eq .kind "PersistentVolume"}}{{if .spec.csi}}
   {{- if and (eq .spec.csi.driver "cinder.csi.openstack.org") (eq .spec.persistentVolumeReclaimPolicy "Delete") (ne .status.phase "Available")}}volume '$where' '$finalizers'{{end}}
@@ -68,7 +73,7 @@ readonly held='
 {{- end}}{{end}}
 {{- if eq .kind "VolumeAttachment"}}attachment '$where' {{.spec.nodeName}} {{or .spec.source.persistentVolumeName "-"}} '$finalizers'{{end}}'
 
-# Of all that the volumes that go, the claims on them, and who holds those.
+# Selects volumes that will be deleted, their claims, and the pods and attachments that use them.
 doomed() {
   awk '
     $1 == "volume" { volume[$4] }
@@ -79,12 +84,14 @@ doomed() {
     $1 == "attachment" && $6 in volume'
 }
 
-# of KIND: those that were seen, once each.
+# of KIND: prints the objects of this kind in `seen`, each once.
 of() { awk -v kind="$1" '$1 == kind && !said[$3 " " $4]++' <<<"$seen"; }
 
-# A node that is not Ready, or not there, ends no pod and unmounts nothing. What is lost by force here is to be deleted anyway, so
-# nobody has to be certain that the node does not run; volumes that stay, and the pods on them, are left alone. Where the driver
-# itself ran there, it would come elsewhere only after minutes.
+# Deletes pods and attachments by force on nodes that are not Ready or missing, because such a node
+# ends no pod and unmounts nothing. Even if the node still runs, only data that are deleted anyway
+# can be lost; volumes that are kept, and their pods, are not touched. Also deletes pods of
+# Deployments in kube-system there: the storage driver would move to another node only after
+# minutes.
 release_from_the_dead() {
   local ready driver
   ready=$(look nodes '{{range .status.conditions}}{{if and (eq .type "Ready") (eq .status "True")}}{{$one.metadata.name}} {{end}}{{end}}') || return 0

@@ -1,19 +1,23 @@
 # shellcheck shell=bash disable=SC2154
-# Kubernetes' version converges on this node: kubeadm, what kubeadm has to change, then its kubelet while no pod is there. Each step
-# looks at what is there, so that a run that was stopped goes on. Read by the scripts that come after this one.
-# Those say what is theirs: `may_begin`, whether the cluster bears it; `kubeadm_upgrades`; `retires` and `restores`, which take the
-# node's pods away and give it back; `settles`, what is waited for at the end; `lags`, whether the cluster waits for this one;
-# `catches_up`, what nobody did because of a machine that was lost meanwhile.
+# Upgrades Kubernetes on this node: kubeadm, then what kubeadm upgrades, then kubelet while the node
+# has no pods. Each step checks the present state, so that the next run continues an interrupted
+# one. Put before the scripts that use it.
+# These define, for control planes and workers: `may_begin`, which dies if the cluster must not be
+# upgraded; `kubeadm_upgrades`; `retires` and `restores`, which drain the node and put it back into
+# service; `settles`, which waits at the end; `lags`, which reports whether the cluster waits for
+# this node; `catches_up`, which does what a lost machine left undone.
 # Values: those of version.sh; IGNORED_ERRORS, preflight checks of kubeadm that may fail.
 
 converge_version() {
   local former
   if is_kept version "$KUBERNETES_VERSION"; then return 0; fi
-  # One that has just joined has it, and one that an earlier release made, which never changed it.
+  # Without a record, the machine has just joined with this version, or a release without upgrades
+  # made it.
   if [[ -e $state/kept-version ]] || ! is_now kubelet || lags; then
     former=$(version_of kubelet)
     not_back
-    # Once only: where the drain fails, the cluster may be too unwell by the next run for kubeadm, and need just that this goes on.
+    # kubeadm runs only once: after a failed drain the cluster may be too unhealthy for it in the
+    # next run, and may need this upgrade to continue.
     if ! is_kept upgraded "$KUBERNETES_VERSION"; then
       may_begin
       say "$NODE_NAME: Kubernetes $KUBERNETES_VERSION instead of ${former#v}"
@@ -29,7 +33,7 @@ converge_version() {
     fi
     restores
     settles
-    # Copies of what is in use by now; of etcd's data, too.
+    # Deletes kubeadm's backups, also of etcd's data.
     rm -rf /etc/kubernetes/tmp/kubeadm-*
   fi
   catches_up
@@ -37,12 +41,14 @@ converge_version() {
   keep upgraded ''
 }
 
-# Whether the cluster has seen this kubelet, and it is well. A node may ask for itself.
+# Reports whether the API shows this node Ready with the new kubelet. The node's own credential
+# suffices.
 reports_version() {
   [[ $(as_node get node "$NODE_NAME" -o 'jsonpath={.status.nodeInfo.kubeletVersion} {.status.conditions[?(@.type=="Ready")].status}') == "v$KUBERNETES_VERSION True" ]]
 }
 
-# Whether a control plane has brought the version. An API server that does not say is none that says another.
+# Reports whether the cluster has the version, which the first control plane sets. Dies if the API
+# does not answer.
 cluster_has_version() {
   local now
   poll 60 cluster_version ||
@@ -50,7 +56,7 @@ cluster_has_version() {
   [[ $now == "v$KUBERNETES_VERSION" ]]
 }
 
-# Sets `now`.
+# Sets `now` to the version of the cluster, such as v1.36.3.
 cluster_version() {
   now=$(as_node -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}') || return 1
   now=$(sed -n 's/^kubernetesVersion: //p' <<<"$now")
@@ -59,7 +65,8 @@ cluster_version() {
 
 as_node() { timeout "$((20 * factor))" kubectl --kubeconfig /etc/kubernetes/kubelet.conf "$@"; }
 
-# run_kubeadm_upgrade node|apply WORD...: in a unit of its own, which a lost connection does not end.
+# run_kubeadm_upgrade node|apply WORD...: runs kubeadm upgrade in a unit, which survives a lost
+# connection.
 run_kubeadm_upgrade() {
   local finished=$volatile/upgrade.done document=$volatile/upgrade.yaml command
   upgrade_document "$1" | write "$document" 0600
@@ -75,7 +82,8 @@ run_kubeadm_upgrade() {
   [[ -e $finished ]]
 }
 
-# upgrade_document node|apply: kubeadm takes the directory `upgrade_patches`, if any, either from a document or from a flag.
+# upgrade_document node|apply: prints the UpgradeConfiguration. It names the directory
+# `upgrade_patches`, if set: kubeadm takes no flag for it next to a document.
 upgrade_document() {
   printf 'apiVersion: kubeadm.k8s.io/v1beta4\nkind: UpgradeConfiguration\n'
   [[ -z ${upgrade_patches:-} ]] || printf '%s:\n  patches:\n    directory: %s\n' "$1" "$upgrade_patches"
@@ -84,7 +92,7 @@ upgrade_document() {
   printf '  upgradeManifests: %ss\n' "$((300 * factor))"
 }
 
-# retired CODE SAID: what came of it that the node's pods were to go.
+# retired CODE SAID: dies unless CODE, the result of a drain, is 0. SAID is what blocks it.
 retired() {
   case $1 in
     0) ;;
