@@ -12,18 +12,18 @@ export interface EtcdMember {
 }
 
 export interface EtcdSettings {
-  /** Of Kubernetes, which names the version of etcd; without a leading v. */
+  /** Kubernetes version, without a leading v; kubeadm derives etcd's version from it. */
   readonly version: string;
-  /** `registry.k8s.io` means: leave kubeadm's default. */
+  /** Registry of kubeadm's images; `registry.k8s.io` keeps kubeadm's default. */
   readonly imageRepository: string;
-  /** An image that stands in for kubeadm's. @default none does */
+  /** Image of etcd. @default kubeadm's */
   readonly image?: string | undefined;
 }
 
-/** Stand in the document for what only the machine knows when it begins or joins (scripts/member.sh). */
+/** Placeholders for values that the machine knows when it begins or joins (scripts/member.sh). */
 const placeholders = { state: "@STATE@", cluster: "@INITIAL_CLUSTER@" } as const;
 
-/** The documents for kubeadm's phases that make a member: its certificates and its static pod. */
+/** Returns documents for the kubeadm phases that create a member's certificates and static pod. */
 export function memberDocuments(member: EtcdMember, settings: EtcdSettings): string {
   const init = {
     apiVersion: kubeadmVersion,
@@ -40,7 +40,7 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
     kind: "ClusterConfiguration",
     kubernetesVersion: `v${settings.version}`,
     ...(!upstream && { imageRepository: settings.imageRepository }),
-    // As long as the authority: no upgrade of these machines renews them.
+    // One day less than kubeadm's CA, because an upgrade of these machines renews no certificate.
     certificateValidityPeriod: "87576h0m0s",
     etcd: {
       local: {
@@ -56,7 +56,10 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
   return [init, cluster].map(toYaml).join("---\n");
 }
 
-/** A kubelet that runs static pods and nothing else: no API server, and nobody who may ask it. */
+/**
+ * Returns the configuration of a kubelet that only runs static pods: it has no API server, and no
+ * client may call it.
+ */
 export const kubeletDocument = (own: Fields): string =>
   toYaml({
     ...{ cgroupDriver: "systemd", ...own },
@@ -69,13 +72,13 @@ export const kubeletDocument = (own: Fields): string =>
     staticPodPath: "/etc/kubernetes/manifests",
   });
 
-/** Where control planes have what they need to reach etcd (scripts/client.sh). */
+/** Directory on control planes for their client certificate of etcd (scripts/client.sh). */
 const home = "/etc/kubernetes/etcd";
 
-/** What kubeadm's ClusterConfiguration says of an etcd on the control planes, of which nothing is said otherwise. */
+/** Returns kubeadm's `etcd` block for etcd on the control planes with another image. */
 export const localEtcd = (image: string): Fields => ({ local: splitReference(image) });
 
-/** What kubeadm's ClusterConfiguration says of an etcd that is not its own. */
+/** Returns kubeadm's `etcd` block for etcd on separate machines. */
 export const externalEtcd = (addresses: readonly string[]): Fields => ({
   external: {
     endpoints: addresses.map((address) => `https://${address}:${String(etcdPorts.clients)}`),

@@ -19,7 +19,7 @@ import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
 import { leaveScripts, memberPrograms, memberScripts } from "./member-scripts.js";
 
 export interface EtcdArgs extends Omit<MachineGroupArgs, "generationOf"> {
-  /** In which order machines are replaced. */
+  /** Order in which machines are replaced. */
   readonly turns: Turns;
 }
 
@@ -28,7 +28,7 @@ interface MemberArgs {
   readonly access: Access;
 }
 
-/** Machines that run etcd and nothing else: kubeadm's external etcd. */
+/** Separate machines that only run etcd: kubeadm's external etcd. */
 export class Etcd extends MachineGroup {
   static readonly type = "stackadm:etcd:Etcd";
   readonly #machines: MachineGroupArgs["machines"];
@@ -43,24 +43,25 @@ export class Etcd extends MachineGroup {
     this.registerOutputs({});
   }
 
-  /** Addresses of the members, in their order. */
+  /** Addresses of the members, in the order of the machines. */
   get addresses(): pulumi.Output<string[]> {
     return pulumi.all(this.members.map(({ machine }) => machine.address));
   }
 
-  /** Known when all machines are members: etcd admits one at a time. */
+  /** Name of the last member; known when all machines are members, because they join one by one. */
   get complete(): pulumi.Output<string> {
     return this.#complete;
   }
 
-  /** Begins etcd on the first machine and lets the others join, one after the other. */
+  /** Begins etcd on the first machine, then joins the others one by one. */
   form(spec: ClusterSpec, access: Access): this {
     let before: RemoteScript | undefined;
     const [first, second = first] = this.members;
     for (const member of this.members) {
       before = this.member(member, { spec, access }, before);
       this.#turns.done(member.plan.name, before.id);
-      // order: a first server that never booted began no etcd, and nobody could say whether that goes on without it.
+      // order: a first server that never booted began no etcd, so that no member could check for a
+      // majority when that server is deleted.
       if (member === first && second)
         this.leave(member, { survivor: second, access, after: before });
       else if (first) this.leave(member, { survivor: first, access });
@@ -69,7 +70,10 @@ export class Etcd extends MachineGroup {
     return this;
   }
 
-  /** Before a member's server goes, another one says whether etcd goes on without it. */
+  /**
+   * Creates the script that checks on another member, before a server is deleted, that etcd keeps a
+   * majority.
+   */
   private leave(member: Member, args: Pick<LetGoArgs, "survivor" | "access" | "after">): void {
     const { plan, machine } = member;
     this.letGo(member, {

@@ -4,10 +4,10 @@ import { programOf, scriptsBeside } from "../support/static-scripts.js";
 const read = scriptsBeside(__dirname);
 const asking = [read("../support/scripts/common.sh"), read("../machine/scripts/peers.sh")] as const;
 
-/** Installed on etcd's machines by member.sh; lets members in and signs for control planes. */
+/** Program on etcd's machines that admits members and signs certificates for control planes. */
 export const etcdMintScript = programOf(__dirname)("scripts/mint.sh");
 
-/** What etcd's machines have installed, by the variables in which scripts/member.sh and what comes before it read it. */
+/** Programs installed on etcd's machines, by the variable in which the scripts read each. */
 export const memberPrograms = { MINT_SCRIPT: etcdMintScript } as const;
 
 export const memberScripts = [
@@ -24,7 +24,7 @@ export const clientScripts = [...asking, read("scripts/client.sh")] as const;
 export const leaveScripts = [asking[0], read("scripts/leave.sh")] as const;
 
 const askerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "NODE_NAME"] as const;
-/** What scripts/member.sh and what comes before it read. */
+/** Variables that scripts/member.sh and the scripts before it read. */
 export const memberValues = [
   ...askerValues,
   ...versionValues,
@@ -37,7 +37,7 @@ export const memberValues = [
   "KUBELET",
   "AFTER_KUBEADM",
 ] as const;
-/** What scripts/leave.sh reads. */
+/** Variables that scripts/leave.sh reads. */
 export const leaveValues = ["NODE_NAME", "LEAVING_ADDRESS"] as const;
-/** What scripts/client.sh and what comes before it read. */
+/** Variables that scripts/client.sh and the scripts before it read. */
 export const clientValues = [...askerValues, "ETCD"] as const;

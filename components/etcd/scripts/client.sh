@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# Gives the control plane that begins the cluster its certificate for etcd, before kubeadm begins; kubeadm hands it on to those
-# that join. The private key is made here and sent nowhere. Result: {"endings": DATE}.
+# Gets the first control plane a client certificate of etcd before kubeadm init; kubeadm copies it
+# to control planes that join. This script creates the private key and does not send it.
+# Result: {"endings": DATE}.
 # States: a certificate with a month left -> kept; else -> a new one, signed by a member of etcd.
 # Values: see clientValues in etcd/member-scripts.ts.
 
-# Not in /etc/kubernetes/pki, which an interrupted kubeadm is cleared of.
+# Not in /etc/kubernetes/pki, which is deleted after an interrupted kubeadm.
 readonly home=/etc/kubernetes/etcd month=2592000
 
 client() {

@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# On a member of etcd, before the server of another one is deleted: only where etcd goes on without that one. It stays a member until
-# its successor asks to be let in (mint.sh), so that a run which is stopped here has changed nothing. Result: {"left": NAME}.
+# Runs on a member of etcd before the server of another member is deleted, and fails unless etcd
+# keeps a majority without it. The machine remains a member until its successor joins (mint.sh), so
+# that an interrupted run has changed nothing.
+# Result: {"left": NAME}.
 # Values: see leaveValues in etcd/member-scripts.ts.
 
 readonly pki=/etc/kubernetes/pki/etcd
@@ -12,7 +14,8 @@ leave() {
   printf '{"left": "%s"}\n' "$NODE_NAME" >&4
 }
 
-# More than half of all that vote are well without that one.
+# Succeeds if more than half of all voting members are healthy without the leaving one. Sets
+# `refusal`.
 goes_on() {
   local voting peer client all=0 well=0
   refusal="does not say who its members are"
@@ -25,7 +28,7 @@ goes_on() {
   ((2 * well > all))
 }
 
-# etcdctl ENDPOINT WORD...
+# etcdctl ENDPOINT WORD...: runs etcdctl in the local etcd container.
 etcdctl() {
   local endpoint=$1 container
   shift

@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# Makes this machine a member of the cluster's etcd, or finds that it is one. etcd is a static pod that kubeadm writes and a
-# kubelet of its own runs, without an API server.
-# Argument: `create` when the program runs this for the first time, `update` later. Only a first time may begin an etcd: a
-# machine that was created again joins the others, or nobody.
+# Makes this machine a member of the cluster's etcd, or checks that it is one. etcd is a static pod
+# that kubeadm writes; a kubelet without an API server runs it.
+# Argument: `create` when the program runs this script for the first time, `update` later. Only
+# `create` may begin an etcd: a recreated machine joins the others or fails.
 # Result: {"member": NAME}.
-# States: done -> look that it answers; nothing or half done -> begin etcd, or be let in by another member.
+# States: done -> check that it answers; nothing or half done -> begin etcd, or join through another
+# member.
 # Values: see memberValues in etcd/member-scripts.ts.
 
 readonly occasion=${1:-update}
@@ -27,11 +28,12 @@ member() {
   printf '{"member": "%s"}\n' "$NODE_NAME" >&4
 }
 
-# The package's own unit waits for a cluster to join. A field with which kubelet does not come up goes no further than this member,
-# which has the former ones again.
+# Runs kubelet with a configuration of its own, because the package's unit waits for a cluster to
+# join. If kubelet does not come up with a field, this member gets its former configuration back,
+# and other members are not changed.
 run_kubelet() {
   local restart=no said config=$state/kubelet.yaml
-  # Of a run that was stopped.
+  # An interrupted run left it: restores the former configuration.
   if [[ -e $former_kubelet ]]; then
     mv -f "$former_kubelet" "$config"
     restart=yes
@@ -69,7 +71,7 @@ become_member() {
 
 begin_etcd() {
   say "$NODE_NAME: beginning etcd"
-  # Nobody counts on what an interrupted beginning left.
+  # Data of an interrupted beginning: no other member depends on them.
   forget_data
   start_member new "$NODE_NAME=https://$ADDRESS:2380"
 }
@@ -78,7 +80,8 @@ join_etcd() {
   local cluster='' certificate='' key=''
   [[ -n $PEERS ]] ||
     die "$NODE_NAME was created again, and etcd had only this machine: its data went with it: run restore with a backup, or destroy --abandon and up"
-  # Whoever lets this machine in takes its former member out first: data that still count must not be deleted.
+  # The member that admits this machine first removes its former member: the data of a current
+  # member must not be deleted.
   poll 300 ask_to_join ||
     die "no other member of etcd lets $NODE_NAME in; bring a majority of them up and run up again"
   forget_data
@@ -93,7 +96,7 @@ ask_to_join() {
   ask_peers 120 member >"$asking/answer" && read -r cluster certificate key <"$asking/answer" && [[ -n $key ]]
 }
 
-# A learner votes when it has caught up.
+# Makes this learner a voting member; fails until its data are up to date.
 promoted() { ask_peers 60 promote; }
 
 forget_data() {
@@ -109,11 +112,11 @@ stopped() {
 
 containers_of_etcd() { timeout "$((20 * factor))" crictl ps --quiet --state running --name '^etcd$'; }
 
-# start_member new|existing INITIAL-CLUSTER
+# start_member new|existing INITIAL-CLUSTER: creates the certificates and the static pod.
 start_member() {
   local document=${KUBEADM_ETCD//@STATE@/$1} phase
   write "$volatile/etcd.yaml" 0644 "${document//@INITIAL_CLUSTER@/$2}"
-  # What kubeadm finds, it keeps; an authority that was handed out signs anew.
+  # kubeadm keeps existing certificates, but the CA that another member gave must sign new ones.
   rm -f "$pki/server.crt" "$pki/server.key" "$pki/peer.crt" "$pki/peer.key"
   for phase in "certs etcd-ca" "certs etcd-server" "certs etcd-peer" "etcd local"; do
     # shellcheck disable=SC2086 # two words
@@ -122,7 +125,7 @@ start_member() {
   done
 }
 
-# answers [OPTION]: this member, or with --cluster all of them.
+# answers [--cluster]: reports whether this member is healthy, or all of them.
 answers() {
   local container
   container=$(containers_of_etcd) && [[ -n $container ]] &&

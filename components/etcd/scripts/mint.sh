@@ -1,12 +1,15 @@
 # shellcheck shell=bash disable=SC2154
-# Lies on etcd's machines as /usr/local/sbin/stackadm-mint. What sshd runs for the user stackadm-join, whose certificate says all
-# but the last argument (identity/join-certificate.ts): GRANT NODE SERVER-ID ADDRESS WORDS.
-# GRANT is what the machine may have: `membership` for one of etcd's machines, `certificates` for a control plane.
-# WORDS "member": takes out of etcd what a former server at that address, or a join that was broken off, left; lets the machine
-#   in as a learner; prints INITIAL-CLUSTER AUTHORITY AUTHORITY'S-KEY, the latter two in base64.
-# WORDS "promote": the machine votes from now on.
-# WORDS "client REQUEST": signs a client's certificate for a request (base64 of PEM); prints CERTIFICATE AUTHORITY, in base64.
-# Ends with 69 when its own etcd does not answer: another member may be asked.
+# Installed on etcd's machines as /usr/local/sbin/stackadm-mint. sshd runs it for the user
+# stackadm-join, whose certificate fixes all arguments but the last (identity/join-certificate.ts):
+# GRANT NODE SERVER-ID ADDRESS WORDS.
+# GRANT is what the machine may request: `membership` for one of etcd's machines, `certificates` for
+# a control plane.
+# WORDS "member": removes what a former server at that address, or an interrupted join, left in
+#   etcd; adds the machine as a learner; prints INITIAL-CLUSTER CA CA-KEY, the latter two in base64.
+# WORDS "promote": makes the machine a voting member.
+# WORDS "client REQUEST": signs a client certificate for a request (base64 of PEM); prints
+#   CERTIFICATE CA, in base64.
+# Exits with 69 if its own etcd does not answer: the caller may ask another member.
 set -euo pipefail
 readonly pki=/etc/kubernetes/pki/etcd
 
@@ -18,7 +21,8 @@ etcdctl() {
     --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
 }
 
-# Machines join one after the other, so that any learner is what a broken-off join left; etcd admits one at a time.
+# Removes the machine's former member and any learner. Machines join one by one, so that a learner
+# is what an interrupted join left, and etcd admits only one at a time.
 forget_former() {
   local id ids
   mapfile -t ids < <(awk -F', ' -v peer="$peer" '$4 == peer || $6 == "true" { print $1 }' <<<"$members")
@@ -39,8 +43,8 @@ promote() {
   [[ -z $id ]] || etcdctl member promote "$id" >/dev/null
 }
 
-# Whatever the request says, it becomes a certificate of an API server for clients, as kubeadm names it. No upgrade renews it, so
-# it ends with the authority.
+# Signs a client certificate of the API server with kubeadm's name for it, whatever the request
+# says. It is valid for almost 10 years, like kubeadm's CA, because no upgrade renews it.
 sign_client() {
   local certificate
   certificate=$(base64 -d <<<"$1" | openssl x509 -req -CA "$pki/ca.crt" -CAkey "$pki/ca.key" \

@@ -1,13 +1,15 @@
 # shellcheck shell=bash disable=SC2154
-# Kubernetes' version converges on a machine of etcd's own: its kubelet, and etcd's image. Read by member.sh, after version.sh.
-# Values: those of version.sh; KUBEADM_ETCD, by which kubeadm names the image.
+# Upgrades a machine of etcd to a Kubernetes version: etcd's image, then kubelet. Put before
+# member.sh, after version.sh.
+# Values: those of version.sh; KUBEADM_ETCD, documents from which kubeadm derives the image.
 
 readonly former_etcd=$state/former-etcd.yaml
 
 converge_version() {
   local former
   if is_kept version "$KUBERNETES_VERSION"; then return 0; fi
-  # One that has just joined has it, and one that an earlier release made, which never changed it.
+  # Without a record, the machine has just joined with this version, or a release without upgrades
+  # made it.
   if [[ -e $state/kept-version ]] || ! is_now kubelet; then
     former=$(version_of kubelet)
     not_back
@@ -22,19 +24,19 @@ converge_version() {
   keep version "$KUBERNETES_VERSION"
 }
 
-# In the manifest as it is: the phase that writes one begins a new list of members with it.
+# Changes the image in the existing manifest: kubeadm's phase would write a new list of members.
 renew_etcd() {
   local image before said document=$volatile/etcd.yaml
   write "$document" 0644 "${KUBEADM_ETCD//@STATE@/existing}"
   image=$(kubeadm config images list --config "$document" | grep /etcd:) ||
     die "kubeadm names no image of etcd$(because kubeadm)"
   if grep -qxF "    image: $image" "$manifest"; then return 0; fi
-  # kubelet waits for the image with etcd stopped otherwise.
+  # Otherwise kubelet stops etcd first, and then waits for the image.
   pull_image 600 "$image" || die "$NODE_NAME cannot pull $image$(pull_fault "$image")"
   before=$(containers_of_etcd)
   write "$former_etcd" 0600 <"$manifest"
   say "$NODE_NAME: etcd restarts with the image $image"
-  # Not beside the manifest: kubelet runs what it finds there.
+  # Not in the directory of manifests, because kubelet runs every file there.
   sed "s|^\( *image: \).*/etcd:.*\$|\1$image|" "$former_etcd" | write "$state/next-etcd.yaml" 0600
   mv -f "$state/next-etcd.yaml" "$manifest"
   if ! comes_up answers_anew "$before"; then
@@ -46,7 +48,7 @@ renew_etcd() {
   rm -f "$former_etcd"
 }
 
-# Of a run that was stopped.
+# Restores the former manifest, if there is one, after a failed or interrupted upgrade.
 restore_etcd() { [[ ! -e $former_etcd ]] || mv -f "$former_etcd" "$manifest"; }
 
 answers_anew() {
