@@ -15,15 +15,19 @@ import type { ClusterMarkInput } from "./cluster-mark.js";
 export interface ApplicationCredentialArgs {
   readonly mark: ClusterMarkInput;
   readonly scope: pulumi.Input<CloudScope>;
-  /** What is wanted of it. Change of the generation, the end or the rules: another one is made, and the former one deleted last. */
+  /**
+   * Settings of the credential. Change: another generation, end or set of rules creates another
+   * credential, and the former one is deleted last.
+   */
   readonly spec: Pick<ClusterSpec, "credential" | "loadBalancer" | "podNetwork" | "sampleServices">;
 }
 
 type Wanted = NonNullable<ClusterSpec["credential"]>;
 
 /**
- * What tells a credential from the one before. It is another resource, so the engine makes it first, then changes what has it,
- * and deletes the former one last; where something failed on the way, that stays.
+ * Returns a suffix that differs for another generation, end or set of rules. With another suffix
+ * the credential is another resource: the engine creates it, updates what uses it, and deletes the
+ * former one last. If a step fails, the former one is kept.
  */
 const suffixOf = ({ generation = 0, expiresAt }: Wanted, rules?: readonly AccessRule[]): string =>
   [
@@ -35,12 +39,12 @@ const suffixOf = ({ generation = 0, expiresAt }: Wanted, rules?: readonly Access
 const digestOf = (rules: readonly AccessRule[]): string =>
   createHash("sha256").update(JSON.stringify(rules)).digest("hex").slice(0, 8);
 
-/** What the cluster itself may do in the cloud: never the operator's own credential. */
+/** Application credential of the cluster's controllers; never the operator's own credential. */
 export class ApplicationCredential extends Component {
   static readonly type = "stackadm:identity:ApplicationCredential";
   readonly id: pulumi.Output<string>;
   readonly secret: pulumi.Output<string>;
-  /** The same for who signs in with it. */
+  /** ID and secret as a login for cloud.conf. */
   readonly login: pulumi.Output<CloudLogin>;
 
   constructor(
@@ -60,8 +64,9 @@ export class ApplicationCredential extends Component {
     const suffix = suffixOf(wanted, accessRules);
     const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
       const given = rolesOf(held, needs);
-      // Never all roles. The questions to the cloud say that none is known; without them Keystone refuses this one, and a
-      // credential that lives keeps those it has.
+      // Without a role, Keystone would grant all. If none fits, the checks before a run refuse
+      // that; if they did not run, Keystone refuses `member`. An existing credential keeps its
+      // roles.
       return given.length > 0 ? [...given] : ["member"];
     });
     const mark = pulumi.output(args.mark);
@@ -69,7 +74,7 @@ export class ApplicationCredential extends Component {
       openstack.identity.ApplicationCredential,
       `credential${suffix}`,
       {
-        // Keystone has a name only once.
+        // Names of credentials are unique per user in Keystone.
         name: mark.apply((one) => nameInCloud(one) + suffix),
         description: mark.apply(credentialDescription),
         roles,
@@ -77,8 +82,8 @@ export class ApplicationCredential extends Component {
         ...(wanted.expiresAt !== undefined && { expiresAt: wanted.expiresAt }),
         ...(accessRules && { accessRules }),
       },
-      // Any change replaces a credential, which cuts a living cluster off: not for roles of the operator that change
-      // order or grow, nor for a name of an earlier release.
+      // Any change replaces a credential, which interrupts a running cluster. So other roles of the
+      // operator, and names of earlier releases, are ignored.
       { deleteBeforeReplace: true, ignoreChanges: ["name", "description", "roles"] },
     );
     this.id = credential.id;

@@ -5,8 +5,9 @@ import type { CloudScope } from "../../cloud/scope.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 
 /**
- * With what the cluster's controllers sign in to the cloud, by the names that cloud.conf has for it: the `gcfg` tags of `AuthOpts` in
- * pkg/client/client.go of cloud-provider-openstack 1.36, by which cloud controller and Cinder CSI read the same file.
+ * Login of the cluster's controllers to the cloud, with the names of cloud.conf. Cloud controller
+ * and Cinder CSI read the same file.
+ * Source: the `gcfg` tags of `AuthOpts` in pkg/client/client.go of cloud-provider-openstack 1.36.
  */
 export type CloudLogin = CredentialLogin | UserLogin;
 
@@ -17,15 +18,15 @@ interface CredentialLogin {
 
 type UserLogin = UserName & {
   readonly password: string;
-  /** The project: an application credential has its own, a user may have several. */
+  /** ID of the project: a user may have several, an application credential has one. */
   readonly tenantId: string;
 };
 
-/** A name is one only in its domain; beside an ID the controllers refuse a domain. */
+/** User by name and domain, or by ID: with an ID the controllers refuse a domain. */
 type UserName =
   { readonly username: string; readonly userDomainName: string } | { readonly userId: string };
 
-/** The login with an application credential. */
+/** Returns the login with an application credential. */
 export const loginWith = (
   id: pulumi.Input<string>,
   secret: pulumi.Input<string>,
@@ -35,7 +36,7 @@ export const loginWith = (
     applicationCredentialSecret: pulumi.secret(secret),
   });
 
-/** The login that is supplied; undefined where the program makes a credential. */
+/** Returns the login in the settings; undefined if the program creates a credential. */
 export function suppliedLogin(
   { credential = {} }: Pick<ClusterSpec, "credential">,
   scope: pulumi.Output<CloudScope>,
@@ -51,8 +52,9 @@ export function suppliedLogin(
 }
 
 /**
- * The same for a digest that others may read: a person may have chosen the password, and for whoever tries to find it by its digest each
- * guess costs a tenth of a second. The secret of an application credential is long and random.
+ * Returns the login for a digest that others may read. It has a slow hash in place of a password,
+ * which a user may have chosen: each guess costs a tenth of a second. The secret of an application
+ * credential is long and random, and is not replaced.
  */
 export const unguessable = (login: CloudLogin): CloudLogin =>
   "password" in login

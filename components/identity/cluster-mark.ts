@@ -7,23 +7,23 @@ import {
   type ClusterMark,
 } from "../../cloud/ownership.js";
 
-/** What everything of a cluster carries in the cloud; the identity is known as soon as it was made or read from the state. */
+/** Mark of a cluster on its cloud objects. The identity is a new one, or the one in the state. */
 export interface ClusterMarkInput extends Pick<ClusterMark, "name"> {
   readonly identity: pulumi.Input<string>;
 }
 
-/** The tags of an object in Neutron. */
+/** Returns the tags of an object in Neutron. */
 export const tagsOf = (mark: ClusterMarkInput): pulumi.Output<string[]> =>
   pulumi.output(mark).apply(clusterTags);
 
-/** The description of an object in Neutron, for people what it is, where that is no part of its name. */
+/** Returns the description of an object in Neutron; `what` is its purpose, if its name has none. */
 export const descriptionOf = (mark: ClusterMarkInput, what?: string): pulumi.Output<string> =>
-  pulumi.output(mark).apply((known) => clusterDescription(known, what));
+  pulumi.output(mark).apply((clusterMark) => clusterDescription(clusterMark, what));
 
-/** The name of the server group of a pool of machines. */
+/** Returns the name of the server group of a pool of machines. */
 export const serverGroupNameOf = (mark: ClusterMarkInput, pool: string): pulumi.Output<string> =>
-  pulumi.output(mark).apply((known) => serverGroupName(known, pool));
+  pulumi.output(mark).apply((clusterMark) => serverGroupName(clusterMark, pool));
 
-/** The metadata of a server. */
+/** Returns the metadata of a server. */
 export const metadataOf = (mark: ClusterMarkInput): pulumi.Output<Record<string, string>> =>
   pulumi.output(mark).apply(clusterMetadata);

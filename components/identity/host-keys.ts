@@ -1,17 +1,17 @@
 import { algorithm, derive, field, publicBlob, publicBytes } from "./wire.js";
 
-/** An ed25519 key for SSH. */
+/** SSH key of type ed25519. */
 export interface SshKey {
-  /** PEM in OpenSSH's own format, which sshd and ssh read. */
+  /** Private key, PEM in the format of sshd and ssh. */
   readonly privateKey: string;
-  /** One line: `ssh-ed25519 AAAA...`. */
+  /** Public key, one line: `ssh-ed25519 AAAA...`. */
   readonly publicKey: string;
 }
 
-/** Cipher block of an unencrypted OpenSSH key. */
+/** Block size of an unencrypted OpenSSH key, bytes. */
 const block = 8;
 
-/** PROTOCOL.key of OpenSSH: an unencrypted key, its check number twice, padded with 1, 2, 3, ... */
+/** Encodes an unencrypted key (OpenSSH's PROTOCOL.key): check number twice, padding 1, 2, 3, ... */
 const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): string => {
   const inner = Buffer.concat([
     ...[check, check, field(algorithm), field(own)],
@@ -35,8 +35,11 @@ const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): s
 };
 
 /**
- * The key that `purpose` has in a cluster: the same for the same seed and purpose, and telling nothing about any other.
- * `seed` is base64 of at least 32 random bytes. HKDF with SHA-256 (RFC 5869) gives the 32 bytes that ed25519 needs.
+ * Returns the key of a cluster for `purpose`. The same seed and purpose always give the same key,
+ * and the key reveals no other. HKDF with SHA-256 (RFC 5869) derives the 32 bytes that ed25519
+ * needs.
+ *
+ * @param seed base64 of at least 32 random bytes
  */
 export function deriveKey(seed: string, purpose: string): SshKey {
   if (Buffer.from(seed, "base64").length < 32) throw new RangeError("the seed is too short");
@@ -50,8 +53,8 @@ export function deriveKey(seed: string, purpose: string): SshKey {
 }
 
 /**
- * Purpose of the key with which a machine proves who it is. A new generation is a new machine with a new key, unless its role
- * keeps it: then it has that of the first one for ever.
+ * Returns the purpose of a machine's host key. A new generation is a new machine with a new key;
+ * for roles that keep their host key, the caller always passes generation 0.
  */
 export const hostKeyPurpose = (machine: string, generation: number): string =>
   `host/${machine}/${String(generation)}`;

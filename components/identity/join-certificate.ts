@@ -11,46 +11,53 @@ import {
   uint64,
 } from "./wire.js";
 
-/** Login name on control planes that only certificates open. */
+/** User on control planes and etcd's machines who can log in with a certificate only. */
 export const joinUser = "stackadm-join";
 
 const signerPurpose = "join-signer";
 const certificateType = "ssh-ed25519-cert-v01@openssh.com";
-/** A user's certificate, not a host's. */
+/** Certificate type: user, not host. */
 const userCertificate = 1;
 const forever = 2n ** 64n - 1n;
 
-/** Who asks a control plane to be let into the cluster. */
+/** Machine that asks a control plane, or a member of etcd, to join. */
 export interface Joiner {
-  /** What it may have. */
+  /** Credentials that it may request: `grant` of its role (plan/roles.ts). */
   readonly grant: string;
   /** Name of the machine and of its node. */
   readonly machine: string;
   readonly serverId: string;
-  /** The only address from which it may ask. */
+  /** Address of the machine, the only one from which it may ask. */
   readonly address: string;
 }
 
-/** A key, and what is signed about its holder: one line for a file beside it. */
+/** SSH key and its certificate, one line in the format of OpenSSH's files. */
 export interface JoinKey extends SshKey {
   readonly certificate: string;
 }
 
-/** The public key that control planes trust to sign joiners; its private half never leaves the program. */
+/**
+ * Returns the public key that control planes trust to sign certificates; the program keeps the
+ * private one.
+ */
 export const joinSigner = (seed: string): string => deriveKey(seed, signerPurpose).publicKey;
 
-/** What sshd runs whatever the holder asks for; the asked words are the last argument. */
+/**
+ * Returns the command that sshd always runs for the holder; the holder's words are its last
+ * argument.
+ */
 export const joinCommand = ({ grant, machine, serverId, address }: Joiner): string =>
   `sudo -n /usr/local/sbin/stackadm-mint ${grant} ${machine} ${serverId} ${address} "$SSH_ORIGINAL_COMMAND"`;
 
-/** A critical option: its name, and its data as a field within a field. */
+/** Encodes a critical option: its name, and its data as a field within a field. */
 const option = (name: string, data: string): Buffer =>
   Buffer.concat([field(name), field(field(data))]);
 
 /**
- * The key with which one machine asks for its join, and a certificate that binds it to its grant, name, server and address
- * (OpenSSH's PROTOCOL.certkeys). A control plane knows the signer only, so that a new machine changes nothing on it. Without an
- * end: what it opens is worth nothing from elsewhere or for another name.
+ * Returns the key with which one machine asks to join, and a certificate that binds the key to
+ * grant, name, server and address (OpenSSH's PROTOCOL.certkeys). Control planes only know the
+ * signer, so that a new machine changes nothing on them. The certificate does not expire: it is
+ * useless from another address or for another name.
  */
 export function joinKey(seed: string, joiner: Joiner): JoinKey {
   for (const [what, value] of Object.entries<string>({ ...joiner }))
@@ -60,12 +67,12 @@ export function joinKey(seed: string, joiner: Joiner): JoinKey {
   const command = joinCommand(joiner);
   const signed = Buffer.concat([
     field(certificateType),
-    // The nonce only has to differ between certificates of other content.
+    // The nonce must only differ between certificates with different content.
     field(derive(seed, `nonce:${command}`, 32)),
     field(publicBytes(derive(seed, purpose, 32))),
     ...[uint64(0n), uint32(userCertificate), field(joiner.machine), field(field(joinUser))],
     ...[uint64(0n), uint64(forever)],
-    // In the order of their names, as the format demands.
+    // The format requires the order of names.
     field(
       Buffer.concat([option("force-command", command), option("source-address", joiner.address)]),
     ),

@@ -14,13 +14,13 @@ const adminConf = z.object({
   ]),
 });
 
-/** How long what a kubeconfig signs in with is good, as moments of RFC 3339. */
+/** Validity of a kubeconfig's client certificate, as times of RFC 3339. */
 export interface Validity {
   readonly from: string;
   readonly to: string;
 }
 
-/** Of the administrator's certificate in a kubeconfig; undefined where there is none that can be read. */
+/** Returns the validity of a kubeconfig's client certificate; undefined if it cannot be read. */
 export function validityOf(kubeconfig: string): Validity | undefined {
   try {
     const { users } = adminConf.parse(parse(kubeconfig));
@@ -38,7 +38,10 @@ export interface KubeconfigNames {
   readonly endpoint: string;
 }
 
-/** The administrator's kubeconfig as kubeadm wrote it, told to use `endpoint`, with names that can be merged. */
+/**
+ * Returns kubeadm's administrator kubeconfig for `endpoint`, with names that are unique per cluster
+ * so that kubeconfigs can be merged.
+ */
 export function kubeconfigFor(admin: string, { cluster, endpoint }: KubeconfigNames): string {
   const { clusters, users } = adminConf.parse(parse(admin));
   const user = `admin@${cluster}`;

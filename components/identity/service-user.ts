@@ -16,13 +16,13 @@ import type { Operator } from "../support/operator.js";
 
 type Spec = Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
 
-/** Where the cluster is made, and as what the operator works there. */
+/** Project in which the cluster is created, and the operator's roles in it. */
 type Place = Pick<CloudFacts, "scope">;
 
-/** Tries what is supplied, in a project that may still be asked for. */
+/** Function that tries the login in the settings; the project may still be unknown. */
 type Attempt = (place: Promise<Place>) => Promise<Finding[]>;
 
-/** Undefined where nothing is supplied, or its secret is known only later. */
+/** Returns the attempt; undefined if the settings have no login, or its secret is not known yet. */
 function attemptOf(
   spec: Spec,
   connectWith: NonNullable<Operator["connectWith"]>,
@@ -44,13 +44,15 @@ function attemptOf(
 }
 
 /**
- * Signs in as whom the settings name, a user or the holder of an application credential, before anything is made: who cannot, has no role
- * for it or is of another project is refused with a sentence, in a preview too. Only the program has password and secret: wherever else the
- * settings are read, they are encrypted. Nobody is tried where nothing is supplied, where the secret is known only later, and where all is
- * as it was when it went well.
+ * Signs in with the user or application credential in the settings before anything is created, in a
+ * preview, too. Refuses a login that fails, lacks a role or belongs to another project. Only the
+ * program can do this: elsewhere password and secret are encrypted. Does nothing without a login in
+ * the settings, if its secret is not known yet, or if nothing has changed since the last successful
+ * run.
  *
- * @param cloud what was found there, or is being looked up: an application credential is tried meanwhile
- * @param where whose settings these are, for the sentence
+ * @param cloud facts about the cloud, which may still be unknown: an application credential
+ *   is tried meanwhile
+ * @param where subject of the error message: the settings in which the login is
  */
 export async function requireServiceUser(
   spec: Spec,
@@ -59,16 +61,16 @@ export async function requireServiceUser(
   where = "The specification",
 ): Promise<void> {
   const attempt = connectWith && !isAsBefore() ? attemptOf(spec, connectWith) : undefined;
-  const findings = (await attempt?.(Promise.resolve(cloud)).catch(asItIs)) ?? [];
-  const of = (kind: string): string[] =>
+  const findings = (await attempt?.(Promise.resolve(cloud)).catch(rethrowAsProgramError)) ?? [];
+  const textsOf = (kind: string): string[] =>
     findings.flatMap(({ severity, text }) => (severity === kind ? [text] : []));
-  for (const text of of("warning")) await pulumi.log.warn(text);
-  const problems = of("problem").map(problemIn);
+  for (const text of textsOf("warning")) await pulumi.log.warn(text);
+  const problems = textsOf("problem").map(problemIn);
   if (problems.length > 0) throw new ConfigError(where, problems);
 }
 
-/** What the cloud says passes through the engine as what it is. */
-const asItIs = (error: unknown): never => {
+/** Throws a cloud error as a {@link ProgramError}, whose code and sentence the engine keeps. */
+const rethrowAsProgramError = (error: unknown): never => {
   throw error instanceof CloudError ? new ProgramError(error.code, error.sentence) : error;
 };
 

@@ -1,13 +1,13 @@
 import { sign } from "node:crypto";
 import { derive, privateKeyOf, publicBytes } from "./wire.js";
 
-/** A server's key and the certificate that it signed itself, both PEM. */
+/** Private key of a server and its self-signed certificate, both PEM. */
 export interface ServerCertificate {
   readonly privateKey: string;
   readonly certificate: string;
 }
 
-/** DER (X.690): a tag, the length, the contents. */
+/** Encodes a value in DER (X.690): tag, length, contents. */
 function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const body = Buffer.concat(contents);
   const { length } = body;
@@ -19,7 +19,7 @@ const sequence = (...contents: readonly Buffer[]): Buffer => der(0x30, ...conten
 const identifier = (hex: string): Buffer => der(0x06, Buffer.from(hex, "hex"));
 const bits = (content: Buffer): Buffer => der(0x03, Buffer.from([0]), content);
 
-/** Ed25519, for keys and signatures (RFC 8410). */
+/** Algorithm identifier of Ed25519, for keys and signatures (RFC 8410). */
 const ed25519 = sequence(identifier("2b6570"));
 
 const nameOf = (common: string): Buffer =>
@@ -28,7 +28,7 @@ const nameOf = (common: string): Buffer =>
 const extension = (hex: string, value: Buffer): Buffer =>
   sequence(identifier(hex), der(0x04, value));
 
-/** For which address, and that for a server only. */
+/** Returns the extensions: the server's address, and server authentication as the only use. */
 const extensions = (address: string): Buffer =>
   sequence(
     extension("551d11", sequence(der(0x87, Buffer.from(address.split(".").map(Number))))),
@@ -41,8 +41,9 @@ const pem = (label: string, content: Buffer): string => {
 };
 
 /**
- * What a server at an IPv4 address of a cluster's machines proves itself by to a client that knows its certificate: the same for
- * the same seed and purpose. Without an end (RFC 5280, 4.1.2.5), since nobody else trusts it, and it is worth as much as the seed.
+ * Returns the key and certificate of a server at an IPv4 address, for clients that pin the
+ * certificate. The same arguments always give the same result. The certificate does not expire (RFC
+ * 5280, 4.1.2.5): no other client trusts it, and it is as secret as the seed.
  */
 export function serverCertificate(
   seed: string,
@@ -50,7 +51,7 @@ export function serverCertificate(
 ): ServerCertificate {
   const secret = derive(seed, purpose, 32);
   const name = nameOf(purpose);
-  // Positive, as serial numbers are.
+  // The first byte makes the serial number positive, as X.509 requires.
   const serial = Buffer.concat([Buffer.from([1]), derive(seed, `serial:${purpose}`, 15)]);
   const validity = [
     der(0x17, Buffer.from("200101000000Z")),

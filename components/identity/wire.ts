@@ -1,17 +1,17 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from "node:crypto";
 
-/** The parts of OpenSSH's formats (RFC 4251) that keys and certificates are made of. */
+/** Encoding of OpenSSH's data types (RFC 4251) for keys and certificates. */
 
 export const algorithm = "ssh-ed25519";
 
-/** DER around the 32 bytes of an ed25519 private key (RFC 8410, PKCS #8). */
+/** DER before the 32 bytes of an ed25519 private key (RFC 8410, PKCS #8). */
 const pkcs8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** Bytes that are the same for the same seed and purpose, and tell nothing about any other (HKDF, RFC 5869). */
+/** Derives bytes from seed and purpose (HKDF, RFC 5869). They do not reveal those of others. */
 export const derive = (seed: string, purpose: string, length: number): Buffer =>
   Buffer.from(hkdfSync("sha256", Buffer.from(seed, "base64"), "stackadm", purpose, length));
 
-/** Length, then bytes. */
+/** Encodes a field: its length as uint32, then its bytes. */
 export function field(content: Buffer | string): Buffer {
   const bytes = Buffer.from(content);
   return Buffer.concat([uint32(bytes.length), bytes]);
@@ -29,22 +29,28 @@ export function uint64(value: bigint): Buffer {
   return bytes;
 }
 
-const known = new Map<string, KeyObject>();
+const keyCache = new Map<string, KeyObject>();
 
-/** An ed25519 key for Node, of its 32 secret bytes. OpenSSL reads each once: that takes long, and the signer's is asked for by every machine. */
+/**
+ * Returns an ed25519 key from its 32 secret bytes. Keys are cached, because OpenSSL is slow to read
+ * one and every machine needs the signer's.
+ */
 export function privateKeyOf(secret: Buffer): KeyObject {
   const name = secret.toString("base64");
-  let key = known.get(name);
+  let key = keyCache.get(name);
   if (!key) {
     const der = Buffer.concat([pkcs8, secret]);
-    known.set(name, (key = createPrivateKey({ key: der, format: "der", type: "pkcs8" })));
+    keyCache.set(name, (key = createPrivateKey({ key: der, format: "der", type: "pkcs8" })));
   }
   return key;
 }
 
-/** The 32 public bytes. */
+/** Returns the 32 public bytes of a key. */
 export const publicBytes = (secret: Buffer): Buffer =>
   Buffer.from(createPublicKey(privateKeyOf(secret)).export({ format: "jwk" }).x ?? "", "base64url");
 
-/** The public key as it stands in files and signatures, before base64; of its 32 bytes, which cost a look into OpenSSL each time. */
+/**
+ * Encodes the 32 public bytes as in files (before base64) and signatures. The caller passes the
+ * bytes, because OpenSSL is slow to compute them.
+ */
 export const publicBlob = (own: Buffer): Buffer => Buffer.concat([field(algorithm), field(own)]);
