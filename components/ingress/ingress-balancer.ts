@@ -12,36 +12,42 @@ import type { RouterAddress } from "../support/existing-network.js";
 import type { Operator } from "../support/operator.js";
 import { entrances, type Entrance } from "../spec/traits/ingress.js";
 
-/** The range of one address. */
-const alone = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;
+/** Returns the range that only contains this address. */
+const hostRange = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;
 
 /** Arguments of {@link IngressBalancer}. */
 export interface IngressBalancerArgs extends Outside {
-  /** Name of what is made in the cloud. Change: replaces the load balancer. */
+  /** Name of the load balancer, prefix of its parts. Change: replaces the load balancer. */
   readonly name: string;
   /** Subnet of the machines. Change: refused. */
   readonly subnetId: pulumi.Input<string>;
   readonly ingress: Extract<IngressSpec, { kind: "workers" }>;
-  /** The Octavia provider, another one of which replaces the load balancer; its floating IP stays. And its clients. */
+  /**
+   * Octavia provider, and ranges of clients. Change: another provider replaces the load balancer
+   * but keeps its floating IP; clients in place.
+   */
   readonly spec: Pick<ClusterSpec, "loadBalancer" | "serviceCidrs" | "network">;
-  /** Where machines and pods come from that go by its floating IP: the addresses of the router. Change: in place. */
+  /**
+   * Addresses of the router: machines and pods reach the floating IP from them. Change: in place.
+   */
   readonly routerAddresses: pulumi.Input<readonly RouterAddress[] | undefined>;
-  /** All machines of the pool. Change: in place. */
+  /** Machines of the worker pool. Change: in place. */
   readonly machines: readonly Member[];
-  /** Who may clear away what the cloud could not make. */
+  /** Access to the cloud, to delete a load balancer that failed. Undefined: it is not deleted. */
   readonly operator: Operator | undefined;
 }
 
 /**
- * A load balancer of Octavia in front of the node ports of the ingress controller. Whatever changes in it locks all of it until
- * it is done, so its parts are made one after the other. A machine without a pod of Traefik answers nobody: the monitor keeps it out.
+ * Octavia load balancer in front of the ingress controller's node ports. Octavia locks it during
+ * each change, so its parts are created one by one. The monitor excludes machines without a Traefik
+ * pod, which do not answer.
  */
 export class IngressBalancer extends Addressed {
   static readonly type = "stackadm:ingress:IngressBalancer";
-  /** Where clients reach it: the floating IP, or the address in the machines' network. */
+  /** Address for clients: the floating IP, or the address in the machines' network. */
   readonly address: pulumi.Output<string>;
   readonly #args: IngressBalancerArgs;
-  /** What was made last of the load balancer. */
+  /** Part of the load balancer that was created last. */
   #last: pulumi.Resource;
 
   constructor(name: string, args: IngressBalancerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -81,7 +87,7 @@ export class IngressBalancer extends Addressed {
     const clients = serviceRanges(spec);
     return pulumi
       .output(routerAddresses)
-      .apply((all = []) => listenerRanges([...clients, ...all.map(alone)]));
+      .apply((all = []) => listenerRanges([...clients, ...all.map(hostRange)]));
   }
 
   private open(entrance: Entrance, loadbalancerId: pulumi.Input<string>): void {
@@ -92,7 +98,7 @@ export class IngressBalancer extends Addressed {
     const protocol = "TCP";
     const listener = this.part(openstack.loadbalancer.Listener, `listener-${name}`, {
       ...{ name: called, loadbalancerId, protocol, protocolPort: port, tags: tagsOf(mark) },
-      // With OVN machines see who asks, and the firewall does it.
+      // OVN keeps the clients' addresses, so that the machines' security groups filter them.
       ...(!ovn && { allowedCidrs: this.allowed() }),
     });
     const pool = this.part(openstack.loadbalancer.Pool, `pool-${name}`, {
@@ -114,7 +120,7 @@ export class IngressBalancer extends Addressed {
     role: string,
     args: Args,
   ): Made {
-    // order: one change at a time.
+    // order: Octavia accepts one change of a load balancer at a time.
     const made = this.make(constructor, role, args, { dependsOn: [this.#last], customTimeouts });
     this.#last = made;
     return made;
